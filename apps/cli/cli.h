@@ -1,0 +1,85 @@
+/* cli.h - what the commands share: option tables, messages, finding scenes.
+ *
+ * A command is a row: its name, its texts, its options and its function. One table of options feeds
+ * the parser, the help text and the suggestions for misspelt ones. */
+#ifndef TALUS_CLI_H
+#define TALUS_CLI_H
+
+#include <talus/talus.h>
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+enum { CLI_LIST_MAX = 256, CLI_PATH_MAX = 4096 };
+
+typedef struct CliList {
+    const char *item[CLI_LIST_MAX];
+    int count;
+} CliList;
+
+typedef enum CliKind {
+    CLI_FLAG,  /* bool */
+    CLI_TEXT,  /* const char *; NULL: not given */
+    CLI_REAL,  /* double, finite and not negative; NAN: not given */
+    CLI_COUNT, /* int, not negative; -1: not given */
+    CLI_LIST   /* CliList; may be given again and again */
+} CliKind;
+
+typedef struct CliOption {
+    const char *name; /* without the dashes */
+    char letter;      /* of its short form; 0: none */
+    CliKind kind;
+    size_t offset;     /* of the field in the command's options */
+    const char *value; /* what the help calls its value; NULL for a flag */
+    const char *help;  /* lines */
+} CliOption;
+
+typedef struct CliCommand {
+    const char *name, *summary;
+    const char *operands; /* for the usage line, such as "SCENE" */
+    int operands_min, operands_max;
+    const char *details; /* whole lines after the options; may be "" */
+    const CliOption *options;
+    int option_count;
+    int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+} CliCommand;
+
+extern const CliCommand cli_run, cli_list, cli_info, cli_extract, cli_help;
+
+/* All commands, in the order of the help; NULL ends. */
+extern const CliCommand *const cli_commands[];
+
+/* Writes the values given into `values` (whose unset fields keep their preset) and the rest into
+ * `operands`. False: the command is to end with *code (help was asked for, or the usage is wrong). */
+bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
+               int *code);
+
+void cli_print_help(const CliCommand *command);
+void cli_print_overview(void);
+
+/* "talus: MESSAGE" on standard error; the return value is the exit code. */
+int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
+/* The same for wrong usage of `command`, with a pointer to its help. */
+int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
+/* Reports talus_error(). */
+int cli_fail_library(void);
+/* Prints the library's warnings to standard error, each kind once. */
+void cli_show_warnings(void);
+
+/* The file of a scene: a path, or the name of one that ships. False with a message if there is
+ * none; a misspelt name is told the nearest. */
+bool cli_find_scene(const char *name, char *path, size_t size);
+/* Calls `fn` for every scene that ships, by name. */
+void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
+
+/* False with a message unless NULL or a backend of this build. */
+bool cli_check_backend(const CliCommand *command, const char *name);
+
+/* The steps from the start up to `time`; `time` may be a multiple of the step up to rounding. */
+int64_t cli_steps_until(double time, double step);
+
+#endif

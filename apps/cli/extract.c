@@ -1,0 +1,88 @@
+/* extract.c - talus extract: the contact problem of one step as a file. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct Options {
+    CliList set;
+    const char *solver, *output;
+    int threads;
+    double at;
+} Options;
+
+static TalusStatus advance(TalusWorld *world, double time)
+{
+    int64_t steps = cli_steps_until(time, talus_world_step_length(world));
+    while (talus_world_steps(world) < steps) {
+        TalusStatus status = talus_world_step(world, NULL);
+        if (status != TALUS_OK)
+            return status;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus extract(const char *path, const Options *o)
+{
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusProblem *problem;
+    TalusSceneChoice choice = {.solver = o->solver, .threads = o->threads};
+    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(scene, &choice, &world);
+    if (status == TALUS_OK)
+        status = advance(world, o->at);
+    if (status == TALUS_OK)
+        status = talus_world_build(world, &problem);
+    if (status == TALUS_OK)
+        status = talus_problem_write(o->output, problem);
+    if (status == TALUS_OK)
+        printf("%s: %d contacts of %d rows, %d bodies, at t = %g s\n", o->output,
+               talus_problem_blocks(problem), talus_problem_rows(problem),
+               talus_problem_bodies(problem), talus_world_time(world));
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return status;
+}
+
+static int extract_main(int argc, char **argv)
+{
+    static Options options;
+    CliList operands;
+    char path[CLI_PATH_MAX];
+    int code;
+    options = (Options){.at = NAN};
+    if (!cli_parse(&cli_extract, argc, argv, &options, &operands, &code))
+        return code;
+    if (isnan(options.at) || !options.output)
+        return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
+    if (!cli_find_scene(operands.item[0], path, sizeof path))
+        return CLI_FAILED;
+    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+static const CliOption extract_options[] = {
+    {"at", 0, CLI_REAL, offsetof(Options, at), "T",
+     "simulated seconds to run before; 0 gives the first step"},
+    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE", "the file to write"},
+    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+     "a parameter of the scene, or any key path; may be repeated"},
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
+     "solver of the steps before"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor"},
+};
+
+const CliCommand cli_extract = {
+    .name = "extract",
+    .summary = "Writes the contact problem of one step of a scene to a file.",
+    .operands = "SCENE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "Runs the scene to the time T and writes the problem of the step that follows, with\n"
+        "the impulses it would start from. docs/problem-file.md describes the file.\n",
+    .options = extract_options,
+    .option_count = sizeof extract_options / sizeof *extract_options,
+    .main = extract_main};

@@ -1,0 +1,208 @@
+/* info.c - talus info: what a file or a run's directory holds. Files are known by their content. */
+#include "cli.h"
+
+#include "base/memory.h"
+#include "io/checkpoint.h"
+#include "io/file.h"
+#include "io/problem_file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT_LIMIT = 1 << 30 };
+
+static void print_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
+
+static void print_fact(const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("  %-14s", name);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+}
+
+/* ---- scenes ---- */
+
+static int print_bodies(const TalusWorld *world)
+{
+    size_t n = (size_t)talus_world_body_count(world);
+    TalusBodyState state = {0};
+    int64_t moving[TALUS_SHAPE_KINDS] = {0}, fixed[TALUS_SHAPE_KINDS] = {0};
+    if (TALUS_ALLOC(state.shape, n, "bodies") != TALUS_OK ||
+        TALUS_ALLOC(state.fixed, n, "bodies") != TALUS_OK) {
+        talus_release(state.shape);
+        return cli_fail_library();
+    }
+    talus_world_get_state(world, &state);
+    for (size_t i = 0; i < n; i++)
+        (state.fixed[i] ? fixed : moving)[talus_world_shape(world, state.shape[i]).kind]++;
+    for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
+        if (moving[k] || fixed[k])
+            print_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
+                       moving[k], fixed[k]);
+    talus_release(state.shape);
+    talus_release(state.fixed);
+    return CLI_OK;
+}
+
+static int info_scene(const char *path)
+{
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusSceneChoice choice = {.threads = 1};
+    int code;
+    if (talus_scene_load(path, NULL, 0, &scene) != TALUS_OK ||
+        talus_scene_build(scene, &choice, &world) != TALUS_OK) {
+        code = cli_fail_library();
+    } else {
+        printf("%s: scene\n", path);
+        print_fact("title", "%s", talus_scene_title(scene));
+        print_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
+                   talus_scene_every(scene), talus_world_step_length(world));
+        for (int i = 0; i < talus_scene_param_count(scene); i++)
+            print_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
+                       talus_scene_param_value(scene, i));
+        code = print_bodies(world);
+    }
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return code;
+}
+
+/* ---- checkpoints, problems ---- */
+
+static void print_note(char *note)
+{
+    char *rest;
+    for (char *line = strtok_r(note, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, ' ');
+        if (value)
+            *value++ = '\0';
+        print_fact(line, "%s", value ? value : "");
+    }
+}
+
+static int info_checkpoint(const char *path)
+{
+    TalusCheckpointInfo info;
+    if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
+        return cli_fail_library();
+    printf("%s: checkpoint, sound\n", path);
+    print_fact("number", "%" PRIu64, info.sequence);
+    print_fact("time", "%g s, step %" PRId64, info.time, info.steps);
+    print_fact("state", "%zu bytes", info.world_size);
+    print_note(info.note);
+    talus_free(info.note);
+    return CLI_OK;
+}
+
+static int info_problem(const char *path)
+{
+    TalusProblem *problem;
+    if (talus_problem_read(path, NULL, &problem) != TALUS_OK)
+        return cli_fail_library();
+    TalusResidual residual;
+    talus_problem_residual(problem, talus_problem_gamma(problem), &residual);
+    printf("%s: contact problem, sound\n", path);
+    print_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
+               talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
+    if (talus_problem_bodies(problem) > 0)
+        print_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
+    else
+        print_fact("form", "explicit matrix");
+    print_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
+    talus_problem_destroy(problem);
+    return CLI_OK;
+}
+
+/* ---- a run's directory ---- */
+
+static int count_in_file(const char *dir, const char *name, const char *what)
+{
+    char *path, *text = NULL;
+    size_t size;
+    int count = -1;
+    if (talus_path(&path, "%s/%s", dir, name) != TALUS_OK)
+        return -1;
+    if (talus_read_file(path, TEXT_LIMIT, &text, &size) == TALUS_OK) {
+        count = 0;
+        for (const char *p = text; (p = strstr(p, what)) != NULL; p += strlen(what))
+            count++;
+    }
+    talus_release(path);
+    talus_release(text);
+    return count;
+}
+
+static bool info_checkpoint_in(const char *dir, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) != 0 || info_checkpoint(path) == CLI_OK;
+}
+
+static int info_directory(const char *dir)
+{
+    int frames = count_in_file(dir, "run.pvd", "<DataSet ");
+    int rows = count_in_file(dir, "steps.csv", "\n") - 1;
+    if (frames < 0 && rows < 0)
+        return cli_fail("%s: holds neither run.pvd nor steps.csv, so it is not a run's directory",
+                        dir);
+    printf("%s: run\n", dir);
+    print_fact("frames", "%d", frames > 0 ? frames : 0);
+    print_fact("steps", "%d rows in steps.csv", rows > 0 ? rows : 0);
+    bool a = info_checkpoint_in(dir, TALUS_CHECKPOINT_A);
+    bool b = info_checkpoint_in(dir, TALUS_CHECKPOINT_B);
+    return a && b ? CLI_OK : CLI_FAILED;
+}
+
+/* ---- the command ---- */
+
+static bool starts_with(const char *path, const char *magic)
+{
+    char head[8] = "";
+    FILE *file = fopen(path, "rb");
+    bool match = file && fread(head, 1, sizeof head, file) == sizeof head &&
+                 memcmp(head, magic, sizeof head) == 0;
+    if (file)
+        fclose(file);
+    return match;
+}
+
+static int info_main(int argc, char **argv)
+{
+    CliList operands;
+    char none, path[CLI_PATH_MAX];
+    struct stat about;
+    int code;
+    if (!cli_parse(&cli_info, argc, argv, &none, &operands, &code))
+        return code;
+    const char *name = operands.item[0];
+    if (stat(name, &about) == 0 && S_ISDIR(about.st_mode))
+        return info_directory(name);
+    if (!cli_find_scene(name, path, sizeof path))
+        return CLI_FAILED;
+    if (starts_with(path, TALUS_CHECKPOINT_MAGIC))
+        return info_checkpoint(path);
+    if (starts_with(path, TALUS_PROBLEM_MAGIC))
+        return info_problem(path);
+    return info_scene(path);
+}
+
+const CliCommand cli_info = {
+    .name = "info",
+    .summary = "Tells what a scene, checkpoint, problem file or run directory holds.",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "FILE may also be the name of a scene that ships. Checkpoints and problem files are\n"
+        "verified against their checksums.\n",
+    .main = info_main};

@@ -1,0 +1,123 @@
+/* list.c - talus list: what there is to choose from. */
+#include "cli.h"
+
+#include "base/param.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 16 };
+
+static void print_row(const char *name, const char *text)
+{
+    printf("  %-*s%s\n", NAME_WIDTH, name, text);
+}
+
+static void print_parameter(void *user, const char *text)
+{
+    (void)user;
+    printf("  %*s%s\n", NAME_WIDTH, "", text);
+}
+
+static void list_solvers(void)
+{
+    for (int i = 0; i < talus_solver_count(); i++) {
+        TalusSolverRow row = talus_solver_row(i);
+        print_row(row.name, row.summary);
+        printf("  %*saccepts %s", NAME_WIDTH, "", row.accepts);
+        printf("%s%s\n", row.reference[0] ? "; " : "", row.reference);
+        talus_solver_describe(i, print_parameter, NULL);
+    }
+}
+
+static void list_sets(void)
+{
+    for (int i = 0; i < TALUS_SET_KINDS; i++)
+        print_row(talus_set_name((TalusSetKind)i), talus_set_summary((TalusSetKind)i));
+}
+
+static void list_scene(void *user, const char *name, const char *path)
+{
+    TalusScene *scene;
+    (void)user;
+    if (talus_scene_load(path, NULL, 0, &scene) != TALUS_OK) {
+        print_row(name, talus_error());
+        return;
+    }
+    print_row(name, talus_scene_title(scene));
+    if (talus_scene_param_count(scene) > 0) {
+        printf("  %*s", NAME_WIDTH, "");
+        for (int i = 0; i < talus_scene_param_count(scene); i++)
+            printf("  %s=%g", talus_scene_param_name(scene, i), talus_scene_param_value(scene, i));
+        putchar('\n');
+    }
+    talus_scene_destroy(scene);
+}
+
+static void list_scenes(void)
+{
+    cli_each_scene(list_scene, NULL);
+}
+
+static void list_backends(void)
+{
+    for (int i = 0; i < talus_backend_count(); i++) {
+        TalusBackendRow row = talus_backend_row(i);
+        print_row(row.name, row.summary);
+        if (!row.available)
+            printf("  %*snot in this build: %s\n", NAME_WIDTH, "", row.how);
+    }
+}
+
+static void list_shapes(void)
+{
+    for (int i = 0; i < TALUS_SHAPE_KINDS; i++)
+        print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
+}
+
+static const struct {
+    const char *name;
+    void (*list)(void);
+} kinds[] = {{"solvers", list_solvers},
+             {"sets", list_sets},
+             {"scenes", list_scenes},
+             {"backends", list_backends},
+             {"shapes", list_shapes}};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int unknown_kind(const char *word)
+{
+    const char *names[KINDS];
+    for (int i = 0; i < KINDS; i++)
+        names[i] = kinds[i].name;
+    const char *near = talus_nearest(word, names, KINDS);
+    if (near)
+        return cli_usage(&cli_list, "cannot list '%s'; did you mean '%s'?", word, near);
+    return cli_usage(&cli_list, "cannot list '%s'; expected %s", word, cli_list.operands);
+}
+
+static int list_main(int argc, char **argv)
+{
+    CliList operands;
+    char none;
+    int code;
+    if (!cli_parse(&cli_list, argc, argv, &none, &operands, &code))
+        return code;
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].name, operands.item[0]) == 0) {
+            kinds[i].list();
+            return CLI_OK;
+        }
+    return unknown_kind(operands.item[0]);
+}
+
+const CliCommand cli_list = {
+    .name = "list",
+    .summary = "Lists what there is to choose from.",
+    .operands = "solvers|sets|scenes|backends|shapes",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details = "Solvers come with their parameters as key=default, for --solver NAME:key=value;\n"
+               "scenes with theirs as name=value, for --set name=value.\n",
+    .main = list_main};

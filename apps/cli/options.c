@@ -1,0 +1,234 @@
+/* options.c - the option parser and the help text, both driven by the commands' tables. */
+#include "cli.h"
+
+#include "base/param.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 32 };
+
+/* One walk over the arguments. */
+typedef struct Parser {
+    const CliCommand *command;
+    int argc, next;
+    char **argv;
+    void *values;
+    bool seen[MAX_OPTIONS];
+} Parser;
+
+int cli_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("talus: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+int cli_fail_library(void)
+{
+    return cli_fail("%s", talus_error());
+}
+
+int cli_usage(const CliCommand *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "talus: %s: ", command->name);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\ntalus: `talus help %s` tells more\n", command->name);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+/* ---- values ---- */
+
+static bool read_real(const char *text, double *out)
+{
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(x) || x < 0.0)
+        return false;
+    *out = x;
+    return true;
+}
+
+static bool read_count(const char *text, int *out)
+{
+    double x;
+    if (!read_real(text, &x) || x != floor(x) || x > 1e9)
+        return false;
+    *out = (int)x;
+    return true;
+}
+
+static int store(Parser *parser, const CliOption *option, const char *text)
+{
+    void *field = (char *)parser->values + option->offset;
+    CliList *list = field;
+    switch (option->kind) {
+    case CLI_FLAG: *(bool *)field = true; return CLI_OK;
+    case CLI_TEXT: *(const char **)field = text; return CLI_OK;
+    case CLI_REAL:
+        if (!read_real(text, field))
+            return cli_usage(parser->command, "--%s %s: expected a number that is not negative",
+                             option->name, text);
+        return CLI_OK;
+    case CLI_COUNT:
+        if (!read_count(text, field))
+            return cli_usage(parser->command, "--%s %s: expected a whole number, 0 or more",
+                             option->name, text);
+        return CLI_OK;
+    case CLI_LIST:
+        if (list->count == CLI_LIST_MAX)
+            return cli_usage(parser->command, "--%s: given more than %d times", option->name,
+                             CLI_LIST_MAX);
+        list->item[list->count++] = text;
+        return CLI_OK;
+    }
+    return CLI_OK;
+}
+
+/* ---- names ---- */
+
+static int unknown_option(const Parser *parser, const char *word)
+{
+    const CliCommand *command = parser->command;
+    const char *names[MAX_OPTIONS + 1];
+    for (int i = 0; i < command->option_count; i++)
+        names[i] = command->options[i].name;
+    names[command->option_count] = "help";
+    const char *bare = word + strspn(word, "-");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
+    const char *near = talus_nearest(name, names, command->option_count + 1);
+    if (near)
+        return cli_usage(command, "unknown option '%s'; did you mean '--%s'?", word, near);
+    return cli_usage(command, "unknown option '%s'", word);
+}
+
+static bool is_named(const CliOption *option, const char *word)
+{
+    if (strncmp(word, "--", 2) != 0)
+        return option->letter && word[1] == option->letter && word[2] == '\0';
+    size_t length = strcspn(word + 2, "=");
+    return strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0;
+}
+
+static int find_option(const CliCommand *command, const char *word)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (is_named(&command->options[i], word))
+            return i;
+    return -1;
+}
+
+static int take_option(Parser *parser, const char *word)
+{
+    int index = find_option(parser->command, word);
+    if (index < 0)
+        return unknown_option(parser, word);
+    const CliOption *option = &parser->command->options[index];
+    if (parser->seen[index] && option->kind != CLI_LIST)
+        return cli_usage(parser->command, "--%s: given twice", option->name);
+    parser->seen[index] = true;
+    const char *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    if (option->kind == CLI_FLAG)
+        return value ? cli_usage(parser->command, "--%s: takes no value", option->name)
+                     : store(parser, option, NULL);
+    if (value)
+        return store(parser, option, value + 1);
+    if (parser->next == parser->argc)
+        return cli_usage(parser->command, "--%s: expected %s after it", option->name,
+                         option->value);
+    return store(parser, option, parser->argv[parser->next++]);
+}
+
+static int check_operands(const CliCommand *command, const CliList *operands)
+{
+    if (operands->count < command->operands_min)
+        return cli_usage(command, "expected %s", command->operands);
+    if (operands->count > command->operands_max)
+        return cli_usage(command, "unexpected argument '%s'",
+                         operands->item[command->operands_max]);
+    return CLI_OK;
+}
+
+bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
+               int *code)
+{
+    Parser parser = {.command = command, .argc = argc, .next = 1, .argv = argv, .values = values};
+    bool options = true; /* "--" ends them */
+    operands->count = 0;
+    *code = CLI_OK;
+    while (parser.next < argc && *code == CLI_OK) {
+        const char *word = argv[parser.next++];
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            cli_print_help(command);
+            return false;
+        } else if (options && word[0] == '-' && word[1] != '\0') {
+            *code = take_option(&parser, word);
+        } else if (operands->count < CLI_LIST_MAX) {
+            operands->item[operands->count++] = word;
+        }
+    }
+    if (*code == CLI_OK)
+        *code = check_operands(command, operands);
+    return *code == CLI_OK;
+}
+
+/* ---- help ---- */
+
+enum { HELP_COLUMN = 28 };
+
+static void print_option(const char *name, char letter, const char *value, const char *help)
+{
+    char left[64];
+    int n = letter ? snprintf(left, sizeof left, "  -%c, --%s", letter, name)
+                   : snprintf(left, sizeof left, "  --%s", name);
+    if (value)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", value);
+    printf("%-*s", HELP_COLUMN, left);
+    if (strlen(left) >= HELP_COLUMN)
+        printf("\n%*s", HELP_COLUMN, "");
+    for (; *help; help++) {
+        putchar(*help);
+        if (*help == '\n')
+            printf("%*s", HELP_COLUMN, "");
+    }
+    putchar('\n');
+}
+
+void cli_print_help(const CliCommand *command)
+{
+    printf("usage: talus %s %s%s[options]\n\n%s\n\noptions:\n", command->name, command->operands,
+           command->operands[0] ? " " : "", command->summary);
+    for (int i = 0; i < command->option_count; i++) {
+        const CliOption *o = &command->options[i];
+        print_option(o->name, o->letter, o->value, o->help);
+    }
+    print_option("help", 'h', NULL, "this text");
+    if (command->details[0])
+        printf("\n%s", command->details);
+}
+
+void cli_print_overview(void)
+{
+    printf("usage: talus COMMAND [arguments]\n\n"
+           "Simulates large systems of rigid bodies in frictional contact.\n\ncommands:\n");
+    for (int i = 0; cli_commands[i]; i++)
+        printf("  %-10s%s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    printf("\noptions:\n");
+    print_option("version", 0, NULL, "the version of the program");
+    print_option("help", 'h', NULL, "this text; after a command, that command's");
+    printf("\nexit codes: 0 success, 1 failure, 2 wrong usage, 128 + N stopped by signal N\n"
+           "To begin with: talus run hourglass --out out/hourglass\n");
+}

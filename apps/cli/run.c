@@ -1,0 +1,362 @@
+/* run.c - talus run: a scene from its start, or a stopped run from its checkpoint, to its end.
+ *
+ * After a step come its row, its frame if one is due, and the checkpoint if it is time, in this
+ * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
+ * the next step. Frames are due by the number of steps, so stopping cannot move them. */
+#include "run.h"
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "io/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Options {
+    CliList set;
+    const char *solver, *backend, *out, *resume, *final_positions;
+    int threads;
+    double until, every, checkpoint_every;
+    bool json, quiet;
+} Options;
+
+/* One call of the command. */
+typedef struct Session {
+    Options options;
+    Run run;
+    TalusScene *scene;
+    char *note; /* the settings of a resumed run point into it */
+    TalusOutput *output;
+    Progress progress;
+    double last_checkpoint; /* wall clock */
+    double saved_time;      /* simulated, of the last good checkpoint; -1: none */
+} Session;
+
+/* ---- signals: finish the step, then stop; a second one ends the program at once ---- */
+
+static volatile sig_atomic_t stop_signal;
+
+static void request_stop(int number)
+{
+    stop_signal = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- opening ---- */
+
+static int check_options(const Options *o, const CliList *operands)
+{
+    if (o->resume) {
+        if (operands->count || o->set.count || o->solver || o->backend || o->out ||
+            !isnan(o->every))
+            return cli_usage(&cli_run,
+                             "--resume: the scene and its settings come from the checkpoint; only "
+                             "--until, --threads, --checkpoint-every, --json, --quiet and "
+                             "--final-positions go with it");
+    } else if (operands->count == 0) {
+        return cli_usage(&cli_run, "expected SCENE or --resume DIR");
+    }
+    if (o->until == 0.0 || o->every == 0.0)
+        return cli_usage(&cli_run, "%s 0: expected a number above 0",
+                         o->until == 0.0 ? "--until" : "--every");
+    return cli_check_backend(&cli_run, o->backend) ? CLI_OK : CLI_USAGE;
+}
+
+static int open_scene(Session *session, const char *name)
+{
+    const Options *o = &session->options;
+    RunSettings *s = &session->run.settings;
+    char path[CLI_PATH_MAX];
+    if (!cli_find_scene(name, path, sizeof path))
+        return CLI_FAILED;
+    TalusSceneChoice choice = {
+        .solver = o->solver, .backend = o->backend, .threads = o->threads > 0 ? o->threads : 0};
+    if (talus_scene_load(path, o->set.item, o->set.count, &session->scene) != TALUS_OK ||
+        talus_scene_build(session->scene, &choice, &session->run.world) != TALUS_OK)
+        return cli_fail_library();
+    *s = (RunSettings){.scene = name,
+                       .title = talus_scene_title(session->scene),
+                       .solver = o->solver,
+                       .backend = o->backend,
+                       .set = o->set,
+                       .threads = choice.threads,
+                       .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
+                       .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
+    session->run.dir = o->out;
+    if (o->out && (talus_output_open(o->out, false, 0.0, &session->output) != TALUS_OK ||
+                   talus_output_frame(session->output, session->run.world) != TALUS_OK))
+        return cli_fail_library();
+    return CLI_OK;
+}
+
+/* World, settings and tally from the checkpoint. */
+static int load(Session *session, int threads)
+{
+    const char *dir = session->options.resume;
+    Run *run = &session->run;
+    talus_world_destroy(run->world);
+    talus_free(session->note);
+    if (talus_checkpoint_read(dir, threads, &run->world, &session->note) != TALUS_OK)
+        return cli_fail_library();
+    if (!run_note_read(session->note, &run->settings, &run->tally))
+        return cli_fail("%s: its checkpoint was not written by `talus run`", dir);
+    return CLI_OK;
+}
+
+static int open_resumed(Session *session)
+{
+    const Options *o = &session->options;
+    Run *run = &session->run;
+    int code = load(session, o->threads >= 0 ? o->threads : 1);
+    /* How many threads the run had is known only now. */
+    if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
+        code = load(session, run->settings.threads);
+    if (code != CLI_OK)
+        return code;
+    if (o->threads >= 0)
+        run->settings.threads = o->threads;
+    if (!isnan(o->until))
+        run->settings.until = o->until;
+    run->dir = o->resume;
+    session->saved_time = talus_world_time(run->world);
+    if (talus_output_open(run->dir, true, session->saved_time, &session->output) != TALUS_OK)
+        return cli_fail_library();
+    return CLI_OK;
+}
+
+/* ---- the loop ---- */
+
+/* Whether this step is the first at or after a multiple of `every`. */
+static bool interval_ends(const Run *run, int64_t step)
+{
+    double h = talus_world_step_length(run->world), every = run->settings.every;
+    if (!(every > 0.0))
+        return step == run->last_step;
+    return floor((double)step * h / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
+}
+
+static int save(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now();
+    char *note = run_note_write(&run->settings, &run->tally);
+    TalusStatus status =
+        note ? talus_checkpoint_write(run->dir, run->world, note) : TALUS_ERR_MEMORY;
+    if (!note)
+        cli_fail("out of memory for a checkpoint");
+    else if (status != TALUS_OK)
+        cli_fail_library();
+    else
+        session->saved_time = talus_world_time(run->world);
+    free(note);
+    session->last_checkpoint = talus_now();
+    run->clock.output += session->last_checkpoint - begun;
+    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
+}
+
+static int write_step(Session *session, const TalusStepInfo *info, bool frame)
+{
+    if (!session->output)
+        return CLI_OK;
+    double begun = talus_now();
+    TalusStatus status = talus_output_step(session->output, session->run.world, info);
+    if (status == TALUS_OK && frame)
+        status = talus_output_frame(session->output, session->run.world);
+    session->run.clock.output += talus_now() - begun;
+    if (status != TALUS_OK)
+        return cli_fail_library();
+    if (talus_now() - session->last_checkpoint >= session->options.checkpoint_every)
+        return save(session);
+    return CLI_OK;
+}
+
+static void warn_of_miss(const Session *session, const TalusStepInfo *info)
+{
+    if (session->run.tally.missed == 0 && info->missed)
+        fprintf(stderr,
+                "talus: warning: the step to t = %g s missed its tolerance: residual %.2e m/s "
+                "after %d iterations; later misses are counted\n",
+                info->time, info->solve.residual.rms, info->solve.iterations);
+}
+
+/* The state is that before the failed step, so it is worth keeping. */
+static int step_failed(Session *session)
+{
+    Run *run = &session->run;
+    progress_end(&session->progress);
+    cli_fail("step %" PRId64 " from t = %g s: %s", talus_world_steps(run->world) + 1,
+             talus_world_time(run->world), talus_error());
+    if (session->output && save(session) == CLI_OK)
+        cli_fail("the state before that step is in %s", run->dir);
+    return CLI_FAILED;
+}
+
+static int step_once(Session *session)
+{
+    Run *run = &session->run;
+    TalusStepInfo info;
+    if (talus_world_step(run->world, &info) != TALUS_OK)
+        return step_failed(session);
+    bool line = interval_ends(run, info.step);
+    warn_of_miss(session, &info);
+    run_tally_step(&run->tally, &run->clock, &info);
+    progress_step(&session->progress, run, &info, line || info.step == run->last_step);
+    int code = write_step(session, &info, line);
+    if (code != CLI_OK && session->saved_time >= 0.0)
+        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
+                 session->saved_time, run->dir);
+    return code;
+}
+
+static int loop(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    run->first_step = talus_world_steps(run->world);
+    run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
+    session->last_checkpoint = talus_now();
+    run->clock.setup = session->last_checkpoint - run->clock.start;
+    progress_begin(&session->progress, run, session->options.quiet, session->options.json);
+    while (code == CLI_OK && !stop_signal && talus_world_steps(run->world) < run->last_step)
+        code = step_once(session);
+    progress_end(&session->progress);
+    if (code == CLI_OK && session->output && session->saved_time != talus_world_time(run->world))
+        code = save(session);
+    run->clock.wall = talus_now() - run->clock.start;
+    return code;
+}
+
+/* ---- the end ---- */
+
+static int write_positions(const char *path, const TalusWorld *world)
+{
+    size_t n = (size_t)talus_world_body_count(world);
+    TalusBodyState state = {0};
+    TalusFile *file = NULL;
+    TalusStatus status = TALUS_ALLOC(state.position, n, "positions");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(state.fixed, n, "positions");
+    if (status == TALUS_OK)
+        status = talus_file_create(path, &file);
+    if (status == TALUS_OK) {
+        talus_world_get_state(world, &state);
+        for (size_t i = 0; i < n; i++)
+            if (!state.fixed[i])
+                talus_file_print(file, "%.17g %.17g %.17g\n", state.position[i].x,
+                                 state.position[i].y, state.position[i].z);
+        status = talus_file_commit(file);
+    }
+    talus_release(state.position);
+    talus_release(state.fixed);
+    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+static int report_stop(const Run *run)
+{
+    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")",
+            stop_signal == SIGINT ? "SIGINT" : "SIGTERM", talus_world_time(run->world),
+            talus_world_steps(run->world));
+    if (run->dir)
+        fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
+    else
+        fprintf(stderr, "; nothing was kept, for there was no --out\n");
+    return 128 + stop_signal;
+}
+
+static int finish(Session *session)
+{
+    const Options *o = &session->options;
+    const Run *run = &session->run;
+    int code = CLI_OK;
+    if (!o->quiet)
+        run_report(run, o->json ? stderr : stdout);
+    if (o->json)
+        run_report_json(run);
+    if (o->final_positions)
+        code = write_positions(o->final_positions, run->world);
+    bool complete = talus_world_steps(run->world) >= run->last_step;
+    return code == CLI_OK && stop_signal && !complete ? report_stop(run) : code;
+}
+
+static int run_session(Session *session, const CliList *operands)
+{
+    int code = check_options(&session->options, operands);
+    if (code != CLI_OK)
+        return code;
+    catch_signals();
+    session->run.clock.start = talus_now();
+    code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
+    if (code == CLI_OK)
+        code = loop(session);
+    return code == CLI_OK ? finish(session) : code;
+}
+
+static int run_main(int argc, char **argv)
+{
+    static Session session; /* static: its lists are large */
+    CliList operands;
+    int code;
+    session.options =
+        (Options){.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
+    session.saved_time = -1.0;
+    if (!cli_parse(&cli_run, argc, argv, &session.options, &operands, &code))
+        return code;
+    code = run_session(&session, &operands);
+    talus_output_close(session.output);
+    talus_world_destroy(session.run.world);
+    talus_scene_destroy(session.scene);
+    talus_free(session.note);
+    return code;
+}
+
+static const CliOption run_options[] = {
+    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+     "a parameter of the scene, or any key path such as\nsolver.tolerance=1e-4; may be repeated"},
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
+     "solver and its parameters; `talus list solvers`"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where to compute; `talus list backends`"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; results do not\ndepend on it"},
+    {"until", 0, CLI_REAL, offsetof(Options, until), "T", "simulated seconds at which to end"},
+    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+     "write frames, tables and checkpoints to DIR, in place of\nan earlier run there; without it "
+     "nothing is written"},
+    {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
+     "simulated seconds between frames and between table lines"},
+    {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",
+     "wall-clock seconds between checkpoints, 60 by default;\none is also written at the end and on "
+     "SIGINT or SIGTERM"},
+    {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
+     "go on from the newest sound checkpoint in DIR, with the\nsettings of that run; --until moves "
+     "its end"},
+    {"final-positions", 0, CLI_TEXT, offsetof(Options, final_positions), "FILE",
+     "at the end, write a line 'x y z' per moving body"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds one JSON object about the run and\nnothing else; tables go to standard "
+     "error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no table and no closing report"},
+};
+
+const CliCommand cli_run = {
+    .name = "run",
+    .summary = "Simulates a scene.",
+    .operands = "SCENE",
+    .operands_max = 1,
+    .details =
+        "SCENE is a file or the name of a scene that ships (`talus list scenes`).\n"
+        "A run that was stopped and resumed ends in the same state, bit for bit, as one that was\n"
+        "not. docs/output.md describes the files.\n",
+    .options = run_options,
+    .option_count = sizeof run_options / sizeof *run_options,
+    .main = run_main};

@@ -1,0 +1,171 @@
+/* scenes.c - the scenes that ship, and other things commands look up or share. */
+#include "cli.h"
+
+#include "base/param.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Searched in this order: where it was built, where it was installed, where the user is. */
+static const char *const scene_dirs[] = {
+#ifdef TALUS_SCENE_DIR
+    TALUS_SCENE_DIR,
+#endif
+#ifdef TALUS_INSTALL_SCENE_DIR
+    TALUS_INSTALL_SCENE_DIR,
+#endif
+    "scenes"};
+
+enum { SCENE_DIRS = sizeof scene_dirs / sizeof *scene_dirs, MAX_SCENES = 256, NAME_BYTES = 64 };
+
+typedef struct Names {
+    char name[MAX_SCENES][NAME_BYTES];
+    int dir[MAX_SCENES];
+    int count;
+} Names;
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+static bool known(const Names *names, const char *name)
+{
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* NAME.json is a scene, except the schema that describes them. */
+static void add_name(Names *names, const char *file, int dir)
+{
+    size_t length = strlen(file);
+    if (length < 6 || length - 5 >= NAME_BYTES || strcmp(file + length - 5, ".json") != 0 ||
+        strcmp(file, "schema.json") == 0 || names->count == MAX_SCENES)
+        return;
+    char name[NAME_BYTES];
+    memcpy(name, file, length - 5);
+    name[length - 5] = '\0';
+    if (known(names, name)) /* an earlier folder wins */
+        return;
+    names->dir[names->count] = dir;
+    strcpy(names->name[names->count++], name);
+}
+
+static void collect(Names *names)
+{
+    names->count = 0;
+    for (int d = 0; d < (int)SCENE_DIRS; d++) {
+        DIR *dir = opendir(scene_dirs[d]);
+        if (!dir)
+            continue;
+        for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+            add_name(names, entry->d_name, d);
+        closedir(dir);
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user)
+{
+    static Names names;
+    const char *sorted[MAX_SCENES];
+    collect(&names);
+    for (int i = 0; i < names.count; i++)
+        sorted[i] = names.name[i];
+    qsort(sorted, (size_t)names.count, sizeof *sorted, by_name);
+    for (int i = 0; i < names.count; i++) {
+        size_t index = (size_t)(sorted[i] - names.name[0]) / NAME_BYTES;
+        char path[CLI_PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s.json", scene_dirs[names.dir[index]], sorted[i]);
+        fn(user, sorted[i], path);
+    }
+}
+
+static void report_missing(const char *name)
+{
+    static Names names;
+    const char *list[MAX_SCENES];
+    collect(&names);
+    for (int i = 0; i < names.count; i++)
+        list[i] = names.name[i];
+    const char *near = talus_nearest(name, list, names.count);
+    if (near)
+        cli_fail("no scene '%s'; did you mean '%s'?", name, near);
+    else
+        cli_fail("no scene '%s': expected a file, or a name that `talus list scenes` shows", name);
+}
+
+bool cli_find_scene(const char *name, char *path, size_t size)
+{
+    if ((size_t)snprintf(path, size, "%s", name) < size && is_file(path))
+        return true;
+    if (!strchr(name, '/'))
+        for (int d = 0; d < (int)SCENE_DIRS; d++) {
+            int n = snprintf(path, size, "%s/%s.json", scene_dirs[d], name);
+            if ((size_t)n < size && is_file(path))
+                return true;
+        }
+    report_missing(name);
+    return false;
+}
+
+bool cli_check_backend(const CliCommand *command, const char *name)
+{
+    const char *names[16];
+    int count = talus_backend_count() < 16 ? talus_backend_count() : 16;
+    for (int i = 0; name && i < count; i++) {
+        TalusBackendRow row = talus_backend_row(i);
+        names[i] = row.name;
+        if (strcmp(row.name, name) != 0)
+            continue;
+        if (!row.available)
+            cli_usage(command, "--backend %s: is not in this build: %s", name, row.how);
+        return row.available;
+    }
+    if (!name)
+        return true;
+    const char *near = talus_nearest(name, names, count);
+    cli_usage(command, "--backend %s: no such backend%s%s%s", name, near ? "; did you mean '" : "",
+              near ? near : "", near ? "'?" : "; `talus list backends` names them");
+    return false;
+}
+
+int64_t cli_steps_until(double time, double step)
+{
+    return (int64_t)ceil(time / step - 1e-6);
+}
+
+/* ---- warnings of the library ---- */
+
+enum { MAX_KINDS = 32 };
+
+static void show_warning(void *user, TalusLogLevel level, const char *id, const char *text)
+{
+    static char shown[MAX_KINDS][NAME_BYTES];
+    static int count;
+    (void)user;
+    if (level != TALUS_LOG_WARNING)
+        return;
+    for (int i = 0; i < count; i++)
+        if (strcmp(shown[i], id) == 0)
+            return;
+    if (count < MAX_KINDS)
+        snprintf(shown[count++], NAME_BYTES, "%s", id);
+    fprintf(stderr, "talus: warning: %s\n", text);
+}
+
+void cli_show_warnings(void)
+{
+    talus_set_log(show_warning, NULL);
+}

@@ -1,0 +1,337 @@
+#!/bin/sh
+# Talus and its peers on one scene, judged by one evaluator, as one table.
+#
+#   bench/run.sh [--full] [--bodies N]... [--engines LIST] [--repeat K] [--save]
+#
+#   --full          4,000 and 16,000 spheres (default: 4,000)
+#   --bodies N      this many instead; may be repeated
+#   --engines LIST  of talus,ode,bullet,lammps (default: all that are found)
+#   --repeat K      run every case K times and keep the one that took least CPU time (default 1)
+#   --save          write bench/results/DATE-MACHINE.md as well
+#
+# Everything runs on one thread and is measured in CPU seconds of the stepping alone; compare ratios
+# within one run. Progress goes to standard error, the table to standard output. What is measured
+# and how each peer is set up: bench/peers/README.md.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd -P)
+bin=$root/build/peers
+work=$root/build/bench
+talus=${TALUS:-$root/build/release/talus}
+export PEERS_BIN="$bin"
+
+sizes='' engines=talus,ode,bullet,lammps repeat=1 save=no
+
+# A LAMMPS run expected to take longer than this (CPU seconds) is extrapolated instead.
+lammps_budget=${LAMMPS_BUDGET:-1200}
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+
+usage() {
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0" >&2
+    exit 2
+}
+
+positive_integer() { # positive_integer TEXT
+    case $1 in '' | 0* | *[!0-9]*) usage ;; esac
+}
+
+parse_options() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --full) sizes='4000 16000' ;;
+        --save) save=yes ;;
+        --bodies | --engines | --repeat)
+            [ $# -ge 2 ] || usage
+            [ "$1" = --engines ] || positive_integer "$2"
+            case $1 in
+            --bodies) sizes="$sizes $2" ;;
+            --engines) engines=$2 ;;
+            --repeat) repeat=$2 ;;
+            esac
+            shift
+            ;;
+        *) usage ;;
+        esac
+        shift
+    done
+    sizes=${sizes:-4000}
+}
+
+wanted() { # wanted ENGINE
+    case ",$engines," in *",$1,"*) return 0 ;; *) return 1 ;; esac
+}
+
+# ---- small tools --------------------------------------------------------------------------------
+
+value() { # value KEY LINE: the first KEY=VALUE of a result line; empty when there is none
+    printf '%s\n' "$2" | tr ' ' '\n' | sed -n "s/^$1=//p" | sed 1q
+}
+
+calc() { # calc EXPRESSION: awk's arithmetic
+    awk "BEGIN { printf \"%.6g\", $1 }"
+}
+
+holds() { # holds CONDITION
+    [ "$(calc "($1) ? 1 : 0")" = 1 ]
+}
+
+# ---- running one case ---------------------------------------------------------------------------
+
+# measure_case POSITIONS COMMAND...: the command's result line and the evaluator's, as one. The
+# command writes POSITIONS; of several repetitions (they differ in time only) the fastest counts.
+measure_case() {
+    positions=$1 best=''
+    shift
+    for attempt in $(seq "$repeat"); do
+        line=$("$@") || {
+            say "failed (attempt $attempt): $*"
+            return 1
+        }
+        if [ -z "$best" ] || holds "$(value cpu_s "$line") < $(value cpu_s "$best")"; then
+            best=$line
+        fi
+    done
+    verdict=$("$bin/evaluate" "$bed" "$positions") || return 1
+    printf '%s %s\n' "$best" "$verdict"
+}
+
+# A failed peer costs its row, not the table.
+add_row() { # add_row NAME POSITIONS COMMAND...
+    say "$1, $n spheres"
+    shift
+    measure_case "$@" >>"$work/rows" || true
+}
+
+# ==== FINISH HERE when the binary exists =========================================================
+# run_talus POSITIONS: runs $bed, writes "x y z" per sphere to POSITIONS and prints the result line
+# (add sweep_ns=... to it and the sweep comparison shows Talus too). To settle: the name of the bed
+# parameter, how the final centres come out (here: a file final.txt in the output folder), and which
+# solver settings give the penetration that is claimed.
+run_talus() {
+    out=$work/talus-$n
+    "$talus" run "$root/scenes/settle-box.json" --set bed="$bed" \
+        --threads 1 --out "$out" --json >"$out.json" || return 1
+    cp "$out/final.txt" "$1"
+    echo "engine=talus n=$n knob=auto cpu_s=$(json_number cpu_seconds "$out.json")" \
+        "steps=$(json_number steps "$out.json") sim_s=$(json_number time "$out.json")" \
+        "rss_mb=$(calc "$(json_number peak_memory_bytes "$out.json") / 1048576")"
+}
+
+json_number() { # json_number KEY FILE: good enough for the flat numbers of `talus run --json`
+    tr ',{}' '[\n*]' <"$2" | sed -n "s/^[[:space:]]*\"$1\"[[:space:]]*:[[:space:]]*//p" | sed 1q
+}
+# =================================================================================================
+
+run_lammps() { # run_lammps POSITIONS MODULUS RAYLEIGH
+    "$root/bench/peers/lammps_box.sh" --bed "$bed" --out "$1" --modulus "$2" --rayleigh "$3"
+}
+
+# ---- LAMMPS at the penetration of Talus ---------------------------------------------------------
+
+# The modulus at which LAMMPS should show a given mean penetration: Hertz's E^(-2/3) through what was
+# measured at 4,000 spheres and 5e9 Pa; the load grows with the depth of the bed, as n^(1/3). Not
+# above 2e11, so that a first run always ends.
+first_modulus() { # first_modulus PENETRATION
+    modulus=$(calc "5e9 * (5.3e-4 / $1)^1.5 * ($n / 4000)^(1 / 3)")
+    if holds "$modulus < 2e11"; then printf '%.3g\n' "$modulus"; else echo 2e11; fi
+}
+
+# One secant step on log E against log penetration; Hertz's slope when there is one point only.
+next_modulus() { # next_modulus TARGET E PEN [E_BEFORE PEN_BEFORE]
+    slope=-0.6667
+    if [ $# -eq 5 ]; then
+        slope=$(calc "log($3 / $5) / log($2 / $4)")
+        holds "$slope < -0.5 && $slope > -0.85" || slope=-0.6667 # too close together to tell
+    fi
+    printf '%.3g\n' "$(calc "$2 * exp(log($1 / $3) / $slope)")"
+}
+
+# Explicit steps: dt and hence cost go as sqrt(E).
+extrapolated_row() { # extrapolated_row LINE E_NEW RAYLEIGH TARGET
+    cpu=$(calc "$(value cpu_s "$1") * sqrt($2 / $modulus)")
+    steps=$(calc "int($(value steps "$1") * sqrt($2 / $modulus))")
+    echo "engine=lammps n=$n knob=E=$2,dt=$3TR,extrapolated cpu_s=$cpu steps=$steps" \
+        "sim_s=$(value sim_s "$1") rss_mb=$(value rss_mb "$1") pen_mean=$4 pen_max=-" \
+        "height=$(value height "$1") mean_z=$(value mean_z "$1") lost=$(value lost "$1")"
+}
+
+# match_lammps RAYLEIGH TARGET: appends the row at the stiffness that gives TARGET within 5 %,
+# starting from $modulus and leaving there what it found.
+match_lammps() {
+    before=''
+    for try in 1 2 3 4; do
+        say "lammps, $n spheres, E $modulus, dt $1 of the Rayleigh time (try $try)"
+        line=$(measure_case "$work/lammps-$n.txt" run_lammps "$work/lammps-$n.txt" \
+            "$modulus" "$1") || return 0
+        pen=$(value pen_mean "$line")
+        if [ "$try" = 4 ] || holds "$pen < 1.05 * $2 && $2 < 1.05 * $pen"; then break; fi
+        # shellcheck disable=SC2086 # $before is two words or none
+        next=$(next_modulus "$2" "$modulus" "$pen" $before)
+        if holds "$(value cpu_s "$line") * sqrt($next / $modulus) > $lammps_budget"; then
+            line=$(extrapolated_row "$line" "$next" "$1" "$2")
+            break
+        fi
+        before="$modulus $pen" modulus=$next
+    done
+    printf '%s\n' "$line" >>"$work/rows"
+}
+
+# The larger step first: it finds the modulus at half the cost. Without Talus there is nothing to
+# match, and a modulus of 5e9 stands in.
+bench_lammps() {
+    target=$(value pen_mean "$(grep "^engine=talus n=$n " "$work/rows" || true)")
+    modulus=5e9
+    if [ -z "$target" ]; then
+        for rayleigh in 0.3 0.15; do
+            add_row "lammps, dt $rayleigh of the Rayleigh time" "$work/lammps-$n.txt" \
+                run_lammps "$work/lammps-$n.txt" "$modulus" "$rayleigh"
+        done
+    elif holds "$target <= 0"; then
+        say "talus shows no penetration at all: no stiffness matches, lammps left out"
+    else
+        modulus=$(first_modulus "$target")
+        match_lammps 0.3 "$target"
+        match_lammps 0.15 "$target"
+    fi
+}
+
+# ---- all cases ----------------------------------------------------------------------------------
+
+build_peers() {
+    generator=''
+    if [ ! -f "$bin/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator='-G Ninja'; fi
+    # shellcheck disable=SC2086 # two words or none
+    { cmake -S "$root/bench/peers" -B "$bin" $generator && cmake --build "$bin"; } \
+        >"$work/build.log" 2>&1 || {
+        cat "$work/build.log" >&2
+        exit 1
+    }
+}
+
+bench_size() { # bench_size N
+    n=$1 bed=$work/bed-$1.txt
+    "$bin/make_bed" "$n" >"$bed"
+    if wanted talus; then
+        if [ -x "$talus" ]; then
+            add_row talus "$work/talus-$n.txt" run_talus "$work/talus-$n.txt"
+        else
+            say "no ${talus#"$root"/}: peers only"
+        fi
+    fi
+    for engine in ode bullet; do
+        wanted "$engine" || continue
+        if [ -x "$bin/${engine}_box" ]; then
+            add_row "$engine" "$work/$engine-$n.txt" "$bin/${engine}_box" --bed "$bed" \
+                --out "$work/$engine-$n.txt" --iterations 50 --sweep-cost
+        else
+            say "no $engine here (Debian: lib$engine-dev)"
+        fi
+    done
+    if wanted lammps; then
+        if command -v lmp >/dev/null; then bench_lammps; else say "no lmp here (Debian: lammps)"; fi
+    fi
+}
+
+# ---- the table ----------------------------------------------------------------------------------
+
+print_table() {
+    awk '
+    function per_second(row) { return cell[row, "cpu_s"] / cell[row, "sim_s"] }
+    {
+        for (i = 1; i <= NF; i++) {
+            at = index($i, "=")
+            if (!((NR, substr($i, 1, at - 1)) in cell))
+                cell[NR, substr($i, 1, at - 1)] = substr($i, at + 1)
+        }
+        if (cell[NR, "engine"] == "talus") talus[cell[NR, "n"]] = NR
+    }
+    END {
+        printf "%-7s %-36s %7s %9s %9s %9s %9s %8s %8s %5s %8s %9s\n", "engine", "knob", "N", \
+            "CPU s/s", "ms/step", "mean pen", "max pen", "height", "mean z", "lost", "RSS MB", \
+            "to Talus"
+        for (row = 1; row <= NR; row++) {
+            n = cell[row, "n"]
+            ratio = n in talus ? sprintf("%.2f", per_second(row) / per_second(talus[n])) : "-"
+            printf "%-7s %-36s %7d %9.3f %9.3f %9.2e %9s %8.4f %8.4f %5d %8.1f %9s\n", \
+                cell[row, "engine"], cell[row, "knob"], n, per_second(row), \
+                1e3 * cell[row, "cpu_s"] / cell[row, "steps"], cell[row, "pen_mean"], \
+                cell[row, "pen_max"] == "-" ? "-" : sprintf("%.2e", cell[row, "pen_max"]), \
+                cell[row, "height"], cell[row, "mean_z"], cell[row, "lost"], \
+                cell[row, "rss_mb"], ratio
+        }
+    }' "$work/rows"
+}
+
+print_sweeps() {
+    printf '\n%s\n' "One Gauss-Seidel sweep, ns per contact (steps with 50 less steps with 10)"
+    while read -r line; do
+        cost=$(value sweep_ns "$line")
+        [ -n "$cost" ] || continue
+        printf '%-7s %7s %9s   (%s contacts)\n' "$(value engine "$line")" "$(value n "$line")" \
+            "$cost" "$(value contacts_last "$line")"
+    done <"$work/rows"
+}
+
+print_legend() {
+    cat <<'END'
+
+CPU s/s: CPU seconds per simulated second, one thread. Penetration over the radius, over overlapping
+contacts. Height: 95th percentile of the tops, m; mean z: mean height of the centres, m. To Talus:
+CPU s/s over that of Talus. TR: Rayleigh time.
+END
+    if grep -q '^engine=talus' "$work/rows"; then
+        cat <<'END'
+LAMMPS runs at the stiffness that gives the mean penetration of Talus within 5 %; a row marked
+extrapolated was not run at that stiffness: its cost is scaled as sqrt(E).
+END
+    else
+        echo "No Talus in this run, so LAMMPS has no penetration to match: E = 5e9 Pa."
+    fi
+}
+
+print_report() {
+    print_table
+    print_sweeps
+    print_legend
+}
+
+# ---- saving -------------------------------------------------------------------------------------
+
+machine() {
+    model=$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | sed 1q)
+    echo "${model:-unknown CPU}, $(nproc) cores"
+}
+
+versions() {
+    for package in ode bullet; do
+        printf '%s %s, ' "$package" "$(pkg-config --modversion "$package" 2>/dev/null || echo none)"
+    done
+    echo "lammps $(lmp -h 2>/dev/null | sed -n 's/.*Simulator - //p' || true)"
+}
+
+# No host name and no path: the file is for readers elsewhere.
+save_report() {
+    slug=$(machine | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9\n' '-')
+    file=$root/bench/results/$(date -u +%Y-%m-%d)-$slug.md
+    mkdir -p "$root/bench/results"
+    {
+        echo "# settle-box, $(date -u +%Y-%m-%d)"
+        echo
+        echo "Machine: $(machine). Peers: $(versions)."
+        echo "Talus: $(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo 'not committed')."
+        echo
+        echo '```'
+        print_report
+        echo '```'
+    } >"$file"
+    say "saved bench/results/${file##*/}"
+}
+
+parse_options "$@"
+mkdir -p "$work"
+build_peers
+: >"$work/rows"
+for size in $sizes; do bench_size "$size"; done
+print_report
+if [ "$save" = yes ]; then save_report; fi

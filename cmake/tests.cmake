@@ -1,0 +1,68 @@
+# Included by the root CMakeLists.txt. One CTest test per file:
+#   tests/test_NAME.c   an executable, linked with talus_lib and tests/support/
+#   tests/NAME.sh       run with sh
+# Each runs in an empty folder of its own, so tests may write files and run side by side, and sees
+#   TALUS             the talus program            TALUS_SOURCE_DIR   the source tree
+#   TALUS_SHARED      ../shared beside the source  TALUS_BUILD_DIR    the build tree
+#   TALUS_CORE_ONLY   1 in a core-only build, else 0
+#   TALUS_SANITIZE    the sanitizers built in, else empty
+# Exit code 77 means skipped. A name that contains slow_ gets the label slow, any other quick.
+
+file(GLOB talus_support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
+if(talus_support_sources)
+  add_library(talus_test_support STATIC ${talus_support_sources})
+  target_include_directories(talus_test_support
+    PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support
+           ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(talus_test_support PUBLIC talus_lib)
+endif()
+
+get_filename_component(talus_shared ${PROJECT_SOURCE_DIR}/../shared ABSOLUTE)
+set(talus_test_environment
+  TALUS=${PROJECT_BINARY_DIR}/talus
+  TALUS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+  TALUS_BUILD_DIR=${PROJECT_BINARY_DIR}
+  TALUS_SHARED=${talus_shared}
+  TALUS_CORE_ONLY=$<BOOL:${TALUS_CORE_ONLY}>
+  TALUS_SANITIZE=${TALUS_SANITIZE}
+  UBSAN_OPTIONS=print_stacktrace=1
+  TSAN_OPTIONS=halt_on_error=1)
+
+function(talus_add_test name)
+  set(work ${PROJECT_BINARY_DIR}/tests/work/${name})
+  file(MAKE_DIRECTORY ${work})
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${work})
+  if(name MATCHES "slow_")
+    set(label slow)
+    set(timeout 900)
+  else()
+    set(label quick)
+    set(timeout 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "${talus_test_environment}"
+    LABELS ${label}
+    TIMEOUT ${timeout}
+    SKIP_RETURN_CODE 77)
+endfunction()
+
+file(GLOB talus_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
+foreach(source IN LISTS talus_test_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE talus_test_support)
+  talus_add_test(${name} $<TARGET_FILE:${name}>)
+endforeach()
+
+file(GLOB talus_test_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.sh)
+foreach(script IN LISTS talus_test_scripts)
+  get_filename_component(name ${script} NAME_WE)
+  talus_add_test(${name} sh ${script})
+  # On aarch64 gcc 12's leak check takes 4 s per process whatever it does (google/sanitizers#703).
+  # Scripts start many, so there only the C tests look for leaks.
+  if(TALUS_SANITIZE MATCHES "address" AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set_tests_properties(${name} PROPERTIES
+      ENVIRONMENT "${talus_test_environment};ASAN_OPTIONS=detect_leaks=0")
+  endif()
+endforeach()

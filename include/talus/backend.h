@@ -1,0 +1,32 @@
+/* talus/backend.h - where the work runs. */
+#ifndef TALUS_BACKEND_H
+#define TALUS_BACKEND_H
+
+#include <talus/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A pool of worker threads. Results never depend on its size. */
+typedef struct TalusPool TalusPool;
+
+/* `threads` counts the calling thread too; 0 means one per processor. */
+TalusStatus talus_pool_create(int threads, TalusPool **out);
+void talus_pool_destroy(TalusPool *pool);
+int talus_pool_threads(const TalusPool *pool);
+
+typedef struct TalusBackendRow {
+    const char *name, *summary;
+    bool available;
+    const char *how; /* how to get it, when it is not available */
+} TalusBackendRow;
+
+int talus_backend_count(void);
+TalusBackendRow talus_backend_row(int index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/* talus/problem.h - one contact problem: minimise 1/2 g'(N + E)g + q'g over g in K.
+ *
+ * A problem is either matrix-free (bodies and contacts, N = D' M^-1 D) or explicit (a sparse N).
+ * The unknown gamma (impulses) lives in the problem; a solver improves it in place.
+ *
+ * Blocks: every contact owns `rows` consecutive entries of gamma, rows = 1 (normal only) when no
+ * contact has friction, else 3 (normal, tangent 1, tangent 2). K is nonneg or the cone accordingly.
+ *
+ * Sign conventions: the normal points from body a to body b; the contact velocity is that of b
+ * relative to a, so a positive normal velocity opens the gap. gamma acts on b, minus gamma on a. */
+#ifndef TALUS_PROBLEM_H
+#define TALUS_PROBLEM_H
+
+#include <talus/backend.h>
+#include <talus/base.h>
+#include <talus/math.h>
+#include <talus/set.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TalusProblem TalusProblem;
+
+typedef struct TalusContactDef {
+    int32_t a, b; /* body indices; -1 in b is the fixed world; a is a body */
+    TalusVec3 normal;
+    TalusVec3 arm_a, arm_b; /* contact point relative to the bodies' centres */
+    double mu;
+    double bias;       /* b_n: phi/h and the like, added to the normal row of D'v */
+    double compliance; /* E on the normal row, 0 for rigid contact */
+} TalusContactDef;
+
+typedef struct TalusProblemDef {
+    /* matrix-free form: contacts != NULL */
+    int body_count;
+    const double *inv_mass;       /* [body_count], 0 for a body that cannot move */
+    const TalusSym3 *inv_inertia; /* [body_count], world frame */
+    const double *radius;         /* [body_count]: > 0 marks a homogeneous sphere; may be NULL */
+    const double *free_velocity;  /* [6 body_count]: v_f, linear then angular, world frame */
+    int contact_count;
+    const TalusContactDef *contacts;
+    /* explicit form: values != NULL; compressed rows, symmetric, blocks of `rows` (1 or 3) */
+    int block_count;
+    int rows;
+    const int32_t *row_start; /* [rows * block_count + 1] */
+    const int32_t *column;
+    const double *values;
+    const double *offset; /* q, [rows * block_count] */
+    const double *mu;     /* [block_count] when rows is 3 */
+} TalusProblemDef;
+
+TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
+void talus_problem_destroy(TalusProblem *problem);
+
+int talus_problem_blocks(const TalusProblem *problem);
+int talus_problem_rows(const TalusProblem *problem); /* rows per block */
+int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
+int talus_problem_bodies(const TalusProblem *problem);
+double talus_problem_mu(const TalusProblem *problem, int block);
+
+/* The problem's data as a def that talus_problem_create would take. Its arrays belong to the problem
+ * and stay valid until it changes or is destroyed. */
+TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
+
+/* The impulses, [size]; the caller may write a starting point. */
+double *talus_problem_gamma(TalusProblem *problem);
+
+/* out = N x (operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
+void talus_problem_apply(TalusProblem *problem, const double *x, double *out);
+void talus_problem_offset(TalusProblem *problem, double *q);
+void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
+void talus_problem_gradient(TalusProblem *problem, const double *gamma, double *gradient);
+
+/* v = v_f + M^-1 D gamma, [6 bodies]; matrix-free problems only. */
+TalusStatus talus_problem_body_velocity(TalusProblem *problem, const double *gamma, double *v);
+
+/* Diagonal scaling of block i in 1/mass: mean of the block's diagonal entries of N + E. */
+double talus_problem_diagonal(const TalusProblem *problem, int block);
+
+/* The one definition of error: the natural residual of each block in m/s,
+ *     d_i | gamma_i - P_i(gamma_i - g_i / d_i) |,   g = (N + E) gamma + q,  d_i the diagonal above,
+ * as root mean square over blocks and as maximum. */
+typedef struct TalusResidual {
+    double rms, max;
+    double objective;
+} TalusResidual;
+
+void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,78 @@
+/* talus/solver.h - solvers of contact problems, chosen by name, judged by one residual. */
+#ifndef TALUS_SOLVER_H
+#define TALUS_SOLVER_H
+
+#include <talus/base.h>
+#include <talus/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TalusSolver TalusSolver;
+
+typedef enum TalusOutcome {
+    TALUS_OUTCOME_CONVERGED,  /* the recomputed residual is within the tolerance */
+    TALUS_OUTCOME_BUDGET,     /* iterations or time used up; the residual says what was reached */
+    TALUS_OUTCOME_INFEASIBLE, /* the constraints contradict each other (a wedged body) */
+    TALUS_OUTCOME_DIVERGED    /* a NaN or infinity; gamma is left at the starting point */
+} TalusOutcome;
+
+typedef enum TalusNorm { TALUS_NORM_RMS, TALUS_NORM_MAX } TalusNorm;
+
+typedef struct TalusSolveInfo {
+    TalusOutcome outcome;
+    const char *solver; /* the algorithm that ran; differs from the request only for "auto" */
+    int iterations;
+    int products;          /* operator products or sweeps */
+    TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
+    double start_residual; /* rms at the starting point */
+    double seconds;
+} TalusSolveInfo;
+
+/* Called after each iteration whose residual is known; returning false stops the solve (budget). */
+typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
+
+typedef struct TalusSolveOptions {
+    double tolerance;   /* m/s, in `norm`; 0 runs the whole budget */
+    TalusNorm norm;
+    int max_iterations; /* > 0 */
+    double max_seconds; /* 0: no limit (a limit makes results depend on the machine) */
+    TalusMonitor *monitor;
+    void *monitor_user;
+} TalusSolveOptions;
+
+TalusSolveOptions talus_solve_options_default(void);
+const char *talus_outcome_name(TalusOutcome outcome);
+
+/* `spec` is NAME or NAME:key=value,key=value; "auto" picks by the documented rule. A wrong name or
+ * key fails with the nearest valid one in the message. */
+TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
+void talus_solver_destroy(TalusSolver *solver);
+
+/* Whether the solver takes this problem; if not, talus_error() has the reason. */
+TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
+
+TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
+                               const TalusSolveOptions *options, TalusSolveInfo *info);
+
+/* What a solver carries from step to step (norm estimates, random state), for exact restart. */
+size_t talus_solver_state_size(const TalusSolver *solver);
+void talus_solver_state_save(const TalusSolver *solver, void *bytes);
+TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
+
+/* The table of solvers, for listings and documentation. */
+typedef struct TalusSolverRow {
+    const char *name, *summary, *reference, *accepts;
+} TalusSolverRow;
+
+int talus_solver_count(void);
+TalusSolverRow talus_solver_row(int index);
+/* Writes one line per parameter of solver `index` into the callback. */
+void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

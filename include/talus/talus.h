@@ -1,0 +1,15 @@
+/* talus/talus.h - the whole library. */
+#ifndef TALUS_TALUS_H
+#define TALUS_TALUS_H
+
+#include <talus/backend.h>
+#include <talus/base.h>
+#include <talus/io.h>
+#include <talus/math.h>
+#include <talus/problem.h>
+#include <talus/set.h>
+#include <talus/shape.h>
+#include <talus/solver.h>
+#include <talus/world.h>
+
+#endif

@@ -1,0 +1,224 @@
+/* talus/world.h - bodies, materials and the time step.
+ *
+ * One step: detect contacts, build the contact problem, solve it, integrate. Bulk calls come first:
+ * a million grains are added by one call and read back as arrays. All results are bitwise the same
+ * for any number of threads, run to run, and after a save and load. */
+#ifndef TALUS_WORLD_H
+#define TALUS_WORLD_H
+
+#include <talus/base.h>
+#include <talus/math.h>
+#include <talus/problem.h>
+#include <talus/shape.h>
+#include <talus/solver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TalusWorld TalusWorld;
+
+typedef struct TalusBodyId {
+    uint32_t index, generation;
+} TalusBodyId;
+
+typedef enum TalusMissPolicy {
+    TALUS_MISS_CONTINUE, /* go on and warn; every step reports what it reached */
+    TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
+    TALUS_MISS_HALVE     /* repeat the step as two of half the length, up to four times over */
+} TalusMissPolicy;
+
+typedef struct TalusWorldDef {
+    uint32_t cookie; /* set by talus_world_def_default; catches a zeroed def */
+    TalusVec3 gravity;
+    double step;            /* h, seconds */
+    double tolerance;       /* of the velocity residual, relative to the reference speed */
+    double reference_speed; /* the reference speed is max(|gravity| h, this) */
+    TalusNorm norm;
+    int max_iterations;
+    const char *solver; /* NAME[:key=value,...], copied */
+    TalusMissPolicy on_miss;
+    double envelope; /* contacts are kept up to this fraction of the smaller size beyond touch, plus
+                        what the pair's speed can close within a step */
+    double recovery; /* overlap is undone at most this fast, in units of sqrt(|gravity| size);
+                        without gravity, in units of the reference speed; 0: no limit */
+    const char *backend; /* "cpu" */
+    int threads;         /* 0: one per processor */
+} TalusWorldDef;
+
+TalusWorldDef talus_world_def_default(void);
+TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
+void talus_world_destroy(TalusWorld *world);
+
+/* Materials: the default material is index 0 with friction 0.3. Friction of a pair is the smaller
+ * of the two unless set for the pair. `normal_stiffness` 0 means rigid. */
+typedef struct TalusMaterialDef {
+    const char *name; /* copied; "" allowed */
+    double friction;
+    double density; /* used when a body gives neither mass nor density */
+    double stiffness, damping; /* per contact, N/m and N s/m; 0: rigid */
+} TalusMaterialDef;
+
+TalusMaterialDef talus_material_def_default(void);
+TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
+TalusStatus talus_world_set_friction(TalusWorld *world, int material_a, int material_b, double mu);
+
+TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index);
+
+/* A batch of bodies. Arrays may be NULL where a default is given. */
+typedef struct TalusBodyBatch {
+    uint32_t cookie;
+    int count;
+    int shape; /* index from talus_world_add_shape; sphere radii come from `radius` */
+    int material;
+    bool fixed;                   /* cannot move; required for plane and revolve */
+    const TalusVec3 *position;    /* required */
+    const TalusQuat *orientation; /* default identity */
+    const TalusVec3 *velocity;    /* default 0 */
+    const TalusVec3 *spin;        /* angular velocity, world frame, default 0 */
+    const double *radius;         /* spheres; default the shape's radius */
+    double density;               /* 0: the material's */
+    double mass;                  /* > 0 overrides density, inertia scaled with it */
+    int tag;                      /* the user's own number, kept and written out */
+} TalusBodyBatch;
+
+TalusBodyBatch talus_body_batch_default(void);
+/* `ids` may be NULL. */
+TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids);
+TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
+
+/* Bodies that arrive while the world runs. Each emission places as many spheres as the rate asks
+ * for at random free spots of the box region [lo, hi]; spots taken by other bodies are left out and
+ * made up for later, so nothing overlaps. */
+typedef struct TalusEmitterDef {
+    uint32_t cookie;
+    TalusVec3 lo, hi;
+    double rate; /* bodies per second */
+    double start;
+    int64_t count; /* in all */
+    double radius_min, radius_max; /* uniform between */
+    TalusVec3 velocity;
+    int material;
+    double density;
+    uint64_t seed;
+    int tag;
+} TalusEmitterDef;
+
+TalusEmitterDef talus_emitter_def_default(void);
+TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def);
+
+/* The batch is copied now and added at the first step that starts at or after `time`. */
+TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch);
+
+/* Bodies whose centre passes below height z (along -gravity's axis: coordinate 0, 1 or 2) go. */
+TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below);
+
+/* Probes: sums over the contacts of one step. */
+typedef enum TalusProbeKind { TALUS_PROBE_BODY, TALUS_PROBE_REGION } TalusProbeKind;
+
+typedef struct TalusProbeDef {
+    const char *name; /* copied */
+    TalusProbeKind kind;
+    TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
+    TalusVec3 lo, hi; /* PROBE_REGION: bodies whose centres lie in the box */
+} TalusProbeDef;
+
+typedef struct TalusProbeValue {
+    TalusVec3 force;  /* net contact force on the body, or on the region's bodies from outside it */
+    TalusVec3 torque; /* about the body's centre; about the region's middle */
+    int contacts;     /* contacts with an impulse on the body; across the region's border */
+    int bodies;       /* in the region; 1 for a body */
+    double mass;
+    TalusVec3 momentum;
+} TalusProbeValue;
+
+TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index);
+int talus_world_probe_count(const TalusWorld *world);
+const char *talus_world_probe_name(const TalusWorld *world, int index);
+TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
+
+/* Energy ledger of one step, joule. kinetic + potential change by exactly the sum of the others:
+ * `gravity_error` is what the first-order scheme loses or gains in gravity, `spin` what the rotation
+ * of general bodies changes. Bodies added or removed appear in `exchange`. */
+typedef struct TalusLedger {
+    double kinetic, potential; /* at the end of the step */
+    double kinetic_change, potential_change;
+    double friction;      /* work of tangential impulses, <= 0 up to the solver's error */
+    double impact;        /* work of normal impulses, less the next */
+    double stabilisation; /* work done by undoing overlap */
+    double gravity_error;
+    double spin;
+    double exchange;
+    double imbalance; /* changes minus sum; rounding only */
+} TalusLedger;
+
+typedef struct TalusStepInfo {
+    int64_t step; /* steps completed */
+    double time;
+    double length; /* of this step (halved steps report the whole) */
+    int bodies, contacts;
+    TalusSolveInfo solve;
+    double reference_speed;
+    bool missed; /* the tolerance was not reached */
+    int halvings;
+    double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
+    TalusLedger ledger;
+    double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
+} TalusStepInfo;
+
+/* One step; `info` may be NULL. On failure the state is as before the step. */
+TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
+
+/* The stages one at a time: detect and build the next step's problem and lend it. It belongs to the
+ * world and is valid until the next call that changes the world. */
+TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
+
+double talus_world_time(const TalusWorld *world);
+int64_t talus_world_steps(const TalusWorld *world);
+double talus_world_step_length(const TalusWorld *world);
+int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
+int talus_world_threads(const TalusWorld *world);
+TalusVec3 talus_world_gravity(const TalusWorld *world);
+
+/* State as arrays over living bodies in index order; any pointer may be NULL. */
+typedef struct TalusBodyState {
+    TalusBodyId *id;
+    TalusVec3 *position, *velocity, *spin;
+    TalusQuat *orientation;
+    double *radius; /* sphere radius; bounding radius of other shapes; 0 for unbounded ones */
+    double *mass;   /* 0 for fixed bodies */
+    int *shape, *material, *tag;
+    bool *fixed;
+} TalusBodyState;
+
+void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
+TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,
+                                     TalusVec3 spin);
+
+/* Contacts of the last step. `count` contacts are written at most; returns how many there are. */
+typedef struct TalusContactState {
+    TalusBodyId a, b;
+    TalusVec3 point, normal;
+    TalusVec3 impulse; /* on b, world frame, N s */
+    double gap;
+} TalusContactState;
+
+int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count);
+
+/* Shapes, for writers and viewers. The def's profile stays owned by the world. */
+int talus_world_shape_count(const TalusWorld *world);
+TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
+
+/* The whole state as bytes. The buffer is malloc'ed by the library: free with talus_free. */
+TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out);
+void talus_free(void *bytes);
+
+/* Hash of the dynamic state (positions, orientations, velocities of living bodies, time). */
+uint64_t talus_world_hash(const TalusWorld *world);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Install what is missing, and nothing else: setup.sh [run|test|bench].
+#   run     what building and running needs: a C compiler, CMake, Ninja
+#   test    also what the test suite and CI use: clang, clang-format, a C++ compiler
+#   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS
+# Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
+# missing it installs nothing and needs neither root nor network.
+set -eu
+
+level=${1:-run}
+missing=
+
+have() { command -v "$1" >/dev/null 2>&1; }
+need() { missing="$missing $*"; }
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# A tool counts as present wherever it came from; a package name matters only where it is absent.
+need_run() {
+    if ! have "${CC:-cc}"; then
+        need gcc libc6-dev
+    elif ! printf '#include <stdio.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1; then
+        need libc6-dev
+    fi
+    have cmake || need cmake
+    have ninja || have make || need ninja-build
+}
+need_test() {
+    need_run
+    have clang || need clang
+    have clang-format || need clang-format
+    have g++ || need g++
+}
+need_bench() {
+    need_run
+    have g++ || need g++
+    installed libode-dev || need libode-dev
+    installed libbullet-dev || need libbullet-dev
+    have lmp || need lammps
+}
+
+case $level in
+run) need_run ;;
+test) need_test ;;
+bench) need_bench ;;
+*)
+    echo "setup: unknown level '$level'; use run, test or bench" >&2
+    exit 2
+    ;;
+esac
+
+missing=${missing# }
+if [ -z "$missing" ]; then
+    echo "setup: everything for '$level' is installed" >&2
+    exit 0
+fi
+if ! have apt-get; then
+    echo "setup: no apt-get here; please install what Debian calls: $missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    echo "setup: '$level' needs packages, and this is not root. Please run:" >&2
+    echo "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends $missing'" >&2
+    exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+{
+    echo "setup: apt-get update"
+    apt-get -qq -o DPkg::Lock::Timeout=120 update
+    echo "setup: apt-get install --no-install-recommends $missing"
+    # shellcheck disable=SC2086 # a list of package names
+    apt-get -qq -y -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
+        install --no-install-recommends $missing
+    echo "setup: '$level' is ready"
+} >&2

@@ -1,0 +1,102 @@
+/* backend/backend.h - the contract between solvers and the hardware.
+ *
+ * A solver is written once against these operations and runs on every backend that has them. Vectors
+ * have op->rows * op->blocks entries and live where the backend keeps its memory. Operations that
+ * need a whole-problem sum return it; they are the points where an iteration synchronises.
+ *
+ * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so
+ * the gradient becomes s g and the cone's friction mu s_n / s_t (see talus_metric). */
+#ifndef TALUS_BACKEND_BACKEND_H
+#define TALUS_BACKEND_BACKEND_H
+
+#include "backend/operator.h"
+
+/* How a Gauss-Seidel sweep visits the blocks. */
+typedef enum TalusOrder {
+    TALUS_ORDER_FORWARD,   /* in the order of the problem, one thread */
+    TALUS_ORDER_SYMMETRIC, /* forward, then backward */
+    TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
+    TALUS_ORDER_COLOURED   /* colour by colour, threads and vector units within a colour */
+} TalusOrder;
+
+/* Which diagonal a one-block step divides by. */
+typedef enum TalusMetric {
+    TALUS_METRIC_TRACE,      /* one number per block, trace/3 (negrut-2009) */
+    TALUS_METRIC_ANISOTROPIC /* normal and tangential entries apart */
+} TalusMetric;
+
+/* Sums of one accelerated step, all in the scaled metric but for the residual. */
+typedef struct TalusStepSums {
+    double restart;   /* (y - x_next)'(x_next - x): positive asks for a restart */
+    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
+    double residual_max;
+} TalusStepSums;
+
+/* Workspace of the accelerated method: vectors in the scaled metric. */
+typedef struct TalusAccelerated {
+    double *x, *x_prev, *g_prev;
+    const double (*scale)[2]; /* s_n, s_t per block */
+    double beta, step;        /* momentum and 1/L */
+    bool want_residual;
+    bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
+} TalusAccelerated;
+
+typedef struct TalusSweep TalusSweep;
+
+typedef struct TalusSweepOptions {
+    TalusOrder order;
+    TalusMetric metric;
+    double omega, rho; /* over-relaxation of the step; averaging with the old value */
+    uint64_t seed;     /* random order; advanced by each sweep */
+} TalusSweepOptions;
+
+typedef struct TalusBackend {
+    const char *name, *summary;
+
+    /* vectors: memory with room for n entries, contents undefined */
+    TalusStatus (*reserve)(double **vector, size_t *capacity, size_t n, const char *what);
+    void (*release)(double *vector);
+    double (*dot)(const TalusOperator *op, const double *x, const double *y);
+    /* y = a x + b y */
+    void (*axpby)(const TalusOperator *op, double a, const double *x, double b, double *y);
+
+    /* Room for the operator's scratch (wrenches, velocities, partial sums). */
+    TalusStatus (*scratch)(const TalusOperator *op);
+
+    /* velocities = v_f + M^-1 D gamma, records as op->body; `free_motion` false leaves v_f out. */
+    void (*bodies)(const TalusOperator *op, const double *gamma, bool free_motion,
+                   double (*velocity)[8]);
+    /* out = N gamma, plus E gamma where `compliant`, plus q where `offset`. gamma NULL is zero. */
+    void (*product)(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                    double *out);
+    /* Natural residual (problem.h) and objective, given g = (N + E) gamma + q. */
+    void (*residual)(const TalusOperator *op, const double *gamma, const double *g, double *sum2,
+                     double *max, double *objective);
+    /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h). */
+    void (*relax)(const TalusOperator *op, const double *g, double omega, double lambda,
+                  double *gamma);
+
+    /* One projected gradient step with momentum: evaluates g at x, then
+     *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
+     * with g(y) by linear combination, so one operator product per iteration. On return x is x_next,
+     * x_prev the old x, g_prev its gradient. */
+    void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
+    /* x = gamma / s and back, in place. */
+    void (*scale)(const TalusOperator *op, const double (*scale)[2], bool into, double *x);
+
+    /* Gauss-Seidel: begin copies gamma into a plan, run sweeps, end writes gamma back. `change2` is
+     * the sum over blocks of (d |gamma_new - gamma_old|)^2, the velocity change of the sweep. */
+    TalusStatus (*sweep_begin)(const TalusOperator *op, const TalusSweepOptions *options,
+                               const double *gamma, TalusSweep **sweep);
+    double (*sweep_run)(TalusSweep *sweep);
+    void (*sweep_end)(TalusSweep *sweep, double *gamma);
+    void (*sweep_destroy)(TalusSweep *sweep);
+} TalusBackend;
+
+/* The backend called `name`, or NULL with the message set. */
+const TalusBackend *talus_backend_find(const char *name);
+
+extern const TalusBackend talus_backend_cpu;
+
+#endif

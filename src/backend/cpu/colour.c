@@ -1,0 +1,55 @@
+/* backend/cpu/colour.c - greedy colouring in contact order: serial, so the same for any threads. */
+#include "backend/cpu/colour.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+static int run_of(const TalusOperator *op, int i)
+{
+    return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
+}
+
+static int class_of(const TalusOperator *op, TalusColouring *c, int i)
+{
+    int32_t a = op->pair[i][0], b = op->pair[i][1];
+    if (talus_is_heavy(op, a) || talus_is_heavy(op, b))
+        return CLASS_HEAVY;
+    uint64_t taken = c->used[a] | (b >= 0 ? c->used[b] : 0);
+    uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1);
+    if (!open)
+        return CLASS_OVERFLOW;
+    uint64_t bit = open & (~open + 1);
+    c->used[a] |= bit;
+    if (b >= 0)
+        c->used[b] |= bit;
+    return __builtin_ctzll(open);
+}
+
+TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
+{
+    size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
+    TALUS_TRY(TALUS_RESERVE(c->class_of, c->class_room, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_RESERVE(c->place, c->place_room, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_RESERVE(c->used, c->used_room, bodies, 0, "colours"));
+    memset(c->used, 0, bodies * sizeof *c->used);
+    memset(c->count, 0, sizeof c->count);
+    c->colours = 0;
+    for (int i = 0; i < op->blocks; i++) {
+        int class = class_of(op, c, i);
+        int run = class < COLOURS ? run_of(op, i) : 2;
+        c->class_of[i] = (uint8_t)class;
+        c->place[i] = c->count[class][run]++;
+        if (class < COLOURS && class >= c->colours)
+            c->colours = class + 1;
+    }
+    return TALUS_OK;
+}
+
+void talus_colouring_clear(TalusColouring *c)
+{
+    talus_release(c->class_of);
+    talus_release(c->place);
+    talus_release(c->used);
+}

@@ -1,0 +1,49 @@
+/* backend/cpu/cpu.h - pieces the CPU backend's files share. */
+#ifndef TALUS_BACKEND_CPU_CPU_H
+#define TALUS_BACKEND_CPU_CPU_H
+
+#include "backend/backend.h"
+
+/* Blocks per chunk: a chunk's intermediate values stay in the first-level cache. */
+enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
+
+/* Contact velocities D'v of blocks [begin, end) in their frames, `rows` per block, into u. */
+void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
+                                int end, double *u);
+
+/* Wrenches of the impulses gamma of blocks [begin, end) into the operator's wrench records. */
+void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
+                      double (*record)[6]);
+
+/* velocity = (free motion) + M^-1 times the sum of each body's wrenches. */
+void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
+                      double (*velocity)[8]);
+
+/* Explicit operator: out = N x for blocks [begin, end). */
+void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
+                              double *out);
+
+/* Scratch owned by the operator (operator.h keeps it opaque). */
+typedef struct TalusCpuScratch {
+    double (*record)[6];
+    double (*velocity)[8];
+    double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
+    double *partial;            /* sums by chunk */
+    size_t record_room, velocity_room, product_room, unscaled_room, partial_room;
+} TalusCpuScratch;
+
+/* PARTIALS sums per chunk at most. */
+enum { PARTIALS = 8 };
+
+double talus_cpu_dot(const TalusOperator *op, const double *x, const double *y);
+void talus_cpu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y);
+void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
+void talus_cpu_scale(const TalusOperator *op, const double (*scale)[2], bool into, double *x);
+
+TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
+                                  const double *gamma, TalusSweep **sweep);
+double talus_cpu_sweep_run(TalusSweep *sweep);
+void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma);
+void talus_cpu_sweep_destroy(TalusSweep *sweep);
+
+#endif

@@ -1,0 +1,116 @@
+/* backend/cpu/lane.h - two doubles at a time, the width every 64-bit machine has.
+ *
+ * Plain IEEE operations on each lane: results are those of scalar code in the same order. */
+#ifndef TALUS_BACKEND_CPU_LANE_H
+#define TALUS_BACKEND_CPU_LANE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#else
+#include <math.h>
+#endif
+
+enum { LANES = 2 };
+
+typedef double Lane __attribute__((vector_size(16)));
+typedef int64_t Mask __attribute__((vector_size(16)));
+
+static inline Lane lane(double a)
+{
+    return (Lane){a, a};
+}
+
+static inline Lane lane_load(const double *p)
+{
+    Lane r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+
+static inline void lane_store(double *p, Lane a)
+{
+    memcpy(p, &a, sizeof a);
+}
+
+static inline Lane lane_select(Mask m, Lane a, Lane b)
+{
+    return (Lane)((m & (Mask)a) | (~m & (Mask)b));
+}
+
+static inline Lane lane_max(Lane a, Lane b)
+{
+    return lane_select(a > b, a, b);
+}
+
+static inline Lane lane_abs(Lane a)
+{
+    return (Lane)((Mask)a & INT64_MAX);
+}
+
+static inline Lane lane_sqrt(Lane a)
+{
+#if defined(__aarch64__)
+    return (Lane)vsqrtq_f64((float64x2_t)a);
+#elif defined(__SSE2__)
+    return (Lane)_mm_sqrt_pd((__m128d)a);
+#else
+    return (Lane){sqrt(a[0]), sqrt(a[1])};
+#endif
+}
+
+/* Lanes 0 of both, lanes 1 of both. */
+static inline Lane lane_low(Lane a, Lane b)
+{
+    return __builtin_shufflevector(a, b, 0, 2);
+}
+
+static inline Lane lane_high(Lane a, Lane b)
+{
+    return __builtin_shufflevector(a, b, 1, 3);
+}
+
+/* Two records of 3 doubles that follow each other, as three lanes and back. */
+static inline void lane_load3(const double *p, Lane r[3])
+{
+    Lane a = lane_load(p), b = lane_load(p + 2), c = lane_load(p + 4);
+    r[0] = __builtin_shufflevector(a, b, 0, 3);
+    r[1] = __builtin_shufflevector(a, c, 1, 2);
+    r[2] = __builtin_shufflevector(b, c, 0, 3);
+}
+
+static inline void lane_store3(double *p, const Lane r[3])
+{
+    lane_store(p, lane_low(r[0], r[1]));
+    lane_store(p + 2, __builtin_shufflevector(r[2], r[0], 0, 3));
+    lane_store(p + 4, lane_high(r[1], r[2]));
+}
+
+/* Two records of 2k doubles anywhere, as 2k lanes. */
+static inline void lane_gather(const double *p, const double *q, int pairs, Lane *r)
+{
+    for (int i = 0; i < pairs; i++) {
+        Lane a = lane_load(p + 2 * i), b = lane_load(q + 2 * i);
+        r[2 * i] = lane_low(a, b);
+        r[2 * i + 1] = lane_high(a, b);
+    }
+}
+
+/* r = a x b */
+static inline void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline Lane lane_dot(const Lane a[3], const Lane b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+#endif

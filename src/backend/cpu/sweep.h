@@ -1,0 +1,86 @@
+/* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep. */
+#ifndef TALUS_BACKEND_CPU_SWEEP_H
+#define TALUS_BACKEND_CPU_SWEEP_H
+
+#include "backend/cpu/colour.h"
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/lane.h"
+#include "base/rng.h"
+
+/* Packs, items and explicit blocks per chunk of a parallel loop. */
+enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
+
+/* One block's step in the metric diag(b_n, b_t, b_t): numbers that do not change over sweeps. */
+typedef struct StepRule {
+    double inv_n, inv_t; /* omega / b_n, omega / b_t */
+    double mu, kappa;    /* kappa = mu b_t / b_n */
+    double mantle;       /* 1 / (1 + mu kappa) */
+    double scale;        /* d, turns an impulse change into a velocity change */
+} StepRule;
+
+/* Two sphere contacts of one colour; impulses in the world frame, so no tangents are needed. */
+typedef struct SpherePack {
+    Lane normal[3], gamma[3];
+    Lane bias, compliance;
+    Lane inv_n, inv_t, mu, kappa, mantle, scale;
+    int32_t a[LANES], b[LANES];
+} SpherePack;
+
+/* Any contact, one at a time. */
+typedef struct SweepItem {
+    double normal[3], gamma[3], arm_a[3], arm_b[3];
+    double bias, compliance;
+    StepRule rule;
+    int32_t a, b; /* b is -1 for the fixed world */
+} SweepItem;
+
+struct TalusSweep {
+    const TalusOperator *op;
+    TalusSweepOptions options;
+    TalusRng rng;
+
+    double (*velocity)[8]; /* [bodies + 1]: the last is nobody, for the odd lane of a pack */
+    size_t velocity_room;
+    double *partial;
+    size_t partial_room;
+
+    /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
+    TalusColouring colouring;
+    SpherePack *pack;
+    size_t pack_room;
+    int pack_start[COLOURS][3]; /* sphere-sphere from [0], sphere-fixed from [1], to [2] */
+    SweepItem *item;
+    size_t item_room;
+    int item_start[CLASSES + 1];
+    double (*change)[3]; /* impulse change of each heavy item in this sweep */
+    size_t change_room;
+    int32_t *split; /* [bodies]: how many heavy items share the body */
+    size_t split_room;
+
+    /* in sequence: one item per block; order is the permutation of a random sweep */
+    int32_t *order;
+    size_t order_room;
+
+    /* explicit operator */
+    double *gamma;
+    size_t gamma_room;
+    int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
+    int colours; /* the one being swept */
+};
+
+/* The step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */
+StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
+                         double coupling, double mu);
+
+/* Fills packs and items from the operator and gamma; starts the velocities. */
+TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
+/* Writes the impulses back, block by block. */
+void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
+
+/* Draws the next permutation of a random sweep. */
+void talus_sweep_shuffle(TalusSweep *sweep);
+
+TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
+double talus_sweep_sparse_run(TalusSweep *sweep);
+
+#endif

@@ -1,0 +1,273 @@
+/* backend/cpu/sweep_plan.c - laying contacts out for a Gauss-Seidel sweep.
+ *
+ * Coloured: sphere contacts go into packs of two by colour, so a sweep streams through memory and
+ * fills both lanes; everything else becomes items. In sequence: every contact is an item. */
+#include "backend/cpu/sweep.h"
+
+#include "backend/frame.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+typedef struct Plan {
+    TalusSweep *sweep;
+    const double *in;
+    double *out;
+} Plan;
+
+StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
+                         double coupling, double mu)
+{
+    double d = rows == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
+    double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
+    StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
+    if (rows == 3) {
+        rule.inv_t = options->omega / bt;
+        rule.mu = mu;
+        rule.kappa = mu * (bt / bn);
+        rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
+    }
+    return rule;
+}
+
+static StepRule block_rule(const TalusSweep *sweep, int i)
+{
+    const TalusOperator *op = sweep->op;
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    return talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0], op->diagonal[i][1],
+                           general >= 0 ? op->coupling[general] : 1.0,
+                           op->rows == 3 ? op->mu[i] : 0.0);
+}
+
+static void world_impulse(const TalusOperator *op, const double *gamma, int i, double world[3])
+{
+    const double *g = gamma + (size_t)op->rows * (size_t)i;
+    double local[3] = {g[0], op->rows == 3 ? g[1] : 0.0, op->rows == 3 ? g[2] : 0.0};
+    talus_frame_world(op->frame[i], local, world);
+}
+
+/* ---- packs ---- */
+
+static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    StepRule rule = block_rule(sweep, i);
+    double world[3];
+    world_impulse(op, gamma, i, world);
+    for (int c = 0; c < 3; c++) {
+        pack->normal[c][k] = op->frame[i][c];
+        pack->gamma[c][k] = world[c];
+    }
+    pack->bias[k] = op->bias[i];
+    pack->compliance[k] = op->compliance ? op->compliance[i] : 0.0;
+    pack->inv_n[k] = rule.inv_n;
+    pack->inv_t[k] = rule.inv_t;
+    pack->mu[k] = rule.mu;
+    pack->kappa[k] = rule.kappa;
+    pack->mantle[k] = rule.mantle;
+    pack->scale[k] = rule.scale;
+    pack->a[k] = op->pair[i][0];
+    pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
+}
+
+/* The lane beside an odd last contact: a contact of nobody that never moves. */
+static void fill_idle_lane(TalusSweep *sweep, SpherePack *pack)
+{
+    const Mask first = {-1, 0};
+    Lane *const fields[] = {&pack->normal[0], &pack->normal[1], &pack->normal[2], &pack->gamma[0],
+                            &pack->gamma[1],  &pack->gamma[2],  &pack->bias,      &pack->compliance,
+                            &pack->inv_n,     &pack->inv_t,     &pack->mu,        &pack->kappa,
+                            &pack->mantle,    &pack->scale};
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+        *fields[k] = (Lane)(first & (Mask)*fields[k]);
+    pack->a[1] = pack->b[1] = sweep->op->bodies;
+}
+
+/* ---- items ---- */
+
+static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    world_impulse(op, gamma, i, item->gamma);
+    for (int c = 0; c < 3; c++) {
+        item->normal[c] = op->frame[i][c];
+        item->arm_a[c] = general >= 0 ? op->arm[general][c] : op->frame[i][c];
+        item->arm_b[c] = general >= 0 ? op->arm[general][3 + c] : -op->frame[i][c];
+    }
+    item->bias = op->bias[i];
+    item->compliance = op->compliance ? op->compliance[i] : 0.0;
+    item->rule = block_rule(sweep, i);
+    item->a = op->pair[i][0];
+    item->b = op->pair[i][1];
+}
+
+/* Heavy items see each body's mass divided by the number of heavy items that share it: then all of
+ * them may be changed at once and the sum still lowers the objective. The block's own diagonal is
+ * at most the larger factor times as large. */
+static void split_mass(TalusSweep *sweep, SweepItem *item)
+{
+    int32_t a = sweep->split[item->a], b = item->b >= 0 ? sweep->split[item->b] : 1;
+    double factor = a > b ? a : b;
+    item->rule.inv_n /= factor;
+    item->rule.inv_t /= factor;
+}
+
+/* ---- the coloured plan ---- */
+
+static int pack_index(const TalusSweep *sweep, int class, int run, int place)
+{
+    return sweep->pack_start[class][run] + place / LANES;
+}
+
+static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Plan *plan = context;
+    TalusSweep *sweep = plan->sweep;
+    const TalusColouring *c = &sweep->colouring;
+    (void)chunk;
+    for (int i = (int)begin; i < (int)end; i++) {
+        int class = c->class_of[i], place = c->place[i];
+        int run = i < sweep->op->sphere_sphere ? 0 : 1;
+        if (class < COLOURS && i < sweep->op->sphere_sphere + sweep->op->sphere_fixed)
+            fill_lane(sweep, &sweep->pack[pack_index(sweep, class, run, place)], place % LANES, i,
+                      plan->in);
+        else
+            fill_item(sweep, &sweep->item[sweep->item_start[class] + place], i, plan->in);
+    }
+}
+
+static void lay_out(TalusSweep *sweep)
+{
+    int packs = 0, items = 0;
+    for (int class = 0; class < CLASSES; class++) {
+        const int *count = sweep->colouring.count[class];
+        if (class < COLOURS) {
+            sweep->pack_start[class][0] = packs;
+            packs += (count[0] + LANES - 1) / LANES;
+            sweep->pack_start[class][1] = packs;
+            packs += (count[1] + LANES - 1) / LANES;
+            sweep->pack_start[class][2] = packs;
+        }
+        sweep->item_start[class] = items;
+        items += count[2];
+    }
+    sweep->item_start[CLASSES] = items;
+}
+
+static void finish_odd_packs(TalusSweep *sweep)
+{
+    for (int class = 0; class < sweep->colouring.colours; class++)
+        for (int run = 0; run < 2; run++)
+            if (sweep->colouring.count[class][run] % LANES)
+                fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
+}
+
+static TalusStatus split_heavy_bodies(TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    int begin = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
+    if (begin == end)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(sweep->split, sweep->split_room, (size_t)op->bodies, 0, "heavy bodies"));
+    TALUS_TRY(TALUS_RESERVE(sweep->change, sweep->change_room, (size_t)(end - begin), 0,
+                            "heavy contacts"));
+    memset(sweep->split, 0, (size_t)op->bodies * sizeof *sweep->split);
+    for (int k = begin; k < end; k++) {
+        sweep->split[sweep->item[k].a]++;
+        if (sweep->item[k].b >= 0)
+            sweep->split[sweep->item[k].b]++;
+    }
+    for (int k = begin; k < end; k++)
+        split_mass(sweep, &sweep->item[k]);
+    return TALUS_OK;
+}
+
+static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
+    lay_out(sweep);
+    TALUS_TRY(TALUS_RESERVE(sweep->pack, sweep->pack_room,
+                            (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
+    TALUS_TRY(TALUS_RESERVE(sweep->item, sweep->item_room, (size_t)sweep->item_start[CLASSES], 0,
+                            "contact items"));
+    Plan plan = {sweep, gamma, NULL};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
+    finish_odd_packs(sweep);
+    return split_heavy_bodies(sweep);
+}
+
+/* ---- in sequence ---- */
+
+static void fill_items_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Plan *plan = context;
+    (void)chunk;
+    for (int i = (int)begin; i < (int)end; i++)
+        fill_item(plan->sweep, &plan->sweep->item[i], i, plan->in);
+}
+
+static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
+{
+    size_t blocks = (size_t)sweep->op->blocks;
+    TALUS_TRY(TALUS_RESERVE(sweep->item, sweep->item_room, blocks, 0, "contact items"));
+    TALUS_TRY(TALUS_RESERVE(sweep->order, sweep->order_room, blocks, 0, "sweep order"));
+    for (size_t i = 0; i < blocks; i++)
+        sweep->order[i] = (int32_t)i;
+    Plan plan = {sweep, gamma, NULL};
+    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, fill_items_chunk, &plan);
+    return TALUS_OK;
+}
+
+TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
+    TALUS_TRY(TALUS_RESERVE(sweep->velocity, sweep->velocity_room, (size_t)op->bodies + 1, 0,
+                            "body velocities"));
+    TALUS_TRY(TALUS_RESERVE(sweep->partial, sweep->partial_room, chunks, 0, "partial sums"));
+    talus_backend_cpu.bodies(op, gamma, true, sweep->velocity);
+    memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
+    return sweep->options.order == TALUS_ORDER_COLOURED ? plan_colours(sweep, gamma)
+                                                        : plan_sequence(sweep, gamma);
+}
+
+/* ---- back ---- */
+
+static void read_back(const TalusOperator *op, int i, const double world[3], double *gamma)
+{
+    double local[3];
+    talus_frame_local(op->frame[i], world, local);
+    for (int k = 0; k < op->rows; k++)
+        gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
+}
+
+static void unplan_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Plan *plan = context;
+    const TalusSweep *sweep = plan->sweep;
+    const TalusOperator *op = sweep->op;
+    const TalusColouring *c = &sweep->colouring;
+    bool coloured = sweep->options.order == TALUS_ORDER_COLOURED;
+    (void)chunk;
+    for (int i = (int)begin; i < (int)end; i++) {
+        int class = coloured ? c->class_of[i] : 0;
+        if (!coloured) {
+            read_back(op, i, sweep->item[i].gamma, plan->out);
+        } else if (class < COLOURS && i < op->sphere_sphere + op->sphere_fixed) {
+            int run = i < op->sphere_sphere ? 0 : 1, k = c->place[i] % LANES;
+            const SpherePack *pack = &sweep->pack[pack_index(sweep, class, run, c->place[i])];
+            double world[3] = {pack->gamma[0][k], pack->gamma[1][k], pack->gamma[2][k]};
+            read_back(op, i, world, plan->out);
+        } else {
+            read_back(op, i, sweep->item[sweep->item_start[class] + c->place[i]].gamma, plan->out);
+        }
+    }
+}
+
+void talus_sweep_unplan(TalusSweep *sweep, double *gamma)
+{
+    Plan plan = {sweep, NULL, gamma};
+    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, unplan_chunk, &plan);
+}

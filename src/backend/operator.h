@@ -1,0 +1,59 @@
+/* backend/operator.h - one contact problem's data as a backend sees it.
+ *
+ * Either matrix-free (pair != NULL): contacts in three runs (collide/contact.h), bodies as records
+ *     body[i] = { v_x v_y v_z, 1/m,  s_x s_y s_z, k }      s = l w, the spin in m/s
+ * with l the body's length (a sphere's radius) and k = l^2 / I for spherical bodies; arms are divided
+ * by l, so a sphere's arm is its normal and the compact contact is just (a, b, frame).
+ * Contact velocity of b relative to a, world frame:
+ *     spheres  u = v_b - v_a - (s_a + s_b) x n
+ *     general  u = v_b + s_b x arm_b - v_a - s_a x arm_a
+ * An impulse p on b adds p/m to v_b and inertia * (arm x p) to s_b, and the opposite to a.
+ * Or explicit (values != NULL): compressed rows of a symmetric N, and q.
+ *
+ * The gradient is g = (N + E) gamma + q; with bodies q = D' v_f + bias on normal rows. */
+#ifndef TALUS_BACKEND_OPERATOR_H
+#define TALUS_BACKEND_OPERATOR_H
+
+#include "base/pool.h"
+
+#include <stdint.h>
+
+typedef struct TalusOperator {
+    TalusPool *pool;
+    int rows;   /* per block: 1 (nonneg) or 3 (cone) */
+    int blocks;
+
+    /* matrix-free */
+    int bodies;
+    int sphere_sphere, sphere_fixed, general; /* lengths of the runs; their sum is `blocks` */
+    int32_t (*pair)[2];   /* [blocks]: a, b; b is -1 for the fixed world */
+    double (*frame)[4];   /* [blocks]: normal and c (backend/frame.h) */
+    double (*arm)[6];     /* [general]: arm_a / l_a, arm_b / l_b */
+    double (*body)[8];    /* [bodies]: free velocities and inverse masses, as above */
+    double (*inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
+    double *bias;         /* [blocks]: added to the normal row */
+    int32_t *touch_start; /* [bodies + 1]: each body's contacts, */
+    int32_t *touch;       /*   as 2 * record + (1 on side b); in contact order */
+
+    /* explicit */
+    const int32_t *row_start, *column;
+    const double *values, *offset;
+
+    /* both */
+    double *mu;           /* [blocks]; unused when rows is 1 */
+    double *compliance;   /* [blocks]: E on the normal row; NULL when rigid */
+    double (*diagonal)[2]; /* [blocks]: (N + E)_nn and the mean of the tangential entries of N */
+    double *coupling; /* [general], or [blocks] when explicit: >= 1, with coupling times the diagonal
+                         above every eigenvalue of the block */
+
+    struct TalusCpuScratch *scratch; /* the CPU backend's own */
+} TalusOperator;
+
+/* The scaling of the one residual: mean of the block's diagonal entries of N + E. */
+static inline double talus_block_scale(const TalusOperator *op, int block)
+{
+    const double *d = op->diagonal[block];
+    return op->rows == 1 ? d[0] : (d[0] + 2.0 * d[1]) * (1.0 / 3.0);
+}
+
+#endif

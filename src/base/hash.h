@@ -1,0 +1,37 @@
+/* base/hash.h - 64-bit hashing of bytes, for state hashes and checksums (not for security). */
+#ifndef TALUS_BASE_HASH_H
+#define TALUS_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TALUS_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+/* A bijective mix of 64 bits (two rounds of multiply and xor-shift). */
+static inline uint64_t talus_mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    return x;
+}
+
+/* Continues `hash` over the bytes, eight at a time, little-endian hosts. */
+static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    uint64_t word;
+    for (; size >= 8; p += 8, size -= 8) {
+        memcpy(&word, p, 8);
+        hash = talus_mix(hash ^ word) + UINT64_C(0x632be59bd9b4e019);
+    }
+    word = size;
+    memcpy(&word, p, size); /* at most 7 bytes; the top byte keeps the length apart */
+    word ^= (uint64_t)size << 56;
+    return talus_mix(hash ^ word);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* base/param.c - reading and describing parameter tables; nearest-name suggestions. */
+#include "base/param.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORD = 64 };
+
+static void store(const TalusParam *param, void *values, double value)
+{
+    char *field = (char *)values + param->offset;
+    switch (param->type) {
+    case TALUS_PARAM_REAL:
+        *(double *)(void *)field = value;
+        break;
+    case TALUS_PARAM_INT:
+    case TALUS_PARAM_CHOICE:
+        *(int *)(void *)field = (int)value;
+        break;
+    case TALUS_PARAM_FLAG:
+        *(bool *)(void *)field = value != 0.0;
+        break;
+    }
+}
+
+void talus_params_default(const TalusParam *table, int count, void *values)
+{
+    for (int i = 0; i < count; i++)
+        store(&table[i], values, table[i].preset);
+}
+
+/* Edit distance with insertions, deletions and substitutions; words are cut at MAX_WORD. */
+static int edit_distance(const char *a, const char *b)
+{
+    int m = (int)strnlen(a, MAX_WORD), n = (int)strnlen(b, MAX_WORD);
+    int row[MAX_WORD + 1];
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; i <= m; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int substitute = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            int best = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
+            row[j] = best < substitute ? best : substitute;
+        }
+    }
+    return row[n];
+}
+
+const char *talus_nearest(const char *word, const char *const *names, int count)
+{
+    const char *best = NULL;
+    int limit = (int)strnlen(word, MAX_WORD) / 3 + 1;
+    for (int i = 0; i < count; i++) {
+        int d = edit_distance(word, names[i]);
+        if (d <= limit) {
+            limit = d - 1; /* the first of equals stays */
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+static void choice_list(const TalusParam *param, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; param->choices[i] && used < size; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? "|" : "", param->choices[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static TalusStatus read_choice(const TalusParam *param, const char *owner, const char *value,
+                               void *values)
+{
+    for (int i = 0; param->choices[i]; i++)
+        if (strcmp(param->choices[i], value) == 0) {
+            store(param, values, i);
+            return TALUS_OK;
+        }
+    char list[256];
+    choice_list(param, list, sizeof list);
+    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected one of %s", owner, param->key, value,
+                      list);
+}
+
+static TalusStatus read_flag(const TalusParam *param, const char *owner, const char *value,
+                             void *values)
+{
+    bool on = strcmp(value, "on") == 0 || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+    bool off = strcmp(value, "off") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
+    if (!on && !off)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected on or off", owner, param->key,
+                          value);
+    store(param, values, on);
+    return TALUS_OK;
+}
+
+static TalusStatus read_number(const TalusParam *param, const char *owner, const char *value,
+                               void *values)
+{
+    char *end;
+    double x = strtod(value, &end);
+    const char *kind = param->type == TALUS_PARAM_INT ? "a whole number" : "a number";
+    if (end == value || *end != '\0' || !isfinite(x) ||
+        (param->type == TALUS_PARAM_INT && x != floor(x)))
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected %s", owner, param->key, value,
+                          kind);
+    if (x < param->min || x > param->max)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected %s from %g to %g", owner,
+                          param->key, value, kind, param->min, param->max);
+    store(param, values, x);
+    return TALUS_OK;
+}
+
+static TalusStatus read_value(const TalusParam *param, const char *owner, const char *value,
+                              void *values)
+{
+    switch (param->type) {
+    case TALUS_PARAM_CHOICE:
+        return read_choice(param, owner, value, values);
+    case TALUS_PARAM_FLAG:
+        return read_flag(param, owner, value, values);
+    default:
+        return read_number(param, owner, value, values);
+    }
+}
+
+static TalusStatus unknown_key(const TalusParam *table, int count, const char *owner,
+                               const char *key)
+{
+    const char *names[64];
+    int n = count < 64 ? count : 64;
+    for (int i = 0; i < n; i++)
+        names[i] = table[i].key;
+    const char *near = talus_nearest(key, names, n);
+    if (near)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: no parameter '%s'; did you mean '%s'?", owner,
+                          key, near);
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "%s: no parameter '%s'; `talus list solvers` names its parameters", owner,
+                      key);
+}
+
+static TalusStatus read_pair(const TalusParam *table, int count, const char *owner, char *pair,
+                             void *values)
+{
+    char *equals = strchr(pair, '=');
+    if (!equals)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: '%s': expected key=value", owner, pair);
+    *equals = '\0';
+    for (int i = 0; i < count; i++)
+        if (strcmp(table[i].key, pair) == 0)
+            return read_value(&table[i], owner, equals + 1, values);
+    return unknown_key(table, count, owner, pair);
+}
+
+TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
+                               const char *text, void *values)
+{
+    while (text && *text) {
+        char pair[2 * MAX_WORD];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof pair)
+            return talus_fail(TALUS_ERR_ARGUMENT, "%s: '%.40s...': expected key=value", owner,
+                              text);
+        memcpy(pair, text, length);
+        pair[length] = '\0';
+        TALUS_TRY(read_pair(table, count, owner, pair, values));
+        text += length + (text[length] == ',');
+    }
+    return TALUS_OK;
+}
+
+void talus_param_line(const TalusParam *param, char *text, size_t size)
+{
+    char list[256];
+    switch (param->type) {
+    case TALUS_PARAM_CHOICE:
+        choice_list(param, list, sizeof list);
+        snprintf(text, size, "  %s=%s  %s (%s)", param->key, param->choices[(int)param->preset],
+                 param->help, list);
+        break;
+    case TALUS_PARAM_FLAG:
+        snprintf(text, size, "  %s=%s  %s (on|off)", param->key, param->preset ? "on" : "off",
+                 param->help);
+        break;
+    default:
+        snprintf(text, size, "  %s=%g  %s (%g to %g)", param->key, param->preset, param->help,
+                 param->min, param->max);
+    }
+}

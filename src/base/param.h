@@ -1,0 +1,40 @@
+/* base/param.h - typed parameter tables.
+ *
+ * One table per solver feeds the command line, scene keys, range checks, listings and docs. */
+#ifndef TALUS_BASE_PARAM_H
+#define TALUS_BASE_PARAM_H
+
+#include <talus/base.h>
+
+typedef enum TalusParamType {
+    TALUS_PARAM_REAL,   /* double */
+    TALUS_PARAM_INT,    /* int */
+    TALUS_PARAM_CHOICE, /* int, index into `choices` */
+    TALUS_PARAM_FLAG    /* bool; written on/off */
+} TalusParamType;
+
+typedef struct TalusParam {
+    const char *key;
+    TalusParamType type;
+    size_t offset; /* of the field in the parameter struct */
+    double preset; /* the default; index for a choice */
+    double min, max;
+    const char *const *choices; /* NULL-terminated */
+    const char *help;
+} TalusParam;
+
+/* Writes every preset into `values`. */
+void talus_params_default(const TalusParam *table, int count, void *values);
+
+/* Reads "key=value,key=value" (may be empty or NULL) over the values. `owner` names the solver in
+ * messages. Unknown keys fail naming the nearest valid key; bad values say what is expected. */
+TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
+                               const char *text, void *values);
+
+/* "  key=preset   help (range)", as one line. */
+void talus_param_line(const TalusParam *param, char *text, size_t size);
+
+/* The entry of names[count] with the smallest edit distance to `word`, or NULL if none is near. */
+const char *talus_nearest(const char *word, const char *const *names, int count);
+
+#endif

@@ -1,0 +1,185 @@
+/* base/pool.c - a fork-join pool.
+ *
+ * A loop is published by raising `generation`; workers and the caller take chunks from one counter;
+ * the caller returns when all workers have checked out. Waiters spin briefly, because the gaps
+ * between loops of one step are microseconds, then sleep on a condition variable. */
+#include "base/pool.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 1024, SPINS = 4000 };
+
+struct TalusPool {
+    int threads; /* the caller included */
+    int spins;
+    pthread_t *workers;
+    int started;
+
+    TalusLoopFn *fn;
+    void *context;
+    int64_t count, grain;
+    atomic_llong next;
+
+    atomic_uint generation; /* odd or even does not matter: a change is a new loop */
+    atomic_int busy;        /* workers that have not checked out of the current loop */
+    atomic_bool quit;
+    atomic_int sleepers;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake, done;
+};
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+static void take_chunks(TalusPool *pool)
+{
+    for (;;) {
+        int64_t begin = atomic_fetch_add(&pool->next, pool->grain);
+        if (begin >= pool->count)
+            return;
+        int64_t end = begin + pool->grain < pool->count ? begin + pool->grain : pool->count;
+        pool->fn(pool->context, begin, end, begin / pool->grain);
+    }
+}
+
+static void wait_for_loop(TalusPool *pool, unsigned seen)
+{
+    for (int i = 0; i < pool->spins; i++) {
+        if (atomic_load(&pool->generation) != seen)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->generation) == seen)
+        pthread_cond_wait(&pool->wake, &pool->mutex);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void *worker_main(void *argument)
+{
+    TalusPool *pool = argument;
+    unsigned seen = 0;
+    for (;;) {
+        wait_for_loop(pool, seen);
+        seen++;
+        if (atomic_load(&pool->quit))
+            return NULL;
+        take_chunks(pool);
+        if (atomic_fetch_sub(&pool->busy, 1) == 1) {
+            pthread_mutex_lock(&pool->mutex);
+            pthread_cond_signal(&pool->done);
+            pthread_mutex_unlock(&pool->mutex);
+        }
+    }
+}
+
+static void publish(TalusPool *pool)
+{
+    atomic_fetch_add(&pool->generation, 1);
+    if (atomic_load(&pool->sleepers) || !pool->spins) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+}
+
+static void wait_for_workers(TalusPool *pool)
+{
+    for (int i = 0; i < pool->spins; i++) {
+        if (atomic_load(&pool->busy) == 0)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load(&pool->busy) != 0)
+        pthread_cond_wait(&pool->done, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context)
+{
+    if (!pool || pool->started == 0 || count <= grain) {
+        for (int64_t begin = 0; begin < count; begin += grain)
+            fn(context, begin, begin + grain < count ? begin + grain : count, begin / grain);
+        return;
+    }
+    pool->fn = fn;
+    pool->context = context;
+    pool->count = count;
+    pool->grain = grain;
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->busy, pool->started);
+    publish(pool);
+    take_chunks(pool);
+    wait_for_workers(pool);
+}
+
+static TalusStatus start_workers(TalusPool *pool)
+{
+    TALUS_TRY(TALUS_ALLOC(pool->workers, (size_t)pool->threads, "thread pool"));
+    for (int i = 1; i < pool->threads; i++) {
+        if (pthread_create(&pool->workers[i - 1], NULL, worker_main, pool) != 0)
+            return talus_fail(TALUS_ERR_MEMORY, "threads: only %d of %d could be started", i,
+                              pool->threads);
+        pool->started++;
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_pool_create(int threads, TalusPool **out)
+{
+    *out = NULL;
+    if (threads < 0 || threads > MAX_THREADS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "threads: %d is not between 0 and %d", threads,
+                          MAX_THREADS);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (threads == 0)
+        threads = processors > MAX_THREADS ? MAX_THREADS : processors > 0 ? (int)processors : 1;
+    TalusPool *pool;
+    TALUS_TRY(TALUS_ALLOC(pool, 1, "thread pool"));
+    pool->threads = threads;
+    pool->spins = threads <= processors ? SPINS : 0; /* spinning only steals from a busy machine */
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    TalusStatus status = start_workers(pool);
+    if (status != TALUS_OK) {
+        talus_pool_destroy(pool);
+        return status;
+    }
+    *out = pool;
+    return TALUS_OK;
+}
+
+void talus_pool_destroy(TalusPool *pool)
+{
+    if (!pool)
+        return;
+    atomic_store(&pool->quit, true);
+    publish(pool);
+    for (int i = 0; i < pool->started; i++)
+        pthread_join(pool->workers[i], NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->mutex);
+    talus_release(pool->workers);
+    talus_release(pool);
+}
+
+int talus_pool_threads(const TalusPool *pool)
+{
+    return pool ? pool->threads : 1;
+}

@@ -1,0 +1,36 @@
+/* base/rng.h - a counter-based random generator: state is one 64-bit number, easy to save. */
+#ifndef TALUS_BASE_RNG_H
+#define TALUS_BASE_RNG_H
+
+#include "base/hash.h"
+
+typedef struct TalusRng {
+    uint64_t state;
+} TalusRng;
+
+static inline TalusRng talus_rng(uint64_t seed)
+{
+    TalusRng r = {talus_mix(seed ^ UINT64_C(0x6a09e667f3bcc909))};
+    return r;
+}
+
+static inline uint64_t talus_rng_next(TalusRng *rng)
+{
+    rng->state += TALUS_HASH_SEED;
+    return talus_mix(rng->state);
+}
+
+/* Uniform in [0, 1), 53 bits. */
+static inline double talus_rng_uniform(TalusRng *rng)
+{
+    return (double)(talus_rng_next(rng) >> 11) * 0x1p-53;
+}
+
+/* Uniform in 0..n-1; the bias of the multiply is below n / 2^64. */
+static inline uint64_t talus_rng_below(TalusRng *rng, uint64_t n)
+{
+    uint64_t x = talus_rng_next(rng) >> 32;
+    return n <= UINT32_MAX ? (x * n) >> 32 : talus_rng_next(rng) % n;
+}
+
+#endif

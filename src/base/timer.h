@@ -1,0 +1,14 @@
+/* base/timer.h - wall clock. Never used where it could change a result. */
+#ifndef TALUS_BASE_TIMER_H
+#define TALUS_BASE_TIMER_H
+
+#include <time.h>
+
+static inline double talus_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

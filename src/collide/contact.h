@@ -1,0 +1,82 @@
+/* collide/contact.h - what collision detection reads and what it makes.
+ *
+ * Contacts come in three runs, each in the canonical order (a, b, feature), so that their order, and
+ * with it every sum over them, depends on the state alone: not on threads, not on history.
+ *   1. sphere-sphere  both bodies move and are spheres          } compact form: the arms are
+ *   2. sphere-fixed   a is a moving sphere, b a fixed body      } radius times the normal
+ *   3. general        everything else; arms stored
+ * a < b in runs 1 and 3 unless b is fixed; a always moves. The normal points from a to b. */
+#ifndef TALUS_COLLIDE_CONTACT_H
+#define TALUS_COLLIDE_CONTACT_H
+
+#include "base/pool.h"
+#include "geometry/shape.h"
+
+#include <talus/math.h>
+
+/* Bodies as collision detection sees them: arrays owned by the world, indexed by body slot. */
+typedef struct TalusBodyView {
+    int count;              /* slots, dead ones included */
+    const TalusVec3 *position;
+    const TalusQuat *orientation;
+    const TalusVec3 *velocity; /* linear, at the start of the step, gravity added: v + h g */
+    const double *spin_speed;  /* |angular velocity| times bounding radius; NULL if all spheres */
+    const double *radius;      /* sphere radius or bounding radius; 0 where unbounded */
+    const double *size;        /* the length that scales a body's margins: sphere radius, smallest
+                                  half extent of other shapes */
+    const int32_t *shape;      /* index into shapes, -1 for a dead slot */
+    const uint8_t *fixed;      /* 1: cannot move */
+    const TalusShape *shapes;
+    int shape_count;
+} TalusBodyView;
+
+typedef struct TalusContact {
+    uint32_t a, b;
+    uint32_t feature; /* tells contacts of one pair apart, stable from step to step */
+    uint32_t general; /* index into arms for run 3 */
+    TalusVec3 normal;
+    double gap; /* signed distance phi along the normal */
+} TalusContact;
+
+typedef struct TalusArms {
+    TalusVec3 a, b; /* contact point on each body relative to its centre, world frame */
+} TalusArms;
+
+typedef struct TalusContactList {
+    int sphere_sphere, sphere_fixed, general; /* lengths of the runs */
+    int count;                                /* their sum */
+    TalusContact *contact;                    /* [count] */
+    TalusArms *arms;                          /* [general] */
+    TalusVec3 *impulse; /* [count]: warm start, on b, world frame; the world stores results here */
+} TalusContactList;
+
+typedef struct TalusDetectOptions {
+    double h;
+    double envelope;        /* fraction of the smaller size */
+    double reference_speed; /* max(g h, the scene's) */
+} TalusDetectOptions;
+
+typedef struct TalusDetector TalusDetector;
+
+TalusStatus talus_detector_create(TalusDetector **out);
+void talus_detector_destroy(TalusDetector *detector);
+
+/* Finds every contact whose gap is below the pair's envelope
+ *     envelope * min(size) + h * (closing speed of the pair along the line of centres, if positive,
+ *                                 plus spin surface speeds for non-spheres, plus 2 reference_speed)
+ * and carries over impulses of contacts with the same key (a, b, feature) from the list of the call
+ * before. The list belongs to the detector until the next call. Nothing is allocated once
+ * capacities have been reached. */
+TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
+                         const TalusDetectOptions *options, TalusContactList **out);
+
+/* The list of the last talus_detect (count 0 before the first). */
+TalusContactList *talus_detector_contacts(TalusDetector *detector);
+
+/* Forgets the impulses of a body's contacts: its slot may be used by another body next. */
+void talus_detector_forget(TalusDetector *detector, uint32_t body);
+
+/* For restart: puts a list back as if the last talus_detect had made it (arrays are copied). */
+TalusStatus talus_detector_restore(TalusDetector *detector, const TalusContactList *list);
+
+#endif

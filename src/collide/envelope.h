@@ -1,0 +1,61 @@
+/* collide/envelope.h - how near two bodies must be for a contact.
+ *
+ *     envelope min(size) + h (max(closing, 0) + spin + 2 reference speed)
+ *
+ * closing is the speed at which the bodies approach along the contact's normal, which for spheres is
+ * the line of centres: gap(t + h) >= gap - h closing, so whatever can touch within the step is
+ * found, and a fast body widens only the envelopes of what it flies at. */
+#ifndef TALUS_COLLIDE_ENVELOPE_H
+#define TALUS_COLLIDE_ENVELOPE_H
+
+#include "collide/contact.h"
+
+static inline TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
+{
+    return bodies->shapes[bodies->shape[i]].def.kind;
+}
+
+static inline TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
+{
+    return bodies->fixed[i] ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
+}
+
+/* Surface speed by rotation; a sphere's surface moves along itself. */
+static inline double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
+{
+    if (!bodies->spin_speed || bodies->fixed[i] ||
+        talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE)
+        return 0.0;
+    return bodies->spin_speed[i];
+}
+
+/* The smaller size; 0 stands for a wall, which has none. */
+static inline double talus_smaller_size(double a, double b)
+{
+    return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
+}
+
+/* The envelope without the closing speed. */
+static inline double talus_envelope_at_rest(const TalusBodyView *bodies,
+                                            const TalusDetectOptions *options, uint32_t a,
+                                            uint32_t b)
+{
+    double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
+    return options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
+           options->h * (spin + 2.0 * options->reference_speed);
+}
+
+/* Whether two moving spheres are in contact. Swapping a and b changes no bit. */
+static inline bool talus_spheres_meet(const TalusBodyView *bodies,
+                                      const TalusDetectOptions *options, uint32_t a, uint32_t b)
+{
+    TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
+    TalusVec3 v = talus_sub(bodies->velocity[a], bodies->velocity[b]);
+    double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
+    double closing = distance > 0.0 ? talus_dot(v, d) / distance : talus_norm(v);
+    double rest = options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
+                  options->h * (2.0 * options->reference_speed);
+    return distance - radii < rest + options->h * fmax(closing, 0.0);
+}
+
+#endif

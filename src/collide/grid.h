@@ -1,0 +1,116 @@
+/* collide/grid.h - bodies sorted into the cells of a hierarchical grid.
+ *
+ * Every bounded body gets a fat radius
+ *     fat = radius + envelope size / 2 + h (|v - drift| + spin + reference speed)
+ * so that the envelope of a pair is at most what its two bodies have added to their radii; `drift`
+ * is a velocity that bodies have in common, which no envelope depends on. Bodies live in levels by
+ * size: a level's cells are at least as wide as the fat diameters of its bodies, so partners of one
+ * level are in neighbouring cells.
+ *
+ * A level's cells form a box of about as many cells as bodies, periodic in all directions: bodies
+ * outside fold back into it, so one that flew away costs nothing, and the cells of a row lie side by
+ * side in memory. Edges are one number times powers of two; that number and the box are chosen from
+ * a sample of the bodies. All of this decides the speed of the search alone, never its result.
+ *
+ * Walls (planes, revolves, a few fixed bodies much larger than the moving ones) stay outside. */
+#ifndef TALUS_COLLIDE_GRID_H
+#define TALUS_COLLIDE_GRID_H
+
+#include "collide/contact.h"
+#include "collide/sort.h"
+
+#include <stdatomic.h>
+
+enum { TALUS_MAX_LEVELS = 32, TALUS_SIZE_CLASSES = 2048 };
+
+/* Set in TalusGrid.entry[].b: not a moving sphere. */
+#define TALUS_NOT_PLAIN UINT32_C(0x80000000)
+
+/* A body as the search sees it, in units of TalusGrid.unit (a power of two, so that positions are
+ * exact). The floats err on the safe side: fat is rounded up, radius down. */
+typedef struct TalusGridBody {
+    double x, y, z;
+    float fat, radius;
+} TalusGridBody;
+
+typedef struct TalusLevel {
+    double edge;       /* of a cell, in units */
+    int64_t origin[3]; /* cell coordinates of the box's first cell */
+    int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
+    uint32_t first;    /* number of its first cell; x runs fastest, then y, then z */
+    uint32_t bodies;
+} TalusLevel;
+
+typedef struct TalusWall {
+    uint32_t body;
+    TalusShapeKind kind;
+    TalusAabb bounds; /* in units */
+    TalusVec3 normal; /* plane: solid where normal . x < offset */
+    double offset;
+    double margin; /* what the wall adds to the envelope of a pair, in units */
+} TalusWall;
+
+typedef struct TalusGrid {
+    /* Set for the time of a call. */
+    const TalusBodyView *bodies;
+    const TalusDetectOptions *options;
+    int moving; /* bodies in the sample that move; none: nothing can touch */
+    TalusVec3 drift;
+    double unit;         /* a power of two near the typical fat radius */
+    double phase;        /* cell edges are phase times a power of two, in units */
+    double large;        /* fixed bodies with a larger fat radius are walls */
+    TalusVec3 low, high; /* where most bodies are, in units */
+    atomic_llong bad_body;
+
+    TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
+    int levels;
+    uint32_t cells;   /* of all levels */
+    uint32_t members; /* bodies in the grid */
+    atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / phase)) + 1023 */
+    uint8_t level_of_class[TALUS_SIZE_CLASSES];
+
+    TalusWall *wall;
+    size_t wall_capacity;
+    int walls;
+
+    TalusPair *entry; /* (cell, body) in order of cells; dead slots and walls at the end */
+    size_t entry_capacity;
+    uint32_t *start; /* first entry of each cell, [cells + 2] */
+    size_t start_capacity;
+    TalusGridBody *body; /* [members], beside entry; in memory->block */
+} TalusGrid;
+
+/* Memory that one stage after the other uses. */
+typedef struct TalusScratch {
+    unsigned char *block;
+    size_t capacity;
+    TalusSorter sorter;
+} TalusScratch;
+
+/* Sorts all bodies into cells. Fails on numbers that are not finite, naming the body. */
+TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
+                             const TalusBodyView *bodies, const TalusDetectOptions *options);
+void talus_grid_clear(TalusGrid *grid);
+
+/* Cell coordinate of x (in units) in a level; not folded. */
+static inline int64_t talus_cell_of(const TalusLevel *level, double x)
+{
+    const double limit = 0x1p52;
+    double c = x / level->edge;
+    c = c < -limit ? -limit : c > limit ? limit : c;
+    int64_t k = (int64_t)c;
+    return k - (c < (double)k);
+}
+
+/* Folds a cell coordinate along an axis into 0 .. cells - 1. */
+static inline int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
+{
+    int64_t cells = level->cells[axis];
+    k -= level->origin[axis];
+    if (k >= 0 && k < cells)
+        return k;
+    k %= cells;
+    return k < 0 ? k + cells : k;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* collide/sort.c - see sort.h. */
+#include "collide/sort.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* A bucket of KEYS keys keeps its counters in the first-level cache. */
+enum { KEYS = 4096, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
+
+typedef struct Job {
+    TalusPair *pairs, *scratch;
+    uint32_t *start, *histogram;
+    uint32_t range;
+    int shift;       /* bucket = key >> shift */
+    int64_t buckets, chunks;
+} Job;
+
+static void count_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Job *job = context;
+    uint32_t *histogram = job->histogram + chunk * job->buckets;
+    memset(histogram, 0, (size_t)job->buckets * sizeof *histogram);
+    for (int64_t i = begin; i < end; i++)
+        histogram[job->pairs[i].a >> job->shift]++;
+}
+
+/* Turns counts into the place of each chunk's first pair in each bucket. */
+static void place_chunks(const Job *job)
+{
+    uint32_t sum = 0;
+    for (int64_t b = 0; b < job->buckets; b++) {
+        for (int64_t c = 0; c < job->chunks; c++) {
+            uint32_t *cell = &job->histogram[c * job->buckets + b];
+            uint32_t count = *cell;
+            *cell = sum;
+            sum += count;
+        }
+    }
+}
+
+static void scatter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Job *job = context;
+    uint32_t *place = job->histogram + chunk * job->buckets;
+    for (int64_t i = begin; i < end; i++)
+        job->scratch[place[job->pairs[i].a >> job->shift]++] = job->pairs[i];
+}
+
+/* After the scatter, the last chunk's place in a bucket is the bucket's end. */
+static uint32_t bucket_end(const Job *job, int64_t bucket)
+{
+    return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
+}
+
+static void sort_bucket(const Job *job, int64_t bucket)
+{
+    uint32_t first = bucket_end(job, bucket - 1), last = bucket_end(job, bucket);
+    uint64_t low = (uint64_t)bucket << job->shift, high = (uint64_t)(bucket + 1) << job->shift;
+    uint32_t *start = job->start;
+    if (high > job->range)
+        high = job->range;
+    memset(start + low, 0, (high - low) * sizeof *start);
+    for (uint32_t i = first; i < last; i++)
+        start[job->scratch[i].a]++;
+    uint32_t sum = first;
+    for (uint64_t k = low; k < high; k++)
+        start[k] = sum += start[k];
+    for (uint32_t i = last; i-- > first;) /* backwards: ends turn into starts, order is kept */
+        job->pairs[--start[job->scratch[i].a]] = job->scratch[i];
+}
+
+static void sort_buckets(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    for (int64_t bucket = begin; bucket < end; bucket++)
+        sort_bucket(context, bucket);
+}
+
+TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
+                             TalusPair *scratch, int64_t count, uint32_t range, uint32_t *start)
+{
+    int shift = 12; /* KEYS */
+    while (((int64_t)range - 1) >> shift >= MAX_BUCKETS)
+        shift++;
+    int64_t grain = talus_chunks(count, MAX_CHUNKS);
+    if (grain < MIN_GRAIN)
+        grain = MIN_GRAIN;
+    Job job = {pairs, scratch, start, NULL, range, shift, 1, talus_chunks(count, grain)};
+    job.buckets = range ? (((int64_t)range - 1) >> shift) + 1 : 0;
+    start[range] = (uint32_t)count;
+    if (count == 0) {
+        memset(start, 0, (size_t)range * sizeof *start);
+        return TALUS_OK;
+    }
+    TALUS_TRY(TALUS_RESERVE(sorter->histogram, sorter->histogram_capacity,
+                            (size_t)(job.buckets * job.chunks), 0, "sort histogram"));
+    job.histogram = sorter->histogram;
+    talus_parallel(pool, count, grain, count_chunk, &job);
+    place_chunks(&job);
+    talus_parallel(pool, count, grain, scatter_chunk, &job);
+    talus_parallel(pool, job.buckets, 1, sort_buckets, &job);
+    return TALUS_OK;
+}
+
+void talus_sorter_clear(TalusSorter *sorter)
+{
+    talus_release(sorter->histogram);
+    memset(sorter, 0, sizeof *sorter);
+}
+
+/* Shell sort: insertion sort for the few partners of a grain, and still fast for the thousands of a
+ * body the size of the bed. */
+static void order(TalusPair *pairs, int64_t count)
+{
+    int64_t gap = 1;
+    while (gap < count / 9)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (int64_t i = gap; i < count; i++) {
+            TalusPair moved = pairs[i];
+            int64_t j = i;
+            for (; j >= gap && pairs[j - gap].b > moved.b; j -= gap)
+                pairs[j] = pairs[j - gap];
+            pairs[j] = moved;
+        }
+    }
+}
+
+static void order_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const Job *job = context;
+    for (int64_t k = begin; k < end; k++)
+        order(job->pairs + job->start[k], (int64_t)job->start[k + 1] - job->start[k]);
+}
+
+void talus_sort_within(TalusPool *pool, TalusPair *pairs, const uint32_t *start, uint32_t range)
+{
+    Job job = {.pairs = pairs, .start = (uint32_t *)start};
+    talus_parallel(pool, range, WITHIN_GRAIN, order_keys, &job);
+}

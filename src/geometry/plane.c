@@ -1,0 +1,30 @@
+/* geometry/plane.c - the half space below z = 0 of the body's frame. */
+#include "geometry/kinds.h"
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    (void)def; /* nothing to choose */
+    return TALUS_OK;
+}
+
+static void measure(TalusShape *shape)
+{
+    shape->bounding_radius = shape->size = 0.0;
+}
+
+static TalusAabb bounds(const TalusShape *shape, double radius, TalusVec3 position,
+                        TalusQuat orientation)
+{
+    (void)shape, (void)radius, (void)position, (void)orientation;
+    TalusAabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    return all;
+}
+
+const TalusShapeOps talus_plane_ops = {
+    .name = "plane",
+    .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
+    .fixed_only = true,
+    .check = check,
+    .measure = measure,
+    .bounds = bounds,
+};

@@ -1,0 +1,42 @@
+/* geometry/sphere.c - a ball. The radius belongs to the body, not to the shape. */
+#include "base/status.h"
+#include "geometry/kinds.h"
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    if (def->radius >= 0.0 && def->radius < INFINITY) /* 0: no default, bodies give theirs */
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT, "sphere: radius is %g; it must be a positive length",
+                      def->radius);
+}
+
+static void measure(TalusShape *shape)
+{
+    shape->bounding_radius = shape->size = 0.0;
+}
+
+/* m = 4/3 pi r^3, I = 2/5 m r^2 */
+static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+{
+    (void)def;
+    double m = 4.0 / 3.0 * TALUS_PI * radius * radius * radius;
+    double i = 0.4 * m * radius * radius;
+    TalusMassProperties r = {m, {i, i, i, 0.0, 0.0, 0.0}};
+    return r;
+}
+
+static TalusAabb bounds(const TalusShape *shape, double radius, TalusVec3 position,
+                        TalusQuat orientation)
+{
+    (void)shape, (void)orientation;
+    return talus_aabb(position, talus_vec3(radius, radius, radius));
+}
+
+const TalusShapeOps talus_sphere_ops = {
+    .name = "sphere",
+    .summary = "a ball; its radius is given by the body",
+    .check = check,
+    .measure = measure,
+    .mass = mass,
+    .bounds = bounds,
+};

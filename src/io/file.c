@@ -1,0 +1,265 @@
+/* io/file.c - atomic writes, bounded reads, directories. */
+#include "io/file.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16, PATH_BYTES = 4096 };
+
+struct TalusFile {
+    int fd;
+    int error; /* errno of the first failure */
+    size_t used;
+    char *path, *temporary;
+    char buffer[BUFFER_BYTES];
+};
+
+/* ---- descriptors ---- */
+
+static int write_fully(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : ENOSPC;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path)
+{
+    int error = write_fully(fd, bytes, size);
+    if (error)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", path, strerror(error));
+    return TALUS_OK;
+}
+
+/* Some file systems cannot sync (EINVAL); nothing is lost by going on there. */
+static int sync_error(int fd)
+{
+    return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+}
+
+TalusStatus talus_sync_path(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT
+                   ? TALUS_OK
+                   : talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    int error = sync_error(fd);
+    close(fd);
+    if (error)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", path, strerror(error));
+    return TALUS_OK;
+}
+
+/* ---- atomic writes ---- */
+
+static void file_free(TalusFile *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    talus_release(file->path);
+    talus_release(file->temporary);
+    talus_release(file);
+}
+
+static TalusStatus file_open(TalusFile *file, const char *path)
+{
+    TALUS_TRY(talus_path(&file->path, "%s", path));
+    TALUS_TRY(talus_path(&file->temporary, "%s.tmp", path));
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    return TALUS_OK;
+}
+
+TalusStatus talus_file_create(const char *path, TalusFile **out)
+{
+    TalusFile *file;
+    *out = NULL;
+    TALUS_TRY(TALUS_ALLOC(file, 1, path));
+    file->fd = -1;
+    TalusStatus status = file_open(file, path);
+    if (status != TALUS_OK) {
+        file_free(file);
+        return status;
+    }
+    *out = file;
+    return TALUS_OK;
+}
+
+static void flush(TalusFile *file)
+{
+    if (!file->error)
+        file->error = write_fully(file->fd, file->buffer, file->used);
+    file->used = 0;
+}
+
+void talus_file_put(TalusFile *file, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        if (file->used == BUFFER_BYTES)
+            flush(file);
+        size_t room = BUFFER_BYTES - file->used;
+        size_t n = size < room ? size : room;
+        memcpy(file->buffer + file->used, from, n);
+        file->used += n;
+        from += n;
+        size -= n;
+    }
+}
+
+void talus_file_print(TalusFile *file, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text) {
+        file->error = file->error ? file->error : EOVERFLOW;
+        return;
+    }
+    talus_file_put(file, text, (size_t)n);
+}
+
+TalusStatus talus_file_commit(TalusFile *file)
+{
+    TalusStatus status = TALUS_OK;
+    flush(file);
+    if (!file->error)
+        file->error = sync_error(file->fd);
+    if (close(file->fd) != 0 && !file->error)
+        file->error = errno;
+    file->fd = -1;
+    if (!file->error && rename(file->temporary, file->path) != 0)
+        file->error = errno;
+    if (file->error) {
+        status =
+            talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(file->error));
+        unlink(file->temporary);
+    }
+    file_free(file);
+    return status;
+}
+
+void talus_file_discard(TalusFile *file)
+{
+    if (!file)
+        return;
+    unlink(file->temporary);
+    file_free(file);
+}
+
+/* ---- reads ---- */
+
+static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, bytes + done, size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        if (n == 0)
+            return talus_fail(TALUS_ERR_IO, "%s: became shorter while being read", path);
+        done += (size_t)n;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus read_open_file(int fd, const char *path, size_t limit, char **bytes,
+                                  size_t *size)
+{
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
+    if ((uintmax_t)about.st_size > limit)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: has %jd bytes, more than the %zu accepted here",
+                          path, (intmax_t)about.st_size, limit);
+    *size = (size_t)about.st_size;
+    TALUS_TRY(talus_alloc((void **)bytes, *size + 1, 1, path));
+    TalusStatus status = read_fully(fd, path, *bytes, *size);
+    if (status != TALUS_OK) {
+        talus_release(*bytes);
+        *bytes = NULL;
+    }
+    return status;
+}
+
+TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    /* NONBLOCK: opening a named pipe must fail the check above, not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    TalusStatus status = read_open_file(fd, path, limit, bytes, size);
+    close(fd);
+    return status;
+}
+
+/* ---- paths ---- */
+
+static TalusStatus make_one(const char *path)
+{
+    struct stat about;
+    if (mkdir(path, 0777) == 0)
+        return TALUS_OK;
+    int error = errno;
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return TALUS_OK;
+        error = ENOTDIR;
+    }
+    return talus_fail(TALUS_ERR_IO, "%s: cannot create the directory: %s", path, strerror(error));
+}
+
+TalusStatus talus_make_directory(const char *path)
+{
+    char *part;
+    TALUS_TRY(talus_path(&part, "%s", path));
+    TalusStatus status = TALUS_OK;
+    for (char *p = part + 1; status == TALUS_OK && part[0] && *p; p++)
+        if (*p == '/') {
+            *p = '\0';
+            status = make_one(part);
+            *p = '/';
+        }
+    if (status == TALUS_OK)
+        status = make_one(part);
+    talus_release(part);
+    return status;
+}
+
+TalusStatus talus_path(char **out, const char *format, ...)
+{
+    char text[PATH_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *out = NULL;
+    if (n < 0 || n >= PATH_BYTES)
+        return talus_fail(TALUS_ERR_IO, "%.60s...: a path of %d bytes is too long", text, n);
+    TALUS_TRY(talus_alloc((void **)out, (size_t)n + 1, 1, "path"));
+    memcpy(*out, text, (size_t)n + 1);
+    return TALUS_OK;
+}

@@ -1,0 +1,40 @@
+/* io/file.h - whole files in, whole files out.
+ *
+ * A file is written beside its final name, brought to the disk and then renamed over it, so neither
+ * a reader nor a crash nor a full disk ever meets half a file. Failures on the way are sticky: they
+ * are remembered and reported by the commit, so that writers need no check per line. */
+#ifndef TALUS_IO_FILE_H
+#define TALUS_IO_FILE_H
+
+#include "base/status.h"
+
+/* The formats below are defined as little-endian and are read and written by plain copies. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Talus files are little-endian; a big-endian host needs byte swaps in src/io"
+#endif
+
+typedef struct TalusFile TalusFile;
+
+TalusStatus talus_file_create(const char *path, TalusFile **out);
+void talus_file_put(TalusFile *file, const void *bytes, size_t size);
+void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
+/* Syncs and renames, or, after any failure, removes what was written and says why. Frees `file`. */
+TalusStatus talus_file_commit(TalusFile *file);
+/* Drops the file without touching what is at its path; accepts NULL. */
+void talus_file_discard(TalusFile *file);
+
+/* Writes all bytes to a descriptor; `path` is for the message. */
+TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path);
+/* Brings what was written to a file, or the names in a directory, to the disk. A missing one is fine. */
+TalusStatus talus_sync_path(const char *path);
+
+/* A regular file of at most `limit` bytes, with a NUL after its last byte; free with talus_release. */
+TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);
+
+/* Creates the directory and those above it; an existing one is fine. */
+TalusStatus talus_make_directory(const char *path);
+
+/* A formatted path on the heap; free with talus_release. */
+TalusStatus talus_path(char **out, const char *format, ...) TALUS_PRINTF(2, 3);
+
+#endif

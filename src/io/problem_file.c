@@ -1,0 +1,352 @@
+/* io/problem_file.c - one contact problem as a file.
+ *
+ * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded to
+ * eight bytes. All sizes follow from the header, so a reader compares one number with the size of the
+ * file before it looks at anything. The reader takes any bytes and refuses what is not a problem:
+ * every index is in range and every number finite before talus_problem_create sees it. */
+#include "io/problem_file.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "io/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { VERSION = 1, FORM_BODIES = 1, FORM_MATRIX = 2, HAS_RADIUS = 1 };
+
+typedef struct Header {
+    char magic[8];
+    uint32_t version, form, rows, flags;
+    uint64_t bodies, blocks, nonzeros;
+    uint64_t payload_size, payload_hash, header_hash;
+} Header;
+
+_Static_assert(sizeof(Header) == 72, "the header is written as it lies in memory");
+_Static_assert(sizeof(TalusContactDef) == 104, "contacts are written as they lie in memory");
+_Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
+
+static uint64_t header_hash(const Header *header)
+{
+    return talus_hash(TALUS_HASH_SEED, header, offsetof(Header, header_hash));
+}
+
+/* ---- the list of arrays, for both directions ---- */
+
+enum { MAX_ARRAYS = 8 };
+
+typedef struct Array {
+    void *field; /* the address of a pointer in the def, whatever it points to */
+    uint64_t bytes;
+} Array;
+
+typedef struct Layout {
+    Array arrays[MAX_ARRAYS];
+    int count;
+} Layout;
+
+static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
+{
+    layout->arrays[layout->count++] = (Array){field, count * element};
+}
+
+/* The arrays of a problem of these dimensions, in file order, and where each one belongs. No product
+ * overflows: counts are below 2^31. */
+static Layout lay_out(const Header *h, TalusProblemDef *def, const double **gamma)
+{
+    Layout layout = {.count = 0};
+    uint64_t size = h->rows * h->blocks;
+    if (h->form == FORM_BODIES) {
+        lay(&layout, &def->inv_mass, h->bodies, sizeof(double));
+        lay(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
+        if (h->flags & HAS_RADIUS)
+            lay(&layout, &def->radius, h->bodies, sizeof(double));
+        lay(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
+        lay(&layout, &def->contacts, h->blocks, sizeof(TalusContactDef));
+    } else {
+        lay(&layout, &def->row_start, size + 1, sizeof(int32_t));
+        lay(&layout, &def->column, h->nonzeros, sizeof(int32_t));
+        lay(&layout, &def->values, h->nonzeros, sizeof(double));
+        lay(&layout, &def->offset, size, sizeof(double));
+        if (h->rows == 3)
+            lay(&layout, &def->mu, h->blocks, sizeof(double));
+    }
+    lay(&layout, gamma, size, sizeof(double));
+    return layout;
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static uint64_t payload_size(const Layout *layout)
+{
+    uint64_t size = 0;
+    for (int i = 0; i < layout->count; i++)
+        size += padded(layout->arrays[i].bytes);
+    return size;
+}
+
+/* ---- writing ---- */
+
+static void put_payload(const Layout *layout, char *out)
+{
+    for (int i = 0; i < layout->count; i++) {
+        const Array *array = &layout->arrays[i];
+        const void *data;
+        memcpy(&data, array->field, sizeof data);
+        if (array->bytes)
+            memcpy(out, data, array->bytes);
+        out += padded(array->bytes);
+    }
+}
+
+static Header describe(const TalusProblem *problem, const TalusProblemDef *def)
+{
+    bool matrix = def->values != NULL;
+    Header h = {.version = VERSION,
+                .form = matrix ? FORM_MATRIX : FORM_BODIES,
+                .rows = (uint32_t)talus_problem_rows(problem),
+                .flags = !matrix && def->radius ? HAS_RADIUS : 0,
+                .blocks = (uint64_t)talus_problem_blocks(problem)};
+    memcpy(h.magic, TALUS_PROBLEM_MAGIC, sizeof h.magic);
+    if (matrix)
+        h.nonzeros = (uint64_t)def->row_start[h.rows * h.blocks];
+    else
+        h.bodies = (uint64_t)def->body_count;
+    return h;
+}
+
+TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
+{
+    TalusProblemDef def = {0};
+    TALUS_TRY(talus_problem_export(problem, &def));
+    const double *gamma = talus_problem_gamma(problem);
+    Header header = describe(problem, &def);
+    Layout layout = lay_out(&header, &def, &gamma);
+    header.payload_size = payload_size(&layout);
+    char *payload;
+    TALUS_TRY(talus_alloc((void **)&payload, header.payload_size, 1, path));
+    put_payload(&layout, payload);
+    header.payload_hash = talus_hash(TALUS_HASH_SEED, payload, header.payload_size);
+    header.header_hash = header_hash(&header);
+    TalusFile *file;
+    TalusStatus status = talus_file_create(path, &file);
+    if (status == TALUS_OK) {
+        talus_file_put(file, &header, sizeof header);
+        talus_file_put(file, payload, header.payload_size);
+        status = talus_file_commit(file);
+    }
+    talus_release(payload);
+    return status;
+}
+
+/* ---- reading: the frame ---- */
+
+static TalusStatus check_header(const char *path, const Header *h, size_t size)
+{
+    if (size < sizeof h->magic || memcmp(h->magic, TALUS_PROBLEM_MAGIC, sizeof h->magic) != 0)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus problem file", path);
+    if (size < sizeof *h)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: truncated: %zu bytes, the header has %zu", path,
+                          size, sizeof *h);
+    if (h->version != VERSION)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: has format version %" PRIu32 ", this program reads version %d", path,
+                          h->version, VERSION);
+    if (h->header_hash != header_hash(h))
+        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the header does not match its checksum",
+                          path);
+    return TALUS_OK;
+}
+
+static TalusStatus check_dimensions(const char *path, const Header *h)
+{
+    if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: form %" PRIu32 ": expected 1 or 2", path, h->form);
+    if (h->rows != 1 && h->rows != 3)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " rows per block: expected 1 or 3", path,
+                          h->rows);
+    if (h->flags & ~(uint32_t)HAS_RADIUS || (h->form == FORM_MATRIX && h->flags))
+        return talus_fail(TALUS_ERR_FORMAT, "%s: unknown flags %" PRIx32, path, h->flags);
+    if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 3 - 1 || h->nonzeros > INT32_MAX)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: a count exceeds the format's limit", path);
+    if (h->form == FORM_BODIES ? h->nonzeros != 0 : h->bodies != 0)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: a count of the other form is not zero", path);
+    return TALUS_OK;
+}
+
+static TalusStatus check_payload(const char *path, const Header *h, const Layout *layout,
+                                 const char *bytes, size_t size)
+{
+    uint64_t expected = payload_size(layout);
+    if (h->payload_size != expected)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: the header gives %" PRIu64 " bytes of content, its counts ask for "
+                          "%" PRIu64,
+                          path, h->payload_size, expected);
+    if (size - sizeof *h != expected)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: %s: %zu bytes of content, expected %" PRIu64, path,
+                          size - sizeof *h < expected ? "truncated" : "too long", size - sizeof *h,
+                          expected);
+    if (talus_hash(TALUS_HASH_SEED, bytes + sizeof *h, expected) != h->payload_hash)
+        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the content does not match its checksum",
+                          path);
+    return TALUS_OK;
+}
+
+/* Points the def into the file's bytes: the block is aligned, and so is every array in it. */
+static void point_into(const Layout *layout, const char *bytes)
+{
+    for (int i = 0; i < layout->count; i++) {
+        memcpy(layout->arrays[i].field, &bytes, sizeof bytes);
+        bytes += padded(layout->arrays[i].bytes);
+    }
+}
+
+/* ---- reading: the numbers ---- */
+
+static TalusStatus check_numbers(const char *path, const char *name, const double *x,
+                                 uint64_t count, double min)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(x[i]) || x[i] < min)
+            return talus_fail(TALUS_ERR_FORMAT, "%s: %s[%" PRIu64 "] is %g: expected a %s number",
+                              path, name, i, x[i], min == 0.0 ? "non-negative" : "finite");
+    return TALUS_OK;
+}
+
+static TalusStatus check_contact(const char *path, const TalusContactDef *c, uint64_t i,
+                                 int64_t bodies)
+{
+    const double *vectors = &c->normal.x;
+    if (c->a < 0 || c->a >= bodies || c->b < -1 || c->b >= bodies || c->a == c->b)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: contacts[%" PRIu64 "] joins bodies %" PRId32 " and %" PRId32
+                          ": expected two of %" PRId64 ", or -1 in b",
+                          path, i, c->a, c->b, bodies);
+    for (int k = 0; k < 9; k++)
+        if (!isfinite(vectors[k]))
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "%s: contacts[%" PRIu64 "]: normal and arms: "
+                              "number %d is %g: expected a finite number",
+                              path, i, k, vectors[k]);
+    if (fabs(talus_dot(c->normal, c->normal) - 1.0) > 1e-6)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: contacts[%" PRIu64 "]: the normal's length is %g: "
+                          "expected 1",
+                          path, i, talus_norm(c->normal));
+    if (!(c->mu >= 0.0 && isfinite(c->mu) && c->compliance >= 0.0 && isfinite(c->compliance) &&
+          isfinite(c->bias)))
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: contacts[%" PRIu64 "]: mu %g, bias %g, compliance "
+                          "%g: expected finite numbers, mu and compliance not negative",
+                          path, i, c->mu, c->bias, c->compliance);
+    return TALUS_OK;
+}
+
+static TalusStatus check_bodies(const char *path, const Header *h, const TalusProblemDef *def)
+{
+    TALUS_TRY(check_numbers(path, "inv_mass", def->inv_mass, h->bodies, 0.0));
+    if (h->bodies)
+        TALUS_TRY(
+            check_numbers(path, "inv_inertia", &def->inv_inertia->xx, 6 * h->bodies, -INFINITY));
+    if (def->radius)
+        TALUS_TRY(check_numbers(path, "radius", def->radius, h->bodies, 0.0));
+    TALUS_TRY(check_numbers(path, "free_velocity", def->free_velocity, 6 * h->bodies, -INFINITY));
+    for (uint64_t i = 0; i < h->blocks; i++)
+        TALUS_TRY(check_contact(path, &def->contacts[i], i, (int64_t)h->bodies));
+    return TALUS_OK;
+}
+
+/* Row starts rise from 0 to the number of entries; columns rise within each row. */
+static TalusStatus check_pattern(const char *path, const Header *h, const TalusProblemDef *def)
+{
+    uint64_t size = h->rows * h->blocks;
+    const int32_t *start = def->row_start;
+    if (start[0] != 0 || (uint64_t)start[size] != h->nonzeros)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: row_start runs from %" PRId32 " to %" PRId32
+                          ": expected 0 to %" PRIu64,
+                          path, start[0], start[size], h->nonzeros);
+    for (uint64_t r = 0; r < size; r++)
+        if (start[r + 1] < start[r])
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "%s: row_start[%" PRIu64 "] falls from %" PRId32 " to %" PRId32, path,
+                              r + 1, start[r], start[r + 1]);
+    for (uint64_t r = 0; r < size; r++)
+        for (int32_t k = start[r]; k < start[r + 1]; k++)
+            if (def->column[k] < 0 || (uint64_t)def->column[k] >= size ||
+                (k > start[r] && def->column[k] <= def->column[k - 1]))
+                return talus_fail(TALUS_ERR_FORMAT,
+                                  "%s: column[%" PRId32 "] is %" PRId32
+                                  ": expected rising columns below %" PRIu64 " in row %" PRIu64,
+                                  path, k, def->column[k], size, r);
+    return TALUS_OK;
+}
+
+static TalusStatus check_matrix(const char *path, const Header *h, const TalusProblemDef *def)
+{
+    TALUS_TRY(check_pattern(path, h, def));
+    TALUS_TRY(check_numbers(path, "values", def->values, h->nonzeros, -INFINITY));
+    TALUS_TRY(check_numbers(path, "offset", def->offset, h->rows * h->blocks, -INFINITY));
+    if (h->rows == 3)
+        TALUS_TRY(check_numbers(path, "mu", def->mu, h->blocks, 0.0));
+    return TALUS_OK;
+}
+
+/* ---- reading: the whole ---- */
+
+static TalusStatus create(const char *path, const Header *h, TalusProblemDef *def,
+                          const double *gamma, TalusPool *pool, TalusProblem **out)
+{
+    bool matrix = h->form == FORM_MATRIX;
+    def->body_count = (int)h->bodies;
+    def->contact_count = matrix ? 0 : (int)h->blocks;
+    def->block_count = matrix ? (int)h->blocks : 0;
+    def->rows = (int)h->rows;
+    TALUS_TRY(matrix ? check_matrix(path, h, def) : check_bodies(path, h, def));
+    TALUS_TRY(check_numbers(path, "gamma", gamma, h->rows * h->blocks, -INFINITY));
+    TalusStatus status = talus_problem_create(def, pool, out);
+    if (status != TALUS_OK)
+        return talus_fail(status, "%s: %s", path, talus_error());
+    int rows = talus_problem_rows(*out);
+    if (rows != (int)h->rows) {
+        talus_problem_destroy(*out);
+        *out = NULL;
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: %" PRIu32 " rows per block, but the contacts' friction asks for %d",
+                          path, h->rows, rows);
+    }
+    if (h->blocks)
+        memcpy(talus_problem_gamma(*out), gamma, h->rows * h->blocks * sizeof *gamma);
+    return TALUS_OK;
+}
+
+static TalusStatus parse(const char *path, const char *bytes, size_t size, TalusPool *pool,
+                         TalusProblem **out)
+{
+    Header header = {.version = 0};
+    TalusProblemDef def = {0};
+    const double *gamma = NULL;
+    memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
+    TALUS_TRY(check_header(path, &header, size));
+    TALUS_TRY(check_dimensions(path, &header));
+    Layout layout = lay_out(&header, &def, &gamma);
+    TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
+    point_into(&layout, bytes + sizeof header);
+    return create(path, &header, &def, gamma, pool, out);
+}
+
+TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out)
+{
+    char *bytes;
+    size_t size;
+    *out = NULL;
+    TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
+    TalusStatus status = parse(path, bytes, size, pool, out);
+    talus_release(bytes);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* io/scene.c - loading a scene and asking it. */
+#include "io/scene.h"
+
+#include "base/memory.h"
+#include "base/param.h"
+#include "io/file.h"
+
+#include <string.h>
+
+/* ---- loading ---- */
+
+static TalusStatus read_text(TalusScene *scene, const char *text, size_t length, const char *name,
+                             const char *const *overrides, int override_count)
+{
+    char *source;
+    TalusJson *root;
+    TALUS_TRY(talus_arena_text(&scene->arena, name, strlen(name), &source));
+    TALUS_TRY(talus_json_parse(&scene->arena, text, length, source, true, &root));
+    if (root->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(root, 0, "expected a scene, an object in braces, found %s",
+                               talus_json_kind_name(root->kind));
+    for (int i = 0; i < override_count; i++)
+        TALUS_TRY(talus_scene_set(&scene->arena, root, overrides[i]));
+    TALUS_TRY(talus_scene_read(scene, root));
+    return talus_scene_check(scene);
+}
+
+/* Files named in a scene lie beside it. */
+static TalusStatus set_folder(TalusScene *scene, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder;
+    TALUS_TRY(talus_arena_text(&scene->arena, path, slash ? (size_t)(slash - path) + 1 : 0, &folder));
+    scene->folder = folder;
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,
+                              const char *const *overrides, int override_count, TalusScene **out)
+{
+    TalusScene *scene;
+    *out = NULL;
+    TALUS_TRY(TALUS_ALLOC(scene, 1, "scene"));
+    TalusStatus status = set_folder(scene, name);
+    if (status == TALUS_OK)
+        status = read_text(scene, text, length, name, overrides, override_count);
+    if (status != TALUS_OK) {
+        talus_scene_destroy(scene);
+        return status;
+    }
+    *out = scene;
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_load(const char *path, const char *const *overrides, int override_count,
+                             TalusScene **out)
+{
+    char *text;
+    size_t length;
+    *out = NULL;
+    TALUS_TRY(talus_read_file(path, SIZE_MAX, &text, &length));
+    TalusStatus status = talus_scene_parse(text, length, path, overrides, override_count, out);
+    talus_release(text);
+    return status;
+}
+
+void talus_scene_destroy(TalusScene *scene)
+{
+    if (!scene)
+        return;
+    talus_arena_clear(&scene->arena);
+    talus_release(scene);
+}
+
+/* ---- asking ---- */
+
+const char *talus_scene_title(const TalusScene *scene)
+{
+    return scene->title;
+}
+
+double talus_scene_until(const TalusScene *scene)
+{
+    return scene->until;
+}
+
+double talus_scene_every(const TalusScene *scene)
+{
+    return scene->every > 0.0 ? scene->every : scene->until / 100.0;
+}
+
+int talus_scene_param_count(const TalusScene *scene)
+{
+    return scene->scope.count;
+}
+
+const char *talus_scene_param_name(const TalusScene *scene, int index)
+{
+    return scene->scope.names[index];
+}
+
+double talus_scene_param_value(const TalusScene *scene, int index)
+{
+    return scene->scope.values[index];
+}
+
+/* ---- names ---- */
+
+/* Index of the child of `map` with this key; a failure at `json` names the nearest one. */
+static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
+                             const TalusJson *json, const char *name, int *index)
+{
+    const TalusJson *names = talus_json_get(scene, map);
+    const char *near[TALUS_JSON_KEYS] = {0};
+    int n = 0;
+    for (const TalusJson *c = names ? names->first : NULL; c; c = c->next) {
+        if (strcmp(c->key, name) == 0) {
+            *index = c->index;
+            return TALUS_OK;
+        }
+        near[n++] = c->key;
+    }
+    char shown[TALUS_JSON_SHOWN];
+    const char *best = talus_nearest(name, near, n);
+    return talus_json_fail(json, 0, "no %s '%s' in `%s`%s%s%s", what, talus_json_show(name, shown),
+                           map, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+}
+
+TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
+                                 int *index)
+{
+    *index = scene->materials.count > 0 ? 0 : -1;
+    if (!name)
+        return TALUS_OK;
+    return find_name(scene->json, "materials", "material", json, name, index);
+}
+
+TalusStatus talus_scene_shape(const TalusScene *scene, const SceneBody *body,
+                              const SceneShape **shape)
+{
+    *shape = body->shape;
+    if (!body->shape->name)
+        return TALUS_OK;
+    int index = 0;
+    TALUS_TRY(find_name(scene->json, "shapes", "shape", body->shape->json, body->shape->name,
+                        &index));
+    *shape = (const SceneShape *)scene->shapes.items + index;
+    return TALUS_OK;
+}
+
+void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max)
+{
+    if (!size) {
+        *min = *max = shape ? shape->radius : 0.0;
+    } else if (size->min > 0.0) {
+        *min = size->min;
+        *max = size->max;
+    } else {
+        *min = size->mean * (1.0 - size->spread);
+        *max = size->mean * (1.0 + size->spread);
+    }
+}

@@ -1,0 +1,241 @@
+/* io/scene_check.c - what the table of keys cannot say about a scene. */
+#include "io/scene.h"
+
+#include <string.h>
+
+static const char *kind_name(const SceneShape *shape)
+{
+    return talus_shape_name((TalusShapeKind)shape->kind);
+}
+
+/* A container: no volume, always fixed, placed by hand. */
+static bool is_wall(const SceneShape *shape)
+{
+    return shape->kind == TALUS_SHAPE_PLANE || shape->kind == TALUS_SHAPE_REVOLVE;
+}
+
+/* The place to blame for a key: its value where given, else the object. */
+static const TalusJson *at_key(const TalusJson *object, const char *key)
+{
+    const TalusJson *value = talus_json_get(object, key);
+    return value ? value : object;
+}
+
+static bool is_zero(const double *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (v[i] != 0.0)
+            return false;
+    return true;
+}
+
+static TalusStatus check_box(const TalusJson *json, const double *lo, const double *hi)
+{
+    for (int k = 0; k < 3; k++)
+        if (!(lo[k] < hi[k]))
+            return talus_json_fail(at_key(json, "hi"), 0,
+                                   "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
+                                   lo[k]);
+    return TALUS_OK;
+}
+
+static TalusStatus check_size(const SceneSize *size)
+{
+    if (size->min > 0.0 && size->max < size->min)
+        return talus_json_fail(at_key(size->json, "max"), 0, "%g is below 'min', %g", size->max,
+                               size->min);
+    if (size->spread >= 1.0)
+        return talus_json_fail(at_key(size->json, "spread"), 0,
+                               "expected less than 1: sizes must be positive");
+    return TALUS_OK;
+}
+
+static TalusStatus check_profile(const SceneShape *shape)
+{
+    const TalusJson *json = talus_json_get(shape->json, "profile");
+    const double *p = (const double *)shape->profile.items;
+    for (const TalusJson *c = json ? json->first : NULL; c; c = c->next, p += 2) {
+        if (p[0] < 0.0)
+            return talus_json_fail(c, 0, "the radius %g is negative", p[0]);
+        if (c->index > 0 && p[0] == p[-2] && p[1] == p[-1])
+            return talus_json_fail(c, 0, "the same point as the one before");
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_shapes(const TalusScene *scene)
+{
+    const SceneShape *shapes = (const SceneShape *)scene->shapes.items;
+    for (int i = 0; i < scene->shapes.count; i++) {
+        if (shapes[i].name)
+            return talus_json_fail(shapes[i].json, 0, "a named shape needs a 'kind' of its own");
+        TALUS_TRY(check_profile(&shapes[i]));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_pairs(const TalusScene *scene)
+{
+    const ScenePair *pairs = (const ScenePair *)scene->friction.items;
+    for (int i = 0; i < scene->friction.count; i++) {
+        const char *const *names = (const char *const *)pairs[i].between.items;
+        const TalusJson *json = talus_json_get(pairs[i].json, "between")->first;
+        int index;
+        for (int k = 0; k < 2; k++, json = json->next)
+            TALUS_TRY(talus_scene_material(scene, json, names[k], &index));
+    }
+    return TALUS_OK;
+}
+
+/* ---- bodies ---- */
+
+static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
+{
+    static const char *const moving[] = {"density", "mass", "velocity", "spin"};
+    const TalusJson *given = talus_json_get(body->json, "fixed");
+    if (is_wall(shape) && given && !body->fixed)
+        return talus_json_fail(given, 0, "a %s is always fixed, expected true", kind_name(shape));
+    if (!body->fixed && !is_wall(shape))
+        return TALUS_OK;
+    for (int i = 0; i < 4; i++) {
+        const TalusJson *key = talus_json_get(body->json, moving[i]);
+        if (key)
+            return talus_json_fail_key(key, "a fixed body has none");
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
+{
+    if (shape->kind != TALUS_SHAPE_SPHERE)
+        return body->radius ? talus_json_fail_key(talus_json_get(body->json, "radius"),
+                                                  "for spheres only, but the shape is a %s",
+                                                  kind_name(shape))
+                            : TALUS_OK;
+    if (body->radius)
+        return check_size(body->radius);
+    if (shape->radius == 0.0 && !body->file) /* a file may bring radii */
+        return talus_json_fail(body->json, 0, "missing key 'radius': the size of its spheres");
+    return TALUS_OK;
+}
+
+static TalusStatus check_turn(const SceneBody *body)
+{
+    const SceneOrientation *o = body->orientation;
+    const TalusJson *normal = talus_json_get(body->json, "normal");
+    if (normal && is_zero(body->normal, 3))
+        return talus_json_fail(normal, 0, "the zero vector has no direction");
+    if (o && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
+        return talus_json_fail(o->json, 0, "the zero vector has no direction");
+    return TALUS_OK;
+}
+
+static TalusStatus check_placement(const SceneBody *body, const SceneShape *shape)
+{
+    const TalusJson *count = talus_json_get(body->json, "count");
+    bool at = talus_json_get(body->json, "at");
+    if (!at && is_wall(shape))
+        return talus_json_fail(body->json, 0, "a %s is placed by 'at'", kind_name(shape));
+    if (at && count)
+        return talus_json_fail_key(count, "excluded by the key 'at' beside it");
+    if (body->fill && shape->kind != TALUS_SHAPE_SPHERE)
+        return talus_json_fail(body->fill->json, 0, "for spheres only, but the shape is a %s",
+                               kind_name(shape));
+    bool open = body->fill || (body->layers && !body->layers->repeat) ||
+                (body->lattice && talus_json_get(body->lattice->json, "cells") &&
+                 body->lattice->cells[2] == 0.0);
+    if (open && !count)
+        return talus_json_fail(body->json, 0, "missing key 'count': how many bodies");
+    if (body->fill && !(body->fill->radius > 0.0))
+        return check_box(body->fill->json, body->fill->lo, body->fill->hi);
+    return TALUS_OK;
+}
+
+static TalusStatus check_name(const TalusScene *scene, int index)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; bodies[index].name && i < index; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, bodies[index].name) == 0)
+            return talus_json_fail(talus_json_get(bodies[index].json, "name"), 0,
+                                   "bodies[%d] has this name already", i);
+    return TALUS_OK;
+}
+
+static TalusStatus check_bodies(const TalusScene *scene)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++) {
+        const SceneBody *body = &bodies[i];
+        const SceneShape *shape;
+        int material;
+        TALUS_TRY(check_name(scene, i));
+        TALUS_TRY(talus_scene_shape(scene, body, &shape));
+        TALUS_TRY(talus_scene_material(scene, at_key(body->json, "material"), body->material,
+                                       &material));
+        TALUS_TRY(check_profile(shape));
+        TALUS_TRY(check_fixed(body, shape));
+        TALUS_TRY(check_radius(body, shape));
+        TALUS_TRY(check_turn(body));
+        TALUS_TRY(check_placement(body, shape));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the rest ---- */
+
+static TalusStatus check_emitters(const TalusScene *scene)
+{
+    const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
+    for (int i = 0; i < scene->emitters.count; i++) {
+        const SceneEmitter *e = &emitters[i];
+        double min, max;
+        int material;
+        TALUS_TRY(check_box(e->json, e->lo, e->hi));
+        TALUS_TRY(check_size(e->radius));
+        TALUS_TRY(talus_scene_material(scene, at_key(e->json, "material"), e->material, &material));
+        talus_scene_sizes(e->radius, NULL, &min, &max);
+        for (int k = 0; k < 3; k++)
+            if (e->hi[k] - e->lo[k] < 2.0 * max)
+                return talus_json_fail(e->json, 0,
+                                       "the box is %g wide in %c, less than a diameter, %g",
+                                       e->hi[k] - e->lo[k], "xyz"[k], 2.0 * max);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *probe)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    const TalusJson *json = talus_json_get(probe->json, "body");
+    char shown[TALUS_JSON_SHOWN];
+    for (int i = 0; i < scene->bodies.count; i++) {
+        if (!bodies[i].name || strcmp(bodies[i].name, probe->body) != 0)
+            continue;
+        if (bodies[i].time > 0.0)
+            return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", i);
+        return TALUS_OK;
+    }
+    return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
+                           talus_json_show(probe->body, shown));
+}
+
+static TalusStatus check_probes(const TalusScene *scene)
+{
+    const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
+    for (int i = 0; i < scene->probes.count; i++) {
+        if (probes[i].region)
+            TALUS_TRY(check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));
+        else
+            TALUS_TRY(check_probe_body(scene, &probes[i]));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_check(const TalusScene *scene)
+{
+    TALUS_TRY(check_shapes(scene));
+    TALUS_TRY(check_pairs(scene));
+    TALUS_TRY(check_bodies(scene));
+    TALUS_TRY(check_emitters(scene));
+    return check_probes(scene);
+}

@@ -1,0 +1,381 @@
+/* io/scene_table.c - the scene format, key by key. */
+#include "io/scene.h"
+
+#include "base/param.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- plain types ---- */
+
+#define LARGEST 2147483647.0
+
+static const SceneType any_real = {.kind = SCENE_REAL};
+static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
+static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e300};
+static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
+static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
+static const SceneType natural = {.kind = SCENE_INT, .min = 0, .max = LARGEST};
+static const SceneType integer = {.kind = SCENE_INT, .min = -LARGEST, .max = LARGEST};
+static const SceneType flag = {.kind = SCENE_FLAG};
+static const SceneType text = {.kind = SCENE_TEXT};
+static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
+static const SceneType extents = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true};
+static const SceneType extents2 = {
+    .kind = SCENE_REALS, .length = 2, .min = 0, .max = 1e300, .above = true};
+static const SceneType steps = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true, .or_one = true};
+static const SceneType cells = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = LARGEST, .whole = true};
+static const SceneType quaternion = {.kind = SCENE_REALS, .length = 4};
+static const SceneType point2 = {.kind = SCENE_REALS, .length = 2};
+static const SceneType points = {.kind = SCENE_LIST, .item = &vector, .least = 1, .or_one = true};
+static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .least = 2};
+static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 2, .most = 2};
+
+/* In the order of the enums they stand for. */
+static const char *const shape_kinds[] = {"sphere", "plane", "box", "cylinder", "revolve", NULL};
+static const char *const norms[] = {"rms", "max", NULL};
+static const char *const misses[] = {"continue", "stop", "halve", NULL};
+static const char *const axes[] = {"x", "y", "z", NULL};
+
+static const SceneType shape_kind = {.kind = SCENE_CHOICE, .choices = shape_kinds};
+static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
+static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
+static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
+
+#define BIT(kind) (1u << TALUS_SHAPE_##kind)
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define AT(member) .offset = offsetof(STRUCT, member)
+#define OBJECT(variable, title, ...)                                                               \
+    static const SceneType variable = {.kind = SCENE_OBJECT,                                       \
+                                       .name = title,                                              \
+                                       .fields = variable##_fields,                                \
+                                       .field_count = COUNT(variable##_fields),                    \
+                                       .size = sizeof(STRUCT),                                     \
+                                       __VA_ARGS__}
+
+/* ---- objects ---- */
+
+#define STRUCT SceneSolver
+static const SceneField solver_fields[] = {
+    {"name", &text, AT(name), .preset = "\"auto\"",
+     .help = "NAME or NAME:key=value,...; `talus list solvers` shows them"},
+    {"tolerance", &not_negative, AT(tolerance), .preset = "0.001",
+     .help = "velocity residual of a solved step, relative to the reference speed"},
+    {"reference_speed", &not_negative, AT(reference_speed), .preset = "0",
+     .help = "m/s; the reference speed is max(|gravity| step, this)"},
+    {"norm", &norm, AT(norm), .preset = "\"rms\"", .help = "of the residual"},
+    {"max_iterations", &counter, AT(max_iterations), .preset = "1000", .help = "budget of a step"},
+    {"on_miss", &miss, AT(on_miss), .preset = "\"continue\"",
+     .help = "what a step does that misses the tolerance"},
+};
+OBJECT(solver, "solver", .shorthand = "name");
+#undef STRUCT
+
+#define STRUCT SceneMaterial
+static const SceneField material_fields[] = {
+    {"friction", &not_negative, AT(friction), .preset = "0.3",
+     .help = "coefficient; a pair has the smaller one unless `friction` names the pair"},
+    {"density", &positive, AT(density), .preset = "1000",
+     .help = "kg/m3, of bodies that give neither density nor mass"},
+    {"stiffness", &not_negative, AT(stiffness), .preset = "0",
+     .help = "N/m per contact; 0 is rigid"},
+    {"damping", &not_negative, AT(damping), .preset = "0", .help = "N s/m per contact"},
+};
+OBJECT(material, "material", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT ScenePair
+static const SceneField pair_fields[] = {
+    {"between", &two_names, AT(between), .required = true, .help = "two names of materials"},
+    {"mu", &not_negative, AT(mu), .required = true, .help = "friction coefficient of the pair"},
+};
+OBJECT(pair, "friction pair", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneShape
+static const SceneField shape_fields[] = {
+    {"name", &text, AT(name), .group = "definition", .help = "a shape of `shapes`"},
+    {"kind", &shape_kind, AT(kind), .group = "definition",
+     .help = "plane and revolve are for fixed bodies"},
+    {"half", &extents, AT(half), .only = BIT(BOX), .needed = BIT(BOX),
+     .help = "half extents of a box"},
+    {"radius", &positive, AT(radius), .only = BIT(SPHERE) | BIT(CYLINDER), .needed = BIT(CYLINDER),
+     .help = "of a cylinder; of a sphere unless the body gives one"},
+    {"half_height", &positive, AT(half_height), .only = BIT(CYLINDER), .needed = BIT(CYLINDER),
+     .help = "of a cylinder, along its z axis"},
+    {"profile", &profile, AT(profile), .only = BIT(REVOLVE), .needed = BIT(REVOLVE),
+     .help = "points [radius, height] of the wall, turned about z"},
+};
+OBJECT(shape, "shape", .selector = "kind", .shorthand = "name");
+#undef STRUCT
+
+#define STRUCT SceneSize
+static const SceneField size_fields[] = {
+    {"mean", &positive, AT(mean), .group = "size", .help = "middle of the range"},
+    {"spread", &fraction, AT(spread), .needs = "mean",
+     .help = "half width of the range over the mean, below 1; default 0"},
+    {"min", &positive, AT(min), .group = "size", .needs = "max", .help = "smallest"},
+    {"max", &positive, AT(max), .needs = "min", .help = "largest; sizes are uniform between"},
+};
+OBJECT(size, "size", .shorthand = "mean");
+#undef STRUCT
+
+#define STRUCT SceneOrientation
+static const SceneField orientation_fields[] = {
+    {"quaternion", &quaternion, AT(quaternion), .group = "rotation",
+     .help = "[w, x, y, z], normalised on reading"},
+    {"axis", &vector, AT(axis), .group = "rotation", .needs = "degrees", .help = "of rotation"},
+    {"degrees", &any_real, AT(degrees), .needs = "axis", .help = "angle about the axis"},
+};
+OBJECT(orientation, "orientation", .shorthand = "quaternion");
+#undef STRUCT
+
+#define STRUCT SceneLattice
+static const SceneField lattice_fields[] = {
+    {"lo", &vector, AT(lo), .preset = "[0, 0, 0]", .help = "corner of the first cell"},
+    {"hi", &vector, AT(hi), .group = "extent", .help = "opposite corner of the region"},
+    {"cells", &cells, AT(cells), .group = "extent",
+     .help = "cells along x, y and z; 0 for z: as many as `count` needs"},
+    {"spacing", &steps, AT(spacing),
+     .help = "size of a cell, at least a body's; default 1.1 times that"},
+    {"jitter", &fraction, AT(jitter), .preset = "0",
+     .help = "random shift, as a share of the room in the cell; never makes an overlap"},
+};
+OBJECT(lattice, "lattice", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneLayers
+static const SceneField layers_fields[] = {
+    {"bottom", &vector, AT(bottom), .preset = "[0, 0, 0]", .help = "middle of the region's base"},
+    {"radius", &positive, AT(radius), .group = "extent",
+     .help = "of a round region: each layer is a set of circles"},
+    {"half", &extents2, AT(half), .group = "extent",
+     .help = "half extents of a square region: each layer is a grid"},
+    {"spacing", &positive, AT(spacing),
+     .help = "between neighbours of a layer, at least a body's size; default 1.1 times that"},
+    {"rise", &positive, AT(rise), .help = "between layers, at least a body's height; default as `spacing`"},
+    {"jitter", &fraction, AT(jitter), .preset = "0",
+     .help = "random shift, as a share of the room between neighbours"},
+    {"repeat", &counter, AT(repeat), .help = "number of layers; default as many as `count` needs"},
+};
+OBJECT(layers, "layers", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneFill
+static const SceneField fill_fields[] = {
+    {"lo", &vector, AT(lo), .needs = "hi", .help = "corner of a box"},
+    {"hi", &vector, AT(hi), .group = "extent", .needs = "lo", .help = "opposite corner"},
+    {"bottom", &vector, AT(bottom), .needs = "radius",
+     .help = "middle of an upright cylinder's base; default the origin"},
+    {"radius", &positive, AT(radius), .group = "extent", .needs = "height",
+     .help = "of the cylinder"},
+    {"height", &positive, AT(height), .needs = "radius", .help = "of the cylinder"},
+};
+OBJECT(fill, "fill", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneBody
+static const SceneField body_fields[] = {
+    {"name", &text, AT(name), .help = "for probes, messages and --set bodies[name].key=value"},
+    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}",
+     .help = "a name of `shapes`, or a shape"},
+    {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
+    {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
+    {"density", &positive, AT(density), .group = "?weight", .help = "kg/m3; default the material's"},
+    {"mass", &positive, AT(mass), .group = "?weight", .help = "kg, of each body"},
+    {"fixed", &flag, AT(fixed), .help = "cannot move; default true for plane and revolve only"},
+    {"at", &points, AT(at), .group = "placement", .help = "one point or a list of points"},
+    {"lattice", &lattice, AT(lattice), .group = "placement", .help = "a regular grid, x fastest"},
+    {"layers", &layers, AT(layers), .group = "placement", .help = "layers of circles or squares"},
+    {"fill", &fill, AT(fill), .group = "placement",
+     .help = "random places in a region without overlap, spheres only"},
+    {"file", &text, AT(file), .group = "placement",
+     .help = "text file of lines x y z [radius], beside the scene"},
+    {"count", &counter, AT(count),
+     .help = "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
+    {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill and sizes"},
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
+    {"orientation", &orientation, AT(orientation), .group = "?turn",
+     .help = "a quaternion [w, x, y, z] or a rotation"},
+    {"normal", &vector, AT(normal), .group = "?turn",
+     .help = "where the shape's z axis points: out of the ground for a plane"},
+    {"time", &not_negative, AT(time), .preset = "0", .help = "s, when the bodies arrive"},
+    {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours, written with the frames"},
+};
+OBJECT(body, "body", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneEmitter
+static const SceneField emitter_fields[] = {
+    {"lo", &vector, AT(lo), .required = true, .help = "corner of the box where spheres appear"},
+    {"hi", &vector, AT(hi), .required = true, .help = "opposite corner"},
+    {"rate", &positive, AT(rate), .required = true, .help = "bodies per second"},
+    {"count", &counter, AT(count), .required = true, .help = "bodies in all"},
+    {"radius", &size, AT(radius), .required = true, .help = "a number or a range"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
+    {"density", &positive, AT(density), .help = "kg/m3; default the material's"},
+    {"seed", &natural, AT(seed), .preset = "1", .help = "of places and sizes"},
+    {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours"},
+};
+OBJECT(emitter, "emitter", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneSink
+static const SceneField sink_fields[] = {
+    {"axis", &axis, AT(axis), .preset = "\"z\"", .help = "coordinate that is compared"},
+    {"below", &any_real, AT(below), .required = true,
+     .help = "bodies whose centre passes below are removed"},
+};
+OBJECT(sink, "sink", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneBox
+static const SceneField box_fields[] = {
+    {"lo", &vector, AT(lo), .required = true, .help = "corner"},
+    {"hi", &vector, AT(hi), .required = true, .help = "opposite corner"},
+};
+OBJECT(box, "region", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneProbe
+static const SceneField probe_fields[] = {
+    {"name", &text, AT(name), .required = true, .help = "its name in probes.csv"},
+    {"body", &text, AT(body), .group = "target", .help = "name of an entry with one body"},
+    {"region", &box, AT(region), .group = "target", .help = "bodies whose centres lie in the box"},
+};
+OBJECT(probe, "probe", .shorthand = NULL);
+#undef STRUCT
+
+/* ---- the scene ---- */
+
+static const SceneType params = {.kind = SCENE_PARAMS, .item = &any_real};
+static const SceneType materials = {.kind = SCENE_MAP, .item = &material};
+static const SceneType shapes = {.kind = SCENE_MAP, .item = &shape};
+static const SceneType pairs = {.kind = SCENE_LIST, .item = &pair};
+static const SceneType bodies = {.kind = SCENE_LIST, .item = &body};
+static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
+static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
+static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
+
+/* `params` comes first: the fields are read in this order, whatever the order in the file. */
+#define STRUCT TalusScene
+static const SceneField scene_fields[] = {
+    {"params", &params, AT(params), .preset = "{}",
+     .help = "named numbers for expressions and --set; may use the ones before"},
+    {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
+    {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
+    {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},
+    {"gravity", &vector, AT(gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
+    {"step", &positive, AT(step), .preset = "0.005", .help = "h, s"},
+    {"until", &not_negative, AT(until), .preset = "10", .help = "s to simulate"},
+    {"every", &positive, AT(every), .help = "s between frames; default until/100"},
+    {"solver", &solver, AT(solver), .preset = "{}", .help = "a solver's name, or settings"},
+    {"envelope", &not_negative, AT(envelope), .preset = "0.02",
+     .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
+    {"recovery", &not_negative, AT(recovery), .preset = "0.2",
+     .help = "overlap is undone at most this fast, in units of sqrt(|gravity| size); 0: no limit"},
+    {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
+    {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
+    {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
+    {"friction", &pairs, AT(friction), .preset = "[]", .help = "of pairs of materials"},
+    {"shapes", &shapes, AT(shapes), .preset = "{}", .help = "by name"},
+    {"bodies", &bodies, AT(bodies), .required = true, .help = "entries, each of one or many bodies"},
+    {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
+    {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
+    {"probes", &probes, AT(probes), .preset = "[]", .help = "forces as time series"},
+};
+
+const SceneType talus_scene_type = {.kind = SCENE_OBJECT,
+                                    .name = "scene",
+                                    .fields = scene_fields,
+                                    .field_count = COUNT(scene_fields),
+                                    .size = sizeof(TalusScene)};
+
+/* ---- asking the table ---- */
+
+const SceneField *talus_scene_field(const SceneType *object, const char *key)
+{
+    for (int i = 0; i < object->field_count; i++)
+        if (strcmp(object->fields[i].key, key) == 0)
+            return &object->fields[i];
+    return NULL;
+}
+
+const char *talus_scene_suggest(const SceneType *object, const char *key, char *out, size_t size)
+{
+    const char *names[64];
+    int n = object->field_count < 64 ? object->field_count : 64;
+    for (int i = 0; i < n; i++)
+        names[i] = object->fields[i].key;
+    const char *near = talus_nearest(key, names, n);
+    out[0] = '\0';
+    if (near)
+        snprintf(out, size, "; did you mean '%s'?", near);
+    return out;
+}
+
+static void range_words(const SceneType *type, char *out, size_t size)
+{
+    bool bounded = type->max > 0 && type->max < LARGEST;
+    if (type->min == 0 && type->max == 0)
+        snprintf(out, size, "%s", "");
+    else if (bounded)
+        snprintf(out, size, " from %g to %g", type->min, type->max);
+    else if (type->min > -LARGEST)
+        snprintf(out, size, " %s %g", type->above ? "above" : "of at least", type->min);
+    else
+        snprintf(out, size, "%s", "");
+}
+
+static void choice_words(const SceneType *type, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "one of");
+    for (int i = 0; type->choices[i] && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "",
+                                 type->choices[i]);
+}
+
+static void list_words(const SceneType *type, char *out, size_t size)
+{
+    static const char *const plural[] = {"numbers", "numbers", "flags", "strings", "strings",
+                                         "arrays",  "objects", "arrays", "objects", "objects"};
+    const char *items = type->item->kind == SCENE_REALS ? "points" : plural[type->item->kind];
+    if (type->most)
+        snprintf(out, size, "an array of %d %s", type->most, items);
+    else if (type->least > 1)
+        snprintf(out, size, "an array of %d or more %s", type->least, items);
+    else
+        snprintf(out, size, "%san array of %s", type->or_one ? "a point or " : "", items);
+}
+
+void talus_scene_expected(const SceneType *type, char *out, size_t size)
+{
+    char range[64];
+    range_words(type, range, sizeof range);
+    switch (type->kind) {
+    case SCENE_REAL: snprintf(out, size, "a number%s", range); break;
+    case SCENE_INT: snprintf(out, size, "a whole number%s", range); break;
+    case SCENE_FLAG: snprintf(out, size, "true or false"); break;
+    case SCENE_TEXT: snprintf(out, size, "a string"); break;
+    case SCENE_CHOICE: choice_words(type, out, size); break;
+    case SCENE_REALS:
+        snprintf(out, size, "%san array of %d %snumbers%s", type->or_one ? "a number or " : "",
+                 type->length, type->whole ? "whole " : "", range);
+        break;
+    case SCENE_LIST: list_words(type, out, size); break;
+    case SCENE_OBJECT:
+    case SCENE_MAP:
+    case SCENE_PARAMS: snprintf(out, size, "an object"); break;
+    }
+    if (type->kind == SCENE_OBJECT && type->shorthand) {
+        char one[96];
+        talus_scene_expected(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
+        snprintf(out, size, "%s or an object", one);
+    }
+}

@@ -1,0 +1,11 @@
+/* io/vtp.h - the bodies of one moment as a VTK PolyData file. */
+#ifndef TALUS_IO_VTP_H
+#define TALUS_IO_VTP_H
+
+#include <talus/world.h>
+
+/* One point per bounded body; planes and revolved walls have no extent to draw and are left out.
+ * docs/output.md lists the fields. */
+TalusStatus talus_vtp_write(const char *path, const TalusWorld *world);
+
+#endif

@@ -1,0 +1,36 @@
+/* problem/build.h - filling a Problem in place, step after step, without copies.
+ *
+ *     talus_problem_create_empty(pool, &problem);
+ *     each step:
+ *         talus_problem_resize(problem, &sizes);             memory is kept and grows
+ *         op = talus_problem_operator(problem);
+ *         write op->body, inertia, pair, frame, arm, bias, mu, compliance, and gamma;
+ *         talus_problem_finish(problem);                     diagonals and body-contact lists     */
+#ifndef TALUS_PROBLEM_BUILD_H
+#define TALUS_PROBLEM_BUILD_H
+
+#include "backend/frame.h"
+#include "backend/operator.h"
+
+#include <talus/problem.h>
+
+typedef struct TalusProblemSizes {
+    int bodies;
+    int sphere_sphere, sphere_fixed, general;
+    int rows;        /* 1 when no contact has friction, else 3 */
+    bool compliance; /* some contact has E > 0 */
+} TalusProblemSizes;
+
+TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
+TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
+TalusOperator *talus_problem_operator(TalusProblem *problem);
+TalusStatus talus_problem_finish(TalusProblem *problem);
+
+/* The lengths l that scale angular velocities, [bodies]; the filler writes them too, so that
+ * physical units can be given back. */
+double *talus_problem_lengths(TalusProblem *problem);
+
+/* After a solve: v = v_f + M^-1 D gamma for all bodies, as records like op->body. */
+const double (*talus_problem_velocities(TalusProblem *problem))[8];
+
+#endif

@@ -1,0 +1,155 @@
+/* problem/export.c - a Problem's data as a def, in physical units. */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+void talus_problem_forget_def(TalusProblem *p)
+{
+    for (size_t i = 0; i < sizeof p->def_memory / sizeof *p->def_memory; i++) {
+        talus_release(p->def_memory[i]);
+        p->def_memory[i] = NULL;
+    }
+    memset(&p->def, 0, sizeof p->def);
+    p->has_def = false;
+}
+
+/* A copy of count elements kept in slot; the caller assigns it to the def. */
+static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
+{
+    TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
+    if (source && count)
+        memcpy(p->def_memory[slot], source, count * element);
+    return TALUS_OK;
+}
+
+static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
+{
+    size_t bodies = (size_t)def->body_count;
+    TALUS_TRY(keep(p, 0, def->inv_mass, bodies, sizeof(double)));
+    TALUS_TRY(keep(p, 1, def->inv_inertia, bodies, sizeof(TalusSym3)));
+    TALUS_TRY(keep(p, 2, def->radius, bodies, sizeof(double)));
+    TALUS_TRY(keep(p, 3, def->free_velocity, 6 * bodies, sizeof(double)));
+    TALUS_TRY(keep(p, 4, def->contacts, (size_t)def->contact_count, sizeof(TalusContactDef)));
+    p->def = *def;
+    p->def.inv_mass = p->def_memory[0];
+    p->def.inv_inertia = p->def_memory[1];
+    p->def.radius = p->def_memory[2];
+    p->def.free_velocity = p->def_memory[3];
+    p->def.contacts = p->def_memory[4];
+    return TALUS_OK;
+}
+
+static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
+{
+    size_t n = (size_t)def->rows * (size_t)def->block_count;
+    size_t entries = (size_t)def->row_start[n];
+    TALUS_TRY(keep(p, 0, def->row_start, n + 1, sizeof(int32_t)));
+    TALUS_TRY(keep(p, 1, def->column, entries, sizeof(int32_t)));
+    TALUS_TRY(keep(p, 2, def->values, entries, sizeof(double)));
+    TALUS_TRY(keep(p, 3, def->offset, n, sizeof(double)));
+    TALUS_TRY(keep(p, 4, def->mu, def->rows == 3 ? (size_t)def->block_count : 0, sizeof(double)));
+    p->def = *def;
+    p->def.row_start = p->def_memory[0];
+    p->def.column = p->def_memory[1];
+    p->def.values = p->def_memory[2];
+    p->def.offset = p->def_memory[3];
+    p->def.mu = p->def_memory[4];
+    return TALUS_OK;
+}
+
+TalusStatus talus_problem_copy_def(TalusProblem *p, const TalusProblemDef *def)
+{
+    talus_problem_forget_def(p);
+    TALUS_TRY(def->contacts ? copy_contacts(p, def) : copy_matrix(p, def));
+    p->has_def = true;
+    return TALUS_OK;
+}
+
+/* ---- a problem that was filled in place ---- */
+
+static TalusContactDef contact_def(const TalusProblem *p, int i)
+{
+    const TalusOperator *op = &p->op;
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    const double *n = op->frame[i];
+    int32_t a = op->pair[i][0], b = op->pair[i][1];
+    double la = p->length[a], lb = b >= 0 ? p->length[b] : 0.0;
+    TalusContactDef c = {.a = a,
+                         .b = b,
+                         .normal = talus_vec3(n[0], n[1], n[2]),
+                         .mu = op->rows == 3 ? op->mu[i] : 0.0,
+                         .bias = op->bias[i],
+                         .compliance = op->compliance ? op->compliance[i] : 0.0};
+    if (general < 0) {
+        c.arm_a = talus_scale(la, c.normal);
+        c.arm_b = talus_scale(-lb, c.normal);
+    } else {
+        const double *arm = op->arm[general];
+        c.arm_a = talus_scale(la, talus_vec3(arm[0], arm[1], arm[2]));
+        c.arm_b = talus_scale(lb, talus_vec3(arm[3], arm[4], arm[5]));
+    }
+    return c;
+}
+
+static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
+{
+    const double *body = p->op.body[i];
+    double l = p->length[i], k = body[7] / (l * l);
+    TalusSym3 inv = {k, k, k, 0.0, 0.0, 0.0};
+    if (p->op.inertia) {
+        memcpy(&inv, p->op.inertia[i], sizeof inv);
+        inv = talus_sym3_scale(1.0 / (l * l), inv);
+    }
+    *inv_inertia = inv;
+    for (int c = 0; c < 3; c++) {
+        velocity[c] = body[c];
+        velocity[3 + c] = body[4 + c] / l;
+    }
+}
+
+/* Bodies in compact contacts are spheres; for the others the radius stays 0. */
+static void mark_spheres(const TalusProblem *p, double *radius)
+{
+    const TalusOperator *op = &p->op;
+    for (int i = 0; i < op->sphere_sphere + op->sphere_fixed; i++) {
+        radius[op->pair[i][0]] = p->length[op->pair[i][0]];
+        if (op->pair[i][1] >= 0)
+            radius[op->pair[i][1]] = p->length[op->pair[i][1]];
+    }
+}
+
+TalusStatus talus_problem_export(TalusProblem *p, TalusProblemDef *def)
+{
+    if (!p->has_def) {
+        talus_problem_forget_def(p);
+        size_t bodies = (size_t)p->op.bodies, contacts = (size_t)p->op.blocks;
+        TALUS_TRY(keep(p, 0, NULL, bodies, sizeof(double)));
+        TALUS_TRY(keep(p, 1, NULL, bodies, sizeof(TalusSym3)));
+        TALUS_TRY(keep(p, 2, NULL, bodies, sizeof(double)));
+        TALUS_TRY(keep(p, 3, NULL, 6 * bodies, sizeof(double)));
+        TALUS_TRY(keep(p, 4, NULL, contacts, sizeof(TalusContactDef)));
+        double *inv_mass = p->def_memory[0], *velocity = p->def_memory[3];
+        TalusSym3 *inv_inertia = p->def_memory[1];
+        TalusContactDef *contact = p->def_memory[4];
+        for (size_t i = 0; i < bodies; i++) {
+            inv_mass[i] = p->op.body[i][3];
+            export_body(p, (int)i, &inv_inertia[i], velocity + 6 * i);
+        }
+        mark_spheres(p, p->def_memory[2]);
+        for (size_t i = 0; i < contacts; i++)
+            contact[i] = contact_def(p, (int)i);
+        p->def = (TalusProblemDef){.body_count = p->op.bodies,
+                                   .inv_mass = inv_mass,
+                                   .inv_inertia = inv_inertia,
+                                   .radius = p->def_memory[2],
+                                   .free_velocity = velocity,
+                                   .contact_count = p->op.blocks,
+                                   .contacts = contact};
+        p->has_def = true;
+    }
+    *def = p->def;
+    return TALUS_OK;
+}

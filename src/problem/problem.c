@@ -1,0 +1,392 @@
+/* problem/problem.c - creating, filling and asking a Problem. */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out)
+{
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "problem"));
+    (*out)->backend = &talus_backend_cpu;
+    (*out)->op.pool = pool;
+    (*out)->op.scratch = &(*out)->scratch;
+    (*out)->op.rows = 1;
+    return TALUS_OK;
+}
+
+void talus_problem_destroy(TalusProblem *p)
+{
+    if (!p)
+        return;
+    talus_problem_forget_def(p);
+    void *const owned[] = {p->op.pair,        p->op.frame,       p->op.arm,
+                           p->op.body,        p->inertia_store,  p->op.bias,
+                           p->op.mu,          p->compliance_store, p->op.diagonal,
+                           p->op.coupling,    p->op.touch_start, p->op.touch,
+                           p->gamma,          p->gradient,       p->length,
+                           p->scratch.record, p->scratch.velocity,
+                           p->scratch.product, p->scratch.unscaled, p->scratch.partial};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+    talus_release(p);
+}
+
+static TalusStatus reserve_vectors(TalusProblem *p)
+{
+    TalusOperator *op = &p->op;
+    size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
+    TALUS_TRY(TALUS_RESERVE(p->gamma, p->gamma_room, n, 0, "impulses"));
+    TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
+    TALUS_TRY(TALUS_RESERVE(op->mu, p->mu_room, blocks, 0, "friction coefficients"));
+    return TALUS_RESERVE(op->diagonal, p->diagonal_room, blocks, 0, "diagonal");
+}
+
+TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes)
+{
+    TalusOperator *op = &p->op;
+    int64_t blocks = (int64_t)sizes->sphere_sphere + sizes->sphere_fixed + sizes->general;
+    if (blocks * 3 + sizes->general > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
+                          (long long)blocks, INT32_MAX / 3);
+    talus_problem_forget_def(p);
+    op->bodies = sizes->bodies;
+    op->sphere_sphere = sizes->sphere_sphere;
+    op->sphere_fixed = sizes->sphere_fixed;
+    op->general = sizes->general;
+    op->rows = sizes->rows;
+    op->blocks = (int)blocks;
+    size_t m = (size_t)blocks, bodies = (size_t)sizes->bodies, general = (size_t)sizes->general;
+    TALUS_TRY(TALUS_RESERVE(op->pair, p->pair_room, m, 0, "contact pairs"));
+    TALUS_TRY(TALUS_RESERVE(op->frame, p->frame_room, m, 0, "contact frames"));
+    TALUS_TRY(TALUS_RESERVE(op->arm, p->arm_room, general, 0, "contact arms"));
+    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, general, 0, "contact blocks"));
+    TALUS_TRY(TALUS_RESERVE(op->body, p->body_room, bodies, 0, "bodies"));
+    TALUS_TRY(TALUS_RESERVE(op->bias, p->bias_room, m, 0, "contact offsets"));
+    TALUS_TRY(TALUS_RESERVE(op->touch_start, p->start_room, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_RESERVE(op->touch, p->touch_room, 2 * m, 0, "body contacts"));
+    TALUS_TRY(TALUS_RESERVE(p->length, p->length_room, bodies, 0, "body lengths"));
+    op->compliance = NULL;
+    if (sizes->compliance) {
+        TALUS_TRY(TALUS_RESERVE(p->compliance_store, p->compliance_room, m, 0, "compliances"));
+        op->compliance = p->compliance_store;
+    }
+    op->inertia = NULL;
+    if (general) {
+        TALUS_TRY(TALUS_RESERVE(p->inertia_store, p->inertia_room, bodies, 0, "body inertias"));
+        op->inertia = p->inertia_store;
+    }
+    TALUS_TRY(reserve_vectors(p));
+    return p->backend->scratch(op);
+}
+
+TalusOperator *talus_problem_operator(TalusProblem *p)
+{
+    return &p->op;
+}
+
+double *talus_problem_lengths(TalusProblem *p)
+{
+    return p->length;
+}
+
+/* ---- each body's contacts ---- */
+
+static int record_of(const TalusOperator *op, int i, int side)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    return general < 0 ? i : i + general + side;
+}
+
+/* Counting sort by body; contacts keep their order within a body. */
+static void list_touches(TalusOperator *op)
+{
+    int32_t *start = op->touch_start;
+    memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
+    for (int i = 0; i < op->blocks; i++) {
+        start[op->pair[i][0] + 1]++;
+        if (op->pair[i][1] >= 0)
+            start[op->pair[i][1] + 1]++;
+    }
+    for (int b = 0; b < op->bodies; b++)
+        start[b + 1] += start[b];
+    for (int i = 0; i < op->blocks; i++)
+        for (int side = 0; side < 2; side++)
+            if (op->pair[i][side] >= 0)
+                op->touch[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
+    for (int b = op->bodies; b > 0; b--) /* the fill moved every start to its end */
+        start[b] = start[b - 1];
+    start[0] = 0;
+}
+
+TalusStatus talus_problem_finish(TalusProblem *p)
+{
+    list_touches(&p->op);
+    return talus_problem_diagonals(p);
+}
+
+/* ---- from a def ---- */
+
+static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
+{
+    double ra = def->radius ? def->radius[c->a] : 0.0;
+    double rb = def->radius && c->b >= 0 ? def->radius[c->b] : 0.0;
+    TalusVec3 arm_a = talus_scale(ra, c->normal), arm_b = talus_scale(-rb, c->normal);
+    bool compact_a = ra > 0.0 && memcmp(&arm_a, &c->arm_a, sizeof arm_a) == 0;
+    if (compact_a && c->b < 0)
+        return 1;
+    return compact_a && rb > 0.0 && memcmp(&arm_b, &c->arm_b, sizeof arm_b) == 0 ? 0 : 2;
+}
+
+/* Contacts of the compact form must come first, pairs before fixed ones, to stay compact: blocks
+ * keep the caller's order. Otherwise all take the general form, which is right for any contact. */
+static TalusProblemSizes sizes_of(const TalusProblemDef *def)
+{
+    TalusProblemSizes sizes = {.bodies = def->body_count, .rows = 1};
+    int count[3] = {0, 0, 0}, last = 0;
+    bool ordered = true;
+    for (int i = 0; i < def->contact_count; i++) {
+        int class = class_of_contact(def, &def->contacts[i]);
+        ordered = ordered && class >= last;
+        last = class;
+        count[class]++;
+        if (def->contacts[i].mu > 0.0)
+            sizes.rows = 3;
+        if (def->contacts[i].compliance > 0.0)
+            sizes.compliance = true;
+    }
+    sizes.sphere_sphere = ordered ? count[0] : 0;
+    sizes.sphere_fixed = ordered ? count[1] : 0;
+    sizes.general = ordered ? count[2] : def->contact_count;
+    return sizes;
+}
+
+static TalusStatus check_contact(const TalusProblemDef *def, int i)
+{
+    const TalusContactDef *c = &def->contacts[i];
+    double norm = talus_norm(c->normal);
+    if (c->a < 0 || c->a >= def->body_count || c->b < -1 || c->b >= def->body_count || c->a == c->b)
+        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: bodies %d and %d of %d", i, c->a, c->b,
+                          def->body_count);
+    if (!(norm > 0.999999 && norm < 1.000001))
+        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: normal has length %g, expected 1", i,
+                          norm);
+    if (!(c->mu >= 0.0) || !(c->compliance >= 0.0) || !isfinite(c->mu) ||
+        !isfinite(c->compliance) || !isfinite(c->bias))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "contact %d: mu %g and compliance %g must be finite and not negative, "
+                          "bias %g finite",
+                          i, c->mu, c->compliance, c->bias);
+    if (def->inv_mass[c->a] <= 0.0 && (c->b < 0 || def->inv_mass[c->b] <= 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: neither body can move", i);
+    return TALUS_OK;
+}
+
+static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
+{
+    TalusSym3 inv = def->inv_inertia[i];
+    double l = def->radius && def->radius[i] > 0.0 ? def->radius[i] : 1.0;
+    double *body = p->op.body[i];
+    for (int k = 0; k < 3; k++) {
+        body[k] = def->free_velocity[6 * i + k];
+        body[4 + k] = l * def->free_velocity[6 * i + 3 + k];
+    }
+    body[3] = def->inv_mass[i];
+    body[7] = l * l * ((inv.xx + inv.yy + inv.zz) / 3.0);
+    p->length[i] = l;
+    if (p->op.inertia) {
+        TalusSym3 scaled = talus_sym3_scale(l * l, inv);
+        memcpy(p->op.inertia[i], &scaled, sizeof scaled);
+    }
+}
+
+static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
+{
+    TalusOperator *op = &p->op;
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    op->pair[i][0] = c->a;
+    op->pair[i][1] = c->b;
+    talus_frame_set(op->frame[i], c->normal.x, c->normal.y, c->normal.z);
+    op->bias[i] = c->bias;
+    op->mu[i] = c->mu;
+    if (op->compliance)
+        op->compliance[i] = c->compliance;
+    if (general >= 0) {
+        double lb = c->b >= 0 ? p->length[c->b] : 1.0;
+        TalusVec3 arms[2] = {talus_scale(1.0 / p->length[c->a], c->arm_a),
+                             talus_scale(1.0 / lb, c->arm_b)};
+        memcpy(op->arm[general], arms, sizeof arms);
+    }
+}
+
+static TalusStatus fill_from_contacts(TalusProblem *p, const TalusProblemDef *def)
+{
+    for (int i = 0; i < def->contact_count; i++)
+        TALUS_TRY(check_contact(def, i));
+    TalusProblemSizes sizes = sizes_of(def);
+    TALUS_TRY(talus_problem_resize(p, &sizes));
+    for (int i = 0; i < def->body_count; i++)
+        fill_body(p, def, i);
+    for (int i = 0; i < def->contact_count; i++)
+        fill_contact(p, &def->contacts[i], i);
+    TALUS_TRY(talus_problem_finish(p));
+    return talus_problem_copy_def(p, def);
+}
+
+static TalusStatus check_matrix(const TalusProblemDef *def)
+{
+    int n = def->rows * def->block_count;
+    if (def->rows != 1 && def->rows != 3)
+        return talus_fail(TALUS_ERR_ARGUMENT, "problem: rows per block is %d, expected 1 or 3",
+                          def->rows);
+    if (def->row_start[0] != 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "problem: the first row starts at %d, expected 0",
+                          def->row_start[0]);
+    for (int row = 0; row < n; row++) {
+        if (def->row_start[row + 1] < def->row_start[row])
+            return talus_fail(TALUS_ERR_ARGUMENT, "problem: row %d ends before it starts", row);
+        for (int32_t k = def->row_start[row]; k < def->row_start[row + 1]; k++)
+            if (def->column[k] < 0 || def->column[k] >= n || !isfinite(def->values[k]))
+                return talus_fail(TALUS_ERR_ARGUMENT,
+                                  "problem: row %d has the entry (column %d, value %g); columns go "
+                                  "from 0 to %d, values are finite",
+                                  row, def->column[k], def->values[k], n - 1);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus fill_from_matrix(TalusProblem *p, const TalusProblemDef *def)
+{
+    TALUS_TRY(check_matrix(def));
+    TALUS_TRY(talus_problem_copy_def(p, def));
+    TalusOperator *op = &p->op;
+    op->blocks = def->block_count;
+    op->rows = def->rows;
+    op->row_start = p->def.row_start;
+    op->column = p->def.column;
+    op->values = p->def.values;
+    op->offset = p->def.offset;
+    TALUS_TRY(reserve_vectors(p));
+    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, (size_t)op->blocks, 0, "blocks"));
+    for (int i = 0; i < op->blocks; i++)
+        op->mu[i] = op->rows == 3 ? def->mu[i] : 0.0;
+    TALUS_TRY(p->backend->scratch(op));
+    return talus_problem_diagonals(p);
+}
+
+TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out)
+{
+    TalusProblem *p;
+    *out = NULL;
+    if (!def->contacts == !def->values)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "problem: give either contacts or an explicit matrix, not %s",
+                          def->contacts ? "both" : "neither");
+    TALUS_TRY(talus_problem_create_empty(pool, &p));
+    TalusStatus status = def->contacts ? fill_from_contacts(p, def) : fill_from_matrix(p, def);
+    if (status != TALUS_OK) {
+        talus_problem_destroy(p);
+        return status;
+    }
+    memset(p->gamma, 0, (size_t)talus_problem_size(p) * sizeof *p->gamma);
+    *out = p;
+    return TALUS_OK;
+}
+
+/* ---- questions ---- */
+
+int talus_problem_blocks(const TalusProblem *p)
+{
+    return p->op.blocks;
+}
+
+int talus_problem_rows(const TalusProblem *p)
+{
+    return p->op.rows;
+}
+
+int talus_problem_size(const TalusProblem *p)
+{
+    return p->op.rows * p->op.blocks;
+}
+
+int talus_problem_bodies(const TalusProblem *p)
+{
+    return p->op.bodies;
+}
+
+double talus_problem_mu(const TalusProblem *p, int block)
+{
+    return p->op.rows == 3 ? p->op.mu[block] : 0.0;
+}
+
+double *talus_problem_gamma(TalusProblem *p)
+{
+    return p->gamma;
+}
+
+double talus_problem_diagonal(const TalusProblem *p, int block)
+{
+    return talus_block_scale(&p->op, block);
+}
+
+void talus_problem_apply(TalusProblem *p, const double *x, double *out)
+{
+    p->backend->product(&p->op, x, false, false, out);
+}
+
+void talus_problem_velocity(TalusProblem *p, const double *gamma, double *u)
+{
+    p->backend->product(&p->op, gamma, false, true, u);
+}
+
+void talus_problem_gradient(TalusProblem *p, const double *gamma, double *gradient)
+{
+    p->backend->product(&p->op, gamma, true, true, gradient);
+}
+
+void talus_problem_offset(TalusProblem *p, double *q)
+{
+    p->backend->product(&p->op, NULL, false, true, q);
+}
+
+const double (*talus_problem_velocities(TalusProblem *p))[8]
+{
+    p->backend->bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    return (const double(*)[8])p->scratch.velocity;
+}
+
+TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, double *v)
+{
+    if (!p->op.pair)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "problem: an explicit matrix has no bodies, so no body velocities");
+    p->backend->bodies(&p->op, gamma, true, p->scratch.velocity);
+    for (int i = 0; i < p->op.bodies; i++)
+        for (int k = 0; k < 3; k++) {
+            v[6 * i + k] = p->scratch.velocity[i][k];
+            v[6 * i + 3 + k] = p->scratch.velocity[i][4 + k] / p->length[i];
+        }
+    return TALUS_OK;
+}
+
+/* The objective is 1/2 gamma'(g + q); with bodies q is not stored and 1/2 gamma'q is added here. */
+static double half_offset_product(TalusProblem *p, const double *gamma)
+{
+    talus_problem_offset(p, p->gradient);
+    return 0.5 * p->backend->dot(&p->op, gamma, p->gradient);
+}
+
+void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
+{
+    double sum2 = 0.0;
+    double offset = p->op.pair ? half_offset_product(p, gamma) : 0.0;
+    talus_problem_gradient(p, gamma, p->gradient);
+    p->backend->residual(&p->op, gamma, p->gradient, &sum2, &out->max, &out->objective);
+    out->rms = p->op.blocks ? sqrt(sum2 / p->op.blocks) : 0.0;
+    out->objective += offset;
+}

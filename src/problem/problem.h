@@ -1,0 +1,35 @@
+/* problem/problem.h - the Problem object's inside. */
+#ifndef TALUS_PROBLEM_PROBLEM_H
+#define TALUS_PROBLEM_PROBLEM_H
+
+#include "backend/backend.h"
+#include "backend/cpu/cpu.h"
+#include "problem/build.h"
+
+struct TalusProblem {
+    TalusOperator op;
+    const TalusBackend *backend;
+    TalusCpuScratch scratch;
+    double *gamma, *gradient; /* gradient: work of residual and friends */
+    double *length;           /* [bodies]: l */
+
+    /* Capacities of the arrays in op, in elements. */
+    size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
+    size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
+    size_t gamma_room, gradient_room, length_room;
+    double *compliance_store;     /* op.compliance when the problem has any */
+    double (*inertia_store)[6];   /* op.inertia when the problem has general contacts */
+
+    /* A problem made from a def keeps a copy; one filled in place makes it when asked. */
+    TalusProblemDef def;
+    bool has_def;
+    void *def_memory[8];
+};
+
+/* problem/diagonal.c */
+TalusStatus talus_problem_diagonals(TalusProblem *problem);
+/* problem/export.c */
+TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);
+void talus_problem_forget_def(TalusProblem *problem);
+
+#endif

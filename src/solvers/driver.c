@@ -1,0 +1,281 @@
+/* solvers/driver.c - the table of solvers, and what is common to every solve.
+ *
+ * The driver measures the residual before and after with talus_problem_residual. An algorithm stops
+ * on its own estimate; if the truth is worse than promised, it is sent back to work with a stricter
+ * one, within the same budget. */
+#include "solvers/solver.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+#include "solvers/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const TalusSolverType *const table[] = {
+    &talus_solver_apgd,
+    &talus_solver_gs,
+    &talus_solver_jacobi,
+};
+
+enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
+
+struct TalusSolver {
+    const TalusSolverType *type;
+    bool automatic;
+    void *params, *state, *work;
+    TalusWatch watch;
+    double *start; /* gamma before the solve, to return to if it diverges */
+    size_t start_room;
+};
+
+/* ---- options and names ---- */
+
+TalusSolveOptions talus_solve_options_default(void)
+{
+    TalusSolveOptions options = {.tolerance = 1e-6, .norm = TALUS_NORM_RMS, .max_iterations = 10000};
+    return options;
+}
+
+const char *talus_outcome_name(TalusOutcome outcome)
+{
+    static const char *const names[] = {"converged", "budget", "infeasible", "diverged"};
+    return names[outcome];
+}
+
+int talus_solver_count(void)
+{
+    return SOLVERS + 1;
+}
+
+TalusSolverRow talus_solver_row(int index)
+{
+    if (index == 0) {
+        TalusSolverRow row = {"auto", "what a user gets who does not choose: apgd", "docs/solvers.md",
+                              "everything"};
+        return row;
+    }
+    const TalusSolverType *t = table[index - 1];
+    TalusSolverRow row = {t->name, t->summary, t->reference, t->accepts};
+    return row;
+}
+
+void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user)
+{
+    if (index == 0)
+        return;
+    const TalusSolverType *t = table[index - 1];
+    for (int i = 0; i < t->param_count; i++) {
+        char text[320];
+        talus_param_line(&t->params[i], text, sizeof text);
+        line(user, text);
+    }
+}
+
+/* ---- creating ---- */
+
+static const TalusSolverType *find_type(const char *name)
+{
+    const char *names[SOLVERS + 1] = {"auto"};
+    if (strcmp(name, "auto") == 0)
+        return &talus_solver_apgd;
+    for (int i = 0; i < SOLVERS; i++) {
+        names[i + 1] = table[i]->name;
+        if (strcmp(name, table[i]->name) == 0)
+            return table[i];
+    }
+    const char *near = talus_nearest(name, names, SOLVERS + 1);
+    if (near)
+        talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; did you mean '%s'?", name, near);
+    else
+        talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; `talus list solvers` names them all",
+                   name);
+    return NULL;
+}
+
+static TalusStatus init_solver(TalusSolver *s, const char *name, const char *parameters)
+{
+    s->type = find_type(name);
+    if (!s->type)
+        return TALUS_ERR_ARGUMENT;
+    s->automatic = strcmp(name, "auto") == 0;
+    TALUS_TRY(talus_alloc(&s->params, 1, s->type->param_size, "solver parameters"));
+    TALUS_TRY(talus_alloc(&s->state, 1, s->type->state_size, "solver state"));
+    TALUS_TRY(talus_alloc(&s->work, 1, s->type->work_size, "solver workspace"));
+    talus_params_default(s->type->params, s->type->param_count, s->params);
+    return talus_params_parse(s->type->params, s->type->param_count, name, parameters, s->params);
+}
+
+TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
+{
+    char name[MAX_NAME];
+    size_t length = strcspn(spec, ":");
+    *out = NULL;
+    if (length >= sizeof name)
+        return talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%.40s'", spec);
+    memcpy(name, spec, length);
+    name[length] = '\0';
+    TalusSolver *s;
+    TALUS_TRY(TALUS_ALLOC(s, 1, "solver"));
+    TalusStatus status = init_solver(s, name, spec[length] ? spec + length + 1 : "");
+    if (status != TALUS_OK) {
+        talus_solver_destroy(s);
+        return status;
+    }
+    *out = s;
+    return TALUS_OK;
+}
+
+void talus_solver_destroy(TalusSolver *s)
+{
+    if (!s)
+        return;
+    if (s->type && s->work)
+        s->type->clear(s->work);
+    talus_watch_clear(&s->watch);
+    talus_release(s->start);
+    talus_release(s->params);
+    talus_release(s->state);
+    talus_release(s->work);
+    talus_release(s);
+}
+
+/* Every solver so far takes both sets and both operators; a new one that does not says so here. */
+TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
+{
+    (void)s;
+    (void)problem;
+    return TALUS_OK;
+}
+
+size_t talus_solver_state_size(const TalusSolver *s)
+{
+    return s->type->state_size;
+}
+
+void talus_solver_state_save(const TalusSolver *s, void *bytes)
+{
+    memcpy(bytes, s->state, s->type->state_size);
+}
+
+TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t size)
+{
+    if (size != s->type->state_size)
+        return talus_fail(TALUS_ERR_FORMAT, "solver %s: its saved state has %zu bytes, expected %zu",
+                          s->type->name, size, s->type->state_size);
+    memcpy(s->state, bytes, size);
+    return TALUS_OK;
+}
+
+/* ---- during a solve ---- */
+
+void talus_solve_count(TalusSolve *solve, int products)
+{
+    solve->info->iterations++;
+    solve->info->products += products;
+}
+
+bool talus_solve_within_budget(TalusSolve *solve)
+{
+    if (solve->info->iterations >= solve->options->max_iterations ||
+        (solve->deadline > 0.0 && talus_now() > solve->deadline)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        return false;
+    }
+    return true;
+}
+
+bool talus_solve_continue(TalusSolve *solve, double rms, double max)
+{
+    const TalusSolveOptions *options = solve->options;
+    double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
+    if (!isfinite(rms)) {
+        solve->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return false;
+    }
+    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->strictness) {
+        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return false;
+    }
+    if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
+                                              solve->info->products, reached)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        return false;
+    }
+    return talus_solve_within_budget(solve);
+}
+
+/* ---- the solve ---- */
+
+static double reached(const TalusSolve *solve)
+{
+    const TalusResidual *r = &solve->info->residual;
+    return solve->options->norm == TALUS_NORM_MAX ? r->max : r->rms;
+}
+
+/* Runs the algorithm until the recomputed residual agrees with its claim or it gives up. */
+static TalusStatus run(TalusSolver *s, TalusSolve *solve)
+{
+    TalusSolveInfo *info = solve->info;
+    for (;;) {
+        TALUS_TRY(s->type->solve(solve));
+        talus_problem_residual(solve->problem, solve->gamma, &info->residual);
+        if (info->outcome != TALUS_OUTCOME_CONVERGED || reached(solve) <= solve->options->tolerance)
+            return TALUS_OK;
+        solve->strictness *= 0.5;
+        if (!talus_solve_within_budget(solve))
+            return TALUS_OK;
+    }
+}
+
+static void settle_outcome(TalusSolve *solve, const double *start)
+{
+    TalusSolveInfo *info = solve->info;
+    size_t n = (size_t)talus_problem_size(solve->problem);
+    if (!isfinite(info->residual.rms)) {
+        info->outcome = TALUS_OUTCOME_DIVERGED;
+        memcpy(solve->gamma, start, n * sizeof *start);
+        talus_problem_residual(solve->problem, solve->gamma, &info->residual);
+    } else if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    }
+}
+
+TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
+                               const TalusSolveOptions *options, TalusSolveInfo *info)
+{
+    TalusSolve solve = {.problem = problem,
+                        .op = &problem->op,
+                        .backend = problem->backend,
+                        .options = options,
+                        .params = s->params,
+                        .state = s->state,
+                        .work = s->work,
+                        .gamma = problem->gamma,
+                        .info = info,
+                        .strictness = 1.0,
+                        .watch = &s->watch};
+    double began = talus_now();
+    size_t n = (size_t)talus_problem_size(problem);
+    *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
+    if (options->max_iterations <= 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
+                          options->max_iterations);
+    TALUS_TRY(talus_solver_supports(s, problem));
+    TALUS_TRY(TALUS_RESERVE(s->start, s->start_room, n, 0, "starting impulses"));
+    memcpy(s->start, problem->gamma, n * sizeof *s->start);
+    if (options->max_seconds > 0.0)
+        solve.deadline = began + options->max_seconds;
+    talus_watch_reset(&s->watch);
+    talus_problem_residual(problem, problem->gamma, &info->residual);
+    info->start_residual = info->residual.rms;
+    if (n == 0 || (options->tolerance > 0.0 && reached(&solve) <= options->tolerance))
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    else
+        TALUS_TRY(run(s, &solve));
+    settle_outcome(&solve, s->start);
+    info->seconds = talus_now() - began;
+    return TALUS_OK;
+}

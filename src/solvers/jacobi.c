@@ -1,0 +1,56 @@
+/* solvers/jacobi.c - projected Jacobi iteration.
+ *
+ *     gamma <- gamma + lambda (P(gamma - omega eta g) - gamma),   g = (N + E) gamma + q,
+ * with eta = dim / trace of each block: heyn-2012 Eq. (12) (whose sign in front of omega is wrong:
+ * it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration.
+ * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
+#include "solvers/solver.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    double omega, lambda;
+} Params;
+
+static const TalusParam params[] = {
+    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.3, 1e-6, 2.0, NULL, "step length"},
+    {"lambda", TALUS_PARAM_REAL, offsetof(Params, lambda), 1.0, 1e-6, 1.0, NULL,
+     "averaging with the old value"},
+};
+
+static TalusStatus solve_jacobi(TalusSolve *s)
+{
+    const Params *p = s->params;
+    double *g = s->problem->gradient, sum2, max, objective, rms;
+    s->backend->product(s->op, s->gamma, true, true, g);
+    do {
+        s->backend->relax(s->op, g, p->omega, p->lambda, s->gamma);
+        s->backend->product(s->op, s->gamma, true, true, g);
+        s->backend->residual(s->op, s->gamma, g, &sum2, &max, &objective);
+        rms = sqrt(sum2 / s->op->blocks);
+        talus_solve_count(s, 1);
+        if (talus_solve_infeasible(s, s->gamma, NULL, rms))
+            return TALUS_OK;
+    } while (talus_solve_continue(s, rms, max));
+    return TALUS_OK;
+}
+
+static void clear(void *work)
+{
+    (void)work;
+}
+
+const TalusSolverType talus_solver_jacobi = {
+    .name = "jacobi",
+    .summary = "projected Jacobi: simple, parallel, slow",
+    .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
+    .accepts = "nonneg, cone; matrix-free and explicit",
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(Params),
+    .state_size = 0,
+    .work_size = 0,
+    .solve = solve_jacobi,
+    .clear = clear,
+};

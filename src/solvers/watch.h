@@ -1,0 +1,19 @@
+/* solvers/watch.h - noticing that a problem has no solution. */
+#ifndef TALUS_SOLVERS_WATCH_H
+#define TALUS_SOLVERS_WATCH_H
+
+#include "solvers/solver.h"
+
+/* Snapshots at iterations 64, 128, 256, ...: see watch.c. */
+typedef struct TalusWatch {
+    int next; /* iteration of the next snapshot */
+    bool has_old;
+    double old_rms, old_size;
+    double *old, *now, *delta, *product;
+    size_t old_room, now_room, delta_room, product_room;
+} TalusWatch;
+
+void talus_watch_reset(TalusWatch *watch);
+void talus_watch_clear(TalusWatch *watch);
+
+#endif

@@ -1,0 +1,310 @@
+/* world/bodies.c - adding and removing bodies, and their state as arrays.
+ *
+ * A batch is checked as a whole before anything changes, so a call that fails leaves the world as it
+ * was. New bodies take dead slots in increasing order, then new ones: which slot a body gets depends
+ * on what was added and removed, never on anything else. */
+#include "world/internal.h"
+
+#include <string.h>
+
+enum { BATCH_COOKIE = 0x7a10ba7c };
+
+#define FIELD(name, type) {#name, offsetof(TalusBodies, name), sizeof(type)}
+const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
+    FIELD(position, TalusVec3), FIELD(velocity, TalusVec3),    FIELD(spin, TalusVec3),
+    FIELD(orientation, TalusQuat), FIELD(mass, double),        FIELD(radius, double),
+    FIELD(size, double),        FIELD(shape, int32_t),         FIELD(material, int32_t),
+    FIELD(tag, int32_t),        FIELD(generation, uint32_t),   FIELD(fixed, uint8_t),
+};
+
+void **talus_body_array(TalusBodies *bodies, int field)
+{
+    return (void **)((char *)bodies + talus_body_fields[field].offset);
+}
+
+TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots)
+{
+    if (slots > INT32_MAX)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: %zu are more than %d", slots, INT32_MAX);
+    size_t capacity = bodies->capacity;
+    for (int f = 0; f < TALUS_BODY_FIELDS; f++) {
+        capacity = bodies->capacity; /* arrays that grew before a failure simply grow again */
+        TALUS_TRY(talus_reserve(talus_body_array(bodies, f), &capacity, slots,
+                                (size_t)bodies->counts.slots, talus_body_fields[f].element,
+                                "bodies"));
+    }
+    bodies->capacity = capacity;
+    return TALUS_OK;
+}
+
+void talus_bodies_clear(TalusBodies *bodies)
+{
+    for (int f = 0; f < TALUS_BODY_FIELDS; f++)
+        talus_release(*talus_body_array(bodies, f));
+    *bodies = (TalusBodies){0};
+}
+
+TalusBodyBatch talus_body_batch_default(void)
+{
+    TalusBodyBatch batch = {.cookie = BATCH_COOKIE};
+    return batch;
+}
+
+static bool finite3(TalusVec3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
+static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i)
+{
+    const TalusShape *shape = &world->shape[batch->shape];
+    if (shape->def.kind != TALUS_SHAPE_SPHERE)
+        return shape->bounding_radius;
+    return batch->radius ? batch->radius[i] : shape->def.radius;
+}
+
+static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
+{
+    return batch->density > 0.0 ? batch->density
+                                : world->materials.material[batch->material].density;
+}
+
+static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *batch, int i)
+{
+    if (!finite3(batch->position[i]))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position of body %d is not finite", i);
+    if ((batch->velocity && !finite3(batch->velocity[i])) ||
+        (batch->spin && !finite3(batch->spin[i])))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: velocity of body %d is not finite", i);
+    if (batch->orientation) {
+        TalusQuat q = batch->orientation[i];
+        double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+        if (!(fabs(n - 1.0) < 1e-3))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "bodies: orientation of body %d has length %g; expected 1", i,
+                              sqrt(n));
+    }
+    double radius = batch_radius(world, batch, i);
+    if (world->shape[batch->shape].def.kind == TALUS_SHAPE_SPHERE &&
+        (!(radius > 0.0) || !isfinite(radius)))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: radius of body %d is %g; expected more "
+                                              "than 0", i, radius);
+    return TALUS_OK;
+}
+
+static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *batch)
+{
+    if (!batch || batch->cookie != BATCH_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "bodies: the batch was not made by talus_body_batch_default()");
+    if (batch->count < 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: count is %d", batch->count);
+    if (batch->shape < 0 || batch->shape >= world->shapes)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: shape %d; there are %d", batch->shape,
+                          world->shapes);
+    if (batch->material < 0 || batch->material >= world->materials.count)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: material %d; there are %d",
+                          batch->material, world->materials.count);
+    if (batch->count > 0 && !batch->position)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position is NULL; it has no default");
+    TalusShapeKind kind = world->shape[batch->shape].def.kind;
+    if (talus_shape_fixed_only(kind) && !batch->fixed)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a %s must be fixed",
+                          talus_shape_name(kind));
+    if (!(batch->mass >= 0.0) || !isfinite(batch->mass) || !(batch->density >= 0.0) ||
+        !isfinite(batch->density))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: mass %g, density %g; expected 0 or more",
+                          batch->mass, batch->density);
+    if (!batch->fixed && batch->mass == 0.0 && batch_density(world, batch) == 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: neither mass nor density is given, and "
+                                              "the material has no density");
+    return TALUS_OK;
+}
+
+TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch)
+{
+    TALUS_TRY(check_head(world, batch));
+    for (int i = 0; i < batch->count; i++)
+        TALUS_TRY(check_item(world, batch, i));
+    return TALUS_OK;
+}
+
+static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
+                              double *mass)
+{
+    *mass = batch->fixed ? 0.0 : batch->mass;
+    if (batch->fixed || batch->mass > 0.0)
+        return TALUS_OK;
+    TalusMassProperties properties;
+    TALUS_TRY(talus_shape_mass(&world->shape[batch->shape].def, batch_radius(world, batch, i),
+                               batch_density(world, batch), &properties));
+    *mass = properties.mass;
+    if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: body %d would have a mass of %g kg", i,
+                          *mass);
+    return TALUS_OK;
+}
+
+/* The lowest dead slot, or a new one; its generation is already the new body's. */
+static int take_slot(TalusBodies *bodies)
+{
+    TalusBodyCounts *n = &bodies->counts;
+    while (n->first_free < n->slots && bodies->shape[n->first_free] >= 0)
+        n->first_free++;
+    int slot = n->first_free++;
+    if (slot == n->slots) {
+        n->slots++;
+        bodies->generation[slot] = 0;
+    }
+    bodies->generation[slot]++;
+    return slot;
+}
+
+static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, int i, double mass)
+{
+    TalusBodies *bodies = &world->bodies;
+    const TalusShape *shape = &world->shape[batch->shape];
+    bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
+    TalusVec3 zero = {0.0, 0.0, 0.0};
+    bodies->position[slot] = batch->position[i];
+    bodies->orientation[slot] = batch->orientation ? talus_quat_normalize(batch->orientation[i])
+                                                   : talus_quat_identity();
+    bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
+    bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
+    bodies->mass[slot] = mass;
+    bodies->radius[slot] = batch_radius(world, batch, i);
+    bodies->size[slot] = sphere ? bodies->radius[slot] : shape->size;
+    bodies->shape[slot] = batch->shape;
+    bodies->material[slot] = batch->material;
+    bodies->tag[slot] = batch->tag;
+    bodies->fixed[slot] = batch->fixed;
+    bodies->counts.living++;
+    bodies->counts.general += !batch->fixed && !sphere;
+}
+
+double talus_slot_kinetic(const TalusWorld *world, int slot)
+{
+    const TalusBodies *b = &world->bodies;
+    TalusVec3 v = b->velocity[slot], w = b->spin[slot];
+    double rotation =
+        talus_slot_is_sphere(world, slot)
+            ? 0.2 * b->radius[slot] * b->radius[slot] * talus_dot(w, w)
+            : talus_spin_energy(&world->gyration[b->shape[slot]], b->orientation[slot], w);
+    return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
+}
+
+/* sign +1 for a body that came, -1 for one that goes */
+static void count_exchange(TalusWorld *world, int slot, double sign)
+{
+    const TalusBodies *b = &world->bodies;
+    if (b->fixed[slot])
+        return;
+    world->exchange_kinetic += sign * talus_slot_kinetic(world, slot);
+    world->exchange_potential -=
+        sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
+}
+
+TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
+                                   TalusBodyId *ids)
+{
+    TALUS_TRY(talus_batch_check(world, batch));
+    TalusBodies *bodies = &world->bodies;
+    double mass = 0.0;
+    for (int i = 0; i < batch->count; i++)
+        TALUS_TRY(batch_mass(world, batch, i, &mass));
+    size_t living = (size_t)bodies->counts.living + (size_t)batch->count;
+    size_t slots = (size_t)bodies->counts.slots;
+    TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
+    TALUS_TRY(talus_journal_reserve(world, batch->count));
+    for (int i = 0; i < batch->count; i++) {
+        int slot = take_slot(bodies);
+        (void)batch_mass(world, batch, i, &mass); /* cannot fail any more */
+        fill_slot(world, slot, batch, i, mass);
+        talus_journal_note(world, slot, -1);
+        count_exchange(world, slot, 1.0);
+        if (ids)
+            ids[i] = talus_slot_id(bodies, (uint32_t)slot);
+    }
+    return TALUS_OK;
+}
+
+int talus_slot_of(const TalusWorld *world, TalusBodyId id)
+{
+    const TalusBodies *bodies = &world->bodies;
+    bool there = id.index < (uint32_t)bodies->counts.slots && bodies->shape[id.index] >= 0 &&
+                 bodies->generation[id.index] == id.generation;
+    return there ? (int)id.index : -1;
+}
+
+static TalusStatus no_such_body(TalusBodyId id)
+{
+    return talus_fail(TALUS_ERR_ARGUMENT, "body %u, generation %u: there is no such body now",
+                      id.index, id.generation);
+}
+
+void talus_slot_remove(TalusWorld *world, int slot)
+{
+    TalusBodies *bodies = &world->bodies;
+    count_exchange(world, slot, -1.0);
+    bodies->counts.living--;
+    bodies->counts.general -= !bodies->fixed[slot] && !talus_slot_is_sphere(world, slot);
+    talus_journal_note(world, slot, bodies->shape[slot]);
+    bodies->shape[slot] = -1;
+    if (slot < bodies->counts.first_free)
+        bodies->counts.first_free = slot;
+}
+
+TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
+{
+    int slot = talus_slot_of(world, id);
+    if (slot < 0)
+        return no_such_body(id);
+    talus_detector_forget(world->detector, (uint32_t)slot);
+    talus_slot_remove(world, slot);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,
+                                     TalusVec3 spin)
+{
+    int slot = talus_slot_of(world, id);
+    if (slot < 0)
+        return no_such_body(id);
+    if (world->bodies.fixed[slot])
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %u is fixed and has no velocity", id.index);
+    if (!finite3(velocity) || !finite3(spin))
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the velocity is not finite", id.index);
+    world->exchange_kinetic -= talus_slot_kinetic(world, slot);
+    world->bodies.velocity[slot] = velocity;
+    world->bodies.spin[slot] = spin;
+    world->exchange_kinetic += talus_slot_kinetic(world, slot);
+    return TALUS_OK;
+}
+
+#define GIVE(field, value)                                                                         \
+    do {                                                                                           \
+        if (state->field)                                                                          \
+            state->field[n] = (value);                                                             \
+    } while (0)
+
+void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
+{
+    const TalusBodies *b = &world->bodies;
+    int n = 0;
+    for (int i = 0; i < b->counts.slots; i++) {
+        if (b->shape[i] < 0)
+            continue;
+        GIVE(id, talus_slot_id(b, (uint32_t)i));
+        GIVE(position, b->position[i]);
+        GIVE(velocity, b->velocity[i]);
+        GIVE(spin, b->spin[i]);
+        GIVE(orientation, b->orientation[i]);
+        GIVE(radius, b->radius[i]);
+        GIVE(mass, b->mass[i]);
+        GIVE(shape, b->shape[i]);
+        GIVE(material, b->material[i]);
+        GIVE(tag, b->tag[i]);
+        GIVE(fixed, b->fixed[i] != 0);
+        n++;
+    }
+}

@@ -1,0 +1,314 @@
+/* world/build.c - from body state to contacts, from contacts to the problem of one step.
+ *
+ * Offsets follow solvers.md: b_n = phi/h for an open gap; for an overlap max(phi/h, -v_rec) with
+ * v_rec = recovery sqrt(|g| size), so that no body is shot out. A contact with stiffness k and
+ * damping c has E = 1/(h (h k + c)) and b_n = phi/h * h k/(h k + c); its overlap is elastic strain,
+ * not error, so no recovery limit applies to it.
+ *
+ * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
+ * (contacts with fixed bodies name body -1). */
+#include "world/internal.h"
+
+#include <string.h>
+
+#include "base/timer.h"
+
+static const double softening = 1e-3; /* of N_nn, as compliance for infeasible steps */
+
+/* ---- detection ---- */
+
+typedef struct FreeContext {
+    TalusWorld *world;
+    TalusVec3 change; /* h g */
+    bool spins;
+} FreeContext;
+
+static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const FreeContext *c = context;
+    TalusWorld *world = c->world;
+    const TalusBodies *b = &world->bodies;
+    double bad = 0.0; /* x - x is not 0 for a NaN and an infinity */
+    for (int64_t i = begin; i < end; i++) {
+        TalusVec3 v = {0.0, 0.0, 0.0};
+        if (talus_slot_moves(b, (int)i)) {
+            TalusVec3 w = b->spin[i], x = b->position[i];
+            v = talus_add(b->velocity[i], c->change);
+            double sum = (v.x + v.y + v.z) + (w.x + w.y + w.z) + (x.x + x.y + x.z);
+            bad += sum - sum;
+            if (c->spins)
+                world->spin_speed[i] = talus_slot_is_sphere(world, (int)i)
+                                           ? 0.0
+                                           : talus_norm(w) * b->radius[i];
+        } else if (c->spins) {
+            world->spin_speed[i] = 0.0;
+        }
+        world->free_velocity[i] = v;
+    }
+    world->partial[chunk][0] = bad;
+}
+
+static TalusStatus name_bad_body(const TalusWorld *world)
+{
+    const TalusBodies *b = &world->bodies;
+    for (int i = 0; i < b->counts.slots; i++) {
+        TalusVec3 v = world->free_velocity[i], w = b->spin[i], x = b->position[i];
+        double sum = (v.x + v.y + v.z) + (w.x + w.y + w.z) + (x.x + x.y + x.z);
+        if (talus_slot_moves(b, i) && !isfinite(sum))
+            return talus_fail(TALUS_ERR_NUMERIC,
+                              "step %lld: the state of body %d (generation %u) is not finite",
+                              (long long)world->steps + 1, i, b->generation[i]);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus reserve_step(TalusWorld *world, bool spins)
+{
+    size_t slots = (size_t)world->bodies.counts.slots;
+    TALUS_TRY(TALUS_RESERVE(world->free_velocity, world->free_capacity, slots, 0,
+                            "free velocities"));
+    if (spins)
+        TALUS_TRY(TALUS_RESERVE(world->spin_speed, world->spin_speed_capacity, slots, 0,
+                                "spin speeds"));
+    return TALUS_RESERVE(world->partial, world->partial_capacity,
+                         (size_t)talus_chunks((int64_t)slots, TALUS_GRAIN), 0, "partial sums");
+}
+
+TalusStatus talus_step_detect(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TalusBodies *b = &world->bodies;
+    FreeContext c = {world, talus_scale(h, world->def.gravity), b->counts.general > 0};
+    TALUS_TRY(reserve_step(world, c.spins));
+    talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
+    double sum[TALUS_PARTIALS];
+    talus_sum_partials(world, talus_chunks(b->counts.slots, TALUS_GRAIN), sum);
+    if (sum[0] != 0.0)
+        TALUS_TRY(name_bad_body(world));
+    TalusBodyView view = {
+        .count = b->counts.slots,
+        .position = b->position,
+        .orientation = b->orientation,
+        .velocity = world->free_velocity,
+        .spin_speed = c.spins ? world->spin_speed : NULL,
+        .radius = b->radius,
+        .size = b->size,
+        .shape = b->shape,
+        .fixed = b->fixed,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+    };
+    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed};
+    TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
+    world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+typedef struct BuildContext {
+    TalusWorld *world;
+    TalusOperator *op;
+    double *length, *gamma;
+    double h;
+    double warm;     /* factor of carried-over impulses: ratio of the steps */
+    double recovery; /* v_rec = recovery * sqrt(scale * size), or recovery alone if scale is 0 */
+    double scale;
+} BuildContext;
+
+static void fill_inertia(double out[6], TalusSym3 m)
+{
+    out[0] = m.xx;
+    out[1] = m.yy;
+    out[2] = m.zz;
+    out[3] = m.xy;
+    out[4] = m.xz;
+    out[5] = m.yz;
+}
+
+static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const BuildContext *c = context;
+    const TalusWorld *world = c->world;
+    const TalusBodies *b = &world->bodies;
+    for (int64_t i = begin; i < end; i++) {
+        double *record = c->op->body[i];
+        double l = 1.0, k = 0.0, inv_mass = 0.0;
+        TalusVec3 s = {0.0, 0.0, 0.0}, v = world->free_velocity[i];
+        TalusSym3 inertia = {0};
+        if (talus_slot_moves(b, (int)i)) {
+            l = b->radius[i];
+            s = talus_scale(l, b->spin[i]);
+            inv_mass = 1.0 / b->mass[i];
+            k = 2.5 * inv_mass; /* l^2 / I with I = 2/5 m l^2 */
+            inertia = (TalusSym3){k, k, k, 0.0, 0.0, 0.0};
+            if (!talus_slot_is_sphere(world, (int)i)) {
+                inertia = talus_sym3_rotate(b->orientation[i],
+                                            talus_sym3_scale(l * l * inv_mass,
+                                                             world->gyration[b->shape[i]].inverse));
+                k = (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0);
+            }
+        }
+        double values[8] = {v.x, v.y, v.z, inv_mass, s.x, s.y, s.z, k};
+        memcpy(record, values, sizeof values);
+        c->length[i] = l;
+        if (c->op->inertia)
+            fill_inertia(c->op->inertia[i], inertia);
+    }
+}
+
+static double contact_bias(const BuildContext *c, const TalusLaw *law, double gap, double size)
+{
+    double h = c->h, bias = gap / h;
+    if (law->stiffness > 0.0)
+        return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
+    if (gap >= 0.0 || c->recovery == 0.0)
+        return bias;
+    double limit = c->scale > 0.0 ? c->recovery * sqrt(c->scale * size) : c->recovery;
+    return fmax(bias, -limit);
+}
+
+static void warm_start(const BuildContext *c, int64_t i, TalusVec3 impulse)
+{
+    const double *frame = c->op->frame[i];
+    double world[3] = {c->warm * impulse.x, c->warm * impulse.y, c->warm * impulse.z};
+    if (c->op->rows == 1)
+        c->gamma[i] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
+    else
+        talus_frame_local(frame, world, &c->gamma[3 * i]);
+}
+
+static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
+{
+    const TalusArms *arms = &c->world->contacts->arms[contact->general];
+    double *out = c->op->arm[i - c->op->sphere_sphere - c->op->sphere_fixed];
+    TalusVec3 a = talus_scale(1.0 / c->length[contact->a], arms->a);
+    TalusVec3 b = b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b)
+                          : talus_vec3(0.0, 0.0, 0.0);
+    double values[6] = {a.x, a.y, a.z, b.x, b.y, b.z};
+    memcpy(out, values, sizeof values);
+}
+
+/* Partials: sum, number and maximum of penetration over size. */
+static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    TalusWorld *world = c->world;
+    TalusOperator *op = c->op;
+    const TalusBodies *bodies = &world->bodies;
+    double sum = 0.0, number = 0.0, deepest = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        const TalusContact *contact = &world->contacts->contact[i];
+        int a = (int)contact->a, b = (int)contact->b;
+        bool b_moves = !bodies->fixed[b];
+        const TalusLaw *law = talus_law(world, a, b);
+        double size = b_moves ? fmin(bodies->size[a], bodies->size[b]) : bodies->size[a];
+        op->pair[i][0] = a;
+        op->pair[i][1] = b_moves ? b : -1;
+        talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
+        op->mu[i] = law->mu;
+        op->bias[i] = contact_bias(c, law, contact->gap, size);
+        if (op->compliance)
+            op->compliance[i] =
+                law->stiffness > 0.0 ? 1.0 / (c->h * (c->h * law->stiffness + law->damping)) : 0.0;
+        if (i >= op->sphere_sphere + op->sphere_fixed)
+            fill_arms(c, i, contact, b_moves);
+        warm_start(c, i, world->contacts->impulse[i]);
+        if (contact->gap < 0.0) {
+            double depth = -contact->gap / size;
+            sum += depth;
+            number += 1.0;
+            deepest = fmax(deepest, depth);
+        }
+    }
+    double *partial = world->partial[chunk];
+    partial[0] = sum;
+    partial[1] = number;
+    partial[2] = deepest;
+}
+
+static bool any_friction(const TalusWorld *world)
+{
+    if (!world->materials.any_friction)
+        return false;
+    for (int i = 0; i < world->contacts->count; i++) {
+        const TalusContact *c = &world->contacts->contact[i];
+        if (talus_law(world, (int)c->a, (int)c->b)->mu > 0.0)
+            return true;
+    }
+    return false;
+}
+
+static void report_penetration(TalusWorld *world, int64_t chunks)
+{
+    double sum = 0.0, number = 0.0, deepest = 0.0;
+    for (int64_t i = 0; i < chunks; i++) {
+        sum += world->partial[i][0];
+        number += world->partial[i][1];
+        deepest = fmax(deepest, world->partial[i][2]);
+    }
+    world->info.penetration_mean = number > 0.0 ? sum / number : 0.0;
+    world->info.penetration_max = deepest;
+}
+
+static TalusStatus soften(TalusWorld *world)
+{
+    TalusOperator *op = talus_problem_operator(world->problem);
+    for (int i = 0; i < op->blocks; i++)
+        op->compliance[i] += softening * op->diagonal[i][0];
+    return talus_problem_finish(world->problem);
+}
+
+static BuildContext build_context(TalusWorld *world, double h)
+{
+    bool heavy = world->gravity_norm > 0.0;
+    BuildContext c = {
+        .world = world,
+        .op = talus_problem_operator(world->problem),
+        .length = talus_problem_lengths(world->problem),
+        .gamma = talus_problem_gamma(world->problem),
+        .h = h,
+        .warm = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
+        .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
+        .scale = world->gravity_norm,
+    };
+    return c;
+}
+
+TalusStatus talus_step_build(TalusWorld *world, double h, bool softened)
+{
+    double start = talus_now();
+    const TalusContactList *list = world->contacts;
+    int slots = world->bodies.counts.slots;
+    TalusProblemSizes sizes = {
+        .bodies = slots,
+        .sphere_sphere = list->sphere_sphere,
+        .sphere_fixed = list->sphere_fixed,
+        .general = list->general,
+        .rows = any_friction(world) ? 3 : 1,
+        .compliance = softened || world->materials.any_compliance,
+    };
+    int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);
+    TALUS_TRY(TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0,
+                            "partial sums"));
+    TALUS_TRY(talus_problem_resize(world->problem, &sizes));
+    BuildContext c = build_context(world, h);
+    talus_parallel(world->pool, slots, TALUS_GRAIN, fill_bodies, &c);
+    talus_parallel(world->pool, list->count, TALUS_GRAIN, fill_contacts, &c);
+    report_penetration(world, chunks);
+    TALUS_TRY(talus_problem_finish(world->problem));
+    if (softened)
+        TALUS_TRY(soften(world));
+    world->info.build_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
+{
+    *problem = NULL;
+    TALUS_TRY(talus_step_detect(world, world->def.step));
+    TALUS_TRY(talus_step_build(world, world->def.step, false));
+    *problem = world->problem;
+    return TALUS_OK;
+}

@@ -1,0 +1,295 @@
+/* world/internal.h - the world's data and the calls between the files of this folder.
+ *
+ * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again, lowest
+ * first, with generation + 1. A sphere costs 145 bytes; other shapes cost no more, because the
+ * inertia of a body is its mass times its shape's inertia per unit mass. */
+#ifndef TALUS_WORLD_INTERNAL_H
+#define TALUS_WORLD_INTERNAL_H
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "collide/contact.h"
+#include "problem/build.h"
+
+#include <talus/world.h>
+
+/* Items per chunk of a parallel loop: fixed, so that sums by chunk never depend on the threads. */
+enum { TALUS_GRAIN = 1024, TALUS_PARTIALS = 8 };
+
+typedef struct TalusBodyCounts {
+    int slots;      /* in use so far, dead ones included */
+    int living;     /* fixed ones included */
+    int general;    /* living, moving, not spheres */
+    int first_free; /* no dead slot lies below */
+} TalusBodyCounts;
+
+typedef struct TalusBodies {
+    TalusBodyCounts counts;
+    size_t capacity; /* of every array below */
+    TalusVec3 *position, *velocity, *spin;
+    TalusQuat *orientation;
+    double *mass;   /* 0 for fixed bodies */
+    double *radius; /* sphere radius; bounding radius of other shapes; 0 where unbounded */
+    double *size;   /* sphere radius; smallest half extent; 0 for plane and revolve */
+    int32_t *shape; /* -1 for a dead slot */
+    int32_t *material, *tag;
+    uint32_t *generation; /* 1 for the first body of a slot */
+    uint8_t *fixed;
+} TalusBodies;
+
+/* Inertia about the centre per unit mass, body frame, of shapes that may move. */
+typedef struct TalusGyration {
+    TalusSym3 inertia, inverse;
+} TalusGyration;
+
+typedef struct TalusMaterial {
+    char *name;
+    double friction, density, stiffness, damping;
+} TalusMaterial;
+
+/* What a contact between two materials follows; stiffness 0 is rigid. */
+typedef struct TalusLaw {
+    double mu, stiffness, damping;
+} TalusLaw;
+
+typedef struct TalusMaterials {
+    int count;
+    size_t capacity, law_capacity;
+    TalusMaterial *material;
+    TalusLaw *law;      /* [count * count], symmetric */
+    double *friction;   /* [count * count]: friction set for the pair, -1 where it is not */
+    size_t friction_capacity;
+    bool any_friction, any_compliance;
+} TalusMaterials;
+
+typedef struct TalusEmitter {
+    TalusEmitterDef def;
+    int shape;
+    /* Radii are drawn in order and wait until a free spot is found, so that a crowded region does
+     * not favour small bodies. drawn - waiting bodies have been placed. */
+    TalusRng rng;
+    int64_t drawn;
+    int waiting;
+    double *radius; /* [waiting] */
+    size_t capacity;
+    /* as above at the start of the step, for a step that fails */
+    TalusRng rng_before;
+    int64_t drawn_before;
+    int waiting_before;
+    double *radius_before;
+    size_t before_capacity;
+} TalusEmitter;
+
+/* A batch that waits for its time, with copies of its arrays. */
+typedef struct TalusPending {
+    double time;
+    TalusBodyBatch batch;
+    bool added; /* in the step now under way; dropped when that step succeeds */
+} TalusPending;
+
+typedef struct TalusSink {
+    int axis;
+    double below;
+} TalusSink;
+
+/* One change of a body slot by arrivals and sinks, to be taken back if the step fails. */
+typedef struct TalusJournalEntry {
+    int32_t slot;
+    int32_t shape; /* before; -1: the body was added */
+} TalusJournalEntry;
+
+typedef struct TalusSources {
+    TalusEmitter *emitter;
+    int emitters;
+    size_t emitter_capacity;
+    TalusPending *pending;
+    int pendings;
+    size_t pending_capacity;
+    TalusSink *sink;
+    int sinks;
+    size_t sink_capacity;
+
+    bool recording;
+    TalusJournalEntry *journal;
+    int journal_count;
+    size_t journal_capacity;
+    TalusBodyCounts counts_before;
+    double kinetic_before, potential_before; /* of the exchange */
+} TalusSources;
+
+/* Bodies near an emitter and the spheres it would like to place (source.c). */
+typedef struct TalusNursery {
+    TalusDetector *detector;
+    int near, count; /* the first `near` are there already, the rest are candidates */
+    size_t capacity; /* of every array below */
+    TalusVec3 *position, *velocity;
+    TalusQuat *orientation;
+    double *radius, *size;
+    int32_t *shape;
+    uint8_t *fixed, *taken;
+    int placed;
+    TalusVec3 *placed_position;
+    double *placed_radius;
+    size_t placed_capacity, radius_capacity;
+} TalusNursery;
+
+typedef struct TalusProbe {
+    char *name;
+    TalusProbeDef def;
+    TalusProbeValue value;
+    TalusVec3 impulse, moment; /* of the parts of the step so far */
+} TalusProbe;
+
+/* What a halved step needs to go back to where it began. */
+typedef struct TalusBackup {
+    bool taken;
+    size_t capacity;
+    TalusVec3 *position, *velocity, *spin;
+    TalusQuat *orientation;
+    double impulse_step;
+    TalusContactList list;
+    size_t contact_capacity, arms_capacity, impulse_capacity;
+} TalusBackup;
+
+struct TalusWorld {
+    TalusWorldDef def;
+    char *solver_spec, *backend_name; /* def points at these */
+    double gravity_norm;
+    double reference_speed;
+    int64_t steps;
+    int64_t missed_steps;
+    bool said_missed, said_infeasible;
+
+    TalusPool *pool;
+    TalusDetector *detector;
+    TalusProblem *problem;
+    TalusSolver *solver;
+
+    TalusBodies bodies;
+    TalusShape *shape;
+    TalusGyration *gyration;
+    int shapes;
+    size_t shape_capacity, gyration_capacity;
+    TalusMaterials materials;
+    TalusSources sources;
+    TalusNursery nursery;
+    TalusProbe *probe;
+    int probes;
+    size_t probe_capacity;
+
+    /* energy of bodies added less that of bodies removed since the last step */
+    double exchange_kinetic, exchange_potential;
+
+    /* the step under way */
+    TalusVec3 *free_velocity; /* [slots] v + h g */
+    double *spin_speed;       /* [slots] |spin| times radius; only with general bodies */
+    size_t free_capacity, spin_speed_capacity;
+    TalusContactList *contacts; /* the detector's */
+    double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
+    double (*partial)[TALUS_PARTIALS];
+    size_t partial_capacity;
+    TalusBackup backup;
+    unsigned char *solver_state; /* as the step found it */
+    size_t solver_state_capacity;
+    TalusStepInfo info;
+};
+
+/* ---- bodies.c ---- */
+static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
+{
+    return bodies->shape[slot] >= 0 && !bodies->fixed[slot];
+}
+
+static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
+{
+    return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
+}
+
+static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
+{
+    TalusBodyId id = {slot, bodies->generation[slot]};
+    return id;
+}
+
+/* The arrays of TalusBodies as a table: grown, copied and saved by one loop each. */
+typedef struct TalusBodyField {
+    const char *name;
+    size_t offset, element;
+} TalusBodyField;
+
+enum { TALUS_BODY_FIELDS = 12 };
+extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
+void **talus_body_array(TalusBodies *bodies, int field);
+
+TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
+void talus_bodies_clear(TalusBodies *bodies);
+/* Whether the batch can be added to this world; the message says what is wrong. */
+TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
+/* Marks the slot dead and keeps its data, so that a journal can bring it back. */
+void talus_slot_remove(TalusWorld *world, int slot);
+/* The slot of a living body, or -1. */
+int talus_slot_of(const TalusWorld *world, TalusBodyId id);
+double talus_slot_kinetic(const TalusWorld *world, int slot);
+
+/* ---- material.c ---- */
+void talus_materials_clear(TalusMaterials *materials);
+void talus_shapes_clear(TalusWorld *world);
+/* Index of a sphere shape, added if there is none. */
+TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
+TalusStatus talus_copy_text(const char *text, const char *what, char **out);
+
+static inline const TalusLaw *talus_law(const TalusWorld *world, int body_a, int body_b)
+{
+    const int32_t *material = world->bodies.material;
+    return &world->materials.law[material[body_a] * world->materials.count + material[body_b]];
+}
+
+/* ---- source.c: arrivals and sinks, as one change that can be taken back ---- */
+TalusStatus talus_sources_apply(TalusWorld *world);
+void talus_sources_keep(TalusWorld *world);
+void talus_sources_undo(TalusWorld *world);
+void talus_sources_clear(TalusWorld *world);
+void talus_pending_clear(TalusPending *pending);
+/* Both do nothing unless a step is under way. Room is made before anything changes. */
+TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
+void talus_journal_note(TalusWorld *world, int slot, int shape_before);
+
+/* ---- emit.c ---- */
+TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
+void talus_nursery_clear(TalusNursery *nursery);
+
+/* ---- build.c ---- */
+/* Detects contacts for a step of length h. */
+TalusStatus talus_step_detect(TalusWorld *world, double h);
+/* Fills the problem from the contacts; `soften` adds normal compliance to every contact. */
+TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
+
+/* ---- integrate.c ---- */
+/* Checks the solved velocities, then moves the world by h. Nothing has changed if it fails. */
+TalusStatus talus_step_integrate(TalusWorld *world, double h);
+/* One rotation without torque over h: world-frame angular momentum kept, energy to order h^2. */
+void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
+                       TalusVec3 *spin);
+/* Energy of rotation per unit mass. */
+double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation, TalusVec3 spin);
+
+/* ---- ledger.c ---- */
+/* Works of the contacts over the step, and their impulses back into the contact list. */
+void talus_ledger_contacts(TalusWorld *world, const double (*velocity)[8]);
+/* Adds the column sums of the first `chunks` partials, in order. */
+void talus_sum_partials(const TalusWorld *world, int64_t chunks, double sum[TALUS_PARTIALS]);
+void talus_ledger_close(TalusWorld *world);
+
+/* ---- probe.c ---- */
+/* Adds this part's impulses; positions are still those at the start of the part. */
+void talus_probes_collect(TalusWorld *world, const double (*velocity)[8]);
+void talus_probes_begin(TalusWorld *world);
+void talus_probes_close(TalusWorld *world, double h);
+void talus_probes_clear(TalusWorld *world);
+TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);
+/* Arms of contact i: from each body's centre to its contact point, as the step used them. */
+TalusArms talus_contact_arms(const TalusWorld *world, int contact);
+
+#endif

@@ -1,0 +1,226 @@
+/* world/probe.c - force probes: sums over the contacts of one step.
+ *
+ * A body probe sums what its contacts do to it. A region probe sums over contacts between a moving
+ * body inside and any other body: fixed bodies count as outside wherever their origin lies, so that
+ * a wall's force on the region is seen. Who is inside, and the arms of torques, are taken at the
+ * start of the step, where the contacts are; momentum at its end. A halved step adds up the impulses
+ * of its parts and divides by the whole length.
+ *
+ * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
+#include "world/internal.h"
+
+typedef struct ProbeContext {
+    TalusWorld *world;
+    const TalusProbe *probe;
+    int slot; /* body probes */
+    TalusVec3 middle;
+    const double (*velocity)[8];
+} ProbeContext;
+
+TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index)
+{
+    size_t n = (size_t)world->probes;
+    TALUS_TRY(TALUS_RESERVE(world->probe, world->probe_capacity, n + 1, n, "probes"));
+    TalusProbe *probe = &world->probe[n];
+    *probe = (TalusProbe){.def = *def};
+    TALUS_TRY(talus_copy_text(def->name, "probe name", &probe->name));
+    probe->def.name = probe->name;
+    world->probes++;
+    if (index)
+        *index = (int)n;
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index)
+{
+    if (def->kind == TALUS_PROBE_BODY) {
+        if (talus_slot_of(world, def->body) < 0)
+            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": there is no body %u, generation %u",
+                              def->name ? def->name : "", def->body.index, def->body.generation);
+    } else if (def->kind == TALUS_PROBE_REGION) {
+        TalusVec3 d = talus_sub(def->hi, def->lo);
+        if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0))
+            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": hi is below lo",
+                              def->name ? def->name : "");
+    } else {
+        return talus_fail(TALUS_ERR_ARGUMENT, "probe: kind %d; expected body (0) or region (1)",
+                          (int)def->kind);
+    }
+    return talus_probe_append(world, def, index);
+}
+
+void talus_probes_clear(TalusWorld *world)
+{
+    for (int i = 0; i < world->probes; i++)
+        talus_release(world->probe[i].name);
+    talus_release(world->probe);
+    world->probe = NULL;
+    world->probes = 0;
+}
+
+int talus_world_probe_count(const TalusWorld *world)
+{
+    return world->probes;
+}
+
+const char *talus_world_probe_name(const TalusWorld *world, int index)
+{
+    return world->probe[index].name;
+}
+
+TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index)
+{
+    return world->probe[index].value;
+}
+
+TalusArms talus_contact_arms(const TalusWorld *world, int contact)
+{
+    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusBodies *b = &world->bodies;
+    const TalusContact *c = &list->contact[contact];
+    if (contact >= list->sphere_sphere + list->sphere_fixed)
+        return list->arms[c->general];
+    TalusArms arms = {.a = talus_scale(b->radius[c->a], c->normal)};
+    if (contact < list->sphere_sphere)
+        arms.b = talus_scale(-b->radius[c->b], c->normal);
+    else
+        arms.b = talus_sub(talus_madd(talus_add(b->position[c->a], arms.a), c->gap, c->normal),
+                           b->position[c->b]);
+    return arms;
+}
+
+/* ---- sums; partials: force 3, torque 3, number ---- */
+
+static void add_force(double *sum, TalusVec3 force, TalusVec3 arm)
+{
+    TalusVec3 torque = talus_cross(arm, force);
+    double values[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
+    for (int j = 0; j < 6; j++)
+        sum[j] += values[j];
+    sum[6] += 1.0;
+}
+
+static bool inside(const ProbeContext *c, uint32_t slot)
+{
+    const TalusBodies *b = &c->world->bodies;
+    TalusVec3 x = b->position[slot], lo = c->probe->def.lo, hi = c->probe->def.hi;
+    return talus_slot_moves(b, (int)slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+}
+
+static void probe_contact(const ProbeContext *c, int i, double *sum)
+{
+    const TalusContactList *list = c->world->contacts;
+    const TalusVec3 *position = c->world->bodies.position;
+    const TalusContact *contact = &list->contact[i];
+    TalusVec3 p = list->impulse[i];
+    bool on_a, on_b;
+    if (c->probe->def.kind == TALUS_PROBE_BODY) {
+        on_a = contact->a == (uint32_t)c->slot;
+        on_b = contact->b == (uint32_t)c->slot;
+    } else {
+        on_a = inside(c, contact->a);
+        on_b = inside(c, contact->b);
+    }
+    if (on_a == on_b || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
+        return;
+    TalusArms arms = talus_contact_arms(c->world, i);
+    TalusVec3 arm = on_a ? arms.a : arms.b;
+    if (c->probe->def.kind == TALUS_PROBE_REGION)
+        arm = talus_add(arm, talus_sub(position[on_a ? contact->a : contact->b], c->middle));
+    add_force(sum, on_a ? talus_neg(p) : p, arm);
+}
+
+static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ProbeContext *c = context;
+    double *sum = c->world->partial[chunk];
+    for (int j = 0; j < TALUS_PARTIALS; j++)
+        sum[j] = 0.0;
+    for (int64_t i = begin; i < end; i++)
+        probe_contact(c, (int)i, sum);
+}
+
+/* Partials: bodies, mass, momentum 3. */
+static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ProbeContext *c = context;
+    double sum[TALUS_PARTIALS] = {0.0};
+    for (int64_t i = begin; i < end; i++) {
+        if (!inside(c, (uint32_t)i))
+            continue;
+        double m = c->world->bodies.mass[i];
+        sum[0] += 1.0;
+        sum[1] += m;
+        for (int j = 0; j < 3; j++)
+            sum[2 + j] += m * c->velocity[i][j];
+    }
+    for (int j = 0; j < TALUS_PARTIALS; j++)
+        c->world->partial[chunk][j] = sum[j];
+}
+
+static void collect_bodies(ProbeContext *c, TalusProbeValue *value)
+{
+    TalusWorld *world = c->world;
+    int slots = world->bodies.counts.slots;
+    double sum[TALUS_PARTIALS] = {0.0};
+    if (c->probe->def.kind == TALUS_PROBE_BODY) {
+        double m = world->bodies.mass[c->slot];
+        sum[0] = 1.0;
+        sum[1] = m;
+        for (int j = 0; j < 3; j++)
+            sum[2 + j] = m * c->velocity[c->slot][j];
+    } else {
+        talus_parallel(world->pool, slots, TALUS_GRAIN, probe_bodies, c);
+        talus_sum_partials(world, talus_chunks(slots, TALUS_GRAIN), sum);
+    }
+    value->bodies = (int)sum[0];
+    value->mass = sum[1];
+    value->momentum = talus_vec3(sum[2], sum[3], sum[4]);
+}
+
+static void collect(TalusWorld *world, TalusProbe *probe, const double (*velocity)[8])
+{
+    ProbeContext c = {
+        .world = world,
+        .probe = probe,
+        .slot = talus_slot_of(world, probe->def.body),
+        .middle = talus_scale(0.5, talus_add(probe->def.lo, probe->def.hi)),
+        .velocity = velocity,
+    };
+    if (probe->def.kind == TALUS_PROBE_BODY && c.slot < 0)
+        return; /* removed: the value stays 0 */
+    int64_t count = world->contacts->count;
+    talus_parallel(world->pool, count, TALUS_GRAIN, probe_contacts, &c);
+    double sum[TALUS_PARTIALS];
+    talus_sum_partials(world, talus_chunks(count, TALUS_GRAIN), sum);
+    probe->impulse = talus_add(probe->impulse, talus_vec3(sum[0], sum[1], sum[2]));
+    probe->moment = talus_add(probe->moment, talus_vec3(sum[3], sum[4], sum[5]));
+    probe->value.contacts = (int)sum[6];
+    collect_bodies(&c, &probe->value);
+}
+
+void talus_probes_begin(TalusWorld *world)
+{
+    for (int i = 0; i < world->probes; i++) {
+        TalusProbe *probe = &world->probe[i];
+        probe->impulse = probe->moment = talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+void talus_probes_collect(TalusWorld *world, const double (*velocity)[8])
+{
+    for (int i = 0; i < world->probes; i++)
+        collect(world, &world->probe[i], velocity);
+}
+
+void talus_probes_close(TalusWorld *world, double h)
+{
+    for (int i = 0; i < world->probes; i++) {
+        TalusProbe *probe = &world->probe[i];
+        probe->value.force = talus_scale(1.0 / h, probe->impulse);
+        probe->value.torque = talus_scale(1.0 / h, probe->moment);
+        if (probe->def.kind == TALUS_PROBE_BODY && talus_slot_of(world, probe->def.body) < 0)
+            probe->value = (TalusProbeValue){0};
+    }
+}

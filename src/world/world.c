@@ -1,0 +1,210 @@
+/* world/world.c - making and destroying a world, its plain questions, its hash. */
+#include "world/internal.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { DEF_COOKIE = 0x7a105d1f };
+
+TalusWorldDef talus_world_def_default(void)
+{
+    TalusWorldDef def = {
+        .cookie = DEF_COOKIE,
+        .gravity = {0.0, 0.0, -9.81},
+        .step = 0.005,
+        .tolerance = 1e-3,
+        .norm = TALUS_NORM_RMS,
+        .max_iterations = 1000,
+        .solver = "auto",
+        .on_miss = TALUS_MISS_CONTINUE,
+        .envelope = 0.02,
+        /* a body pushed out at this speed rises by 0.02 of its size */
+        .recovery = 0.2,
+        .backend = "cpu",
+        .threads = 0,
+    };
+    return def;
+}
+
+static TalusStatus check_number(const char *key, double value, double min, const char *want)
+{
+    if (!isfinite(value) || value < min)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: %s is %g; expected %s", key, value, want);
+    return TALUS_OK;
+}
+
+static TalusStatus check_def(const TalusWorldDef *def)
+{
+    if (!def || def->cookie != DEF_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "world: the def was not made by talus_world_def_default()");
+    if (!isfinite(talus_norm(def->gravity)))
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: gravity is not finite");
+    if (!(def->step > 0.0) || !isfinite(def->step))
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: step is %g; expected seconds, more than 0",
+                          def->step);
+    TALUS_TRY(check_number("tolerance", def->tolerance, 0.0, "a fraction of the reference speed"));
+    TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
+    TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
+    TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
+    if (def->max_iterations <= 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: max_iterations is %d; expected 1 or more",
+                          def->max_iterations);
+    if ((unsigned)def->norm > TALUS_NORM_MAX)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: norm is %d; expected rms (0) or max (1)",
+                          (int)def->norm);
+    if ((unsigned)def->on_miss > TALUS_MISS_HALVE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "world: on_miss is %d; expected continue (0), stop (1) or halve (2)",
+                          (int)def->on_miss);
+    if (!def->solver)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: solver is NULL; \"auto\" is the default");
+    if (!def->backend || strcmp(def->backend, "cpu") != 0)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "world: backend \"%s\" is not there; \"cpu\" is",
+                          def->backend ? def->backend : "(null)");
+    if (talus_norm(def->gravity) == 0.0 && def->reference_speed == 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: without gravity reference_speed must be more "
+                                              "than 0: it scales tolerances and envelopes");
+    return TALUS_OK;
+}
+
+static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
+{
+    world->def = *def;
+    TALUS_TRY(talus_copy_text(def->solver, "world solver", &world->solver_spec));
+    TALUS_TRY(talus_copy_text(def->backend, "world backend", &world->backend_name));
+    world->def.solver = world->solver_spec;
+    world->def.backend = world->backend_name;
+    world->gravity_norm = talus_norm(def->gravity);
+    world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
+    TALUS_TRY(talus_pool_create(def->threads, &world->pool));
+    TALUS_TRY(talus_detector_create(&world->detector));
+    TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
+    TALUS_TRY(talus_solver_create(def->solver, &world->solver));
+    TALUS_TRY(talus_bodies_reserve(&world->bodies, 1)); /* so that no array is ever NULL */
+    TalusMaterialDef material = talus_material_def_default();
+    material.name = "default";
+    return talus_world_add_material(world, &material, NULL);
+}
+
+TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out)
+{
+    *out = NULL;
+    TALUS_TRY(check_def(def));
+    TalusWorld *world;
+    TALUS_TRY(TALUS_ALLOC(world, 1, "world"));
+    TalusStatus status = fill_world(world, def);
+    if (status != TALUS_OK) {
+        talus_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return TALUS_OK;
+}
+
+static void clear_backup(TalusBackup *backup)
+{
+    talus_release(backup->position);
+    talus_release(backup->velocity);
+    talus_release(backup->spin);
+    talus_release(backup->orientation);
+    talus_release(backup->list.contact);
+    talus_release(backup->list.arms);
+    talus_release(backup->list.impulse);
+}
+
+void talus_world_destroy(TalusWorld *world)
+{
+    if (!world)
+        return;
+    talus_solver_destroy(world->solver);
+    talus_problem_destroy(world->problem);
+    talus_detector_destroy(world->detector);
+    talus_pool_destroy(world->pool);
+    talus_sources_clear(world);
+    talus_nursery_clear(&world->nursery);
+    talus_probes_clear(world);
+    talus_materials_clear(&world->materials);
+    talus_shapes_clear(world);
+    talus_bodies_clear(&world->bodies);
+    clear_backup(&world->backup);
+    talus_release(world->free_velocity);
+    talus_release(world->spin_speed);
+    talus_release(world->partial);
+    talus_release(world->solver_state);
+    talus_release(world->solver_spec);
+    talus_release(world->backend_name);
+    talus_release(world);
+}
+
+double talus_world_time(const TalusWorld *world)
+{
+    return (double)world->steps * world->def.step; /* a product does not drift as a sum would */
+}
+
+int64_t talus_world_steps(const TalusWorld *world)
+{
+    return world->steps;
+}
+
+double talus_world_step_length(const TalusWorld *world)
+{
+    return world->def.step;
+}
+
+int talus_world_body_count(const TalusWorld *world)
+{
+    return world->bodies.counts.living;
+}
+
+int talus_world_threads(const TalusWorld *world)
+{
+    return talus_pool_threads(world->pool);
+}
+
+TalusVec3 talus_world_gravity(const TalusWorld *world)
+{
+    return world->def.gravity;
+}
+
+uint64_t talus_world_hash(const TalusWorld *world)
+{
+    const TalusBodies *bodies = &world->bodies;
+    double time = talus_world_time(world);
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, &time, sizeof time);
+    for (int i = 0; i < bodies->counts.slots; i++) {
+        if (bodies->shape[i] < 0)
+            continue;
+        hash = talus_hash(hash, &bodies->position[i], sizeof(TalusVec3));
+        hash = talus_hash(hash, &bodies->orientation[i], sizeof(TalusQuat));
+        hash = talus_hash(hash, &bodies->velocity[i], sizeof(TalusVec3));
+        hash = talus_hash(hash, &bodies->spin[i], sizeof(TalusVec3));
+    }
+    return hash;
+}
+
+int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count)
+{
+    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusBodies *bodies = &world->bodies;
+    int written = 0, total = 0;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (bodies->shape[c->a] < 0 || bodies->shape[c->b] < 0)
+            continue; /* removed since */
+        total++;
+        if (!out || written >= count)
+            continue;
+        TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, i).a);
+        out[written++] = (TalusContactState){
+            .a = talus_slot_id(bodies, c->a),
+            .b = talus_slot_id(bodies, c->b),
+            .point = talus_madd(on_a, 0.5 * c->gap, c->normal),
+            .normal = c->normal,
+            .impulse = list->impulse[i],
+            .gap = c->gap,
+        };
+    }
+    return total;
+}
