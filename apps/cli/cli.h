@@ -54,7 +54,7 @@ extern const CliCommand cli_run, cli_list, cli_info, cli_extract, cli_help;
 extern const CliCommand *const cli_commands[];
 
 /* Writes the values given into `values` (whose unset fields keep their preset) and the rest into
- * `operands`. False: the command is to end with *code (help was asked for, or the usage is wrong). */
+ * `operands`. False: the command is to end with *code (help was asked for, or wrong usage). */
 bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
                int *code);
 

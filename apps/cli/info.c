@@ -22,7 +22,7 @@ static void print_fact(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    printf("  %-14s", name);
+    printf("  %-18s", name);
     vprintf(format, args);
     putchar('\n');
     va_end(args);

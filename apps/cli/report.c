@@ -106,11 +106,11 @@ static void json_number(double x)
         printf("null");
 }
 
-static void json_real(const char *key, double x, const char *end)
+static void json_real(const char *key, double x)
 {
     printf("  \"%s\": ", key);
     json_number(x);
-    printf("%s", end);
+    printf(",\n");
 }
 
 static void json_int(const char *key, int64_t x)
@@ -142,18 +142,20 @@ void run_report_json(const Run *run)
     printf(",\n");
     json_int("threads", talus_world_threads(run->world));
     json_int("steps", talus_world_steps(run->world));
-    json_real("time", talus_world_time(run->world), ",\n");
+    json_real("time", talus_world_time(run->world));
     json_int("bodies", talus_world_body_count(run->world));
     json_int("contacts", tally->contacts);
-    json_real("wall_seconds", run->clock.wall, ",\n");
-    json_real("cpu_seconds", cpu_seconds(&use), ",\n");
-    printf("  \"penetration\": {");
-    json_real("mean", tally->penetration_mean, ",");
-    json_real("max", tally->penetration_max, " },\n");
-    json_real("kinetic_energy", tally->kinetic, ",\n");
+    json_real("wall_seconds", run->clock.wall);
+    json_real("cpu_seconds", cpu_seconds(&use));
+    printf("  \"penetration\": {\"mean\": ");
+    json_number(tally->penetration_mean);
+    printf(", \"max\": ");
+    json_number(tally->penetration_max);
+    printf("},\n");
+    json_real("kinetic_energy", tally->kinetic);
     json_int("iterations", tally->iterations);
-    json_real("residual", tally->residual, ",\n");
-    json_real("residual_max", tally->residual_max, ",\n");
+    json_real("residual", tally->residual);
+    json_real("residual_max", tally->residual_max);
     json_int("missed_steps", tally->missed);
     json_int("peak_memory_bytes", (int64_t)peak_bytes(&use));
     printf("  \"hash\": \"%016" PRIx64 "\"\n}\n", talus_world_hash(run->world));

@@ -180,25 +180,24 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
     return CLI_OK;
 }
 
-static void warn_of_miss(const Session *session, const TalusStepInfo *info)
-{
-    if (session->run.tally.missed == 0 && info->missed)
-        fprintf(stderr,
-                "talus: warning: the step to t = %g s missed its tolerance: residual %.2e m/s "
-                "after %d iterations; later misses are counted\n",
-                info->time, info->solve.residual.rms, info->solve.iterations);
-}
-
 /* The state is that before the failed step, so it is worth keeping. */
 static int step_failed(Session *session)
 {
     Run *run = &session->run;
     progress_end(&session->progress);
-    cli_fail("step %" PRId64 " from t = %g s: %s", talus_world_steps(run->world) + 1,
-             talus_world_time(run->world), talus_error());
+    cli_fail("at t = %g s: %s", talus_world_time(run->world), talus_error());
     if (session->output && save(session) == CLI_OK)
         cli_fail("the state before that step is in %s", run->dir);
     return CLI_FAILED;
+}
+
+static void say_what_is_safe(const Session *session)
+{
+    if (session->saved_time >= 0.0)
+        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
+                 session->saved_time, session->run.dir);
+    else
+        cli_fail("there was no checkpoint yet");
 }
 
 static int step_once(Session *session)
@@ -208,13 +207,11 @@ static int step_once(Session *session)
     if (talus_world_step(run->world, &info) != TALUS_OK)
         return step_failed(session);
     bool line = interval_ends(run, info.step);
-    warn_of_miss(session, &info);
     run_tally_step(&run->tally, &run->clock, &info);
     progress_step(&session->progress, run, &info, line || info.step == run->last_step);
     int code = write_step(session, &info, line);
-    if (code != CLI_OK && session->saved_time >= 0.0)
-        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
-                 session->saved_time, run->dir);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
     return code;
 }
 
@@ -226,6 +223,9 @@ static int loop(Session *session)
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
     run->clock.setup = session->last_checkpoint - run->clock.start;
+    if (run->first_step >= run->last_step)
+        fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
+                talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
     while (code == CLI_OK && !stop_signal && talus_world_steps(run->world) < run->last_step)
         code = step_once(session);
@@ -330,21 +330,21 @@ static const CliOption run_options[] = {
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
     {"until", 0, CLI_REAL, offsetof(Options, until), "T", "simulated seconds at which to end"},
     {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
-     "write frames, tables and checkpoints to DIR, in place of\nan earlier run there; without it "
-     "nothing is written"},
+     "write frames, tables and checkpoints to DIR, in place of\n"
+     "an earlier run there; without it nothing is written"},
     {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
      "simulated seconds between frames and between table lines"},
     {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",
-     "wall-clock seconds between checkpoints, 60 by default;\none is also written at the end and on "
-     "SIGINT or SIGTERM"},
+     "wall-clock seconds between checkpoints, 60 by default;\n"
+     "one is also written at the end and on SIGINT or SIGTERM"},
     {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
-     "go on from the newest sound checkpoint in DIR, with the\nsettings of that run; --until moves "
-     "its end"},
+     "go on from the newest sound checkpoint in DIR, with the\n"
+     "settings of that run; --until moves its end"},
     {"final-positions", 0, CLI_TEXT, offsetof(Options, final_positions), "FILE",
      "at the end, write a line 'x y z' per moving body"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
-     "standard output holds one JSON object about the run and\nnothing else; tables go to standard "
-     "error"},
+     "standard output holds one JSON object about the run and\n"
+     "nothing else; tables go to standard error"},
     {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no table and no closing report"},
 };
 

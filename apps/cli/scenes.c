@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Searched in this order: where it was built, where it was installed, where the user is. */
 static const char *const scene_dirs[] = {
@@ -162,7 +163,8 @@ static void show_warning(void *user, TalusLogLevel level, const char *id, const 
             return;
     if (count < MAX_KINDS)
         snprintf(shown[count++], NAME_BYTES, "%s", id);
-    fprintf(stderr, "talus: warning: %s\n", text);
+    /* A progress bar may be on the line. */
+    fprintf(stderr, "%stalus: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 
 void cli_show_warnings(void)

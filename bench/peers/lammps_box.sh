@@ -6,9 +6,10 @@
 # E is Young's modulus in Pa (Poisson's ratio 0.3), the knob that sets penetration and, through the
 # step, cost. The step is F (default 0.15) of the Rayleigh time; 0.3 is as stable here and costs half.
 #
-# gran/hertz/history is the fastest of LAMMPS's Hertzian styles. Restitution 0 would need an
-# overdamped contact, which halves the stable step; the damping here is 0.35 of critical (restitution
-# about 0.3) for an impact at 1 m/s, and the bed comes to rest all the same.
+# gran/hertz/history is cheaper per step than granular hertz/material and gives the same bed.
+# Restitution 0 would need a heavily damped contact, which did not stand a step of 0.3; the damping
+# here is 0.35 of critical (restitution about 0.3) for an impact at 1 m/s, and the bed comes to rest
+# all the same.
 #
 # CPU time is that of the stepping alone: the process minus the same process with no steps.
 # PEERS_BIN says where the tool `measure` is (default: build/peers of this repository).

@@ -5,7 +5,7 @@
  * need a whole-problem sum return it; they are the points where an iteration synchronises.
  *
  * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so
- * the gradient becomes s g and the cone's friction mu s_n / s_t (see talus_metric). */
+ * the gradient becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
@@ -33,10 +33,14 @@ typedef struct TalusStepSums {
     double residual_max;
 } TalusStepSums;
 
+/* A solver's metric, per block: s_n, s_t, and with nu = mu s_n / s_t the friction in that metric, nu
+ * and 1 / (1 + nu^2), which every projection onto the scaled cone needs. */
+typedef double TalusMetricBlock[4];
+
 /* Workspace of the accelerated method: vectors in the scaled metric. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
-    const double (*scale)[2]; /* s_n, s_t per block */
+    const TalusMetricBlock *metric;
     double beta, step;        /* momentum and 1/L */
     bool want_residual;
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
@@ -83,7 +87,7 @@ typedef struct TalusBackend {
      * x_prev the old x, g_prev its gradient. */
     void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
     /* x = gamma / s and back, in place. */
-    void (*scale)(const TalusOperator *op, const double (*scale)[2], bool into, double *x);
+    void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
     /* Gauss-Seidel: begin copies gamma into a plan, run sweeps, end writes gamma back. `change2` is
      * the sum over blocks of (d |gamma_new - gamma_old|)^2, the velocity change of the sweep. */

@@ -16,7 +16,7 @@
 
 /* Bodies as collision detection sees them: arrays owned by the world, indexed by body slot. */
 typedef struct TalusBodyView {
-    int count;              /* slots, dead ones included */
+    int count; /* slots, dead ones included */
     const TalusVec3 *position;
     const TalusQuat *orientation;
     const TalusVec3 *velocity; /* linear, at the start of the step, gravity added: v + h g */

@@ -23,8 +23,7 @@ static inline TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_
 /* Surface speed by rotation; a sphere's surface moves along itself. */
 static inline double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
 {
-    if (!bodies->spin_speed || bodies->fixed[i] ||
-        talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE)
+    if (!bodies->spin_speed || bodies->fixed[i] || talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE)
         return 0.0;
     return bodies->spin_speed[i];
 }

@@ -2,6 +2,7 @@
 #include "collide/grid.h"
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "collide/envelope.h"
 
@@ -9,7 +10,7 @@
 
 enum {
     SAMPLE = 1024,     /* slots looked at to choose unit, phase, drift and box */
-    SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: look at all slots */
+    SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */
     BINS = 32,         /* candidates for the phase, and bins for sizes within an octave */
     MAX_LARGE_WALLS = 64,
     GRAIN = 8192
@@ -47,11 +48,6 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 /* ---- sample ------------------------------------------------------------------------------------- */
 
-typedef struct Sample {
-    uint32_t *body; /* [count] */
-    int count;
-} Sample;
-
 static bool sampled(const TalusBodyView *v, int i)
 {
     if (v->shape[i] < 0 || v->fixed[i] || unbounded(talus_body_kind(v, (uint32_t)i)))
@@ -60,12 +56,25 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Every stride-th slot, at most SAMPLE bodies. */
-static int take_sample(const TalusBodyView *v, int stride, uint32_t *out)
+/* Slots at random, the same for the same number of slots; regular steps would fall into step with
+ * bodies made in rows. */
+static int sample_some(const TalusBodyView *v, uint32_t *out)
+{
+    TalusRng rng = talus_rng((uint64_t)v->count);
+    int count = 0;
+    for (int k = 0; k < SAMPLE; k++) {
+        int i = (int)talus_rng_below(&rng, (uint64_t)v->count);
+        if (sampled(v, i))
+            out[count++] = (uint32_t)i;
+    }
+    return count;
+}
+
+static int sample_first(const TalusBodyView *v, uint32_t *out)
 {
     int count = 0;
-    for (int64_t i = 0; i < v->count && count < SAMPLE; i += stride) {
-        if (sampled(v, (int)i))
+    for (int i = 0; i < v->count && count < SAMPLE; i++) {
+        if (sampled(v, i))
             out[count++] = (uint32_t)i;
     }
     return count;
@@ -114,6 +123,7 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     if (sum > 0.0 && sum < INFINITY)
         frexp(sum / count, &exponent);
     grid->unit = ldexp(1.0, exponent);
+    grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
 }
@@ -141,9 +151,9 @@ static void choose_range(const TalusGrid *grid, const uint32_t *sample, int coun
 static void choose_parameters(TalusGrid *grid)
 {
     uint32_t sample[SAMPLE];
-    int count = take_sample(grid->bodies, grid->bodies->count / SAMPLE + 1, sample);
+    int count = grid->bodies->count > SAMPLE ? sample_some(grid->bodies, sample) : 0;
     if (count < SMALL_SAMPLE)
-        count = take_sample(grid->bodies, 1, sample);
+        count = sample_first(grid->bodies, sample);
     grid->moving = count;
     if (count == 0)
         return;
@@ -176,7 +186,7 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
 static TalusWall make_wall(const TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
-    double per_unit = 1.0 / grid->unit;
+    double per_unit = grid->per_unit;
     TalusWall wall = {.body = i, .kind = talus_body_kind(v, i)};
     TalusAabb box = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
                                        v->orientation[i]);
@@ -210,9 +220,9 @@ static TalusStatus collect_walls(TalusGrid *grid)
 /* ---- levels ------------------------------------------------------------------------------------- */
 
 /* ceil(log2(2 fat / phase)) + 1023, read from the bits of the quotient. */
-static int size_class(const TalusGrid *grid, double fat)
+static int size_class(double fat, double per_phase)
 {
-    double ratio = fat * (2.0 / (grid->unit * grid->phase));
+    double ratio = 2.0 * fat * per_phase;
     uint64_t bits;
     memcpy(&bits, &ratio, sizeof bits);
     int class = (int)((bits - 1) >> 52) + 1;
@@ -222,10 +232,13 @@ static int size_class(const TalusGrid *grid, double fat)
 static bool finite_body(const TalusBodyView *v, int64_t i)
 {
     TalusVec3 x = v->position[i], u = v->velocity[i];
-    TalusQuat q = v->orientation[i];
-    double spin = v->spin_speed ? v->spin_speed[i] : 0.0;
-    double sum = fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) +
-                 fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z) + v->radius[i] + fabs(spin);
+    double sum =
+        fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose turns are never read */
+        TalusQuat q = v->orientation[i];
+        sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
+        sum += v->spin_speed ? fabs(v->spin_speed[i]) : 0.0;
+    }
     return sum < INFINITY;
 }
 
@@ -236,27 +249,42 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
+/* Whether the body goes into the grid, and its fat radius as TalusGrid.fat has it. */
+static float measure(TalusGrid *grid, uint32_t i)
+{
+    const TalusBodyView *v = grid->bodies;
+    if (v->shape[i] < 0)
+        return 0.0f;
+    bool sphere = talus_body_kind(v, i) == TALUS_SHAPE_SPHERE;
+    if (!finite_body(v, i))
+        lower_to(&grid->bad_body, i);
+    else if (sphere && v->size[i] != v->radius[i])
+        lower_to(&grid->odd_sphere, i);
+    else if (!is_wall(grid, i)) {
+        float fat = (float)(fat_radius(grid, i) * grid->per_unit * SLACK);
+        return sphere && !v->fixed[i] ? fat : -fat;
+    }
+    return 0.0f;
+}
+
 static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     TalusGrid *grid = context;
     uint32_t count[TALUS_SIZE_CLASSES] = {0};
+    double per_phase = 1.0 / grid->phase;
     int least = TALUS_SIZE_CLASSES, most = 0;
     for (int64_t i = begin; i < end; i++) {
-        if (grid->bodies->shape[i] < 0)
+        float fat = measure(grid, (uint32_t)i);
+        grid->fat[i] = fat;
+        if (fat == 0.0f)
             continue;
-        if (!finite_body(grid->bodies, i)) {
-            lower_to(&grid->bad_body, i);
-            continue;
-        }
-        if (is_wall(grid, (uint32_t)i))
-            continue;
-        int class = size_class(grid, fat_radius(grid, (uint32_t)i));
+        int class = size_class(fabs((double)fat), per_phase);
         count[class]++;
         least = class < least ? class : least;
         most = class > most ? class : most;
     }
-    for (int class = least; class <= most; class++) {
+    for (int class = least; class <= most; class ++) {
         if (count[class])
             atomic_fetch_add(&grid->size_class[class], count[class]);
     }
@@ -290,12 +318,13 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
 {
     grid->levels = 0;
     grid->members = 0;
-    for (int class = TALUS_SIZE_CLASSES - 1; class >= 0; class--) {
+    for (int class = TALUS_SIZE_CLASSES - 1; class >= 0; class --) {
         uint32_t count = atomic_load(&grid->size_class[class]);
         if (count == 0)
             continue;
         if (grid->levels < TALUS_MAX_LEVELS) {
             TalusLevel level = {.edge = ldexp(grid->phase, class - 1023)};
+            level.per_edge = 1.0 / level.edge;
             grid->level[grid->levels++] = level;
         }
         grid->level[grid->levels - 1].bodies += count;
@@ -318,15 +347,12 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
 
 /* ---- cells -------------------------------------------------------------------------------------- */
 
-static uint32_t cell_of_body(const TalusGrid *grid, uint32_t i)
+static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, TalusVec3 position)
 {
-    double per_unit = 1.0 / grid->unit;
-    TalusVec3 x = grid->bodies->position[i];
-    const TalusLevel *level =
-        &grid->level[grid->level_of_class[size_class(grid, fat_radius(grid, i))]];
-    int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x * per_unit));
-    int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y * per_unit));
-    int64_t cz = talus_fold(level, 2, talus_cell_of(level, x.z * per_unit));
+    TalusVec3 x = talus_scale(grid->per_unit, position);
+    int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x));
+    int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y));
+    int64_t cz = talus_fold(level, 2, talus_cell_of(level, x.z));
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
@@ -334,9 +360,15 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     (void)chunk;
     const TalusGrid *grid = context;
+    const TalusVec3 *position = grid->bodies->position;
+    double per_phase = 1.0 / grid->phase;
     for (int64_t i = begin; i < end; i++) {
-        bool outside = grid->bodies->shape[i] < 0 || is_wall(grid, (uint32_t)i);
-        grid->entry[i].a = outside ? grid->cells : cell_of_body(grid, (uint32_t)i);
+        uint32_t cell = grid->cells; /* the one past all others */
+        if (grid->fat[i] != 0.0f) {
+            int class = size_class(fabs((double)grid->fat[i]), per_phase);
+            cell = cell_of_body(grid, &grid->level[grid->level_of_class[class]], position[i]);
+        }
+        grid->entry[i].a = cell;
         grid->entry[i].b = (uint32_t)i;
     }
 }
@@ -346,17 +378,15 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusGrid *grid = context;
-    const TalusBodyView *v = grid->bodies;
-    double per_unit = 1.0 / grid->unit;
+    double per_unit = grid->per_unit;
     for (int64_t k = begin; k < end; k++) {
         uint32_t i = grid->entry[k].b;
-        TalusGridBody *body = &grid->body[k];
-        body->x = v->position[i].x * per_unit;
-        body->y = v->position[i].y * per_unit;
-        body->z = v->position[i].z * per_unit;
-        body->fat = (float)(fat_radius(grid, i) * per_unit * SLACK);
-        body->radius = (float)(fmin(v->radius[i], v->size[i]) * per_unit / SLACK);
-        if (v->fixed[i] || talus_body_kind(v, i) != TALUS_SHAPE_SPHERE)
+        TalusVec3 x = grid->bodies->position[i];
+        TalusGridBody body = {x.x * per_unit, x.y * per_unit, x.z * per_unit,
+                              fabs((double)grid->fat[i])};
+        grid->body[k] = body;
+        grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / SLACK);
+        if (grid->fat[i] < 0.0f)
             grid->entry[k].b |= TALUS_NOT_PLAIN;
     }
 }
@@ -364,17 +394,42 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch)
 {
     size_t count = (size_t)grid->bodies->count;
-    size_t pairs = count * sizeof(TalusPair), bodies = grid->members * sizeof(TalusGridBody);
+    size_t pairs = count * sizeof(TalusPair),
+           bodies = grid->members * (sizeof(TalusGridBody) + sizeof(float));
     TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity, pairs > bodies ? pairs : bodies, 0,
                             "grid bodies"));
     TALUS_TRY(TALUS_RESERVE(grid->entry, grid->entry_capacity, count, 0, "grid entries"));
-    TALUS_TRY(TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)grid->cells + 2, 0,
-                            "grid cells"));
+    TALUS_TRY(
+        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)grid->cells + 2, 0, "grid cells"));
     talus_parallel(pool, (int64_t)count, GRAIN, enter_chunk, grid);
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, grid->entry, (TalusPair *)scratch->block,
                                (int64_t)count, grid->cells + 1, grid->start));
     grid->body = (TalusGridBody *)scratch->block;
+    grid->radius = (float *)(grid->body + grid->members);
     talus_parallel(pool, grid->members, GRAIN, copy_chunk, grid);
+    return TALUS_OK;
+}
+
+static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
+{
+    int count = grid->bodies->count;
+    TALUS_TRY(TALUS_RESERVE(grid->fat, grid->fat_capacity, (size_t)count, 0, "fat radii"));
+    for (int class = 0; class < TALUS_SIZE_CLASSES; class ++)
+        atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
+    atomic_store(&grid->bad_body, INT64_MAX);
+    atomic_store(&grid->odd_sphere, INT64_MAX);
+    talus_parallel(pool, count, GRAIN, measure_chunk, grid);
+    long long bad = atomic_load(&grid->bad_body), odd = atomic_load(&grid->odd_sphere);
+    if (bad != INT64_MAX)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "detect: body %lld has a position, orientation, velocity or radius that "
+                          "is not a finite number",
+                          bad);
+    if (odd != INT64_MAX)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "detect: body %lld is a sphere of radius %g and size %g; they must be "
+                          "equal",
+                          odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
     return TALUS_OK;
 }
 
@@ -384,23 +439,15 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->bodies = bodies;
     grid->options = options;
     grid->drift = talus_vec3(0.0, 0.0, 0.0);
-    grid->unit = 1.0;
+    grid->unit = grid->per_unit = grid->phase = 1.0;
     grid->large = INFINITY;
     grid->walls = grid->levels = 0;
     grid->members = grid->cells = 0;
     choose_parameters(grid);
-    atomic_store(&grid->bad_body, INT64_MAX);
-    for (int class = 0; class < TALUS_SIZE_CLASSES; class++)
-        atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
-    talus_parallel(pool, bodies->count, GRAIN, measure_chunk, grid);
-    if (atomic_load(&grid->bad_body) != INT64_MAX)
-        return talus_fail(TALUS_ERR_NUMERIC,
-                          "detect: body %lld has a position, orientation, velocity or radius that "
-                          "is not a finite number",
-                          atomic_load(&grid->bad_body));
+    TALUS_TRY(collect_walls(grid));
+    TALUS_TRY(measure_bodies(grid, pool));
     if (grid->moving == 0)
         return TALUS_OK;
-    TALUS_TRY(collect_walls(grid));
     TALUS_TRY(lay_out_levels(grid));
     return sort_into_cells(grid, pool, scratch);
 }
@@ -408,6 +455,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 void talus_grid_clear(TalusGrid *grid)
 {
     talus_release(grid->wall);
+    talus_release(grid->fat);
     talus_release(grid->entry);
     talus_release(grid->start);
 }

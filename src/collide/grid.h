@@ -23,18 +23,18 @@
 
 enum { TALUS_MAX_LEVELS = 32, TALUS_SIZE_CLASSES = 2048 };
 
-/* Set in TalusGrid.entry[].b: not a moving sphere. */
+/* Set in TalusGrid.entry[].b for all but moving spheres, the plain bodies. */
 #define TALUS_NOT_PLAIN UINT32_C(0x80000000)
 
 /* A body as the search sees it, in units of TalusGrid.unit (a power of two, so that positions are
- * exact). The floats err on the safe side: fat is rounded up, radius down. */
+ * exact). */
 typedef struct TalusGridBody {
-    double x, y, z;
-    float fat, radius;
+    double x, y, z, fat;
 } TalusGridBody;
 
 typedef struct TalusLevel {
     double edge;       /* of a cell, in units */
+    double per_edge;   /* 1 / edge */
     int64_t origin[3]; /* cell coordinates of the box's first cell */
     int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
     uint32_t first;    /* number of its first cell; x runs fastest, then y, then z */
@@ -56,16 +56,18 @@ typedef struct TalusGrid {
     const TalusDetectOptions *options;
     int moving; /* bodies in the sample that move; none: nothing can touch */
     TalusVec3 drift;
-    double unit;         /* a power of two near the typical fat radius */
-    double phase;        /* cell edges are phase times a power of two, in units */
-    double large;        /* fixed bodies with a larger fat radius are walls */
-    TalusVec3 low, high; /* where most bodies are, in units */
-    atomic_llong bad_body;
+    double unit;             /* a power of two near the typical fat radius */
+    double per_unit;         /* 1 / unit */
+    double phase;            /* cell edges are phase times a power of two, in units */
+    double large;            /* fixed bodies with a larger fat radius are walls */
+    TalusVec3 low, high;     /* where most bodies are, in units */
+    atomic_llong bad_body;   /* lowest slot whose numbers are not finite */
+    atomic_llong odd_sphere; /* lowest sphere whose size is not its radius */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
-    uint32_t cells;   /* of all levels */
-    uint32_t members; /* bodies in the grid */
+    uint32_t cells;                             /* of all levels */
+    uint32_t members;                           /* bodies in the grid */
     atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / phase)) + 1023 */
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
 
@@ -73,11 +75,14 @@ typedef struct TalusGrid {
     size_t wall_capacity;
     int walls;
 
+    float *fat; /* by slot, in units, rounded up; 0 outside the grid, negative if not plain */
+    size_t fat_capacity;
     TalusPair *entry; /* (cell, body) in order of cells; dead slots and walls at the end */
     size_t entry_capacity;
     uint32_t *start; /* first entry of each cell, [cells + 2] */
     size_t start_capacity;
-    TalusGridBody *body; /* [members], beside entry; in memory->block */
+    TalusGridBody *body; /* [members], beside entry, in the scratch block */
+    float *radius;       /* [members], of spheres, rounded down; in the scratch block */
 } TalusGrid;
 
 /* Memory that one stage after the other uses. */
@@ -96,7 +101,7 @@ void talus_grid_clear(TalusGrid *grid);
 static inline int64_t talus_cell_of(const TalusLevel *level, double x)
 {
     const double limit = 0x1p52;
-    double c = x / level->edge;
+    double c = x * level->per_edge;
     c = c < -limit ? -limit : c > limit ? limit : c;
     int64_t k = (int64_t)c;
     return k - (c < (double)k);

@@ -13,7 +13,7 @@ typedef struct Job {
     TalusPair *pairs, *scratch;
     uint32_t *start, *histogram;
     uint32_t range;
-    int shift;       /* bucket = key >> shift */
+    int shift; /* bucket = key >> shift */
     int64_t buckets, chunks;
 } Job;
 

@@ -24,8 +24,8 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
     TalusVec3 h = def->half;
     double m = 8.0 * h.x * h.y * h.z;
     double xx = h.x * h.x, yy = h.y * h.y, zz = h.z * h.z;
-    TalusMassProperties r = {m, talus_sym3_scale(m / 3.0, (TalusSym3){yy + zz, xx + zz, xx + yy,
-                                                                      0.0, 0.0, 0.0})};
+    TalusMassProperties r = {
+        m, talus_sym3_scale(m / 3.0, (TalusSym3){yy + zz, xx + zz, xx + yy, 0.0, 0.0, 0.0})};
     return r;
 }
 

@@ -67,8 +67,7 @@ static TalusStatus check_point(const double *profile, int k)
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (def->point_count < 2 || !def->profile)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "revolve: profile has %d points; it needs at least 2",
+        return talus_fail(TALUS_ERR_ARGUMENT, "revolve: profile has %d points; it needs at least 2",
                           def->profile ? def->point_count : 0);
     for (int k = 0; k < def->point_count; k++)
         TALUS_TRY(check_point(def->profile, k));
@@ -137,10 +136,10 @@ bool talus_revolve_near(const double *profile, int points, TalusVec3 p, double r
 typedef struct Query {
     const double *profile;
     int points;
-    Point c;          /* p projected into the half plane */
+    Point c;           /* p projected into the half plane */
     double off_plane2; /* squared distance of p from it */
-    TalusVec3 radial; /* its direction */
-    uint32_t turn;    /* 0: p lies in the half plane */
+    TalusVec3 radial;  /* its direction */
+    uint32_t turn;     /* 0: p lies in the half plane */
     double reach;
     TalusRevolveFn *fn;
     void *context;
@@ -161,8 +160,11 @@ static void visit_face(const Query *q, int k)
         return;
     double side = off < 0.0 ? -1.0 : 1.0, length = sqrt(length2);
     Point n = {-side * direction.z / length, side * direction.r / length};
-    if (q->turn && !(n.r < 0.0)) /* a ring forms only on the side that faces the axis */
-        return;
+    if (q->turn) { /* a ring forms only where p is inside: the inside is convex and faces the axis */
+        Point own = {-2.0 * q->c.r, q->c.z};
+        if (!(n.r < 0.0 && side * cross(direction, minus(own, start)) >= 0.0))
+            return;
+    }
     TalusVec3 normal = talus_vec3(n.r * q->radial.x, n.r * q->radial.y, n.z);
     report(q, 2 * (uint32_t)k + 1, normal, fabs(off) / length);
 }
@@ -231,7 +233,8 @@ void talus_revolve_visit(const double *profile, int points, TalusVec3 p, double 
 
 const TalusShapeOps talus_revolve_ops = {
     .name = "revolve",
-    .summary = "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
+    .summary =
+        "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
     .fixed_only = true,
     .check = check,
     .measure = measure,

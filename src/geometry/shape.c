@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {
-    [TALUS_SHAPE_SPHERE] = &talus_sphere_ops,     [TALUS_SHAPE_PLANE] = &talus_plane_ops,
-    [TALUS_SHAPE_BOX] = &talus_box_ops,           [TALUS_SHAPE_CYLINDER] = &talus_cylinder_ops,
+    [TALUS_SHAPE_SPHERE] = &talus_sphere_ops,   [TALUS_SHAPE_PLANE] = &talus_plane_ops,
+    [TALUS_SHAPE_BOX] = &talus_box_ops,         [TALUS_SHAPE_CYLINDER] = &talus_cylinder_ops,
     [TALUS_SHAPE_REVOLVE] = &talus_revolve_ops,
 };
 

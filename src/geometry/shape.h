@@ -7,7 +7,7 @@
 /* A checked copy of a TalusShapeDef that owns its profile. */
 typedef struct TalusShape {
     TalusShapeDef def;
-    double *profile; /* owned; def.profile points here */
+    double *profile;        /* owned; def.profile points here */
     double bounding_radius; /* about the body's origin; 0 where unbounded or a sphere */
     double size;            /* smallest half extent; 0 for plane and revolve */
 } TalusShape;

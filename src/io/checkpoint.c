@@ -208,7 +208,7 @@ static bool present(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* The newer file first; the other one is still checked, so that damage is known before it matters. */
+/* The newer file first; the other is still checked, so that damage is known before it matters. */
 static TalusStatus read_pair(const char *dir, const Pair *pair, int threads, TalusWorld **world,
                              char **note)
 {
@@ -263,8 +263,8 @@ static TalusStatus write_image(const char *path, const Header *header, const cha
     return talus_file_commit(file);
 }
 
-/* A checkpoint says that all up to its time is safe, so the tables and the names of the frames go to
- * the disk before it; its own name (".") after it. */
+/* A checkpoint says that all up to its time is safe, so the tables and the names of the frames go
+ * to the disk before it; its own name (".") after it. */
 static TalusStatus sync_run(const char *dir, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++) {

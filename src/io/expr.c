@@ -124,8 +124,8 @@ typedef struct Function {
 } Function;
 
 static const Function functions[] = {
-    {"sqrt", sqrt, NULL},         {"cbrt", talus_cbrt, NULL}, {"min", NULL, minimum},
-    {"max", NULL, maximum},       {"ceil", ceil, NULL},       {"floor", floor, NULL},
+    {"sqrt", sqrt, NULL},           {"cbrt", talus_cbrt, NULL}, {"min", NULL, minimum},
+    {"max", NULL, maximum},         {"ceil", ceil, NULL},       {"floor", floor, NULL},
     {"round", nearest_whole, NULL}, {"abs", fabs, NULL},
 };
 
@@ -166,7 +166,8 @@ static double unknown_name(Eval *e, const char *name, int start, bool called)
     if (near)
         return fail(e, start, "no %s '%s'; did you mean '%s'?", what, name, near);
     return fail(e, start, "no %s '%s'%s", what, name,
-                called ? "; expected one of sqrt cbrt min max ceil floor round abs" : "");
+                called ? "; expected one of sqrt cbrt min max ceil floor round abs"
+                       : " is known here");
 }
 
 static double named(Eval *e)

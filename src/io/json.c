@@ -1,66 +1,12 @@
 /* io/json.c - the reader of io/json.h: recursive descent over bytes, one node per value. */
 #include "io/json.h"
 
-#include "base/memory.h"
-
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- arena ---- */
-
-typedef struct TalusArenaBlock TalusArenaBlock;
-struct TalusArenaBlock {
-    TalusArenaBlock *next;
-    size_t used, size;
-};
-
-enum { BLOCK_SIZE = 1 << 16, ALIGN = 16, HEADER = (sizeof(TalusArenaBlock) + ALIGN - 1) / ALIGN * ALIGN };
-
-static TalusStatus add_block(TalusArena *arena, size_t size)
-{
-    char *bytes;
-    TALUS_TRY(TALUS_ALLOC(bytes, HEADER + size, "scene"));
-    TalusArenaBlock *block = (TalusArenaBlock *)(void *)bytes;
-    block->next = arena->blocks;
-    block->size = size;
-    arena->blocks = block;
-    return TALUS_OK;
-}
-
-TalusStatus talus_arena_alloc(TalusArena *arena, size_t size, void **out)
-{
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    TalusArenaBlock *block = arena->blocks;
-    if (!block || block->size - block->used < size) {
-        TALUS_TRY(add_block(arena, size > BLOCK_SIZE ? size : BLOCK_SIZE));
-        block = arena->blocks;
-    }
-    *out = (char *)block + HEADER + block->used;
-    block->used += size;
-    return TALUS_OK;
-}
-
-TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out)
-{
-    void *copy;
-    TALUS_TRY(talus_arena_alloc(arena, length + 1, &copy));
-    memcpy(copy, text, length);
-    *out = (char *)copy;
-    return TALUS_OK;
-}
-
-void talus_arena_clear(TalusArena *arena)
-{
-    while (arena->blocks) {
-        TalusArenaBlock *block = arena->blocks;
-        arena->blocks = block->next;
-        talus_release(block);
-    }
-}
 
 /* ---- messages ---- */
 
@@ -94,10 +40,9 @@ void talus_json_path(const TalusJson *node, char *text, size_t size)
     text[0] = '\0';
     for (int i = n; i-- > 0 && used < size;) {
         char shown[TALUS_JSON_SHOWN];
-        int wrote = chain[i]->key
-                        ? snprintf(text + used, size - used, "%s%s", i < n - 1 ? "." : "",
-                                   talus_json_show(chain[i]->key, shown))
-                        : snprintf(text + used, size - used, "[%d]", chain[i]->index);
+        int wrote = chain[i]->key ? snprintf(text + used, size - used, "%s%s", i < n - 1 ? "." : "",
+                                             talus_json_show(chain[i]->key, shown))
+                                  : snprintf(text + used, size - used, "[%d]", chain[i]->index);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
 }
@@ -170,7 +115,8 @@ size_t talus_number_scan(const char *text, size_t length)
 bool talus_number_value(const char *text, size_t length, double *value)
 {
     char copy[160];
-    const char *point = localeconv()->decimal_point; /* what strtod takes; a host program may set it */
+    const char *point =
+        localeconv()->decimal_point; /* what strtod takes; a host program may set it */
     size_t used = 0, width = strlen(point);
     for (size_t i = 0; i < length; i++) {
         if (used + width + 1 >= sizeof copy)
@@ -206,7 +152,8 @@ static Place here(const Reader *r)
     return place;
 }
 
-static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...) TALUS_PRINTF(3, 4);
+static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
+    TALUS_PRINTF(3, 4);
 
 static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
 {
@@ -248,7 +195,8 @@ static TalusStatus fail_found(const Reader *r, const char *expected)
 {
     int c = peek(r);
     if (c < 0)
-        return fail_at(r, here(r), "found the end of the file, expected %s", expected);
+        return fail_at(r, here(r), "found the end of the %s, expected %s",
+                       r->positions ? "file" : "value", expected);
     if (c > 0x20 && c < 0x7F)
         return fail_at(r, here(r), "found '%c', expected %s", c, expected);
     return fail_at(r, here(r), "found byte 0x%02x, expected %s", (unsigned)c, expected);
@@ -543,8 +491,13 @@ static TalusStatus read_value(Reader *r, TalusJson *node)
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out)
 {
-    Reader r = {.arena = arena, .text = text, .source = source, .length = length, .line = 1,
-                .column = 1, .positions = positions};
+    Reader r = {.arena = arena,
+                .text = text,
+                .source = source,
+                .length = length,
+                .line = 1,
+                .column = 1,
+                .positions = positions};
     if (ahead(&r, "\xEF\xBB\xBF"))
         r.at = 3; /* a byte order mark */
     TalusJson *root;

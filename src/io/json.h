@@ -7,6 +7,7 @@
 #define TALUS_IO_JSON_H
 
 #include "base/status.h"
+#include "io/scene_arena.h"
 
 #include <talus/base.h>
 
@@ -25,26 +26,17 @@ typedef enum TalusJsonKind {
 typedef struct TalusJson TalusJson;
 struct TalusJson {
     TalusJsonKind kind;
-    const char *source;          /* the file's name, or the whole of "--set name=value" */
-    int line, column;            /* of the value, from 1; line 0: the source has no lines */
-    int key_line, key_column;    /* of the key, in an object */
-    const char *key;             /* in an object, else NULL */
-    int index;                   /* in the parent */
-    TalusJson *parent;           /* NULL at the root */
+    const char *source;             /* the file's name, or the whole of "--set name=value" */
+    int line, column;               /* of the value, from 1; line 0: the source has no lines */
+    int key_line, key_column;       /* of the key, in an object */
+    const char *key;                /* in an object, else NULL */
+    int index;                      /* in the parent */
+    TalusJson *parent;              /* NULL at the root */
     TalusJson *first, *last, *next; /* children in file order, next sibling */
-    int count;                   /* children */
+    int count;                      /* children */
     double number;
     const char *text; /* of a string, NUL-terminated UTF-8 */
 };
-
-/* Memory that goes as a whole. Starts zeroed. */
-typedef struct TalusArena {
-    struct TalusArenaBlock *blocks;
-} TalusArena;
-
-TalusStatus talus_arena_alloc(TalusArena *arena, size_t size, void **out);
-TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out);
-void talus_arena_clear(TalusArena *arena);
 
 /* `source` must outlive the tree. Without `positions` messages and values carry no line. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,

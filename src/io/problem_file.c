@@ -1,9 +1,9 @@
 /* io/problem_file.c - one contact problem as a file.
  *
- * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded to
- * eight bytes. All sizes follow from the header, so a reader compares one number with the size of the
- * file before it looks at anything. The reader takes any bytes and refuses what is not a problem:
- * every index is in range and every number finite before talus_problem_create sees it. */
+ * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
+ * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
+ * before anything else. The reader takes any bytes and refuses what is not a problem: every index
+ * is in range and every number finite before talus_problem_create sees it. */
 #include "io/problem_file.h"
 
 #include "base/hash.h"
@@ -51,8 +51,8 @@ static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
     layout->arrays[layout->count++] = (Array){field, count * element};
 }
 
-/* The arrays of a problem of these dimensions, in file order, and where each one belongs. No product
- * overflows: counts are below 2^31. */
+/* The arrays of a problem of these dimensions, in file order, and where each one belongs. No
+ * product overflows: counts are below 2^31. */
 static Layout lay_out(const Header *h, TalusProblemDef *def, const double **gamma)
 {
     Layout layout = {.count = 0};

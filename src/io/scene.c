@@ -30,7 +30,8 @@ static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder;
-    TALUS_TRY(talus_arena_text(&scene->arena, path, slash ? (size_t)(slash - path) + 1 : 0, &folder));
+    TALUS_TRY(
+        talus_arena_text(&scene->arena, path, slash ? (size_t)(slash - path) + 1 : 0, &folder));
     scene->folder = folder;
     return TALUS_OK;
 }
@@ -142,8 +143,8 @@ TalusStatus talus_scene_shape(const TalusScene *scene, const SceneBody *body,
     if (!body->shape->name)
         return TALUS_OK;
     int index = 0;
-    TALUS_TRY(find_name(scene->json, "shapes", "shape", body->shape->json, body->shape->name,
-                        &index));
+    TALUS_TRY(
+        find_name(scene->json, "shapes", "shape", body->shape->json, body->shape->name, &index));
     *shape = (const SceneShape *)scene->shapes.items + index;
     return TALUS_OK;
 }

@@ -36,8 +36,8 @@ typedef struct SceneField {
     size_t offset;
     const char *preset; /* the default, as JSON; NULL: none, the field stays zero */
     bool required;
-    unsigned only;   /* bits of the selector's choices that know the key; 0: all */
-    unsigned needed; /* bits of the selector's choices that require it */
+    unsigned only;     /* bits of the selector's choices that know the key; 0: all */
+    unsigned needed;   /* bits of the selector's choices that require it */
     const char *group; /* of the keys in one group exactly one is given, at most one for "?..." */
     const char *needs; /* another key that must be given along with this one */
     const char *help;
@@ -45,7 +45,7 @@ typedef struct SceneField {
 
 struct SceneType {
     SceneKind kind;
-    const char *name;           /* of an object, for the schema and the reference */
+    const char *name;           /* of an object: "body" */
     double min, max;            /* numbers; both 0: any */
     bool above;                 /* min itself is excluded */
     bool whole;                 /* REALS: whole numbers */

@@ -82,7 +82,8 @@ static TalusStatus add_friction(Builder *b)
         int first, second;
         TALUS_TRY(find_material(b, pairs[i].json, names[0], &first));
         TALUS_TRY(find_material(b, pairs[i].json, names[1], &second));
-        TALUS_TRY(at(talus_world_set_friction(b->world, first, second, pairs[i].mu), pairs[i].json));
+        TALUS_TRY(
+            at(talus_world_set_friction(b->world, first, second, pairs[i].mu), pairs[i].json));
     }
     return TALUS_OK;
 }
@@ -91,9 +92,8 @@ static TalusStatus add_friction(Builder *b)
 
 static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *index)
 {
-    int *known = body->shape->name
-                     ? &b->shape[shape - (const SceneShape *)b->scene->shapes.items]
-                     : NULL;
+    int *known =
+        body->shape->name ? &b->shape[shape - (const SceneShape *)b->scene->shapes.items] : NULL;
     if (known && *known) {
         *index = *known - 1;
         return TALUS_OK;
@@ -165,8 +165,8 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     batch->count = places->count;
     batch->position = places->position;
     batch->radius = places->radius;
-    batch->fixed = body->fixed || shape->kind == TALUS_SHAPE_PLANE ||
-                   shape->kind == TALUS_SHAPE_REVOLVE;
+    batch->fixed =
+        body->fixed || shape->kind == TALUS_SHAPE_PLANE || shape->kind == TALUS_SHAPE_REVOLVE;
     batch->density = body->density;
     batch->mass = body->mass;
     batch->tag = (int)body->tag;

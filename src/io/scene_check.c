@@ -137,7 +137,7 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
     if (!at && is_wall(shape))
         return talus_json_fail(body->json, 0, "a %s is placed by 'at'", kind_name(shape));
     if (at && count)
-        return talus_json_fail_key(count, "excluded by the key 'at' beside it");
+        return talus_json_fail_key(count, "cannot be given together with 'at'");
     if (body->fill && shape->kind != TALUS_SHAPE_SPHERE)
         return talus_json_fail(body->fill->json, 0, "for spheres only, but the shape is a %s",
                                kind_name(shape));
@@ -170,8 +170,8 @@ static TalusStatus check_bodies(const TalusScene *scene)
         int material;
         TALUS_TRY(check_name(scene, i));
         TALUS_TRY(talus_scene_shape(scene, body, &shape));
-        TALUS_TRY(talus_scene_material(scene, at_key(body->json, "material"), body->material,
-                                       &material));
+        TALUS_TRY(
+            talus_scene_material(scene, at_key(body->json, "material"), body->material, &material));
         TALUS_TRY(check_profile(shape));
         TALUS_TRY(check_fixed(body, shape));
         TALUS_TRY(check_radius(body, shape));
@@ -224,7 +224,8 @@ static TalusStatus check_probes(const TalusScene *scene)
     const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
     for (int i = 0; i < scene->probes.count; i++) {
         if (probes[i].region)
-            TALUS_TRY(check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));
+            TALUS_TRY(
+                check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));
         else
             TALUS_TRY(check_probe_body(scene, &probes[i]));
     }

@@ -18,9 +18,9 @@ typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
     const SceneShape *shape;
-    double min, max;  /* radii of spheres */
-    TalusVec3 half;   /* half extents of the largest body */
-    double across;    /* half width of the largest body seen from above, however it is turned */
+    double min, max; /* radii of spheres */
+    TalusVec3 half;  /* half extents of the largest body */
+    double across;   /* half width of the largest body seen from above, however it is turned */
     ScenePlaces *out;
 } Placing;
 
@@ -75,8 +75,8 @@ static TalusStatus start(const Placing *p, int64_t count)
 {
     TALUS_TRY(room_for(p, count));
     if (p->out->radius)
-        talus_generate_sizes((uint64_t)p->body->seed ^ UINT64_C(0x73697a6573), p->min, p->max, count,
-                             p->out->radius);
+        talus_generate_sizes((uint64_t)p->body->seed ^ UINT64_C(0x73697a6573), p->min, p->max,
+                             count, p->out->radius);
     return TALUS_OK;
 }
 
@@ -123,9 +123,12 @@ static TalusStatus place_lattice(const Placing *p)
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
     TALUS_TRY(start(p, count > 0 ? count : (int64_t)places));
-    TalusLattice lattice = {.lo = vec3(l->lo), .spacing = vec3(spacing), .half = p->half,
+    TalusLattice lattice = {.lo = vec3(l->lo),
+                            .spacing = vec3(spacing),
+                            .half = p->half,
                             .cells = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
-                            .jitter = l->jitter, .seed = (uint64_t)p->body->seed};
+                            .jitter = l->jitter,
+                            .seed = (uint64_t)p->body->seed};
     talus_generate_lattice(&lattice, p->out->count, p->out->position);
     return TALUS_OK;
 }
@@ -133,9 +136,13 @@ static TalusStatus place_lattice(const Placing *p)
 static TalusStatus place_layers(const Placing *p)
 {
     const SceneLayers *l = p->body->layers;
-    TalusLayers layers = {.bottom = vec3(l->bottom), .radius = l->radius,
-                          .half = {l->half[0], l->half[1]}, .size = p->across, .height = p->half.z,
-                          .jitter = l->jitter, .seed = (uint64_t)p->body->seed};
+    TalusLayers layers = {.bottom = vec3(l->bottom),
+                          .radius = l->radius,
+                          .half = {l->half[0], l->half[1]},
+                          .size = p->across,
+                          .height = p->half.z,
+                          .jitter = l->jitter,
+                          .seed = (uint64_t)p->body->seed};
     TALUS_TRY(distance(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
     TALUS_TRY(distance(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
@@ -221,13 +228,17 @@ static TalusStatus next_point(Lines *in, double *values, bool *found)
         const char *from = in->at, *stop = memchr(from, '\n', (size_t)(in->end - from));
         in->at = stop ? stop + 1 : in->end;
         stop = stop ? stop : in->end;
-        bool header = ++in->line == 1 && from < stop && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
+        bool header =
+            ++in->line == 1 && from < stop && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
         int n = header ? 0 : line_numbers(in, from, stop, values);
         if (n < 0)
             return TALUS_ERR_FORMAT;
         if (n == 1 || n == 2 || (n > 0 && in->columns > 0 && n != in->columns))
             return talus_fail(TALUS_ERR_FORMAT, "%s:%d: expected %s numbers, found %d", in->path,
-                              in->line, in->columns == 4 ? "4" : in->columns == 3 ? "3" : "3 or 4",
+                              in->line,
+                              in->columns == 4   ? "4"
+                              : in->columns == 3 ? "3"
+                                                 : "3 or 4",
                               n);
         *found = n > 0;
         in->columns = n > 0 ? n : in->columns;

@@ -217,8 +217,10 @@ static TalusStatus check_key(const SceneType *type, const TalusJson *member, uns
                                    talus_scene_suggest(type, member->key, near, sizeof near));
     if (field->only && !(field->only & bit)) {
         const TalusJson *selector = talus_json_get(member->parent, type->selector);
-        return talus_json_fail_key(member, "not a key of %s %s", selector ? "the kind" : "a name",
-                                   selector ? selector->text : "alone");
+        return selector ? talus_json_fail_key(member, "not for %s \"%s\"", type->selector,
+                                              selector->text)
+                        : talus_json_fail_key(member, "needs the key '%s' along with it",
+                                              type->selector);
     }
     if (field->needs && !talus_json_get(member->parent, field->needs))
         return talus_json_fail_key(member, "needs the key '%s' along with it", field->needs);
@@ -238,7 +240,10 @@ static void group_words(const SceneType *type, const char *group, char *text, si
             continue;
         seen++;
         used += (size_t)snprintf(text + used, size - used, "%s'%s'",
-                                 seen == 1 ? "" : seen == total ? " or " : ", ", f->key);
+                                 seen == 1       ? ""
+                                 : seen == total ? " or "
+                                                 : ", ",
+                                 f->key);
     }
 }
 
@@ -252,7 +257,7 @@ static TalusStatus check_group(const SceneType *type, const TalusJson *json, con
         if (!f->group || strcmp(f->group, group) != 0)
             continue;
         if (given)
-            return talus_json_fail_key(c, "excluded by the key '%s' beside it", given->key);
+            return talus_json_fail_key(c, "cannot be given together with '%s'", given->key);
         given = c;
     }
     if (given || group[0] == '?')

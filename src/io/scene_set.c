@@ -23,12 +23,13 @@ enum { MAX_WORD = 128, MAX_NAMES = 256 };
 
 /* ---- messages ---- */
 
+/* `what` is the beginning of the sentence: "no parameter". */
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
     char shown[TALUS_JSON_SHOWN];
     const char *near = talus_nearest(word, names, count);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: no %s '%s'%s%s%s", w->source, what,
+    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s '%s'%s%s%s", w->source, what,
                       talus_json_show(word, shown), near ? "; did you mean '" : "",
                       near ? near : "", near ? "'?" : "");
 }
@@ -51,11 +52,12 @@ static TalusStatus fail_top(const Walk *w, const char *word)
         names[n++] = f->key;
         if (f->type->kind == SCENE_OBJECT && talus_scene_field(f->type, word)) {
             snprintf(dotted, sizeof dotted, "%s.%s", f->key, word);
-            return talus_fail(TALUS_ERR_ARGUMENT, "%s: no parameter or key '%s'; did you mean '%s'?",
-                              w->source, word, dotted);
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "%s: no parameter or key '%s'; did you mean '%s'?", w->source, word,
+                              dotted);
         }
     }
-    return fail_name(w, "parameter or key", word, names, n);
+    return fail_name(w, "no parameter or key", word, names, n);
 }
 
 static TalusStatus fail_key(const Walk *w, const char *word)
@@ -64,7 +66,7 @@ static TalusStatus fail_key(const Walk *w, const char *word)
     int n = 0;
     char path[256], what[300];
     talus_json_path(w->node, path, sizeof path);
-    snprintf(what, sizeof what, "key in %s:", path);
+    snprintf(what, sizeof what, "%s has no key", path);
     if (w->type->kind == SCENE_OBJECT)
         for (; n < w->type->field_count && n < MAX_NAMES; n++)
             names[n] = w->type->fields[n].key;
@@ -113,9 +115,10 @@ static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out
     SceneKind kind = field->type->kind;
     TalusJson *preset;
     drop_rivals(w->node, w->type, field);
-    TALUS_TRY(new_node(w, kind == SCENE_LIST || kind == SCENE_REALS ? TALUS_JSON_ARRAY
-                          : kind >= SCENE_OBJECT                    ? TALUS_JSON_OBJECT
-                                                                    : TALUS_JSON_NULL,
+    TALUS_TRY(new_node(w,
+                       kind == SCENE_LIST || kind == SCENE_REALS ? TALUS_JSON_ARRAY
+                       : kind >= SCENE_OBJECT                    ? TALUS_JSON_OBJECT
+                                                                 : TALUS_JSON_NULL,
                        field->key, out));
     talus_json_append(w->node, *out);
     if (field->preset) {
@@ -187,8 +190,8 @@ static TalusStatus step_index(Walk *w, const char *word)
         return fail_step(w, why);
     }
     w->node = child;
-    bool nested = w->type->kind == SCENE_LIST &&
-                  (!w->type->or_one || child->kind == TALUS_JSON_ARRAY);
+    bool nested =
+        w->type->kind == SCENE_LIST && (!w->type->or_one || child->kind == TALUS_JSON_ARRAY);
     w->type = nested ? w->type->item : NULL;
     return TALUS_OK;
 }
@@ -213,8 +216,9 @@ static TalusStatus walk_path(Walk *w, const char *path)
     char word[MAX_WORD];
     TALUS_TRY(next_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    if (*path == '\0' && params && talus_json_get(params, word))
-        TALUS_TRY(step_key(w, "params")); /* a parameter hides a key of the same name */
+    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] next to a parameter bodies */
+    if (params && talus_json_get(params, word) && !key)
+        TALUS_TRY(step_key(w, "params"));
     TALUS_TRY(step_key(w, word));
     while (*path) {
         bool index = *path++ == '[';

@@ -48,12 +48,12 @@ static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 #define BIT(kind) (1u << TALUS_SHAPE_##kind)
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define AT(member) .offset = offsetof(STRUCT, member)
-#define OBJECT(variable, title, ...)                                                               \
-    static const SceneType variable = {.kind = SCENE_OBJECT,                                       \
-                                       .name = title,                                              \
-                                       .fields = variable##_fields,                                \
-                                       .field_count = COUNT(variable##_fields),                    \
-                                       .size = sizeof(STRUCT),                                     \
+#define OBJECT(variable, title, ...)                                            \
+    static const SceneType variable = {.kind = SCENE_OBJECT,                    \
+                                       .name = title,                           \
+                                       .fields = variable##_fields,             \
+                                       .field_count = COUNT(variable##_fields), \
+                                       .size = sizeof(STRUCT),                  \
                                        __VA_ARGS__}
 
 /* ---- objects ---- */
@@ -65,7 +65,7 @@ static const SceneField solver_fields[] = {
     {"tolerance", &not_negative, AT(tolerance), .preset = "0.001",
      .help = "velocity residual of a solved step, relative to the reference speed"},
     {"reference_speed", &not_negative, AT(reference_speed), .preset = "0",
-     .help = "m/s; the reference speed is max(|gravity| step, this)"},
+     .help = "m/s; the reference speed is the larger of this and gravity times step"},
     {"norm", &norm, AT(norm), .preset = "\"rms\"", .help = "of the residual"},
     {"max_iterations", &counter, AT(max_iterations), .preset = "1000", .help = "budget of a step"},
     {"on_miss", &miss, AT(on_miss), .preset = "\"continue\"",
@@ -92,7 +92,7 @@ static const SceneField pair_fields[] = {
     {"between", &two_names, AT(between), .required = true, .help = "two names of materials"},
     {"mu", &not_negative, AT(mu), .required = true, .help = "friction coefficient of the pair"},
 };
-OBJECT(pair, "friction pair", .shorthand = NULL);
+OBJECT(pair, "pair", .shorthand = NULL);
 #undef STRUCT
 
 #define STRUCT SceneShape
@@ -156,7 +156,8 @@ static const SceneField layers_fields[] = {
      .help = "half extents of a square region: each layer is a grid"},
     {"spacing", &positive, AT(spacing),
      .help = "between neighbours of a layer, at least a body's size; default 1.1 times that"},
-    {"rise", &positive, AT(rise), .help = "between layers, at least a body's height; default as `spacing`"},
+    {"rise", &positive, AT(rise),
+     .help = "between layers, at least a body's height; default as `spacing`"},
     {"jitter", &fraction, AT(jitter), .preset = "0",
      .help = "random shift, as a share of the room between neighbours"},
     {"repeat", &counter, AT(repeat), .help = "number of layers; default as many as `count` needs"},
@@ -184,7 +185,8 @@ static const SceneField body_fields[] = {
      .help = "a name of `shapes`, or a shape"},
     {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
-    {"density", &positive, AT(density), .group = "?weight", .help = "kg/m3; default the material's"},
+    {"density", &positive, AT(density), .group = "?weight",
+     .help = "kg/m3; default the material's"},
     {"mass", &positive, AT(mass), .group = "?weight", .help = "kg, of each body"},
     {"fixed", &flag, AT(fixed), .help = "cannot move; default true for plane and revolve only"},
     {"at", &points, AT(at), .group = "placement", .help = "one point or a list of points"},
@@ -195,7 +197,8 @@ static const SceneField body_fields[] = {
     {"file", &text, AT(file), .group = "placement",
      .help = "text file of lines x y z [radius], beside the scene"},
     {"count", &counter, AT(count),
-     .help = "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
+     .help =
+         "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
     {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill and sizes"},
     {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
@@ -279,13 +282,14 @@ static const SceneField scene_fields[] = {
     {"envelope", &not_negative, AT(envelope), .preset = "0.02",
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
     {"recovery", &not_negative, AT(recovery), .preset = "0.2",
-     .help = "overlap is undone at most this fast, in units of sqrt(|gravity| size); 0: no limit"},
+     .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
     {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
     {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
     {"friction", &pairs, AT(friction), .preset = "[]", .help = "of pairs of materials"},
     {"shapes", &shapes, AT(shapes), .preset = "{}", .help = "by name"},
-    {"bodies", &bodies, AT(bodies), .required = true, .help = "entries, each of one or many bodies"},
+    {"bodies", &bodies, AT(bodies), .required = true,
+     .help = "entries, each of one or many bodies"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
     {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
     {"probes", &probes, AT(probes), .preset = "[]", .help = "forces as time series"},
@@ -337,13 +341,13 @@ static void choice_words(const SceneType *type, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "one of");
     for (int i = 0; type->choices[i] && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "",
-                                 type->choices[i]);
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", type->choices[i]);
 }
 
 static void list_words(const SceneType *type, char *out, size_t size)
 {
-    static const char *const plural[] = {"numbers", "numbers", "flags", "strings", "strings",
+    static const char *const plural[] = {"numbers", "numbers", "flags",  "strings", "strings",
                                          "arrays",  "objects", "arrays", "objects", "objects"};
     const char *items = type->item->kind == SCENE_REALS ? "points" : plural[type->item->kind];
     if (type->most)

@@ -151,13 +151,13 @@ static void array_sequence(TalusFile *file, const char *name, int32_t first, int
     array_end(&stream);
 }
 
-/* An index can be used again after a body has gone; its generation then tells the two apart. */
+/* An index is used again after a body has gone; its generation, from 1, tells the two apart. */
 static void array_ids(TalusFile *file, const TalusBodyId *ids, int count)
 {
     TalusBase64 stream =
         array_begin(file, "Int64", "body_id", 1, (uint64_t)count * sizeof(int64_t));
     for (int i = 0; i < count; i++) {
-        uint64_t id = (uint64_t)ids[i].generation << 32 | ids[i].index;
+        uint64_t id = (uint64_t)(ids[i].generation - 1) << 32 | ids[i].index;
         talus_base64_put(&stream, &id, sizeof id);
     }
     array_end(&stream);
@@ -209,16 +209,18 @@ static void write_frame(TalusFile *file, const Frame *frame, double time)
     talus_file_print(
         file,
         "<?xml version=\"1.0\"?>\n"
-        "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+        "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+        "header_type=\"UInt64\">\n"
         "<PolyData>\n"
         "<FieldData>\n"
-        "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%.17g</DataArray>\n"
+        "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">"
+        "%.17g</DataArray>\n"
         "</FieldData>\n",
         time);
-    talus_file_print(
-        file,
-        "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n",
-        frame->count, frame->count);
+    talus_file_print(file,
+                     "<Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"0\" "
+                     "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n",
+                     frame->count, frame->count);
     write_fields(file, frame);
     write_geometry(file, frame);
     talus_file_print(file, "</Piece>\n</PolyData>\n</VTKFile>\n");

@@ -29,8 +29,8 @@ typedef struct State {
 
 typedef struct Work {
     double *x_prev, *g_prev;
-    double (*scale)[2];
-    size_t x_room, g_room, scale_room;
+    TalusMetricBlock *metric;
+    size_t x_room, g_room, metric_room;
 } Work;
 
 static const char *const metrics[] = {"trace", "anisotropic", NULL};
@@ -53,13 +53,13 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
     TALUS_TRY(s->backend->reserve(&w->x_prev, &w->x_room, n, "previous impulses"));
     TALUS_TRY(s->backend->reserve(&w->g_prev, &w->g_room, n, "previous gradient"));
-    return TALUS_RESERVE(w->scale, w->scale_room, blocks, 0, "metric");
+    return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
 }
 
 typedef struct MetricPass {
     const TalusOperator *op;
-    double (*scale)[2];
-    int metric;
+    TalusMetricBlock *out;
+    bool trace;
 } MetricPass;
 
 static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -67,16 +67,17 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const MetricPass *pass = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        double d = talus_block_scale(pass->op, (int)i);
-        bool trace = pass->metric == TALUS_METRIC_TRACE;
-        pass->scale[i][0] = 1.0 / sqrt(trace ? d : pass->op->diagonal[i][0]);
-        pass->scale[i][1] = 1.0 / sqrt(trace ? d : pass->op->diagonal[i][1]);
+        double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
+        m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
+        m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
+        m[2] = pass->op->rows == 3 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
+        m[3] = 1.0 / (1.0 + m[2] * m[2]);
     }
 }
 
 static void fill_metric(TalusSolve *s, const Params *p, Work *w)
 {
-    MetricPass pass = {s->op, w->scale, p->metric};
+    MetricPass pass = {s->op, w->metric, p->metric == TALUS_METRIC_TRACE};
     talus_parallel(s->op->pool, s->op->blocks, 4096, metric_chunk, &pass);
 }
 
@@ -112,7 +113,7 @@ static void iterate(TalusSolve *s, const Params *p, State *state, TalusAccelerat
         talus_solve_count(s, 1);
         if (a->want_residual) {
             double rms = sqrt(sums.residual2 / s->op->blocks);
-            go = !talus_solve_infeasible(s, a->x_prev, a->scale, rms) &&
+            go = !talus_solve_infeasible(s, a->x_prev, a->metric, rms) &&
                  talus_solve_continue(s, rms, sums.residual_max);
         }
     }
@@ -126,20 +127,20 @@ static TalusStatus solve_apgd(TalusSolve *s)
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(reserve(s, w));
     fill_metric(s, p, w);
-    const double(*scale)[2] = (const double(*)[2])w->scale;
+    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (state->norm > 0.0)
         state->norm *= p->forget;
     else
         state->norm =
-            p->margin * talus_operator_norm(s, scale, POWER_ITERATIONS, w->x_prev, w->g_prev);
-    s->backend->scale(s->op, scale, true, s->gamma);
+            p->margin * talus_operator_norm(s, metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
+    s->backend->scale(s->op, metric, true, s->gamma);
     memcpy(w->x_prev, s->gamma, n * sizeof *s->gamma);
     memset(w->g_prev, 0, n * sizeof *w->g_prev);
-    TalusAccelerated a = {.x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .scale = scale};
+    TalusAccelerated a = {.x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric};
     iterate(s, p, state, &a);
     if (a.x_prev != s->gamma)
         memcpy(s->gamma, a.x_prev, n * sizeof *s->gamma);
-    s->backend->scale(s->op, scale, false, s->gamma);
+    s->backend->scale(s->op, metric, false, s->gamma);
     return TALUS_OK;
 }
 
@@ -148,7 +149,7 @@ static void clear(void *work)
     Work *w = work;
     talus_release(w->x_prev);
     talus_release(w->g_prev);
-    talus_release(w->scale);
+    talus_release(w->metric);
 }
 
 const TalusSolverType talus_solver_apgd = {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-double talus_operator_norm(TalusSolve *s, const double (*scale)[2], int iterations, double *x,
+double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int iterations, double *x,
                            double *y)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
@@ -19,9 +19,9 @@ double talus_operator_norm(TalusSolve *s, const double (*scale)[2], int iteratio
         if (!(length > 0.0))
             break;
         s->backend->axpby(s->op, 0.0, x, 1.0 / length, x);
-        s->backend->scale(s->op, scale, false, x);
+        s->backend->scale(s->op, metric, false, x);
         s->backend->product(s->op, x, true, false, y);
-        s->backend->scale(s->op, scale, false, y);
+        s->backend->scale(s->op, metric, false, y);
         norm = sqrt(s->backend->dot(s->op, y, y));
         memcpy(x, y, n * sizeof *x);
         s->info->products++;

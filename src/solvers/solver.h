@@ -53,14 +53,14 @@ bool talus_solve_within_budget(TalusSolve *solve);
  * the others. */
 bool talus_solve_watching(const TalusSolve *solve);
 
-/* To be called now and then with the current iterate, gamma = scale x (scale NULL: x is gamma):
+/* To be called now and then with the current iterate, gamma = s x (metric NULL: x is gamma):
  * true when the problem proves infeasible. */
-bool talus_solve_infeasible(TalusSolve *solve, const double *x, const double (*scale)[2],
+bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                             double rms);
 
 /* The largest eigenvalue of S (N + E) S by power iteration: an estimate from below. `x` and `y` are
  * work vectors. Counts its products. */
-double talus_operator_norm(TalusSolve *solve, const double (*scale)[2], int iterations, double *x,
+double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations, double *x,
                            double *y);
 
 extern const TalusSolverType talus_solver_jacobi, talus_solver_gs, talus_solver_apgd;

@@ -79,7 +79,7 @@ bool talus_solve_watching(const TalusSolve *solve)
     return solve->info->iterations >= solve->watch->next;
 }
 
-bool talus_solve_infeasible(TalusSolve *solve, const double *x, const double (*scale)[2],
+bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                             double rms)
 {
     TalusWatch *w = solve->watch;
@@ -88,8 +88,8 @@ bool talus_solve_infeasible(TalusSolve *solve, const double *x, const double (*s
         return false;
     w->next = 2 * solve->info->iterations;
     memcpy(w->now, x, n * sizeof *x);
-    if (scale)
-        solve->backend->scale(solve->op, scale, false, w->now);
+    if (metric)
+        solve->backend->scale(solve->op, metric, false, w->now);
     double outside, size = scaled_size(solve, w->now, &outside);
     if (w->has_old && rms > 0.5 * w->old_rms && size > 2.0 * w->old_size) {
         for (size_t i = 0; i < n; i++)

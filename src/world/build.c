@@ -81,9 +81,9 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
     FreeContext c = {world, talus_scale(h, world->def.gravity), b->counts.general > 0};
     TALUS_TRY(reserve_step(world, c.spins));
     talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
-    double sum[TALUS_PARTIALS];
-    talus_sum_partials(world, talus_chunks(b->counts.slots, TALUS_GRAIN), sum);
-    if (sum[0] != 0.0)
+    double bad;
+    talus_sum_partials(world, b->counts.slots, 1, &bad);
+    if (bad != 0.0)
         TALUS_TRY(name_bad_body(world));
     TalusBodyView view = {
         .count = b->counts.slots,
@@ -207,7 +207,8 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
         op->pair[i][0] = a;
         op->pair[i][1] = b_moves ? b : -1;
         talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
-        op->mu[i] = law->mu;
+        if (op->rows == 3)
+            op->mu[i] = law->mu;
         op->bias[i] = contact_bias(c, law, contact->gap, size);
         if (op->compliance)
             op->compliance[i] =

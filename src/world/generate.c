@@ -159,9 +159,9 @@ static void put(LayerWriter *w, double x, double y)
         double c, s, turn = talus_rng_uniform(&w->rng), reach = talus_rng_uniform(&w->rng);
         talus_turn(turn, &c, &s);
         TalusVec3 to = talus_vec3(x + across * reach * c, y + across * reach * s, 0.0);
-        bool inside = l->radius > 0.0
-                          ? talus_norm(to) <= l->radius - l->size
-                          : fabs(to.x) <= l->half[0] - l->size && fabs(to.y) <= l->half[1] - l->size;
+        bool inside = l->radius > 0.0 ? talus_norm(to) <= l->radius - l->size
+                                      : fabs(to.x) <= l->half[0] - l->size &&
+                                            fabs(to.y) <= l->half[1] - l->size;
         if (inside) {
             x = to.x;
             y = to.y;
@@ -229,9 +229,8 @@ static int64_t cell_of(double x, double lo, double width, int64_t n)
 static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int64_t count,
                       double largest)
 {
-    grid->lo = fill->radius > 0.0
-                   ? talus_sub(fill->lo, talus_vec3(fill->radius, fill->radius, 0.0))
-                   : fill->lo;
+    grid->lo = fill->radius > 0.0 ? talus_sub(fill->lo, talus_vec3(fill->radius, fill->radius, 0.0))
+                                  : fill->lo;
     grid->width = 2.0 * largest;
     for (;; grid->width *= 1.5) {
         double sides[3] = {size.x, size.y, size.z}, total = 1.0;

@@ -24,7 +24,7 @@ void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, 
  * by up to that share of the room spacing - 2 half leaves in its cell. */
 typedef struct TalusLattice {
     TalusVec3 lo, spacing;
-    TalusVec3 half;    /* half extents of the largest body */
+    TalusVec3 half; /* half extents of the largest body */
     int64_t cells[3];
     double jitter; /* 0 to 1 */
     uint64_t seed;

@@ -139,7 +139,7 @@ typedef struct TalusProbe {
     char *name;
     TalusProbeDef def;
     TalusProbeValue value;
-    TalusVec3 impulse, moment; /* of the parts of the step so far */
+    TalusProbeValue next; /* of the step under way, force and torque still as impulses */
 } TalusProbe;
 
 /* What a halved step needs to go back to where it began. */
@@ -192,6 +192,7 @@ struct TalusWorld {
     size_t partial_capacity;
     TalusBackup backup;
     unsigned char *solver_state; /* as the step found it */
+    size_t solver_state_size;
     size_t solver_state_capacity;
     TalusStepInfo info;
 };
@@ -276,10 +277,11 @@ void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orien
 double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation, TalusVec3 spin);
 
 /* ---- ledger.c ---- */
-/* Works of the contacts over the step, and their impulses back into the contact list. */
-void talus_ledger_contacts(TalusWorld *world, const double (*velocity)[8]);
-/* Adds the column sums of the first `chunks` partials, in order. */
-void talus_sum_partials(const TalusWorld *world, int64_t chunks, double sum[TALUS_PARTIALS]);
+/* Works of the contacts over the step, and their impulses back into the contact list. The problem's
+ * body records hold the mean of free and solved velocities. */
+void talus_ledger_contacts(TalusWorld *world);
+/* Sums of the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
+void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum);
 void talus_ledger_close(TalusWorld *world);
 
 /* ---- probe.c ---- */
@@ -290,6 +292,10 @@ void talus_probes_close(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);
 /* Arms of contact i: from each body's centre to its contact point, as the step used them. */
-TalusArms talus_contact_arms(const TalusWorld *world, int contact);
+TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *list, int i);
+
+/* ---- save_contacts.c ---- */
+struct TalusArchive;
+void talus_archive_contacts(struct TalusArchive *archive, TalusWorld *world);
 
 #endif

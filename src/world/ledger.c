@@ -9,38 +9,35 @@
  * The sums here are over contacts, those of integrate.c over bodies: that they agree to rounding
  * (`imbalance`) is a check of the operator and of the solver's velocities, in every step.
  *
- * Per contact with an impulse: four gathers of 64 bytes (two bodies, free and solved) and about 60
- * flops; a contact without one costs its gamma alone. */
+ * Per contact with an impulse: two gathers of 64 bytes and about 60 flops; a contact without one costs
+ * its gamma alone. */
 #include "world/internal.h"
 
 typedef struct LedgerContext {
     TalusWorld *world;
     const TalusOperator *op;
     const double *gamma;
-    const double (*velocity)[8];
 } LedgerContext;
 
-enum { NORMAL, TANGENTIAL, STABILISATION };
+enum { NORMAL, TANGENTIAL, STABILISATION, SUMS };
 
-void talus_sum_partials(const TalusWorld *world, int64_t chunks, double sum[TALUS_PARTIALS])
+void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum)
 {
-    for (int j = 0; j < TALUS_PARTIALS; j++)
+    for (int j = 0; j < columns; j++)
         sum[j] = 0.0;
-    for (int64_t i = 0; i < chunks; i++)
-        for (int j = 0; j < TALUS_PARTIALS; j++)
+    for (int64_t i = 0; i < talus_chunks(count, TALUS_GRAIN); i++)
+        for (int j = 0; j < columns; j++)
             sum[j] += world->partial[i][j];
 }
 
-/* Mean of free and solved velocity of a body: linear v and scaled spin s. */
 static void mean_velocity(const LedgerContext *c, int body, TalusVec3 *v, TalusVec3 *s)
 {
-    if (body < 0) {
-        *v = *s = talus_vec3(0.0, 0.0, 0.0);
+    *v = *s = talus_vec3(0.0, 0.0, 0.0);
+    if (body < 0)
         return;
-    }
-    const double *p = c->op->body[body], *q = c->velocity[body];
-    *v = talus_vec3(0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1]), 0.5 * (p[2] + q[2]));
-    *s = talus_vec3(0.5 * (p[4] + q[4]), 0.5 * (p[5] + q[5]), 0.5 * (p[6] + q[6]));
+    const double *r = c->op->body[body]; /* integrate.c has put the mean there */
+    *v = talus_vec3(r[0], r[1], r[2]);
+    *s = talus_vec3(r[4], r[5], r[6]);
 }
 
 /* (u' + u_f)/2 of contact i, in its frame. */
@@ -69,7 +66,7 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     const LedgerContext *c = context;
     const TalusOperator *op = c->op;
     const TalusContactList *list = c->world->contacts;
-    double sum[3] = {0.0, 0.0, 0.0};
+    double sum[SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++) {
         double gamma[3] = {c->gamma[op->rows * i], 0.0, 0.0};
         if (op->rows == 3) {
@@ -89,18 +86,18 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
         if (list->contact[i].gap < 0.0 && op->bias[i] < 0.0)
             sum[STABILISATION] -= gamma[0] * op->bias[i];
     }
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < SUMS; j++)
         c->world->partial[chunk][j] = sum[j];
 }
 
-void talus_ledger_contacts(TalusWorld *world, const double (*velocity)[8])
+void talus_ledger_contacts(TalusWorld *world)
 {
     LedgerContext c = {world, talus_problem_operator(world->problem),
-                       talus_problem_gamma(world->problem), velocity};
+                       talus_problem_gamma(world->problem)};
     int64_t count = world->contacts->count;
     talus_parallel(world->pool, count, TALUS_GRAIN, contact_works, &c);
-    double sum[TALUS_PARTIALS];
-    talus_sum_partials(world, talus_chunks(count, TALUS_GRAIN), sum);
+    double sum[SUMS];
+    talus_sum_partials(world, count, SUMS, sum);
     TalusLedger *ledger = &world->info.ledger;
     ledger->friction += sum[TANGENTIAL];
     ledger->stabilisation += sum[STABILISATION];

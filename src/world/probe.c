@@ -73,15 +73,14 @@ TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index)
     return world->probe[index].value;
 }
 
-TalusArms talus_contact_arms(const TalusWorld *world, int contact)
+TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *list, int i)
 {
-    const TalusContactList *list = talus_detector_contacts(world->detector);
     const TalusBodies *b = &world->bodies;
-    const TalusContact *c = &list->contact[contact];
-    if (contact >= list->sphere_sphere + list->sphere_fixed)
+    const TalusContact *c = &list->contact[i];
+    if (i >= list->sphere_sphere + list->sphere_fixed)
         return list->arms[c->general];
     TalusArms arms = {.a = talus_scale(b->radius[c->a], c->normal)};
-    if (contact < list->sphere_sphere)
+    if (i < list->sphere_sphere)
         arms.b = talus_scale(-b->radius[c->b], c->normal);
     else
         arms.b = talus_sub(talus_madd(talus_add(b->position[c->a], arms.a), c->gap, c->normal),
@@ -89,7 +88,10 @@ TalusArms talus_contact_arms(const TalusWorld *world, int contact)
     return arms;
 }
 
-/* ---- sums; partials: force 3, torque 3, number ---- */
+/* ---- sums ---- */
+
+enum { CONTACT_SUMS = 7, /* force 3, torque 3, number */ BODY_SUMS = 5 /* number, mass, momentum */ };
+
 
 static void add_force(double *sum, TalusVec3 force, TalusVec3 arm)
 {
@@ -124,7 +126,7 @@ static void probe_contact(const ProbeContext *c, int i, double *sum)
     }
     if (on_a == on_b || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
         return;
-    TalusArms arms = talus_contact_arms(c->world, i);
+    TalusArms arms = talus_contact_arms(c->world, list, i);
     TalusVec3 arm = on_a ? arms.a : arms.b;
     if (c->probe->def.kind == TALUS_PROBE_REGION)
         arm = talus_add(arm, talus_sub(position[on_a ? contact->a : contact->b], c->middle));
@@ -134,18 +136,17 @@ static void probe_contact(const ProbeContext *c, int i, double *sum)
 static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
-    double *sum = c->world->partial[chunk];
-    for (int j = 0; j < TALUS_PARTIALS; j++)
-        sum[j] = 0.0;
+    double sum[CONTACT_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         probe_contact(c, (int)i, sum);
+    for (int j = 0; j < CONTACT_SUMS; j++)
+        c->world->partial[chunk][j] = sum[j];
 }
 
-/* Partials: bodies, mass, momentum 3. */
 static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
-    double sum[TALUS_PARTIALS] = {0.0};
+    double sum[BODY_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++) {
         if (!inside(c, (uint32_t)i))
             continue;
@@ -155,7 +156,7 @@ static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t chun
         for (int j = 0; j < 3; j++)
             sum[2 + j] += m * c->velocity[i][j];
     }
-    for (int j = 0; j < TALUS_PARTIALS; j++)
+    for (int j = 0; j < BODY_SUMS; j++)
         c->world->partial[chunk][j] = sum[j];
 }
 
@@ -163,7 +164,7 @@ static void collect_bodies(ProbeContext *c, TalusProbeValue *value)
 {
     TalusWorld *world = c->world;
     int slots = world->bodies.counts.slots;
-    double sum[TALUS_PARTIALS] = {0.0};
+    double sum[BODY_SUMS] = {0.0};
     if (c->probe->def.kind == TALUS_PROBE_BODY) {
         double m = world->bodies.mass[c->slot];
         sum[0] = 1.0;
@@ -172,7 +173,7 @@ static void collect_bodies(ProbeContext *c, TalusProbeValue *value)
             sum[2 + j] = m * c->velocity[c->slot][j];
     } else {
         talus_parallel(world->pool, slots, TALUS_GRAIN, probe_bodies, c);
-        talus_sum_partials(world, talus_chunks(slots, TALUS_GRAIN), sum);
+        talus_sum_partials(world, slots, BODY_SUMS, sum);
     }
     value->bodies = (int)sum[0];
     value->mass = sum[1];
@@ -192,20 +193,19 @@ static void collect(TalusWorld *world, TalusProbe *probe, const double (*velocit
         return; /* removed: the value stays 0 */
     int64_t count = world->contacts->count;
     talus_parallel(world->pool, count, TALUS_GRAIN, probe_contacts, &c);
-    double sum[TALUS_PARTIALS];
-    talus_sum_partials(world, talus_chunks(count, TALUS_GRAIN), sum);
-    probe->impulse = talus_add(probe->impulse, talus_vec3(sum[0], sum[1], sum[2]));
-    probe->moment = talus_add(probe->moment, talus_vec3(sum[3], sum[4], sum[5]));
-    probe->value.contacts = (int)sum[6];
-    collect_bodies(&c, &probe->value);
+    double sum[CONTACT_SUMS];
+    talus_sum_partials(world, count, CONTACT_SUMS, sum);
+    TalusProbeValue *next = &probe->next;
+    next->force = talus_add(next->force, talus_vec3(sum[0], sum[1], sum[2]));
+    next->torque = talus_add(next->torque, talus_vec3(sum[3], sum[4], sum[5]));
+    next->contacts = (int)sum[6];
+    collect_bodies(&c, next);
 }
 
 void talus_probes_begin(TalusWorld *world)
 {
-    for (int i = 0; i < world->probes; i++) {
-        TalusProbe *probe = &world->probe[i];
-        probe->impulse = probe->moment = talus_vec3(0.0, 0.0, 0.0);
-    }
+    for (int i = 0; i < world->probes; i++)
+        world->probe[i].next = (TalusProbeValue){0};
 }
 
 void talus_probes_collect(TalusWorld *world, const double (*velocity)[8])
@@ -217,10 +217,9 @@ void talus_probes_collect(TalusWorld *world, const double (*velocity)[8])
 void talus_probes_close(TalusWorld *world, double h)
 {
     for (int i = 0; i < world->probes; i++) {
-        TalusProbe *probe = &world->probe[i];
-        probe->value.force = talus_scale(1.0 / h, probe->impulse);
-        probe->value.torque = talus_scale(1.0 / h, probe->moment);
-        if (probe->def.kind == TALUS_PROBE_BODY && talus_slot_of(world, probe->def.body) < 0)
-            probe->value = (TalusProbeValue){0};
+        TalusProbeValue *value = &world->probe[i].value;
+        *value = world->probe[i].next;
+        value->force = talus_scale(1.0 / h, value->force);
+        value->torque = talus_scale(1.0 / h, value->torque);
     }
 }

@@ -196,7 +196,7 @@ int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, in
         total++;
         if (!out || written >= count)
             continue;
-        TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, i).a);
+        TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, list, i).a);
         out[written++] = (TalusContactState){
             .a = talus_slot_id(bodies, c->a),
             .b = talus_slot_id(bodies, c->b),

@@ -20,19 +20,22 @@ typedef struct Sums {
     Lane restart, dx2, dg2, residual2, residual_max;
 } Sums;
 
-static inline Lane lane_norm2(const Lane a[3])
+KERNEL Lane lane_norm2(const Lane a[3])
 {
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
 }
 
-/* talus_project_cone on two blocks. */
-static inline void lanes_project(Lane mu, Lane kappa, Lane x[3])
+/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The
+ * division runs beside the root instead of after it. */
+KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 {
-    Lane t = lane_sqrt(x[1] * x[1] + x[2] * x[2]);
+    Lane t2 = x[1] * x[1] + x[2] * x[2];
+    Lane t = lane_sqrt(t2);
+    Lane shrink = mu / lane_select(t2 > 0.0, t2, lane(1.0));
     Mask inside = t <= mu * x[0];
-    Mask apex = (kappa * t <= -x[0]) & ~inside;
-    Lane mantle = (x[0] + kappa * t) / (1.0 + mu * kappa);
-    Lane shrink = mu * mantle / lane_select(t > 0.0, t, lane(1.0));
+    Mask apex = (mu * t <= -x[0]) & ~inside;
+    Lane mantle = (x[0] + mu * t) * inv;
+    shrink = shrink * t * mantle;
     Lane n = lane_select(inside, x[0], mantle);
     Lane s = lane_select(inside, lane(1.0), shrink);
     x[0] = (Lane)(~apex & (Mask)n);
@@ -47,7 +50,7 @@ typedef struct Pair {
     Mask live;
 } Pair;
 
-static inline void load3(const double *p, const Pair *pair, Lane r[3])
+KERNEL void load3(const double *p, const Pair *pair, Lane r[3])
 {
     if (pair->both)
         lane_load3(p + 3 * pair->i, r);
@@ -56,7 +59,7 @@ static inline void load3(const double *p, const Pair *pair, Lane r[3])
             r[k] = lane(p[3 * pair->i + k]);
 }
 
-static inline void store3(double *p, const Pair *pair, const Lane r[3])
+KERNEL void store3(double *p, const Pair *pair, const Lane r[3])
 {
     if (pair->both)
         lane_store3(p + 3 * pair->i, r);
@@ -65,28 +68,24 @@ static inline void store3(double *p, const Pair *pair, const Lane r[3])
             p[3 * pair->i + k] = r[k][0];
 }
 
-static inline Lane load1(const double *p, const Pair *pair)
+KERNEL Lane load1(const double *p, const Pair *pair)
 {
     return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
 }
 
-static inline void load_scale(const double (*p)[2], const Pair *pair, Lane r[2])
-{
-    lane_gather(p[pair->i], p[pair->i + (pair->both ? 1 : 0)], 1, r);
-}
 
 /* Natural residual (problem.h) of gamma = s x with gradient g / s, squared. */
-static inline Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu,
+KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu,
                                   const Lane s[2], const Lane x[3], const Lane g[3])
 {
     Lane d2[2], gamma[3], r[3];
-    load_scale((const double(*)[2])op->diagonal, pair, d2);
+    lane_gather(op->diagonal[pair->i], op->diagonal[pair->i + pair->both], 1, d2);
     Lane d = (d2[0] + 2.0 * d2[1]) * (1.0 / 3.0);
     for (int k = 0; k < 3; k++) {
         gamma[k] = s[k > 0] * x[k];
         r[k] = gamma[k] - g[k] / (s[k > 0] * d);
     }
-    lanes_project(mu, mu, r);
+    lanes_project(mu, 1.0 / (1.0 + mu * mu), r);
     for (int k = 0; k < 3; k++)
         r[k] = d * (gamma[k] - r[k]);
     return lane_norm2(r);
@@ -94,14 +93,14 @@ static inline Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lan
 
 /* Blocks i (and i+1) of a chunk whose first block is `begin`: u holds D'v (or N gamma + q) on entry
  * and the new gamma on return. */
-static inline void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double *u,
+KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double *u,
                              Sums *sums)
 {
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
     const Pair local = {pair->i - begin, pair->both, pair->live};
-    Lane s[2], x[3], xp[3], g[3], gp[3], next[3];
-    load_scale(state->scale, pair, s);
+    Lane s[4], x[3], xp[3], g[3], gp[3], next[3];
+    lane_gather(state->metric[pair->i], state->metric[pair->i + pair->both], 2, s);
     load3(state->x, pair, x);
     load3(state->x_prev, pair, xp);
     load3(state->g_prev, pair, gp);
@@ -110,7 +109,7 @@ static inline void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, 
         g[0] += load1(op->bias, pair);
     if (op->compliance)
         g[0] += load1(op->compliance, pair) * s[0] * x[0];
-    Lane mu = load1(op->mu, pair), mu_scaled = mu * s[0] / s[1];
+
     Lane restart = lane(0.0), dx2 = lane(0.0), dg2 = lane(0.0), y[3];
     for (int k = 0; k < 3; k++) {
         g[k] *= s[k > 0];
@@ -120,13 +119,14 @@ static inline void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, 
         dx2 += dx * dx;
         dg2 += dg * dg;
     }
-    lanes_project(mu_scaled, mu_scaled, next);
+    lanes_project(s[2], s[3], next);
     for (int k = 0; k < 3; k++)
         restart += (y[k] - next[k]) * (next[k] - x[k]);
     sums->restart += (Lane)(pair->live & (Mask)restart);
     sums->dx2 += (Lane)(pair->live & (Mask)dx2);
     sums->dg2 += (Lane)(pair->live & (Mask)dg2);
     if (state->want_residual) {
+        Lane mu = load1(op->mu, pair);
         Lane r2 = (Lane)(pair->live & (Mask)cone_residual2(op, pair, mu, s, x, g));
         sums->residual2 += r2;
         sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
@@ -148,11 +148,11 @@ static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u,
     }
 }
 
-static inline void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, Sums *sums)
+KERNEL void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
-    double s = state->scale[i][0], x = state->x[i], g = u[i - begin];
+    double s = state->metric[i][0], x = state->x[i], g = u[i - begin];
     g += op->pair ? op->bias[i] : 0.0;
     g += op->compliance ? op->compliance[i] * s * x : 0.0;
     if (state->want_residual) {
@@ -210,7 +210,7 @@ static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < op->rows; k++)
             gamma[(i - begin) * op->rows + k] =
-                pass->state->scale[i][k > 0] * pass->state->x[i * op->rows + k];
+                pass->state->metric[i][k > 0] * pass->state->x[i * op->rows + k];
     if (op->pair)
         talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
     else

@@ -16,12 +16,12 @@
 /* ---- contact velocity ---- */
 
 /* s = sign(n_x) and w_x = n_x + s of two frames (backend/frame.h). */
-static inline Lane lane_sign(Lane nx)
+KERNEL Lane lane_sign(Lane nx)
 {
     return lane_select(nx < 0.0, lane(-1.0), lane(1.0));
 }
 
-static inline void lanes_to_local(const Lane frame[4], const Lane world[3], Lane local[3])
+KERNEL void lanes_to_local(const Lane frame[4], const Lane world[3], Lane local[3])
 {
     Lane s = lane_sign(frame[0]);
     Lane w[3] = {frame[0] + s, frame[1], frame[2]};
@@ -31,7 +31,7 @@ static inline void lanes_to_local(const Lane frame[4], const Lane world[3], Lane
     local[2] = s * (world[2] - d * w[2]);
 }
 
-static inline void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[3])
+KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[3])
 {
     Lane s = lane_sign(frame[0]);
     Lane w[3] = {frame[0] + s, frame[1], frame[2]};
@@ -43,7 +43,7 @@ static inline void lanes_to_world(const Lane frame[4], const Lane local[3], Lane
 }
 
 /* World-frame velocity of b relative to a at sphere contacts i and j. */
-static inline void sphere_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
+KERNEL void sphere_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                                    int j, const Lane normal[3], Lane u[3])
 {
     Lane a[8];
@@ -100,7 +100,7 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
     }
 }
 
-static inline void cross(const double a[3], const double b[3], double r[3])
+KERNEL void cross(const double a[3], const double b[3], double r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
     r[1] = a[2] * b[0] - a[0] * b[2];
@@ -235,7 +235,7 @@ typedef struct Gather {
 } Gather;
 
 /* Sums of one body's impulses (0-2) and torques to subtract (3-5). */
-static inline void body_sum(const Gather *g, int body, double sum[6])
+KERNEL void body_sum(const Gather *g, int body, double sum[6])
 {
     const TalusOperator *op = g->op;
     Lane a = lane(0.0), b = lane(0.0), c = lane(0.0);
@@ -251,7 +251,7 @@ static inline void body_sum(const Gather *g, int body, double sum[6])
     lane_store(sum + 4, c);
 }
 
-static inline void turn_body(const TalusOperator *op, int body, const double torque[3], double k,
+KERNEL void turn_body(const TalusOperator *op, int body, const double torque[3], double k,
                              double turn[3])
 {
     if (!op->inertia) {

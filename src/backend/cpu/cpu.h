@@ -38,7 +38,7 @@ enum { PARTIALS = 8 };
 double talus_cpu_dot(const TalusOperator *op, const double *x, const double *y);
 void talus_cpu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y);
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
-void talus_cpu_scale(const TalusOperator *op, const double (*scale)[2], bool into, double *x);
+void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
 TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                                   const double *gamma, TalusSweep **sweep);

@@ -15,44 +15,47 @@
 #include <math.h>
 #endif
 
+/* Kernels are inlined into their loops, so that constants such as `fixed` fold away. */
+#define KERNEL static inline __attribute__((always_inline))
+
 enum { LANES = 2 };
 
 typedef double Lane __attribute__((vector_size(16)));
 typedef int64_t Mask __attribute__((vector_size(16)));
 
-static inline Lane lane(double a)
+KERNEL Lane lane(double a)
 {
     return (Lane){a, a};
 }
 
-static inline Lane lane_load(const double *p)
+KERNEL Lane lane_load(const double *p)
 {
     Lane r;
     memcpy(&r, p, sizeof r);
     return r;
 }
 
-static inline void lane_store(double *p, Lane a)
+KERNEL void lane_store(double *p, Lane a)
 {
     memcpy(p, &a, sizeof a);
 }
 
-static inline Lane lane_select(Mask m, Lane a, Lane b)
+KERNEL Lane lane_select(Mask m, Lane a, Lane b)
 {
     return (Lane)((m & (Mask)a) | (~m & (Mask)b));
 }
 
-static inline Lane lane_max(Lane a, Lane b)
+KERNEL Lane lane_max(Lane a, Lane b)
 {
     return lane_select(a > b, a, b);
 }
 
-static inline Lane lane_abs(Lane a)
+KERNEL Lane lane_abs(Lane a)
 {
     return (Lane)((Mask)a & INT64_MAX);
 }
 
-static inline Lane lane_sqrt(Lane a)
+KERNEL Lane lane_sqrt(Lane a)
 {
 #if defined(__aarch64__)
     return (Lane)vsqrtq_f64((float64x2_t)a);
@@ -64,18 +67,18 @@ static inline Lane lane_sqrt(Lane a)
 }
 
 /* Lanes 0 of both, lanes 1 of both. */
-static inline Lane lane_low(Lane a, Lane b)
+KERNEL Lane lane_low(Lane a, Lane b)
 {
     return __builtin_shufflevector(a, b, 0, 2);
 }
 
-static inline Lane lane_high(Lane a, Lane b)
+KERNEL Lane lane_high(Lane a, Lane b)
 {
     return __builtin_shufflevector(a, b, 1, 3);
 }
 
 /* Two records of 3 doubles that follow each other, as three lanes and back. */
-static inline void lane_load3(const double *p, Lane r[3])
+KERNEL void lane_load3(const double *p, Lane r[3])
 {
     Lane a = lane_load(p), b = lane_load(p + 2), c = lane_load(p + 4);
     r[0] = __builtin_shufflevector(a, b, 0, 3);
@@ -83,7 +86,7 @@ static inline void lane_load3(const double *p, Lane r[3])
     r[2] = __builtin_shufflevector(b, c, 0, 3);
 }
 
-static inline void lane_store3(double *p, const Lane r[3])
+KERNEL void lane_store3(double *p, const Lane r[3])
 {
     lane_store(p, lane_low(r[0], r[1]));
     lane_store(p + 2, __builtin_shufflevector(r[2], r[0], 0, 3));
@@ -91,7 +94,7 @@ static inline void lane_store3(double *p, const Lane r[3])
 }
 
 /* Two records of 2k doubles anywhere, as 2k lanes. */
-static inline void lane_gather(const double *p, const double *q, int pairs, Lane *r)
+KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
 {
     for (int i = 0; i < pairs; i++) {
         Lane a = lane_load(p + 2 * i), b = lane_load(q + 2 * i);
@@ -101,14 +104,14 @@ static inline void lane_gather(const double *p, const double *q, int pairs, Lane
 }
 
 /* r = a x b */
-static inline void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
+KERNEL void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
     r[1] = a[2] * b[0] - a[0] * b[2];
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static inline Lane lane_dot(const Lane a[3], const Lane b[3])
+KERNEL Lane lane_dot(const Lane a[3], const Lane b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }

@@ -15,7 +15,7 @@
 
 /* ---- two sphere contacts ---- */
 
-static inline void store_body(double *p, double *q, const Lane v[8])
+KERNEL void store_body(double *p, double *q, const Lane v[8])
 {
     lane_store(p, lane_low(v[0], v[1]));
     lane_store(p + 2, lane_low(v[2], v[3]));
@@ -27,75 +27,100 @@ static inline void store_body(double *p, double *q, const Lane v[8])
     lane_store(q + 6, lane_high(v[6], v[7]));
 }
 
-/* New impulses from the contact velocity u: the projected step of both lanes. */
-static inline void pack_step(const SpherePack *pack, Lane rho, const Lane u[3], Lane next[3])
+/* A step is one long chain of dependent operations, about 120 cycles with its root, and the
+ * processor looks ahead over hardly more than one pack. WIDE packs side by side keep it busy: every
+ * statement below is a loop over them, unrolled by the compiler. */
+enum { WIDE = 2 };
+
+/* New impulses from the contact velocities u: the projected steps. 1/size^2 is formed beside the
+ * root, so that the division does not wait for it. */
+KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
+                      Lane next[WIDE][3])
 {
-    const Lane *n = pack->normal;
-    Lane gamma_n = lane_dot(n, pack->gamma);
-    Lane normal = gamma_n - pack->inv_n * (lane_dot(n, u) + pack->bias + pack->compliance * gamma_n);
-    Lane t[3];
-    for (int k = 0; k < 3; k++)
-        t[k] = pack->gamma[k] - pack->inv_t * u[k];
-    Lane along = lane_dot(n, t);
-    for (int k = 0; k < 3; k++)
-        t[k] -= along * n[k];
-    Lane size = lane_sqrt(lane_dot(t, t));
-    Mask inside = size <= pack->mu * normal;
-    Mask apex = ~inside & (pack->kappa * size <= -normal);
-    Lane mantle = (normal + pack->kappa * size) * pack->mantle;
-    Lane shrink = pack->mu * mantle / lane_select(size > 0.0, size, lane(1.0));
-    normal = (Lane)(~apex & (Mask)lane_select(inside, normal, mantle));
-    shrink = (Lane)(~apex & (Mask)lane_select(inside, lane(1.0), shrink));
-    for (int k = 0; k < 3; k++) {
-        Lane full = normal * n[k] + shrink * t[k];
-        next[k] = pack->gamma[k] + rho * (full - pack->gamma[k]);
+    Lane normal[WIDE], along[WIDE], t[WIDE][3], t2[WIDE], size[WIDE], shrink[WIDE];
+    for (int w = 0; w < wide; w++) {
+        Lane gamma_n = lane_dot(pack[w].normal, pack[w].gamma);
+        Lane opening = lane_dot(pack[w].normal, u[w]) + pack[w].bias + pack[w].compliance * gamma_n;
+        normal[w] = gamma_n - pack[w].inv_n * opening;
     }
+    for (int w = 0; w < wide; w++) {
+        for (int k = 0; k < 3; k++)
+            t[w][k] = pack[w].gamma[k] - pack[w].inv_t * u[w][k];
+        along[w] = lane_dot(pack[w].normal, t[w]);
+    }
+    for (int w = 0; w < wide; w++) {
+        for (int k = 0; k < 3; k++)
+            t[w][k] -= along[w] * pack[w].normal[k];
+        t2[w] = lane_dot(t[w], t[w]);
+    }
+    for (int w = 0; w < wide; w++) {
+        size[w] = lane_sqrt(t2[w]);
+        shrink[w] = pack[w].mu / lane_select(t2[w] > 0.0, t2[w], lane(1.0));
+    }
+    for (int w = 0; w < wide; w++) {
+        Mask inside = size[w] <= pack[w].mu * normal[w];
+        Mask apex = ~inside & (pack[w].kappa * size[w] <= -normal[w]);
+        Lane mantle = (normal[w] + pack[w].kappa * size[w]) * pack[w].mantle;
+        shrink[w] = shrink[w] * size[w] * mantle;
+        normal[w] = (Lane)(~apex & (Mask)lane_select(inside, normal[w], mantle));
+        shrink[w] = (Lane)(~apex & (Mask)lane_select(inside, lane(1.0), shrink[w]));
+    }
+    for (int w = 0; w < wide; w++)
+        for (int k = 0; k < 3; k++) {
+            Lane full = normal[w] * pack[w].normal[k] + shrink[w] * t[w][k];
+            next[w][k] = pack[w].gamma[k] + rho * (full - pack[w].gamma[k]);
+        }
 }
 
-/* One pack; returns the squared velocity change. `fixed` is a constant after inlining. */
-static inline Lane sweep_pack(SpherePack *pack, double (*velocity)[8], Lane rho, bool fixed)
+/* Packs of one colour; returns the squared velocity change. `wide` and `fixed` are constants. */
+KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed)
 {
-    double *pa = velocity[pack->a[0]], *qa = velocity[pack->a[1]];
-    double *pb = velocity[pack->b[0]], *qb = velocity[pack->b[1]];
-    const Lane *n = pack->normal;
-    Lane a[8], b[8], spin[3], turn[3], u[3], next[3], dp[3];
-    lane_gather(pa, qa, 4, a);
-    if (!fixed)
-        lane_gather(pb, qb, 4, b);
-    for (int k = 0; k < 3; k++)
-        spin[k] = fixed ? a[4 + k] : a[4 + k] + b[4 + k];
-    lane_cross(spin, n, turn);
-    for (int k = 0; k < 3; k++)
-        u[k] = fixed ? -a[k] - turn[k] : b[k] - a[k] - turn[k];
-    pack_step(pack, rho, u, next);
-    for (int k = 0; k < 3; k++) {
-        dp[k] = next[k] - pack->gamma[k];
-        pack->gamma[k] = next[k];
+    Lane a[WIDE][8], b[WIDE][8], u[WIDE][3], next[WIDE][3], sum = lane(0.0);
+    for (int w = 0; w < wide; w++) {
+        lane_gather(velocity[pack[w].a[0]], velocity[pack[w].a[1]], 4, a[w]);
+        if (!fixed)
+            lane_gather(velocity[pack[w].b[0]], velocity[pack[w].b[1]], 4, b[w]);
     }
-    lane_cross(n, dp, turn);
-    for (int k = 0; k < 3; k++) {
-        a[k] -= a[3] * dp[k];
-        a[4 + k] -= a[7] * turn[k];
+    for (int w = 0; w < wide; w++) {
+        Lane spin[3], turn[3];
+        for (int k = 0; k < 3; k++)
+            spin[k] = fixed ? a[w][4 + k] : a[w][4 + k] + b[w][4 + k];
+        lane_cross(spin, pack[w].normal, turn);
+        for (int k = 0; k < 3; k++)
+            u[w][k] = fixed ? -a[w][k] - turn[k] : b[w][k] - a[w][k] - turn[k];
     }
-    store_body(pa, qa, a);
-    if (!fixed) {
+    pack_step(pack, wide, rho, u, next);
+    for (int w = 0; w < wide; w++) {
+        Lane dp[3], turn[3];
         for (int k = 0; k < 3; k++) {
-            b[k] += b[3] * dp[k];
-            b[4 + k] -= b[7] * turn[k];
+            dp[k] = next[w][k] - pack[w].gamma[k];
+            pack[w].gamma[k] = next[w][k];
         }
-        store_body(pb, qb, b);
+        lane_cross(pack[w].normal, dp, turn);
+        for (int k = 0; k < 3; k++) {
+            a[w][k] -= a[w][3] * dp[k];
+            a[w][4 + k] -= a[w][7] * turn[k];
+            b[w][k] += fixed ? lane(0.0) : b[w][3] * dp[k];
+            b[w][4 + k] -= fixed ? lane(0.0) : b[w][7] * turn[k];
+        }
+        sum += pack[w].scale * pack[w].scale * lane_dot(dp, dp);
     }
-    return pack->scale * pack->scale * lane_dot(dp, dp);
+    for (int w = 0; w < wide; w++) {
+        store_body(velocity[pack[w].a[0]], velocity[pack[w].a[1]], a[w]);
+        if (!fixed)
+            store_body(velocity[pack[w].b[0]], velocity[pack[w].b[1]], b[w]);
+    }
+    return sum;
 }
 
 /* ---- one contact of any kind ---- */
 
-static inline double dot3(const double a[3], const double b[3])
+KERNEL double dot3(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static inline void cross3(const double a[3], const double b[3], double r[3])
+KERNEL void cross3(const double a[3], const double b[3], double r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
     r[1] = a[2] * b[0] - a[0] * b[2];
@@ -187,18 +212,26 @@ typedef struct Loop {
     bool fixed;
 } Loop;
 
+KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*velocity)[8],
+                        Lane rho, bool fixed)
+{
+    Lane sum = lane(0.0);
+    int64_t i = begin;
+    for (; i + WIDE <= end; i += WIDE)
+        sum += sweep_packs(&pack[i], WIDE, velocity, rho, fixed);
+    for (; i < end; i++)
+        sum += sweep_packs(&pack[i], 1, velocity, rho, fixed);
+    return sum;
+}
+
 static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
     SpherePack *pack = loop->sweep->pack + loop->first;
     double(*velocity)[8] = loop->sweep->velocity;
-    Lane rho = lane(loop->sweep->options.rho), sum = lane(0.0);
-    if (loop->fixed)
-        for (int64_t i = begin; i < end; i++)
-            sum += sweep_pack(&pack[i], velocity, rho, true);
-    else
-        for (int64_t i = begin; i < end; i++)
-            sum += sweep_pack(&pack[i], velocity, rho, false);
+    Lane rho = lane(loop->sweep->options.rho);
+    Lane sum = loop->fixed ? sweep_range(pack, begin, end, velocity, rho, true)
+                           : sweep_range(pack, begin, end, velocity, rho, false);
     loop->sweep->partial[chunk] = sum[0] + sum[1];
 }
 

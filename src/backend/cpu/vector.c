@@ -7,7 +7,7 @@ typedef struct VectorPass {
     const double *other;
     double a, b;
     double *partial;
-    const double (*scale)[2];
+    const TalusMetricBlock *metric;
     int rows;
     bool into;
 } VectorPass;
@@ -57,14 +57,14 @@ static void scale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < pass->rows; k++) {
-            double s = pass->scale[i][k > 0];
+            double s = pass->metric[i][k > 0];
             double *x = &pass->y[i * pass->rows + k];
             *x = pass->into ? *x / s : *x * s;
         }
 }
 
-void talus_cpu_scale(const TalusOperator *op, const double (*scale)[2], bool into, double *x)
+void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
 {
-    VectorPass pass = {.y = x, .scale = scale, .rows = op->rows, .into = into};
+    VectorPass pass = {.y = x, .metric = metric, .rows = op->rows, .into = into};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
 }

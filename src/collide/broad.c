@@ -1,0 +1,303 @@
+/* collide/broad.c - see broad.h. */
+#include "collide/broad.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "collide/envelope.h"
+#include "geometry/closest.h"
+
+#include <string.h>
+
+/* Nine rows, each of them cut in two where the grid folds; one to spare for an empty range. */
+enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
+
+/* One chunk of bodies looking for partners. Pairs go through small buffers into the shared lists, in
+ * an order that depends on the threads; sorting removes that. */
+typedef struct Search {
+    TalusBroad *broad;
+    const TalusGrid *grid;
+    double envelope,
+        rest; /* rest: the speed-free part of the envelope that has no size, in units */
+    TalusPair buffer[TALUS_RUNS][BUFFER];
+    int buffered[TALUS_RUNS];
+    uint32_t hit[HITS]; /* bodies that overlap the one in question */
+} Search;
+
+/* Bodies of the grid that lie side by side. */
+typedef struct Range {
+    uint32_t begin, end;
+} Range;
+
+static void flush(Search *s, int run)
+{
+    TalusPairList *list = &s->broad->run[run];
+    size_t count = (size_t)s->buffered[run];
+    size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);
+    s->buffered[run] = 0;
+    if (at >= list->capacity)
+        return; /* counted all the same: the search is repeated with enough room */
+    size_t room = list->capacity - at;
+    memcpy(list->pair + at, s->buffer[run], (count < room ? count : room) * sizeof(TalusPair));
+}
+
+static inline void add(Search *s, int run, uint32_t a, uint32_t b)
+{
+    if (s->buffered[run] == BUFFER)
+        flush(s, run);
+    TalusPair pair = {a, b};
+    s->buffer[run][s->buffered[run]++] = pair;
+}
+
+/* A pair that is not two moving spheres. */
+static void add_other(Search *s, uint32_t a, uint32_t b)
+{
+    const TalusBodyView *v = s->grid->bodies;
+    if (v->fixed[a] && v->fixed[b])
+        return;
+    if (v->fixed[a] || (!v->fixed[b] && b < a)) {
+        uint32_t t = a;
+        a = b;
+        b = t;
+    }
+    bool sphere_fixed = v->fixed[b] && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
+    add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
+}
+
+/* Two entries of the grid whose fat spheres overlap. Most pairs of spheres are so near that speeds
+ * need not be looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves
+ * open is decided exactly. */
+static inline void meet(Search *s, uint32_t i, uint32_t j)
+{
+    const TalusGrid *grid = s->grid;
+    uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
+    if ((a | b) & TALUS_NOT_PLAIN) {
+        add_other(s, a & ~TALUS_NOT_PLAIN, b & ~TALUS_NOT_PLAIN);
+        return;
+    }
+    const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
+    double dx = q->x - p->x, dy = q->y - p->y, dz = q->z - p->z;
+    double ra = grid->radius[i], rb = grid->radius[j];
+    double sure = (ra + rb + s->envelope * (ra < rb ? ra : rb) + s->rest) * (1.0 - 0x1p-18);
+    if (dx * dx + dy * dy + dz * dz < sure * sure ||
+        talus_spheres_meet(grid->bodies, grid->options, a, b))
+        add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
+}
+
+static inline void meet_hits(Search *s, uint32_t i, int hits)
+{
+    for (int k = 0; k < hits; k++)
+        meet(s, i, s->hit[k]);
+}
+
+/* Finds which of the bodies in the ranges overlap body i. No branch depends on the outcome, which is
+ * not predictable; hits are looked at when all ranges are through. */
+static void scan(Search *s, uint32_t i, const Range *range, int ranges)
+{
+    const TalusGridBody *body = s->grid->body;
+    const TalusGridBody me = body[i];
+    int hits = 0;
+    for (int r = 0; r < ranges; r++) {
+        for (uint32_t begin = range[r].begin, end = range[r].end; begin < end;) {
+            uint32_t stop = end - begin > BATCH ? begin + BATCH : end;
+            if (hits > HITS - BATCH) {
+                meet_hits(s, i, hits);
+                hits = 0;
+            }
+            for (uint32_t j = begin; j < stop; j++) {
+                double dx = body[j].x - me.x, dy = body[j].y - me.y, dz = body[j].z - me.z;
+                double fat = me.fat + body[j].fat;
+                s->hit[hits] = j;
+                hits += dx * dx + dy * dy + dz * dz < fat * fat;
+            }
+            begin = stop;
+        }
+    }
+    meet_hits(s, i, hits);
+}
+
+static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
+{
+    range[ranges].begin = begin;
+    range[ranges].end = end;
+    return ranges + (begin < end);
+}
+
+/* The bodies in the cells x_low .. x_high (folded, x_low may exceed x_high) of row (y, z). */
+static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, int64_t z,
+                   int64_t x_low, int64_t x_high, Range *range, int ranges)
+{
+    int64_t row = (z * level->cells[1] + y) * level->cells[0];
+    const uint32_t *start = grid->start + level->first + row;
+    if (x_low <= x_high)
+        return add_range(range, ranges, start[x_low], start[x_high + 1]);
+    ranges = add_range(range, ranges, start[x_low], start[level->cells[0]]);
+    return add_range(range, ranges, start[0], start[x_high + 1]);
+}
+
+/* Half of the cells around a cell: the next one in the row, the next row, and three rows of the next
+ * layer. The first range is the cell itself with, mostly, the next one. */
+static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
+                      Range range[MAX_RANGES])
+{
+    const int64_t *n = level->cells;
+    uint32_t local = cell - level->first, across = local / (uint32_t)n[0];
+    int64_t x = local % (uint32_t)n[0], y = across % (uint32_t)n[1], z = across / (uint32_t)n[1];
+    int64_t x_low = x > 0 ? x - 1 : n[0] - 1, x_high = x + 1 < n[0] ? x + 1 : 0;
+    int64_t y_low = y > 0 ? y - 1 : n[1] - 1, y_high = y + 1 < n[1] ? y + 1 : 0;
+    int64_t z_high = z + 1 < n[2] ? z + 1 : 0;
+    int ranges = add_row(grid, level, y, z, x, x_high, range, 0);
+    ranges = add_row(grid, level, y_high, z, x_low, x_high, range, ranges);
+    ranges = add_row(grid, level, y_low, z_high, x_low, x_high, range, ranges);
+    ranges = add_row(grid, level, y, z_high, x_low, x_high, range, ranges);
+    return add_row(grid, level, y_high, z_high, x_low, x_high, range, ranges);
+}
+
+/* A partner's centre is at most fat + edge / 2 away: two or three cells in each direction. */
+static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
+{
+    const TalusGridBody *me = &s->grid->body[i];
+    double reach = me->fat + 0.5 * level->edge;
+    int64_t x_low = talus_fold(level, 0, talus_cell_of(level, me->x - reach));
+    int64_t x_high = talus_fold(level, 0, talus_cell_of(level, me->x + reach));
+    int64_t y_low = talus_cell_of(level, me->y - reach);
+    int64_t y_high = talus_cell_of(level, me->y + reach);
+    int64_t z_low = talus_cell_of(level, me->z - reach);
+    int64_t z_high = talus_cell_of(level, me->z + reach);
+    Range range[MAX_RANGES];
+    int ranges = 0;
+    for (int64_t z = z_low; z <= z_high; z++) {
+        int64_t folded_z = talus_fold(level, 2, z);
+        for (int64_t y = y_low; y <= y_high; y++)
+            ranges = add_row(s->grid, level, talus_fold(level, 1, y), folded_z, x_low, x_high,
+                             range, ranges);
+    }
+    scan(s, i, range, ranges);
+}
+
+static bool near_wall(const TalusGrid *grid, const TalusWall *wall, const TalusGridBody *me,
+                      double reach)
+{
+    TalusVec3 x = talus_vec3(me->x, me->y, me->z);
+    if (wall->kind == TALUS_SHAPE_PLANE)
+        return talus_dot(wall->normal, x) - wall->offset < reach;
+    const TalusAabb *box = &wall->bounds;
+    if (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
+        x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z)
+        return false;
+    if (wall->kind != TALUS_SHAPE_REVOLVE)
+        return true;
+    const TalusBodyView *v = grid->bodies;
+    const TalusShapeDef *def = &v->shapes[v->shape[wall->body]].def;
+    TalusVec3 from = talus_sub(talus_scale(grid->unit, x), v->position[wall->body]);
+    TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
+    return talus_revolve_near(def->profile, def->point_count, p, reach * grid->unit);
+}
+
+/* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half
+ * of envelope times size, and size <= fat. */
+static void search_walls(Search *s, uint32_t i)
+{
+    const TalusGrid *grid = s->grid;
+    const TalusGridBody *me = &grid->body[i];
+    double reach = me->fat * (1.0 + 0.5 * s->envelope);
+    for (int w = 0; w < grid->walls; w++) {
+        if (near_wall(grid, &grid->wall[w], me, reach + grid->wall[w].margin))
+            add_other(s, grid->entry[i].b & ~TALUS_NOT_PLAIN, grid->wall[w].body);
+    }
+}
+
+static int level_of_cell(const TalusGrid *grid, uint32_t cell)
+{
+    int l = grid->levels - 1;
+    while (grid->level[l].first > cell)
+        l--;
+    return l;
+}
+
+static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    Search s;
+    s.broad = context;
+    s.grid = &s.broad->grid;
+    s.envelope = s.grid->options->envelope;
+    s.rest = s.grid->options->h * (2.0 * s.grid->options->reference_speed) / s.grid->unit;
+    memset(s.buffered, 0, sizeof s.buffered);
+    Range range[MAX_RANGES];
+    uint32_t cell = UINT32_MAX;
+    int ranges = 0, level = 0;
+    for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
+        if (s.grid->entry[i].a != cell) {
+            cell = s.grid->entry[i].a;
+            level = level_of_cell(s.grid, cell);
+            ranges = neighbours(s.grid, &s.grid->level[level], cell, range);
+        }
+        range[0].begin = i + 1; /* those before have met i */
+        scan(&s, i, range, ranges);
+        for (int l = 0; l < level; l++)
+            search_coarser_level(&s, i, &s.grid->level[l]);
+        search_walls(&s, i);
+    }
+    for (int run = 0; run < TALUS_RUNS; run++)
+        flush(&s, run);
+}
+
+/* Searches once with the room there is, and again if that was too little. */
+static TalusStatus search(TalusBroad *broad, TalusPool *pool)
+{
+    for (bool enough = false; !enough;) {
+        for (int run = 0; run < TALUS_RUNS; run++)
+            atomic_store(&broad->run[run].found, 0);
+        talus_parallel(pool, broad->grid.members, GRAIN, search_chunk, broad);
+        enough = true;
+        for (int run = 0; run < TALUS_RUNS; run++) {
+            TalusPairList *list = &broad->run[run];
+            list->count = atomic_load(&list->found);
+            if (list->count > INT32_MAX)
+                return talus_fail(TALUS_ERR_UNSUPPORTED,
+                                  "detect: %lld pairs of bodies are near each other; at most %d "
+                                  "are possible",
+                                  (long long)list->count, INT32_MAX);
+            enough = enough && (size_t)list->count <= list->capacity;
+            TALUS_TRY(TALUS_RESERVE(list->pair, list->capacity, (size_t)list->count, 0, "pairs"));
+        }
+    }
+    return TALUS_OK;
+}
+
+/* The grid is done with: its scratch memory and cell starts serve the sorting. */
+static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
+{
+    TalusScratch *scratch = &broad->scratch;
+    TalusGrid *grid = &broad->grid;
+    uint32_t range = (uint32_t)grid->bodies->count;
+    if (list->count == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity,
+                            (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
+    TALUS_TRY(
+        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)range + 1, 0, "pair starts"));
+    TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
+                               list->count, range, grid->start));
+    talus_sort_within(pool, list->pair, grid->start, range);
+    return TALUS_OK;
+}
+
+TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                             const TalusDetectOptions *options)
+{
+    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
+    TALUS_TRY(search(broad, pool));
+    for (int run = 0; run < TALUS_RUNS; run++)
+        TALUS_TRY(sort_run(broad, pool, &broad->run[run]));
+    return TALUS_OK;
+}
+
+void talus_broad_clear(TalusBroad *broad)
+{
+    for (int run = 0; run < TALUS_RUNS; run++)
+        talus_release(broad->run[run].pair);
+    talus_grid_clear(&broad->grid);
+    talus_release(broad->scratch.block);
+    talus_sorter_clear(&broad->scratch.sorter);
+}

@@ -1,0 +1,478 @@
+/* collide/detect.c - from bodies to a contact list in canonical order.
+ *
+ *   1. broad phase: sorted pairs for the three runs; the first holds exactly the contacts
+ *   2. count the touches of each chunk of the other pairs, so that every chunk knows its place
+ *   3. match the first run with the old list, then overwrite that list in place
+ *   4. compute the touches again and write them; match them with the old list's keys
+ * Computing the touches of non-spheres twice needs no room for results of unknown number, and pairs
+ * of two moving spheres, which are nearly all, are not concerned.
+ *
+ * Up to step 3 the old list is untouched, so a failed call leaves it as it was. */
+#include "collide/broad.h"
+#include "collide/contact.h"
+#include "collide/envelope.h"
+#include "collide/narrow.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+enum { PAIR_GRAIN = 64, CONTACT_GRAIN = 4096 };
+
+typedef struct Key {
+    uint32_t a, b, feature;
+} Key;
+
+struct TalusDetector {
+    TalusContactList list;
+    size_t contact_capacity, arms_capacity, impulse_capacity;
+    TalusVec3 *spare; /* impulses of the next list */
+    size_t spare_capacity;
+    Key *old_key; /* of the old list without its first run */
+    size_t old_key_capacity;
+    int64_t *chunk; /* touches of each chunk of pairs, then the place of its first */
+    size_t chunk_capacity;
+    uint8_t *forgotten; /* by body: its impulses are to be dropped */
+    size_t forgotten_capacity;
+    bool any_forgotten;
+    TalusBroad broad;
+
+    /* Set for the time of a call. */
+    const TalusBodyView *bodies;
+    const TalusDetectOptions *options;
+    TalusContactList old;     /* lengths of the old runs */
+    atomic_llong unsupported; /* lowest pair of the run without a function */
+    int run;                  /* that is counted or written */
+    int64_t *run_chunk;       /* its part of chunk */
+};
+
+TalusStatus talus_detector_create(TalusDetector **out)
+{
+    return TALUS_ALLOC(*out, 1, "detector");
+}
+
+void talus_detector_destroy(TalusDetector *d)
+{
+    if (!d)
+        return;
+    talus_release(d->list.contact);
+    talus_release(d->list.arms);
+    talus_release(d->list.impulse);
+    talus_release(d->spare);
+    talus_release(d->old_key);
+    talus_release(d->chunk);
+    talus_release(d->forgotten);
+    talus_broad_clear(&d->broad);
+    talus_release(d);
+}
+
+/* ---- keys --------------------------------------------------------------------------------------- */
+
+static Key key_of(const TalusContact *c)
+{
+    Key key = {c->a, c->b, c->feature};
+    return key;
+}
+
+static inline bool key_less(Key x, Key y)
+{
+    uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;
+    return px < py || (px == py && x.feature < y.feature);
+}
+
+static inline bool key_equal(Key x, Key y)
+{
+    return x.a == y.a && x.b == y.b && x.feature == y.feature;
+}
+
+/* ---- forgetting --------------------------------------------------------------------------------- */
+
+/* Drops impulses in one pass, however many bodies are forgotten. */
+static void apply_forgotten(TalusDetector *d)
+{
+    if (!d->any_forgotten)
+        return;
+    for (int i = 0; i < d->list.count; i++) {
+        const TalusContact *c = &d->list.contact[i];
+        if (d->forgotten[c->a] || d->forgotten[c->b])
+            d->list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
+    }
+    memset(d->forgotten, 0, d->forgotten_capacity);
+    d->any_forgotten = false;
+}
+
+TalusContactList *talus_detector_contacts(TalusDetector *d)
+{
+    apply_forgotten(d);
+    return &d->list;
+}
+
+void talus_detector_forget(TalusDetector *d, uint32_t body)
+{
+    if (body >= d->forgotten_capacity)
+        return; /* no contact of the list knows that body */
+    d->forgotten[body] = 1;
+    d->any_forgotten = true;
+}
+
+static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
+{
+    if (bodies <= d->forgotten_capacity)
+        return TALUS_OK;
+    apply_forgotten(d);
+    TALUS_TRY(TALUS_RESERVE(d->forgotten, d->forgotten_capacity, bodies, 0, "forgotten bodies"));
+    memset(d->forgotten, 0, d->forgotten_capacity);
+    return TALUS_OK;
+}
+
+/* ---- first run ---------------------------------------------------------------------------------- */
+
+/* First of the old contacts low .. high - 1 whose pair is not before (a, b). */
+static int64_t find_old(const TalusContact *old, int64_t low, int64_t high, Key key)
+{
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (key_less(key_of(&old[middle]), key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const TalusDetector *d = context;
+    const TalusPair *pair = d->broad.run[TALUS_RUN_SPHERES].pair;
+    const TalusContact *old = d->list.contact;
+    int64_t high = d->old.sphere_sphere;
+    Key first = {pair[begin].a, pair[begin].b, 0};
+    int64_t at = find_old(old, 0, high, first);
+    for (int64_t i = begin; i < end; i++) {
+        Key key = {pair[i].a, pair[i].b, 0};
+        while (at < high && key_less(key_of(&old[at]), key))
+            at++;
+        bool known = at < high && key_equal(key_of(&old[at]), key);
+        d->spare[i] = known ? d->list.impulse[at] : talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const TalusDetector *d = context;
+    const TalusPair *pair = d->broad.run[TALUS_RUN_SPHERES].pair;
+    const TalusVec3 *x = d->bodies->position;
+    const double *radius = d->bodies->radius;
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t a = pair[i].a, b = pair[i].b;
+        TalusVec3 between = talus_sub(x[b], x[a]);
+        double distance = talus_norm(between);
+        TalusContact contact = {a, b, 0, 0, {0.0, 0.0, 1.0}, distance - (radius[a] + radius[b])};
+        if (distance > 0.0)
+            contact.normal = talus_scale(1.0 / distance, between);
+        d->list.contact[i] = contact;
+    }
+}
+
+/* ---- other runs --------------------------------------------------------------------------------- */
+
+/* Counts the touches of pairs within the envelope, and writes them if there is a place. */
+typedef struct Writer {
+    const TalusDetector *d;
+    uint32_t a, b;
+    TalusVec3 approach; /* velocity of a relative to b */
+    double rest;        /* envelope without closing speed */
+    int64_t count;
+    TalusContact *contact; /* NULL: count only */
+    TalusArms *arms;       /* NULL in the second run */
+} Writer;
+
+static void take_touch(void *context, const TalusTouch *touch)
+{
+    Writer *w = context;
+    double closing = fmax(talus_dot(w->approach, touch->normal), 0.0);
+    if (!(touch->gap < w->rest + w->d->options->h * closing))
+        return;
+    int64_t at = w->count++;
+    if (!w->contact)
+        return;
+    TalusContact contact = {w->a, w->b, touch->feature, 0, touch->normal, touch->gap};
+    w->contact[at] = contact;
+    if (w->arms) {
+        w->arms[at].a = touch->arm_a;
+        w->arms[at].b = touch->arm_b;
+    }
+}
+
+static TalusPose pose_of(const TalusBodyView *v, uint32_t i)
+{
+    TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
+    return pose;
+}
+
+static bool write_pair(Writer *w, TalusPair pair)
+{
+    const TalusBodyView *v = w->d->bodies;
+    TalusPose a = pose_of(v, pair.a), b = pose_of(v, pair.b);
+    w->a = pair.a;
+    w->b = pair.b;
+    w->approach = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
+    w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
+    double reach = w->rest + w->d->options->h * talus_norm(w->approach);
+    return talus_narrow(&a, &b, reach, take_touch, w);
+}
+
+/* Puts a pair's few contacts in order of features. */
+static void order_features(TalusContact *contact, TalusArms *arms, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++) {
+        for (int64_t j = i; j > 0 && contact[j - 1].feature > contact[j].feature; j--) {
+            TalusContact c = contact[j];
+            contact[j] = contact[j - 1];
+            contact[j - 1] = c;
+            if (arms) {
+                TalusArms r = arms[j];
+                arms[j] = arms[j - 1];
+                arms[j - 1] = r;
+            }
+        }
+    }
+}
+
+static void note_unsupported(TalusDetector *d, long long pair)
+{
+    long long now = atomic_load(&d->unsupported);
+    while (pair < now && !atomic_compare_exchange_weak(&d->unsupported, &now, pair))
+        ;
+}
+
+static void count_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusDetector *d = context;
+    Writer w = {.d = d};
+    for (int64_t i = begin; i < end; i++) {
+        if (!write_pair(&w, d->broad.run[d->run].pair[i])) {
+            note_unsupported(d, i);
+            break;
+        }
+    }
+    d->run_chunk[chunk] = w.count;
+}
+
+static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusDetector *d = context;
+    bool general = d->run == TALUS_RUN_GENERAL;
+    int64_t first = d->list.sphere_sphere + (general ? d->list.sphere_fixed : 0);
+    int64_t place = d->run_chunk[chunk];
+    Writer w = {.d = d,
+                .contact = d->list.contact + first + place,
+                .arms = general ? d->list.arms + place : NULL};
+    for (int64_t i = begin; i < end; i++) {
+        w.count = 0;
+        write_pair(&w, d->broad.run[d->run].pair[i]);
+        order_features(w.contact, w.arms, w.count);
+        for (int64_t k = 0; k < w.count && general; k++)
+            w.contact[k].general = (uint32_t)(w.arms + k - d->list.arms);
+        w.contact += w.count;
+        w.arms = general ? w.arms + w.count : NULL;
+    }
+}
+
+static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
+{
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
+                      "shapes is not available; spheres meet every shape, boxes meet boxes and "
+                      "planes, cylinders meet planes",
+                      talus_shape_name(talus_body_kind(d->bodies, pair.a)), pair.a,
+                      talus_shape_name(talus_body_kind(d->bodies, pair.b)), pair.b);
+}
+
+static void select_run(TalusDetector *d, int run)
+{
+    int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);
+    d->run = run;
+    d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
+}
+
+/* Counts a run's touches and finds the place of every chunk's first. */
+static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t *count)
+{
+    const TalusPairList *pairs = &d->broad.run[run];
+    select_run(d, run);
+    atomic_store(&d->unsupported, INT64_MAX);
+    talus_parallel(pool, pairs->count, PAIR_GRAIN, count_touches, d);
+    if (atomic_load(&d->unsupported) != INT64_MAX)
+        return unsupported_pair(d, pairs->pair[atomic_load(&d->unsupported)]);
+    *count = 0;
+    for (int64_t c = 0; c < talus_chunks(pairs->count, PAIR_GRAIN); c++) {
+        int64_t touches = d->run_chunk[c];
+        d->run_chunk[c] = *count;
+        *count += touches;
+    }
+    return TALUS_OK;
+}
+
+static void write_run(TalusDetector *d, TalusPool *pool, int run)
+{
+    select_run(d, run);
+    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_touches, d);
+}
+
+/* Matches contacts begin .. end - 1 of a run with the old keys low .. high - 1. */
+static void match_keys(const TalusDetector *d, int64_t begin, int64_t end, int64_t low,
+                       int64_t high)
+{
+    const Key *old = d->old_key;
+    const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
+    Key first = key_of(&d->list.contact[begin]);
+    for (int64_t step = high; low < step;) { /* first old key that is not before ours */
+        int64_t middle = low + (step - low) / 2;
+        if (key_less(old[middle], first))
+            low = middle + 1;
+        else
+            step = middle;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        Key key = key_of(&d->list.contact[i]);
+        while (low < high && key_less(old[low], key))
+            low++;
+        bool known = low < high && key_equal(old[low], key);
+        d->spare[i] = known ? impulse[low] : talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+static void match_sphere_fixed(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const TalusDetector *d = context;
+    int64_t first = d->list.sphere_sphere;
+    match_keys(d, first + begin, first + end, 0, d->old.sphere_fixed);
+}
+
+static void match_general(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const TalusDetector *d = context;
+    int64_t first = d->list.sphere_sphere + d->list.sphere_fixed, low = d->old.sphere_fixed;
+    match_keys(d, first + begin, first + end, low, low + d->old.general);
+}
+
+/* ---- the call ----------------------------------------------------------------------------------- */
+
+static TalusStatus check_options(const TalusDetectOptions *o)
+{
+    bool fine = o->h >= 0.0 && o->envelope >= 0.0 && o->reference_speed >= 0.0 &&
+                o->h + o->envelope + o->reference_speed < INFINITY;
+    if (fine)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "detect: h %g, envelope %g and reference speed %g must be finite and not "
+                      "negative",
+                      o->h, o->envelope, o->reference_speed);
+}
+
+static TalusStatus check_count(int64_t count)
+{
+    if (count <= INT32_MAX)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "detect: %lld contacts are needed; a list holds at most %d", (long long)count,
+                      INT32_MAX);
+}
+
+/* Room for the new list beside what is still needed of the old one, and for the keys of either. */
+static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
+{
+    int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
+    size_t need = (size_t)count, old_count = (size_t)d->list.count;
+    size_t keys = (size_t)(fixed + general), old_keys = old_count - (size_t)d->list.sphere_sphere;
+    TALUS_TRY(check_count(count));
+    TALUS_TRY(TALUS_RESERVE(d->list.contact, d->contact_capacity, need, old_count, "contacts"));
+    TALUS_TRY(TALUS_RESERVE(d->list.arms, d->arms_capacity, (size_t)general,
+                            (size_t)d->list.general, "contact arms"));
+    TALUS_TRY(TALUS_RESERVE(d->list.impulse, d->impulse_capacity, need, old_count, "impulses"));
+    TALUS_TRY(TALUS_RESERVE(d->spare, d->spare_capacity, need, 0, "impulses"));
+    return TALUS_RESERVE(d->old_key, d->old_key_capacity, keys > old_keys ? keys : old_keys, 0,
+                         "contact keys");
+}
+
+static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
+{
+    list->sphere_sphere = (int)spheres;
+    list->sphere_fixed = (int)fixed;
+    list->general = (int)general;
+    list->count = (int)(spheres + fixed + general);
+}
+
+/* From here on nothing can fail. */
+static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64_t general)
+{
+    int64_t spheres = d->broad.run[TALUS_RUN_SPHERES].count;
+    d->old = d->list;
+    for (int64_t i = d->old.sphere_sphere; i < d->old.count; i++)
+        d->old_key[i - d->old.sphere_sphere] = key_of(&d->list.contact[i]);
+    talus_parallel(pool, spheres, CONTACT_GRAIN, match_spheres, d);
+    set_counts(&d->list, spheres, fixed, general);
+    talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);
+    write_run(d, pool, TALUS_RUN_SPHERE_FIXED);
+    write_run(d, pool, TALUS_RUN_GENERAL);
+    talus_parallel(pool, fixed, CONTACT_GRAIN, match_sphere_fixed, d);
+    talus_parallel(pool, general, CONTACT_GRAIN, match_general, d);
+
+    TalusVec3 *impulse = d->list.impulse;
+    size_t capacity = d->impulse_capacity;
+    d->list.impulse = d->spare;
+    d->impulse_capacity = d->spare_capacity;
+    d->spare = impulse;
+    d->spare_capacity = capacity;
+}
+
+TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
+                         const TalusDetectOptions *options, TalusContactList **out)
+{
+    *out = &d->list;
+    TALUS_TRY(check_options(options));
+    apply_forgotten(d);
+    TALUS_TRY(reserve_forgotten(d, (size_t)bodies->count));
+    d->bodies = bodies;
+    d->options = options;
+    TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
+    int64_t chunks = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) +
+                     talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
+    TALUS_TRY(TALUS_RESERVE(d->chunk, d->chunk_capacity, (size_t)chunks, 0, "touch counts"));
+    int64_t fixed, general;
+    TALUS_TRY(count_run(d, pool, TALUS_RUN_SPHERE_FIXED, &fixed));
+    TALUS_TRY(count_run(d, pool, TALUS_RUN_GENERAL, &general));
+    TALUS_TRY(reserve_list(d, fixed, general));
+    replace_list(d, pool, fixed, general);
+    return TALUS_OK;
+}
+
+TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *list)
+{
+    size_t count = (size_t)list->count, general = (size_t)list->general, bodies = 0;
+    for (size_t i = 0; i < count; i++) {
+        const TalusContact *c = &list->contact[i];
+        bodies = c->a >= bodies ? (size_t)c->a + 1 : bodies;
+        bodies = c->b >= bodies ? (size_t)c->b + 1 : bodies;
+    }
+    apply_forgotten(d);
+    TALUS_TRY(reserve_forgotten(d, bodies));
+    set_counts(&d->list, 0, 0, 0);
+    TALUS_TRY(TALUS_RESERVE(d->list.contact, d->contact_capacity, count, 0, "contacts"));
+    TALUS_TRY(TALUS_RESERVE(d->list.arms, d->arms_capacity, general, 0, "contact arms"));
+    TALUS_TRY(TALUS_RESERVE(d->list.impulse, d->impulse_capacity, count, 0, "impulses"));
+    if (count) {
+        memcpy(d->list.contact, list->contact, count * sizeof *list->contact);
+        memcpy(d->list.impulse, list->impulse, count * sizeof *list->impulse);
+    }
+    if (general)
+        memcpy(d->list.arms, list->arms, general * sizeof *list->arms);
+    set_counts(&d->list, list->sphere_sphere, list->sphere_fixed, list->general);
+    return TALUS_OK;
+}

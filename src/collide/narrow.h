@@ -1,0 +1,47 @@
+/* collide/narrow.h - where two shapes touch. */
+#ifndef TALUS_COLLIDE_NARROW_H
+#define TALUS_COLLIDE_NARROW_H
+
+#include "geometry/shape.h"
+
+/* A shape where it is. */
+typedef struct TalusPose {
+    const TalusShape *shape;
+    double radius; /* of a sphere; bounding radius of others */
+    TalusVec3 position;
+    TalusQuat orientation;
+} TalusPose;
+
+/* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points on
+ * the two surfaces, `gap` apart along the normal. */
+typedef struct TalusTouch {
+    uint32_t feature;
+    TalusVec3 normal;
+    double gap;
+    TalusVec3 arm_a, arm_b;
+} TalusTouch;
+
+typedef void TalusTouchFn(void *context, const TalusTouch *touch);
+
+/* Takes touches one at a time, so that a pair may have any number of them. */
+typedef struct TalusTouchSink {
+    TalusTouchFn *fn;
+    void *context;
+    bool swapped; /* touches arrive with a and b exchanged */
+} TalusTouchSink;
+
+/* Reports all touches of the pair with a gap below `reach`. Features are distinct and stay the same
+ * while the same parts of the bodies touch. */
+typedef void TalusNarrowFn(const TalusPose *a, const TalusPose *b, double reach,
+                           TalusTouchSink *sink);
+
+/* Calls the function for the two shapes, in either order. False if there is none for them and they
+ * are within reach of each other, as far as their bounds tell. */
+bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTouchFn *fn,
+                  void *context);
+
+void talus_touch_add(TalusTouchSink *sink, const TalusTouch *touch);
+
+TalusNarrowFn talus_narrow_box_box;
+
+#endif

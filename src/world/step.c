@@ -1,0 +1,252 @@
+/* world/step.c - one step: arrivals, detect, build, solve, integrate.
+ *
+ * Nothing of the bodies' state is written before the solved velocities have been checked, so a step
+ * that fails needs no copy to go back. Two things change earlier and are taken back: arrivals and
+ * sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before). The
+ * contact list is made anew by every attempt; detecting twice from one state gives the same list with
+ * the same impulses.
+ *
+ * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half
+ * the length, each of which may be halved again, to a sixteenth; only then is a copy of the state
+ * made, because the first half may succeed and the second fail. Arrivals happen once for the whole
+ * step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with normal
+ * compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed. */
+#include "world/internal.h"
+
+#include <string.h>
+
+enum { MAX_HALVINGS = 4 };
+
+/* ---- a copy of the state, for halved steps ---- */
+
+static TalusStatus reserve_backup(TalusBackup *backup, size_t slots, const TalusContactList *list)
+{
+    size_t capacity = backup->capacity;
+    TALUS_TRY(TALUS_RESERVE(backup->position, capacity, slots, 0, "halved step"));
+    capacity = backup->capacity;
+    TALUS_TRY(TALUS_RESERVE(backup->velocity, capacity, slots, 0, "halved step"));
+    capacity = backup->capacity;
+    TALUS_TRY(TALUS_RESERVE(backup->spin, capacity, slots, 0, "halved step"));
+    capacity = backup->capacity;
+    TALUS_TRY(TALUS_RESERVE(backup->orientation, capacity, slots, 0, "halved step"));
+    backup->capacity = capacity;
+    size_t contacts = (size_t)list->count;
+    TALUS_TRY(TALUS_RESERVE(backup->list.contact, backup->contact_capacity, contacts, 0,
+                            "halved step"));
+    TALUS_TRY(TALUS_RESERVE(backup->list.arms, backup->arms_capacity, (size_t)list->general, 0,
+                            "halved step"));
+    return TALUS_RESERVE(backup->list.impulse, backup->impulse_capacity, contacts, 0,
+                         "halved step");
+}
+
+static void copy(void *to, const void *from, int count, size_t element)
+{
+    if (count > 0)
+        memcpy(to, from, (size_t)count * element);
+}
+
+static TalusStatus take_backup(TalusWorld *world)
+{
+    TalusBackup *backup = &world->backup;
+    const TalusBodies *b = &world->bodies;
+    const TalusContactList *list = world->contacts;
+    int slots = b->counts.slots;
+    TALUS_TRY(reserve_backup(backup, (size_t)slots, list));
+    copy(backup->position, b->position, slots, sizeof *b->position);
+    copy(backup->velocity, b->velocity, slots, sizeof *b->velocity);
+    copy(backup->spin, b->spin, slots, sizeof *b->spin);
+    copy(backup->orientation, b->orientation, slots, sizeof *b->orientation);
+    TalusContact *contact = backup->list.contact;
+    TalusArms *arms = backup->list.arms;
+    TalusVec3 *impulse = backup->list.impulse;
+    backup->list = *list;
+    backup->list.contact = contact;
+    backup->list.arms = arms;
+    backup->list.impulse = impulse;
+    copy(contact, list->contact, list->count, sizeof *contact);
+    copy(arms, list->arms, list->general, sizeof *arms);
+    copy(impulse, list->impulse, list->count, sizeof *impulse);
+    backup->impulse_step = world->impulse_step;
+    backup->taken = true;
+    return TALUS_OK;
+}
+
+static void restore_backup(TalusWorld *world)
+{
+    const TalusBackup *backup = &world->backup;
+    TalusBodies *b = &world->bodies;
+    int slots = b->counts.slots;
+    copy(b->position, backup->position, slots, sizeof *b->position);
+    copy(b->velocity, backup->velocity, slots, sizeof *b->velocity);
+    copy(b->spin, backup->spin, slots, sizeof *b->spin);
+    copy(b->orientation, backup->orientation, slots, sizeof *b->orientation);
+    /* if this fails for want of memory only the warm start is lost, and scaling it by 0 says so */
+    TalusStatus status = talus_detector_restore(world->detector, &backup->list);
+    world->contacts = talus_detector_contacts(world->detector);
+    world->impulse_step = status == TALUS_OK ? backup->impulse_step : 0.0;
+}
+
+static TalusStatus save_solver(TalusWorld *world)
+{
+    size_t size = talus_solver_state_size(world->solver);
+    TALUS_TRY(TALUS_RESERVE(world->solver_state, world->solver_state_capacity, size, 0,
+                            "solver state"));
+    if (size)
+        talus_solver_state_save(world->solver, world->solver_state);
+    world->solver_state_size = size;
+    return TALUS_OK;
+}
+
+/* ---- solve ---- */
+
+/* Takes one solve into the step's report; parts of a halved step add up, the worst outcome stays. */
+static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+{
+    sum->solver = part->solver;
+    sum->iterations += part->iterations;
+    sum->products += part->products;
+    sum->seconds += part->seconds;
+    sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
+    sum->residual.max = fmax(sum->residual.max, part->residual.max);
+    sum->residual.objective = part->residual.objective;
+    sum->start_residual = fmax(sum->start_residual, part->start_residual);
+    if (part->outcome > sum->outcome)
+        sum->outcome = part->outcome;
+}
+
+static TalusStatus solve_once(TalusWorld *world, TalusSolveInfo *part)
+{
+    TalusSolveOptions options = talus_solve_options_default();
+    options.tolerance = world->def.tolerance * world->reference_speed;
+    options.norm = world->def.norm;
+    options.max_iterations = world->def.max_iterations;
+    *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
+    if (world->contacts->count > 0)
+        TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
+    world->info.solve_seconds += part->seconds;
+    if (part->outcome == TALUS_OUTCOME_DIVERGED)
+        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
+                          (long long)world->steps + 1, part->solver);
+    return TALUS_OK;
+}
+
+static TalusStatus solve(TalusWorld *world, double h, TalusSolveInfo *part)
+{
+    TALUS_TRY(solve_once(world, part));
+    if (part->outcome != TALUS_OUTCOME_INFEASIBLE)
+        return TALUS_OK;
+    if (!world->said_infeasible)
+        talus_log(TALUS_LOG_WARNING, "step.infeasible",
+                  "step %lld: bodies are wedged between fixed ones; solved with normal compliance "
+                  "(said once)",
+                  (long long)world->steps + 1);
+    world->said_infeasible = true;
+    TalusSolveInfo first = *part;
+    TALUS_TRY(talus_step_build(world, h, true));
+    TALUS_TRY(solve_once(world, part));
+    part->outcome = TALUS_OUTCOME_INFEASIBLE;
+    part->iterations += first.iterations;
+    part->products += first.products;
+    part->seconds += first.seconds;
+    return TALUS_OK;
+}
+
+/* ---- one part of a step ---- */
+
+static bool missed(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
+        return false; /* a budget was asked for, not a tolerance */
+    return part->outcome != TALUS_OUTCOME_CONVERGED;
+}
+
+static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    double reached = world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
+    return talus_fail(TALUS_ERR_TOLERANCE,
+                      "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s",
+                      (long long)world->steps + 1, talus_outcome_name(part->outcome),
+                      part->iterations, reached, world->def.tolerance * world->reference_speed);
+}
+
+static TalusStatus advance(TalusWorld *world, double h, int depth)
+{
+    TalusSolveInfo part;
+    TALUS_TRY(talus_step_detect(world, h));
+    TALUS_TRY(talus_step_build(world, h, false));
+    if (depth == 0)
+        world->info.contacts = world->contacts->count;
+    TALUS_TRY(solve(world, h, &part));
+    bool miss = missed(world, &part);
+    if (miss && world->def.on_miss == TALUS_MISS_STOP)
+        return fail_missed(world, &part);
+    if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS &&
+        part.outcome != TALUS_OUTCOME_INFEASIBLE) {
+        world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
+        if (depth == 0)
+            TALUS_TRY(take_backup(world));
+        TALUS_TRY(advance(world, 0.5 * h, depth + 1));
+        return advance(world, 0.5 * h, depth + 1);
+    }
+    world->info.missed |= miss;
+    report_solve(&world->info.solve, &part);
+    return talus_step_integrate(world, h);
+}
+
+/* ---- the step ---- */
+
+static TalusStatus try_step(TalusWorld *world)
+{
+    world->backup.taken = false;
+    world->info = (TalusStepInfo){.length = world->def.step,
+                                  .reference_speed = world->reference_speed};
+    talus_probes_begin(world);
+    TALUS_TRY(save_solver(world));
+    TALUS_TRY(talus_sources_apply(world));
+    return advance(world, world->def.step, 0);
+}
+
+static void take_back(TalusWorld *world)
+{
+    if (world->backup.taken)
+        restore_backup(world);
+    if (world->solver_state_size)
+        (void)talus_solver_state_load(world->solver, world->solver_state,
+                                      world->solver_state_size); /* its own bytes: cannot fail */
+    talus_sources_undo(world);
+}
+
+static void report_step(TalusWorld *world)
+{
+    TalusStepInfo *info = &world->info;
+    talus_ledger_close(world);
+    talus_probes_close(world, info->length);
+    info->step = ++world->steps;
+    info->time = talus_world_time(world);
+    info->bodies = world->bodies.counts.living;
+    if (!info->missed)
+        return;
+    world->missed_steps++;
+    if (!world->said_missed)
+        talus_log(TALUS_LOG_WARNING, "step.missed",
+                  "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
+                  "(said once; every step reports what it reached)",
+                  (long long)info->step, talus_outcome_name(info->solve.outcome),
+                  info->solve.iterations, info->solve.residual.rms,
+                  world->def.tolerance * world->reference_speed);
+    world->said_missed = true;
+}
+
+TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+{
+    TalusStatus status = try_step(world);
+    if (status != TALUS_OK) {
+        take_back(world);
+        return status;
+    }
+    talus_sources_keep(world);
+    report_step(world);
+    if (info)
+        *info = world->info;
+    return TALUS_OK;
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Stopped by SIGTERM at a random moment and resumed, with 1, 2, 3 and 8 threads, on three scenes:
+# the final state and all files equal those of one uninterrupted run.
+set -u
+failures=0
+rm -rf cli_resume.work
+mkdir cli_resume.work
+cd cli_resume.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+hash_of() { sed -n 's/.*"hash": "\(.*\)".*/\1/p' "$1"; }
+wall_of() { sed -n 's/.*"wall_seconds": \([^,]*\),/\1/p' "$1"; }
+
+# A number in 0..65535.
+random() { od -An -N2 -tu2 /dev/urandom | tr -d ' \n'; }
+
+# Files of DIR that must be equal, the columns of measured seconds cut off.
+fingerprint() {
+    (cd "$1" && cksum frames/* run.pvd $(ls probes.csv 2>/dev/null) &&
+        cut -d, -f1-26 steps.csv | cksum)
+}
+
+# stop_and_resume NAME THREADS SECONDS ARGS...: stops within SECONDS, then goes on to the end
+stop_and_resume() {
+    dir=$1-$2 threads=$2
+    moment=$(awk -v r="$(random)" -v w="$3" 'BEGIN { printf "%.3f", 0.9 * w * r / 65536 }')
+    shift 3
+    "$TALUS" run "$@" --threads "$threads" --out "$dir" --quiet --json >"$dir.json" 2>"$dir.err" &
+    process=$!
+    sleep "$moment"
+    kill -TERM $process 2>/dev/null
+    wait $process
+    code=$?
+    case $code in
+    143) # its checkpoint, or death before it could catch the signal
+        if [ -f "$dir/checkpoint-a.talus" ]; then
+            grep -q "talus run --resume $dir" "$dir.err" || fail "$dir: no word on how to go on"
+            "$TALUS" run --resume "$dir" --quiet --json >"$dir.json" || fail "$dir: resume"
+            stops=$((stops + 1))
+        else
+            "$TALUS" run "$@" --threads "$threads" --out "$dir" --quiet --json >"$dir.json"
+        fi
+        ;;
+    0) ;;
+    *) fail "$dir: exit code $code when stopped at $moment s: $(cat "$dir.err")" ;;
+    esac
+    [ "$(hash_of "$dir.json")" = "$hash" ] || fail "$dir: another hash, stopped at $moment s"
+    [ "$(fingerprint "$dir")" = "$files" ] || fail "$dir: other files, stopped at $moment s"
+}
+
+# check NAME ARGS...
+check() {
+    name=$1
+    stops=0
+    shift
+    "$TALUS" run "$@" --threads 1 --out "$name" --quiet --json >"$name.json" || fail "$name"
+    hash=$(hash_of "$name.json")
+    files=$(fingerprint "$name")
+    for threads in 1 2 3 8; do
+        "$TALUS" run "$@" --threads $threads --quiet --json >whole.json || fail "$name $threads"
+        [ "$(hash_of whole.json)" = "$hash" ] || fail "$name: $threads threads give another hash"
+        stop_and_resume "$name" $threads "$(wall_of "$name.json")" "$@"
+    done
+    echo "$name: hash $hash, stopped and resumed $stops times of 4"
+}
+
+if [ -z "${TALUS_SANITIZE:-}" ]; then
+    check hourglass hourglass --set bodies=300 --until 1
+    check box-stack box-stack --until 10
+    check dominoes dominoes --until 1
+else # ten times slower
+    check hourglass hourglass --set bodies=100 --until 0.4
+    check box-stack box-stack --until 1
+    check dominoes dominoes --until 0.1
+fi
+
+[ $failures -eq 0 ] && echo "cli_resume: passed"
+[ $failures -eq 0 ]

@@ -1,0 +1,107 @@
+#!/bin/sh
+# A run's outputs: JSON, tables, positions, problem files, checkpoints, a full disk.
+set -u
+failures=0
+rm -rf cli_run.work
+mkdir cli_run.work
+cd cli_run.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
+
+small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
+
+# ---- --json: one object with these keys and nothing else ----
+keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
+max kinetic_energy iterations residual residual_max missed_steps peak_memory_bytes hash"
+"$TALUS" run $small --json >run.json 2>table || fail "run --json: $(cat table)"
+sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' run.json >found
+grep -o '"\(mean\|max\)":' run.json | tr -d '":' >>found
+for key in $keys; do echo "$key"; done | sort >expected
+sort found | cmp -s - expected || fail "keys: $(sort found | diff - expected)"
+grep -Eq '"hash": "[0-9a-f]{16}"' run.json || fail "hash: $(cat run.json)"
+contains run.json '"scene": "hourglass"'
+contains run.json '"steps": 20'
+contains table "detect"
+contains table "steps/s"
+if command -v python3 >/dev/null 2>&1; then
+    python3 -m json.tool run.json >/dev/null || fail "python3 does not read run.json"
+elif command -v node >/dev/null 2>&1; then
+    node -e 'JSON.parse(require("fs").readFileSync("run.json"))' ||
+        fail "node does not read run.json"
+fi
+"$TALUS" run "$TALUS_SOURCE_DIR/scenes/hourglass.json" --set bodies=100 --until 0.2 --quiet --json \
+    >path.json 2>err || fail "run PATH"
+[ -s err ] && fail "--quiet --json wrote: $(cat err)"
+contains path.json '"scene": "hourglass"'
+[ "$(grep hash run.json)" = "$(grep hash path.json)" ] || fail "name and path give different hashes"
+
+# ---- without --out nothing is written; with it, frames at every multiple ----
+mkdir empty && (cd empty && "$TALUS" run $small --quiet) || fail "run in empty/"
+[ -z "$(ls -A empty)" ] || fail "without --out, files appeared: $(ls -A empty)"
+"$TALUS" run $small --out out >table 2>err || fail "run --out: $(cat err)"
+contains table "tolerance"
+[ "$(ls out/frames | wc -l)" -eq 5 ] || fail "frames: $(ls out/frames)"
+[ "$(grep -c '<DataSet ' out/run.pvd)" -eq 5 ] || fail "run.pvd: $(cat out/run.pvd)"
+[ "$(wc -l <out/steps.csv)" -eq 21 ] || fail "steps.csv has $(wc -l <out/steps.csv) lines"
+awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' out/steps.csv || fail "steps.csv is ragged"
+"$TALUS" run $small --quiet --final-positions positions || fail "--final-positions"
+[ "$(grep -Ec '^[-+.0-9e]+ [-+.0-9e]+ [-+.0-9e]+$' positions)" -eq 100 ] ||
+    fail "positions: $(wc -l positions)"
+
+# ---- info and extract ----
+"$TALUS" extract hourglass --set bodies=100 --at 0.2 -o step.problem >said || fail "extract"
+contains said "step.problem: "
+"$TALUS" info step.problem >said || fail "info step.problem"
+contains said "contact problem, sound"
+"$TALUS" info out >said || fail "info out"
+contains said "out/checkpoint-a.talus: checkpoint, sound"
+"$TALUS" info hourglass >said || fail "info hourglass"
+contains said "sphere"
+printf 'no scene' >junk
+"$TALUS" info junk >said 2>err && fail "info junk succeeded"
+contains err "junk:1:"
+
+# ---- a damaged checkpoint ----
+"$TALUS" run --resume out --until 0.3 --quiet || fail "resume to 0.3"
+printf 'X' | dd of=out/checkpoint-b.talus bs=1 seek=500 conv=notrunc 2>/dev/null
+"$TALUS" run --resume out --until 0.3 --quiet 2>err || fail "resume from the other one"
+contains err "out/checkpoint-b.talus: damaged: the content does not match its checksum"
+"$TALUS" run $small --until=0.3 2>err && fail "--until twice went through"
+[ "$(wc -l <out/steps.csv)" -eq 31 ] || fail "after resume: $(wc -l <out/steps.csv) lines"
+truncate -s 100 out/checkpoint-a.talus 2>/dev/null || printf 'TALUSCKP' >out/checkpoint-a.talus
+printf 'X' | dd of=out/checkpoint-b.talus bs=1 seek=500 conv=notrunc 2>/dev/null
+"$TALUS" run --resume out >said 2>err && fail "two bad checkpoints were resumed"
+contains err "talus: no usable checkpoint: "
+contains err "truncated"
+contains err "damaged"
+
+# ---- a full disk: files may not exceed a limit (a sanitizer's own files could) ----
+if [ -z "${TALUS_SANITIZE:-}" ]; then
+    (
+        trap '' XFSZ
+        ulimit -f 128
+        exec "$TALUS" run hourglass --set bodies=100 --until 5 --out full --quiet \
+            --checkpoint-every 0
+    ) 2>err
+    [ $? -eq 1 ] || fail "a full disk was not noticed"
+    contains err "cannot write: File too large"
+    contains err "talus run --resume full"
+    "$TALUS" run --resume full --until 4 --quiet --json >resumed.json || fail "resume, full disk"
+    "$TALUS" run hourglass --set bodies=100 --until 4 --quiet --json >whole.json
+    [ "$(grep hash resumed.json)" = "$(grep hash whole.json)" ] || fail "hash after a full disk"
+fi
+"$TALUS" run $small --out junk/dir >said 2>err && fail "--out under a file succeeded"
+contains err "junk: cannot create the directory: Not a directory"
+if [ -w /dev/full ]; then
+    "$TALUS" run $small --quiet --json >/dev/full 2>err && fail "a full standard output was ignored"
+    contains err "standard output: cannot write"
+fi
+
+[ $failures -eq 0 ] && echo "cli_run: passed"
+[ $failures -eq 0 ]

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Help texts are complete; wrong usage is told the nearest right one and ends with code 2.
+set -u
+failures=0
+rm -rf cli_usage.work
+mkdir cli_usage.work
+cd cli_usage.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
+
+# expect CODE TEXT ARGS...: the exit code, and TEXT on standard error
+expect() {
+    code=$1 text=$2
+    shift 2
+    "$TALUS" "$@" >out 2>err
+    got=$?
+    [ $got -eq "$code" ] || fail "talus $*: exit code $got, expected $code"
+    contains err "$text"
+    [ -s out ] && fail "talus $*: wrote to standard output"
+}
+
+# ---- help ----
+# complete COMMAND OPTION...: both ways to ask give one text, which has every option
+complete() {
+    command=$1
+    shift
+    "$TALUS" help "$command" >help 2>err || fail "talus help $command"
+    "$TALUS" "$command" --help >help2 2>>err || fail "talus $command --help"
+    cmp -s help help2 || fail "the two helps of $command differ"
+    [ -s err ] && fail "talus help $command: $(cat err)"
+    contains help "usage: talus $command"
+    for option in --help "$@"; do contains help "$option"; done
+    awk 'length > 100 { exit 1 }' help || fail "help $command: a line is longer than 100"
+    "$TALUS" help >overview
+    contains overview "  $command "
+}
+
+complete run --set --solver --backend --threads --until --out --every --checkpoint-every --resume \
+    --final-positions --json --quiet
+complete list solvers sets scenes backends shapes
+complete info
+complete extract --at -o --output --set --solver --threads
+complete help
+"$TALUS" --help >overview2
+cmp -s overview overview2 || fail "talus help and talus --help differ"
+"$TALUS" --version >version
+grep -Eqx 'talus [0-9]+\.[0-9]+\.[0-9]+' version || fail "version: $(cat version)"
+
+# ---- wrong usage ----
+expect 2 "talus: expected a command"
+expect 2 "talus: unknown command 'rum'; did you mean 'run'?" rum
+expect 2 "talus: run: unknown option '--untill'; did you mean '--until'?" run x --untill 1
+expect 2 "talus: run: unknown option '--theads=2'; did you mean '--threads'?" run x --theads=2
+expect 2 "talus: run: unknown option '-q'" run x -q
+expect 2 "talus: run: expected SCENE or --resume DIR" run
+expect 2 "talus: run: unexpected argument 'y'" run x y
+expect 2 "talus: run: --until: expected T after it" run x --until
+expect 2 "talus: run: --until soon: expected a number that is not negative" run x --until soon
+expect 2 "talus: run: --until -1: expected a number that is not negative" run x --until -1
+expect 2 "talus: run: --until 0: expected a number above 0" run x --until 0
+expect 2 "talus: run: --threads 1.5: expected a whole number, 0 or more" run x --threads 1.5
+expect 2 "talus: run: --json: takes no value" run x --json=yes
+expect 2 "talus: run: --out: given twice" run x --out a --out b
+expect 2 "talus: run: --backend cpv: no such backend; did you mean 'cpu'?" run x --backend cpv
+expect 2 "talus: run: --resume: the scene and its settings" run --resume a --set b=1
+expect 2 "talus: list: cannot list 'solver'; did you mean 'solvers'?" list solver
+expect 2 "talus: list: expected solvers|sets|scenes|backends|shapes" list
+expect 2 "talus: help: no command 'lits'; did you mean 'list'?" help lits
+expect 2 "talus: extract: expected --at T" extract hourglass -o f
+expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1
+expect 1 "talus: no scene 'hourglas'; did you mean 'hourglass'?" run hourglas
+expect 1 "talus: no scene 'no/such.json'" info no/such.json
+expect 1 "did you mean 'gs'" run box-stack --solver gss
+
+# ---- listings ----
+for kind in solvers sets scenes backends shapes; do
+    "$TALUS" list $kind >list 2>err || fail "talus list $kind"
+    [ -s list ] || fail "talus list $kind is empty"
+    [ -s err ] && fail "talus list $kind: $(cat err)"
+done
+"$TALUS" list scenes >list
+for scene in "$TALUS_SOURCE_DIR"/scenes/*.json; do
+    name=$(basename "$scene" .json)
+    [ "$name" = schema ] || contains list "  $name "
+done
+
+[ $failures -eq 0 ] && echo "cli_usage: passed"
+[ $failures -eq 0 ]

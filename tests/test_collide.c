@@ -1,0 +1,526 @@
+/* Contact lists: complete, in order, independent of threads and scale; impulses carried over. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "collide/contact.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BODIES = 4096, SPHERE = 0, PLANE = 1, BOX = 2, CYLINDER = 3, SHAPES = 4 };
+
+/* A world of arrays, as the detector sees it. */
+typedef struct Scene {
+    TalusShape shape[SHAPES];
+    TalusVec3 position[MAX_BODIES], velocity[MAX_BODIES];
+    TalusQuat orientation[MAX_BODIES];
+    double radius[MAX_BODIES], size[MAX_BODIES], spin[MAX_BODIES];
+    int32_t shape_of[MAX_BODIES];
+    uint8_t fixed[MAX_BODIES];
+    TalusBodyView view;
+    TalusDetectOptions options;
+} Scene;
+
+static void scene_open(Scene *s)
+{
+    const TalusShapeDef def[SHAPES] = {
+        {.kind = TALUS_SHAPE_SPHERE},
+        {.kind = TALUS_SHAPE_PLANE},
+        {.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.5, 0.5}},
+        {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.5, .half_height = 0.5},
+    };
+    memset(s, 0, sizeof *s);
+    for (int k = 0; k < SHAPES; k++)
+        CHECK_OK(talus_shape_init(&s->shape[k], &def[k]));
+    TalusBodyView view = {0,       s->position, s->orientation, s->velocity, s->spin, s->radius,
+                          s->size, s->shape_of, s->fixed,       s->shape,    SHAPES};
+    TalusDetectOptions options = {1e-3, 0.05, 0.1};
+    s->view = view;
+    s->options = options;
+}
+
+static void scene_close(Scene *s)
+{
+    for (int k = 0; k < SHAPES; k++)
+        talus_shape_clear(&s->shape[k]);
+}
+
+static int add(Scene *s, int shape, double radius, TalusVec3 x, TalusVec3 v)
+{
+    int i = s->view.count++;
+    s->shape_of[i] = shape;
+    s->radius[i] = shape == SPHERE ? radius : s->shape[shape].bounding_radius;
+    s->size[i] = shape == SPHERE ? radius : s->shape[shape].size;
+    s->position[i] = x;
+    s->velocity[i] = v;
+    s->orientation[i] = talus_quat_identity();
+    s->fixed[i] = shape == PLANE;
+    s->spin[i] = 0.0;
+    return i;
+}
+
+static TalusVec3 random_vector(TalusRng *rng, double scale)
+{
+    double x = talus_rng_uniform(rng) - 0.5, y = talus_rng_uniform(rng) - 0.5;
+    return talus_scale(scale, talus_vec3(x, y, talus_rng_uniform(rng) - 0.5));
+}
+
+/* Spheres with sizes from 1 / ratio to 1, small ones being many, dense enough to touch; some fixed,
+ * some dead, one far away. */
+static void add_spheres(Scene *s, int count, double ratio, uint64_t seed)
+{
+    TalusRng rng = talus_rng(seed);
+    double volume = 0.0;
+    for (int k = 0; k < count; k++) {
+        double u = talus_rng_uniform(&rng);
+        double radius = 1.0 / (1.0 + (ratio - 1.0) * sqrt(sqrt(u)));
+        int i = add(s, SPHERE, radius, talus_vec3(0, 0, 0), random_vector(&rng, 20.0));
+        s->fixed[i] = talus_rng_below(&rng, 10) == 0;
+        volume += 8.0 * radius * radius * radius;
+    }
+    double edge = 1.0;
+    while (edge * edge * edge < volume)
+        edge *= 1.05;
+    for (int i = 0; i < s->view.count; i++)
+        s->position[i] = random_vector(&rng, edge);
+    s->position[count / 2] = talus_vec3(1e7, -1e9, 3e5);
+    s->shape_of[count / 3] = s->shape_of[count / 5] = -1;
+}
+
+/* ---- against all pairs -------------------------------------------------------------------------- */
+
+typedef struct Expected {
+    uint32_t a, b;
+    double gap;
+    bool seen;
+} Expected;
+
+static bool expect_pair(const Scene *s, int i, int j, Expected *out)
+{
+    if (s->shape_of[i] < 0 || s->shape_of[j] < 0 || (s->fixed[i] && s->fixed[j]))
+        return false;
+    int a = s->fixed[i] ? j : i, b = s->fixed[i] ? i : j;
+    TalusVec3 d = talus_sub(s->position[b], s->position[a]), zero = {0, 0, 0};
+    TalusVec3 v = talus_sub(s->velocity[a], s->fixed[b] ? zero : s->velocity[b]);
+    double distance = talus_norm(d), closing = fmax(talus_dot(v, d) / distance, 0.0);
+    double gap = distance - (s->radius[a] + s->radius[b]);
+    double limit = s->options.envelope * fmin(s->size[a], s->size[b]) +
+                   s->options.h * (closing + 2.0 * s->options.reference_speed);
+    Expected e = {(uint32_t)a, (uint32_t)b, gap, false};
+    *out = e;
+    return gap < limit;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    const Expected *p = x, *q = y;
+    return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : p->b > q->b;
+}
+
+static int all_pairs(const Scene *s, bool fixed, Expected *out)
+{
+    int count = 0;
+    for (int i = 0; i < s->view.count; i++) {
+        for (int j = i + 1; j < s->view.count; j++) {
+            if ((s->fixed[i] || s->fixed[j]) == fixed)
+                count += expect_pair(s, i, j, &out[count]);
+        }
+    }
+    qsort(out, (size_t)count, sizeof *out, by_key);
+    return count;
+}
+
+static void check_run(const Expected *expected, int count, const TalusContact *contact, int found,
+                      const Scene *s)
+{
+    CHECK_INT(found, count);
+    int wrong = 0;
+    for (int i = 0; i < found && i < count; i++) {
+        const TalusContact *c = &contact[i];
+        TalusVec3 d = talus_sub(s->position[c->b], s->position[c->a]);
+        double along = talus_dot(d, c->normal) - s->radius[c->a] - s->radius[c->b];
+        wrong += c->a != expected[i].a || c->b != expected[i].b ||
+                 fabs(c->gap - expected[i].gap) > 1e-12 || fabs(along - c->gap) > 1e-12;
+    }
+    CHECK_INT(wrong, 0);
+}
+
+static void check_against_all_pairs(int count, double ratio, uint64_t seed)
+{
+    static Scene s;
+    static Expected expected[200000];
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_spheres(&s, count, ratio, seed);
+    REQUIRE_OK(talus_detector_create(&detector));
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK(list->sphere_sphere > 0);
+    CHECK_INT(list->count, list->sphere_sphere + list->sphere_fixed);
+    check_run(expected, all_pairs(&s, false, expected), list->contact, list->sphere_sphere, &s);
+    check_run(expected, all_pairs(&s, true, expected), list->contact + list->sphere_sphere,
+              list->sphere_fixed, &s);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(equals_all_pairs)
+{
+    check_against_all_pairs(3000, 1.0, 1);
+    check_against_all_pairs(3000, 15.0, 2);
+    check_against_all_pairs(4000, 100.0, 3);
+    check_against_all_pairs(4000, 1000.0, 4);
+    check_against_all_pairs(40, 3.0, 5);
+}
+
+/* ---- same list however it is made --------------------------------------------------------------- */
+
+static bool same_contacts(const TalusContactList *p, const TalusContactList *q)
+{
+    return p->sphere_sphere == q->sphere_sphere && p->sphere_fixed == q->sphere_fixed &&
+           p->general == q->general &&
+           !memcmp(p->contact, q->contact, (size_t)p->count * sizeof *p->contact) &&
+           !memcmp(p->arms, q->arms, (size_t)p->general * sizeof *p->arms) &&
+           !memcmp(p->impulse, q->impulse, (size_t)p->count * sizeof *p->impulse);
+}
+
+/* Spheres, turned boxes, a floor and a fixed box that is large beside the others. */
+static void add_mixture(Scene *s, int count)
+{
+    TalusRng rng = talus_rng(7);
+    add_spheres(s, count, 15.0, 6);
+    for (int k = 0; k < count / 4; k++) {
+        int i = add(s, BOX, 0.0, random_vector(&rng, 9.0), random_vector(&rng, 5.0));
+        TalusQuat q = {1.0, talus_rng_uniform(&rng), talus_rng_uniform(&rng), 0.3};
+        s->orientation[i] = talus_quat_normalize(q);
+        s->spin[i] = talus_rng_uniform(&rng);
+    }
+    add(s, PLANE, 0.0, talus_vec3(0, 0, -2.0), talus_vec3(0, 0, 0));
+}
+
+TEST(equal_for_any_threads)
+{
+    static Scene s;
+    TalusDetector *serial, *parallel;
+    TalusContactList *expected, *list;
+    scene_open(&s);
+    add_mixture(&s, 3000);
+    REQUIRE_OK(talus_detector_create(&serial));
+    REQUIRE_OK(talus_detect(serial, NULL, &s.view, &s.options, &expected));
+    CHECK(expected->sphere_sphere > 100 && expected->sphere_fixed > 100 && expected->general > 100);
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        TalusPool *pool;
+        REQUIRE_OK(talus_pool_create(threads, &pool));
+        REQUIRE_OK(talus_detector_create(&parallel));
+        for (int call = 0; call < 2; call++) {
+            REQUIRE_OK(talus_detect(parallel, pool, &s.view, &s.options, &list));
+            CHECK(same_contacts(list, expected));
+        }
+        talus_detector_destroy(parallel);
+        talus_pool_destroy(pool);
+    }
+    talus_detector_destroy(serial);
+    scene_close(&s);
+}
+
+static void scale_scene(Scene *s, double factor)
+{
+    TalusVec3 half = talus_scale(factor, talus_vec3(0.5, 0.5, 0.5));
+    TalusShapeDef def = {.kind = TALUS_SHAPE_BOX, .half = half};
+    talus_shape_clear(&s->shape[BOX]);
+    CHECK_OK(talus_shape_init(&s->shape[BOX], &def));
+    for (int i = 0; i < s->view.count; i++) {
+        s->position[i] = talus_scale(factor, s->position[i]);
+        s->velocity[i] = talus_scale(factor, s->velocity[i]);
+        s->radius[i] *= factor;
+        s->size[i] *= factor;
+        s->spin[i] *= factor;
+    }
+    s->options.reference_speed *= factor;
+}
+
+static void unscale_list(TalusContactList *list, double factor)
+{
+    for (int i = 0; i < list->count; i++)
+        list->contact[i].gap /= factor;
+    for (int i = 0; i < list->general; i++) {
+        list->arms[i].a = talus_scale(1.0 / factor, list->arms[i].a);
+        list->arms[i].b = talus_scale(1.0 / factor, list->arms[i].b);
+    }
+}
+
+TEST(scales_exactly)
+{
+    static Scene s;
+    TalusDetector *first, *scaled;
+    TalusContactList *expected, *list;
+    for (int k = -10; k <= 10; k += 20) {
+        double factor = ldexp(1.0, k);
+        scene_open(&s);
+        add_mixture(&s, 2000);
+        REQUIRE_OK(talus_detector_create(&first));
+        REQUIRE_OK(talus_detector_create(&scaled));
+        REQUIRE_OK(talus_detect(first, NULL, &s.view, &s.options, &expected));
+        scale_scene(&s, factor);
+        REQUIRE_OK(talus_detect(scaled, NULL, &s.view, &s.options, &list));
+        unscale_list(list, factor);
+        CHECK(same_contacts(list, expected));
+        talus_detector_destroy(first);
+        talus_detector_destroy(scaled);
+        scene_close(&s);
+    }
+}
+
+TEST(warm_call_allocates_nothing)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_mixture(&s, 2000);
+    REQUIRE_OK(talus_detector_create(&detector));
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    uint64_t before = talus_allocation_count();
+    for (int call = 0; call < 3; call++)
+        REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK(talus_allocation_count() == before);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(every_allocation_may_fail)
+{
+    static Scene s;
+    TalusContactList *list;
+    scene_open(&s);
+    add_mixture(&s, 200);
+    for (long n = 1;; n++) {
+        TalusDetector *detector;
+        REQUIRE_OK(talus_detector_create(&detector));
+        talus_fail_allocation_in(n);
+        TalusStatus status = talus_detect(detector, NULL, &s.view, &s.options, &list);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        CHECK(status == TALUS_OK || talus_detector_contacts(detector)->count == 0);
+        if (status != TALUS_OK)
+            CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+        CHECK(list->count > 0);
+        talus_detector_destroy(detector);
+        if (status == TALUS_OK)
+            break;
+    }
+    scene_close(&s);
+}
+
+/* ---- warm start --------------------------------------------------------------------------------- */
+
+static TalusVec3 mark(const TalusContact *c)
+{
+    return talus_vec3(c->a + 1.0, c->b, c->feature);
+}
+
+static void mark_all(TalusContactList *list)
+{
+    for (int i = 0; i < list->count; i++)
+        list->impulse[i] = mark(&list->contact[i]);
+}
+
+static bool is(TalusVec3 x, TalusVec3 y)
+{
+    return x.x == y.x && x.y == y.y && x.z == y.z;
+}
+
+/* Number of impulses that are those of their key; all others must be zero. */
+static int count_marked(const TalusContactList *list)
+{
+    int marked = 0;
+    for (int i = 0; i < list->count; i++) {
+        bool same = is(list->impulse[i], mark(&list->contact[i]));
+        CHECK(same || is(list->impulse[i], talus_vec3(0, 0, 0)));
+        marked += same;
+    }
+    return marked;
+}
+
+static void shake(Scene *s)
+{
+    TalusRng rng = talus_rng(99);
+    for (int i = 0; i < s->view.count; i++) {
+        if (!s->fixed[i])
+            s->position[i] = talus_add(s->position[i], random_vector(&rng, 0.05 * s->radius[i]));
+    }
+}
+
+/* Contacts of `list` whose key is in `keys`. */
+static int count_common(const TalusContactList *list, const TalusContact *keys, int count)
+{
+    int common = 0;
+    for (int i = 0; i < list->count; i++) {
+        for (int k = 0; k < count; k++)
+            common += list->contact[i].a == keys[k].a && list->contact[i].b == keys[k].b &&
+                      list->contact[i].feature == keys[k].feature;
+    }
+    return common;
+}
+
+TEST(impulses_follow_their_keys)
+{
+    static Scene s;
+    static TalusContact old[20000];
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_mixture(&s, 2000);
+    REQUIRE_OK(talus_detector_create(&detector));
+    CHECK_INT(talus_detector_contacts(detector)->count, 0);
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(count_marked(list), 0);
+    mark_all(list);
+    int old_count = list->count;
+    REQUIRE(old_count < 20000);
+    memcpy(old, list->contact, (size_t)old_count * sizeof *old);
+    shake(&s);
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    int common = count_common(list, old, old_count);
+    CHECK(common > old_count / 2 && common < old_count);
+    CHECK_INT(count_marked(list), common);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+static int contacts_of(const TalusContactList *list, uint32_t body)
+{
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        count += list->contact[i].a == body || list->contact[i].b == body;
+    return count;
+}
+
+TEST(forgets_a_body)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_mixture(&s, 500);
+    REQUIRE_OK(talus_detector_create(&detector));
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    mark_all(list);
+    uint32_t body = list->contact[list->sphere_sphere / 2].b;
+    talus_detector_forget(detector, body);
+    talus_detector_forget(detector, 1000000); /* unknown: nothing to forget */
+    int rest = list->count - contacts_of(list, body);
+    CHECK(rest < list->count);
+    CHECK_INT(count_marked(talus_detector_contacts(detector)), rest);
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(count_marked(list), rest);
+    talus_detector_forget(detector, body); /* and straight before a detection */
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(count_marked(list), rest);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(restores_a_list)
+{
+    static Scene s;
+    TalusDetector *first, *second;
+    TalusContactList *list, *other;
+    scene_open(&s);
+    add_mixture(&s, 500);
+    REQUIRE_OK(talus_detector_create(&first));
+    REQUIRE_OK(talus_detector_create(&second));
+    REQUIRE_OK(talus_detect(first, NULL, &s.view, &s.options, &list));
+    mark_all(list);
+    REQUIRE_OK(talus_detector_restore(second, list));
+    CHECK(same_contacts(talus_detector_contacts(second), list));
+    shake(&s);
+    REQUIRE_OK(talus_detect(first, NULL, &s.view, &s.options, &list));
+    REQUIRE_OK(talus_detect(second, NULL, &s.view, &s.options, &other));
+    CHECK(same_contacts(list, other));
+    talus_detector_destroy(first);
+    talus_detector_destroy(second);
+    scene_close(&s);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------- */
+
+TEST(unsupported_pairs_are_named)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    add(&s, BOX, 0.0, none, none);
+    int cylinder = add(&s, CYLINDER, 0.0, talus_vec3(0, 0, 1.2), none);
+    REQUIRE_OK(talus_detector_create(&detector));
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list)); /* near, but apart */
+    s.position[cylinder].z = 1.01;
+    CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_UNSUPPORTED);
+    CHECK_STR(talus_error(),
+              "detect: a box (body 0) meets a cylinder (body 1), and contact between these two "
+              "shapes is not available; spheres meet every shape, boxes meet boxes and planes, "
+              "cylinders meet planes");
+    s.fixed[0] = s.fixed[1] = 1;
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(numbers_must_be_finite)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_spheres(&s, 100, 2.0, 3);
+    REQUIRE_OK(talus_detector_create(&detector));
+    s.position[70].y = NAN;
+    s.velocity[17].x = INFINITY;
+    CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_NUMERIC);
+    CHECK_STR(talus_error(), "detect: body 17 has a position, orientation, velocity or radius that "
+                             "is not a finite number");
+    s.options.h = -1.0;
+    CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_ARGUMENT);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(empty_views_are_fine)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    REQUIRE_OK(talus_detector_create(&detector));
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(list->count, 0);
+    add(&s, PLANE, 0.0, none, none);
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    int i = add(&s, SPHERE, 1.0, talus_vec3(0, 0, 1.01), none);
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(list->sphere_fixed, 1);
+    s.shape_of[i] = -1;
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK_INT(list->count, 0);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    RUN(equals_all_pairs);
+    RUN(equal_for_any_threads);
+    RUN(scales_exactly);
+    RUN(warm_call_allocates_nothing);
+    RUN(every_allocation_may_fail);
+    RUN(impulses_follow_their_keys);
+    RUN(forgets_a_body);
+    RUN(restores_a_list);
+    RUN(unsupported_pairs_are_named);
+    RUN(numbers_must_be_finite);
+    RUN(empty_views_are_fine);
+    return talus_test_result();
+}

@@ -1,0 +1,335 @@
+/* Scenes: defaults, overrides, every shipped scene, and the exact message of every bad one. */
+#include "io/scene.h"
+
+#include "base/memory.h"
+#include "support/test.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static TalusStatus parse(const char *text, const char *override, TalusScene **scene)
+{
+    return talus_scene_parse(text, strlen(text), "s", &override, override ? 1 : 0, scene);
+}
+
+static void enter(const char *folder)
+{
+    const char *root = getenv("TALUS_SOURCE_DIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", root ? root : ".", folder);
+    CHECK(chdir(path) == 0);
+}
+
+/* Names in the current folder that end in `suffix`, sorted. */
+static int list_files(const char *suffix, char names[][64], int room)
+{
+    struct dirent **entries;
+    int n = scandir(".", &entries, NULL, alphasort), count = 0;
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name, *dot = strrchr(name, '.');
+        if (dot && strcmp(dot, suffix) == 0 && count < room)
+            snprintf(names[count++], 64, "%.*s", (int)(dot - name), name);
+        free(entries[i]);
+    }
+    free(entries);
+    return count;
+}
+
+/* ---- defaults ---- */
+
+TEST(defaults_are_the_worlds)
+{
+    TalusScene *scene;
+    REQUIRE_OK(parse("{\"bodies\": [], \"materials\": {\"m\": {}}}", NULL, &scene));
+    TalusWorldDef world = talus_world_def_default();
+    TalusMaterialDef material = talus_material_def_default();
+    const SceneMaterial *m = (const SceneMaterial *)scene->materials.items;
+    CHECK(scene->gravity[2] == world.gravity.z && scene->step == world.step);
+    CHECK(scene->envelope == world.envelope && scene->recovery == world.recovery);
+    CHECK(scene->solver->tolerance == world.tolerance);
+    CHECK(scene->solver->reference_speed == world.reference_speed);
+    CHECK_INT(scene->solver->norm, world.norm);
+    CHECK_INT(scene->solver->on_miss, world.on_miss);
+    CHECK_INT(scene->solver->max_iterations, world.max_iterations);
+    CHECK_STR(scene->solver->name, world.solver);
+    CHECK_STR(scene->backend, world.backend);
+    CHECK(m->friction == material.friction && m->density == material.density);
+    CHECK(m->stiffness == material.stiffness && m->damping == material.damping);
+    talus_scene_destroy(scene);
+}
+
+TEST(shape_kinds_are_in_the_order_of_the_enum)
+{
+    const SceneType *body = talus_scene_field(&talus_scene_type, "bodies")->type->item;
+    const SceneType *shape = talus_scene_field(body, "shape")->type;
+    const SceneType *kind = talus_scene_field(shape, "kind")->type;
+    for (int i = 0; i < TALUS_SHAPE_KINDS; i++)
+        CHECK_STR(kind->choices[i], talus_shape_name((TalusShapeKind)i));
+    CHECK(!kind->choices[TALUS_SHAPE_KINDS]);
+}
+
+/* ---- reading ---- */
+
+static const char sample[] =
+    "{\"params\": {\"n\": 8, \"r\": 0.1, \"d\": \"=2*r\"}, \"until\": \"=n\", \"solver\": \"gs\",\n"
+    " \"materials\": {\"soft\": {\"friction\": 0.1}, \"hard\": {}},\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"a\", \"radius\": \"=r\", \"at\": [0, 0, 5]},\n"
+    "  {\"name\": \"b\", \"radius\": {\"mean\": \"=r\", \"spread\": 0.5}, \"count\": \"=n\",\n"
+    "   \"lattice\": {\"cells\": [2, 2, 0], \"spacing\": \"=2*d\"}}]}";
+
+static const SceneBody *body_of(const TalusScene *scene, int index)
+{
+    return (const SceneBody *)scene->bodies.items + index;
+}
+
+TEST(reading)
+{
+    TalusScene *scene;
+    REQUIRE_OK(parse(sample, NULL, &scene));
+    CHECK_INT(talus_scene_param_count(scene), 3);
+    CHECK_STR(talus_scene_param_name(scene, 2), "d");
+    CHECK(talus_scene_param_value(scene, 2) == 0.2);
+    CHECK(talus_scene_until(scene) == 8.0 && talus_scene_every(scene) == 0.08);
+    CHECK_STR(scene->solver->name, "gs");
+    CHECK(scene->solver->max_iterations == 1000);
+    CHECK_INT(body_of(scene, 0)->at.count, 1);
+    CHECK(body_of(scene, 1)->lattice->spacing[2] == 0.4);
+    talus_scene_destroy(scene);
+}
+
+TEST(overrides)
+{
+    static const char *const sets[] = {"n=9",
+                                       "solver.tolerance=1e-5",
+                                       "gravity[2]=-1.62",
+                                       "bodies[b].material=hard",
+                                       "bodies[1].radius.spread=0.25",
+                                       "bodies[a].fill={\"radius\": 1, \"height\": 2}",
+                                       "bodies[a].count=3",
+                                       "r==1/4",
+                                       "materials.soft.friction=0.7",
+                                       "bodies[1].lattice.spacing=[1, 2, 3]",
+                                       "title=Two words"};
+    TalusScene *scene;
+    REQUIRE_OK(
+        talus_scene_parse(sample, strlen(sample), "s", sets, sizeof sets / sizeof *sets, &scene));
+    CHECK(talus_scene_until(scene) == 9.0);
+    CHECK_STR(scene->solver->name, "gs");
+    CHECK(scene->solver->tolerance == 1e-5 && scene->gravity[2] == -1.62);
+    CHECK_STR(body_of(scene, 1)->material, "hard");
+    CHECK(body_of(scene, 1)->radius->mean == 0.25 && body_of(scene, 1)->radius->spread == 0.25);
+    CHECK(body_of(scene, 0)->fill && body_of(scene, 0)->at.count == 0);
+    CHECK(body_of(scene, 1)->lattice->spacing[1] == 2.0);
+    CHECK(((const SceneMaterial *)scene->materials.items)->friction == 0.7);
+    CHECK_STR(talus_scene_title(scene), "Two words");
+    talus_scene_destroy(scene);
+}
+
+/* ---- places ---- */
+
+TEST(points_from_a_file)
+{
+    enter("tests/bad_scenes");
+    static const char text[] = "{\"bodies\": [{\"radius\": 0.5, \"file\": \"points.txt\"}]}";
+    TalusScene *scene;
+    ScenePlaces places;
+    REQUIRE_OK(parse(text, NULL, &scene));
+    const SceneBody *body = body_of(scene, 0);
+    REQUIRE_OK(talus_scene_place(scene, body, body->shape, &places));
+    CHECK_INT(places.count, 3);
+    CHECK(places.position[2].z == 3.0 && places.radius[2] == 0.5);
+    talus_scene_places_clear(&places);
+    talus_scene_destroy(scene);
+    REQUIRE_OK(parse(text, "bodies[0].count=2", &scene));
+    body = body_of(scene, 0);
+    REQUIRE_OK(talus_scene_place(scene, body, body->shape, &places));
+    CHECK_INT(places.count, 2);
+    talus_scene_places_clear(&places);
+    talus_scene_destroy(scene);
+}
+
+TEST(built_bodies)
+{
+    static const char text[] =
+        "{\"shapes\": {\"wall\": {\"kind\": \"plane\"}}, \"bodies\": [\n"
+        " {\"shape\": \"wall\", \"at\": [0, 0, 0], \"normal\": [1, 0, 0]},\n"
+        " {\"shape\": \"wall\", \"at\": [9, 0, 0], \"normal\": [-1, 0, 0]},\n"
+        " {\"shape\": {\"kind\": \"box\", \"half\": [1, 1, 1]}, \"mass\": 2, \"at\": [4, 0, 0],\n"
+        "  \"orientation\": {\"axis\": [0, 0, 1], \"degrees\": 90}, \"velocity\": [0, 0, 3]},\n"
+        " {\"radius\": 0.5, \"density\": 6, \"at\": [[4, 0, 5], [4, 0, 7]], \"tag\": 7}]}";
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(parse(text, NULL, &scene));
+    REQUIRE_OK(talus_scene_build(scene, NULL, &world));
+    REQUIRE(talus_world_body_count(world) == 5);
+    TalusVec3 velocity[5];
+    TalusQuat turn[5];
+    double mass[5];
+    int tag[5], shape[5];
+    bool fixed[5];
+    TalusBodyState state = {.velocity = velocity,
+                            .orientation = turn,
+                            .mass = mass,
+                            .tag = tag,
+                            .shape = shape,
+                            .fixed = fixed};
+    talus_world_get_state(world, &state);
+    CHECK(fixed[0] && fixed[1] && !fixed[2]);
+    CHECK(shape[0] == shape[1] && shape[3] == shape[4]);
+    TalusVec3 z = talus_rotate(turn[0], talus_vec3(0, 0, 1));
+    CHECK_NEAR(z.x, 1.0, 1e-15);
+    CHECK_NEAR(turn[2].w, sqrt(0.5), 1e-15);
+    CHECK(velocity[2].z == 3.0 && mass[2] == 2.0 && tag[4] == 7);
+    CHECK_NEAR(mass[3], 6.0 * 4.0 / 3.0 * 3.14159265358979 * 0.125, 1e-12);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
+/* ---- shipped scenes ---- */
+
+/* Builds at most a few hundred bodies where the scene has a parameter for it. */
+static void try_scene(const char *name, const char *bodies)
+{
+    char path[80];
+    TalusScene *scene;
+    TalusWorld *world;
+    TalusStepInfo info;
+    snprintf(path, sizeof path, "%s.json", name);
+    REQUIRE_OK(talus_scene_load(path, &bodies, bodies ? 1 : 0, &scene));
+    CHECK(talus_scene_title(scene)[0] && scene->description[0]);
+    TalusStatus status = talus_scene_build(scene, NULL, &world);
+    CHECK_OK(status);
+    if (status == TALUS_OK) {
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK_NEAR(info.penetration_max, 0.0, 1e-9); /* nothing overlaps at the start */
+        talus_world_destroy(world);
+    }
+    talus_scene_destroy(scene);
+}
+
+TEST(shipped_scenes)
+{
+    char names[32][64];
+    enter("scenes");
+    int n = list_files(".json", names, 32);
+    CHECK(n >= 9);
+    for (int i = 0; i < n; i++) {
+        if (strcmp(names[i], "schema") == 0)
+            continue;
+        try_scene(names[i], NULL);
+        try_scene(names[i], "bodies=2");
+        try_scene(names[i], "bodies=137");
+        try_scene(names[i], "bodies=5000");
+    }
+}
+
+/* The bench's beds come with their own lattice of the same layout. */
+TEST(settle_box_takes_a_bed)
+{
+    enter("scenes");
+    static const char *const sets[] = {"bodies=3",
+                                       "bodies[grains].file=../tests/bad_scenes/points.txt"};
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(talus_scene_load("settle-box.json", sets, 2, &scene));
+    CHECK_OK(talus_scene_build(scene, NULL, &world));
+    CHECK_INT(talus_world_body_count(world), 8);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
+/* ---- bad scenes ---- */
+
+/* NAME.txt: lines "--set name=value", then the message, then what the schema says. Returns the
+ * number of overrides, or -1. */
+static int read_case(const char *name, char lines[][1024], const char **overrides)
+{
+    char path[80];
+    int n = 0;
+    snprintf(path, sizeof path, "%s.txt", name);
+    FILE *file = fopen(path, "r");
+    while (file && n < 8 && fgets(lines[n], 1024, file)) {
+        lines[n][strcspn(lines[n], "\n")] = '\0';
+        overrides[n] = lines[n] + strlen("--set ");
+        n++;
+    }
+    if (file)
+        fclose(file);
+    return n < 2 ? -1 : n - 2;
+}
+
+static void try_bad(const char *name)
+{
+    char lines[8][1024], path[80];
+    const char *overrides[8];
+    int sets = read_case(name, lines, overrides);
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    if (!CHECK(sets >= 0))
+        return;
+    snprintf(path, sizeof path, "%s.json", name);
+    TalusStatus status = talus_scene_load(path, overrides, sets, &scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(scene, NULL, &world);
+    CHECK(status != TALUS_OK);
+    CHECK_STR(talus_error(), lines[sets]);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
+TEST(bad_scenes)
+{
+    static char names[256][64];
+    enter("tests/bad_scenes");
+    int n = list_files(".json", names, 256);
+    CHECK(n >= 20);
+    for (int i = 0; i < n; i++)
+        try_bad(names[i]);
+}
+
+TEST(missing_file)
+{
+    TalusScene *scene;
+    CHECK_INT(talus_scene_load("no-such-scene.json", NULL, 0, &scene), TALUS_ERR_IO);
+    CHECK(!scene);
+}
+
+TEST(memory_failures)
+{
+    enter("scenes");
+    for (int n = 1;; n++) {
+        TalusScene *scene;
+        TalusWorld *world = NULL;
+        talus_fail_allocation_in(n);
+        TalusStatus status = talus_scene_load("box-stack.json", NULL, 0, &scene);
+        if (status == TALUS_OK)
+            status = talus_scene_build(scene, NULL, &world);
+        talus_fail_allocation_in(0);
+        talus_world_destroy(world);
+        talus_scene_destroy(scene);
+        if (status == TALUS_OK)
+            break;
+        REQUIRE(status == TALUS_ERR_MEMORY);
+    }
+}
+
+int main(void)
+{
+    RUN(defaults_are_the_worlds);
+    RUN(shape_kinds_are_in_the_order_of_the_enum);
+    RUN(reading);
+    RUN(overrides);
+    RUN(points_from_a_file);
+    RUN(built_bodies);
+    RUN(shipped_scenes);
+    RUN(settle_box_takes_a_bed);
+    RUN(bad_scenes);
+    RUN(missing_file);
+    RUN(memory_failures);
+    return talus_test_result();
+}
