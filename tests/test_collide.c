@@ -2,12 +2,15 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "collide/contact.h"
+#include "collide/narrow.h"
 #include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BODIES = 4096, SPHERE = 0, PLANE = 1, BOX = 2, CYLINDER = 3, SHAPES = 4 };
+enum { SPHERE, PLANE, BOX, CYLINDER, SLAB, VESSEL, SHAPES, MAX_BODIES = 4096 };
+
+static const double cup[] = {0.0, -3.0, 2.0, -3.0, 4.0, 0.0, 4.0, 3.0};
 
 /* A world of arrays, as the detector sees it. */
 typedef struct Scene {
@@ -28,6 +31,8 @@ static void scene_open(Scene *s)
         {.kind = TALUS_SHAPE_PLANE},
         {.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.5, 0.5}},
         {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.5, .half_height = 0.5},
+        {.kind = TALUS_SHAPE_BOX, .half = {9.0, 8.0, 0.2}},
+        {.kind = TALUS_SHAPE_REVOLVE, .profile = cup, .point_count = 4},
     };
     memset(s, 0, sizeof *s);
     for (int k = 0; k < SHAPES; k++)
@@ -54,7 +59,7 @@ static int add(Scene *s, int shape, double radius, TalusVec3 x, TalusVec3 v)
     s->position[i] = x;
     s->velocity[i] = v;
     s->orientation[i] = talus_quat_identity();
-    s->fixed[i] = shape == PLANE;
+    s->fixed[i] = shape == PLANE || shape == SLAB || shape == VESSEL;
     s->spin[i] = 0.0;
     return i;
 }
@@ -87,7 +92,7 @@ static void add_spheres(Scene *s, int count, double ratio, uint64_t seed)
     s->shape_of[count / 3] = s->shape_of[count / 5] = -1;
 }
 
-/* ---- against all pairs -------------------------------------------------------------------------- */
+/* ---- against all pairs ----------------------------------------------------------------------- */
 
 typedef struct Expected {
     uint32_t a, b;
@@ -173,7 +178,74 @@ TEST(equals_all_pairs)
     check_against_all_pairs(40, 3.0, 5);
 }
 
-/* ---- same list however it is made --------------------------------------------------------------- */
+/* Contacts of a pair by the narrow phase alone. */
+typedef struct Count {
+    const Scene *s;
+    uint32_t a;
+    int count;
+} Count;
+
+static void count_touch(void *context, const TalusTouch *touch)
+{
+    Count *c = context;
+    double closing = fmax(talus_dot(c->s->velocity[c->a], touch->normal), 0.0);
+    double size = c->s->size[c->a]; /* all fixed bodies are larger or have none */
+    c->count += touch->gap < c->s->options.envelope * size +
+                                 c->s->options.h * (2.0 * c->s->options.reference_speed + closing);
+}
+
+static int count_by_narrow_phase(const Scene *s)
+{
+    Count count = {s, 0, 0};
+    for (int i = 0; i < s->view.count; i++) {
+        for (int j = 0; j < s->view.count; j++) {
+            if (s->shape_of[i] != SPHERE || s->fixed[i] || s->shape_of[j] < 0 || !s->fixed[j])
+                continue;
+            TalusPose a = {&s->shape[SPHERE], s->radius[i], s->position[i], s->orientation[i]};
+            TalusPose b = {&s->shape[s->shape_of[j]], s->radius[j], s->position[j],
+                           s->orientation[j]};
+            count.a = (uint32_t)i;
+            CHECK(talus_narrow(&a, &b, 10.0, count_touch, &count));
+        }
+    }
+    return count.count;
+}
+
+/* Few large fixed bodies are walls, many go into the grid: both must miss nothing. */
+static void check_walls(int slabs)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    TalusRng rng = talus_rng(33);
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    for (int k = 0; k < 2000; k++)
+        add(&s, SPHERE, 0.1 + 0.1 * talus_rng_uniform(&rng), random_vector(&rng, 12.0),
+            random_vector(&rng, 30.0));
+    for (int k = 0; k < slabs; k++) {
+        int i = add(&s, SLAB, 0.0, random_vector(&rng, 12.0), none);
+        TalusQuat q = {1.0, talus_rng_uniform(&rng), talus_rng_uniform(&rng), -0.3};
+        s.orientation[i] = talus_quat_normalize(q);
+    }
+    add(&s, PLANE, 0.0, talus_vec3(0, 0, -5.5), none);
+    int vessel = add(&s, VESSEL, 0.0, talus_vec3(0.3, 0.2, 0.1), none);
+    s.orientation[vessel] = talus_quat_normalize((TalusQuat){1.0, 0.2, 0.1, 0.0});
+    REQUIRE_OK(talus_detector_create(&detector));
+    REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    CHECK(list->sphere_fixed > 200);
+    CHECK_INT(list->sphere_fixed, count_by_narrow_phase(&s));
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+TEST(walls_miss_nothing)
+{
+    check_walls(6);
+    check_walls(100);
+}
+
+/* ---- same list however it is made ------------------------------------------------------------ */
 
 static bool same_contacts(const TalusContactList *p, const TalusContactList *q)
 {
@@ -312,7 +384,7 @@ TEST(every_allocation_may_fail)
     scene_close(&s);
 }
 
-/* ---- warm start --------------------------------------------------------------------------------- */
+/* ---- warm start ------------------------------------------------------------------------------ */
 
 static TalusVec3 mark(const TalusContact *c)
 {
@@ -443,7 +515,7 @@ TEST(restores_a_list)
     scene_close(&s);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 TEST(unsupported_pairs_are_named)
 {
@@ -512,6 +584,7 @@ TEST(empty_views_are_fine)
 int main(void)
 {
     RUN(equals_all_pairs);
+    RUN(walls_miss_nothing);
     RUN(equal_for_any_threads);
     RUN(scales_exactly);
     RUN(warm_call_allocates_nothing);

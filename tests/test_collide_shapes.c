@@ -20,7 +20,7 @@ static void take(void *context, const TalusTouch *touch)
     t->count++;
 }
 
-/* What holds for every touch: unit normal, surface points `gap` apart along it, distinct features. */
+/* What holds for every touch: unit normal, surface points `gap` apart along it, own feature. */
 static Touches meet(const TalusPose *a, const TalusPose *b, double reach)
 {
     Touches t = {0};
@@ -84,7 +84,7 @@ static TalusQuat random_turn(TalusRng *rng)
     return turn(talus_rng_uniform(rng) + 0.1, v.x, v.y, v.z);
 }
 
-/* ---- spheres ------------------------------------------------------------------------------------ */
+/* ---- spheres --------------------------------------------------------------------------------- */
 
 /* A point of the solid nearest to p, by a grid of samples in the solid's frame. */
 static double sampled_distance(const TalusPose *solid, TalusVec3 p)
@@ -185,7 +185,7 @@ TEST(sphere_with_revolve)
     talus_shape_clear(&vessel);
 }
 
-/* ---- planes ------------------------------------------------------------------------------------- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
 TEST(box_on_plane)
 {
@@ -239,7 +239,7 @@ TEST(cylinder_on_plane)
     CHECK_NEAR(t.touch[0].gap, -0.004, 1e-14);
 }
 
-/* ---- two boxes ---------------------------------------------------------------------------------- */
+/* ---- two boxes ------------------------------------------------------------------------------- */
 
 static void check_resting(const TalusPose *lower, const TalusPose *upper, int least, double gap)
 {
@@ -340,8 +340,7 @@ TEST(boxes_apart_do_not_touch)
             TalusVec3 normal = t.touch[i].normal,
                       point = talus_madd(t.touch[i].arm_a, 1e-9, normal);
             TalusVec3 on_b = talus_rotate_back(b.orientation, t.touch[i].arm_b);
-            TalusVec3 on_a =
-                talus_rotate_back(a.orientation, talus_sub(point, talus_vec3(0, 0, 0)));
+            TalusVec3 on_a = talus_rotate_back(a.orientation, point);
             double slack = 0.01; /* clipping keeps points a little outside of the face */
             CHECK(fabs(on_a.x) < 0.5 + slack && fabs(on_a.y) < 0.5 + slack &&
                   fabs(on_a.z) < 0.5 + slack);

@@ -67,7 +67,7 @@ TEST(mass_needs_volume_and_density)
     CHECK_STR(talus_error(), "sphere: radius is 0; it must be a positive length");
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static TalusVec3 in_cube(TalusRng *rng)
 {
@@ -142,7 +142,7 @@ TEST(bounds_are_tight)
     talus_shape_clear(&plane);
 }
 
-/* ---- distances ---------------------------------------------------------------------------------- */
+/* ---- distances ------------------------------------------------------------------------------- */
 
 static double distance_to(const TalusShapeDef *def, TalusVec3 p, TalusVec3 *normal)
 {
@@ -179,7 +179,7 @@ TEST(distance_to_solids)
     CHECK_NEAR(talus_norm(normal), 1.0, 0.0); /* on the axis too */
 }
 
-/* ---- revolve ------------------------------------------------------------------------------------ */
+/* ---- revolve --------------------------------------------------------------------------------- */
 
 typedef struct Visits {
     int count;
@@ -315,7 +315,7 @@ TEST(revolve_on_the_axis)
     CHECK_INT(v.count, 1); /* off the axis the ring opens */
 }
 
-/* ---- init --------------------------------------------------------------------------------------- */
+/* ---- init ------------------------------------------------------------------------------------ */
 
 static void check_refused(const TalusShapeDef *def, const char *message)
 {

@@ -19,7 +19,7 @@
 
 enum { GRAINS = 7 };
 
-/* Grains at odd places above a plane, with one probe on the plane. */
+/* Grains at odd places above a plane, within a wall, with one probe on the plane. */
 static TalusWorld *make_world(void)
 {
     TalusWorldDef def = talus_world_def_default();
@@ -29,9 +29,12 @@ static TalusWorld *make_world(void)
     CHECK_OK(talus_world_create(&def, &world));
     TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.25};
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    int sphere_index, plane_index;
+    static const double wall_profile[] = {30.0, -1.0, 30.0, 1.0};
+    TalusShapeDef wall = {.kind = TALUS_SHAPE_REVOLVE, .profile = wall_profile, .point_count = 2};
+    int sphere_index, plane_index, wall_index;
     CHECK_OK(talus_world_add_shape(world, &sphere, &sphere_index));
     CHECK_OK(talus_world_add_shape(world, &plane, &plane_index));
+    CHECK_OK(talus_world_add_shape(world, &wall, &wall_index));
     TalusVec3 at[GRAINS], origin = {0.0, 0.0, 0.0};
     for (int i = 0; i < GRAINS; i++)
         at[i] = talus_vec3(0.6 * i, 0.1 / (i + 1), 0.3 + 0.01 * i);
@@ -42,6 +45,8 @@ static TalusWorld *make_world(void)
     batch.fixed = true;
     batch.position = &origin;
     CHECK_OK(talus_world_add_bodies(world, &batch, &floor));
+    batch.shape = wall_index;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
     batch.count = GRAINS;
     batch.shape = sphere_index;
     batch.fixed = false;
@@ -115,7 +120,7 @@ static size_t array_bytes(const char *vtp, const char *type, const char *name, v
 TEST(frame_holds_the_bodies)
 {
     TalusWorld *world = make_world();
-    TalusVec3 at[GRAINS + 1], read[GRAINS];
+    TalusVec3 at[GRAINS + 2], read[GRAINS];
     TalusBodyState state = {.position = at};
     float radius[GRAINS], orientation[4 * GRAINS];
     int32_t tag[GRAINS], offsets[GRAINS];
@@ -128,7 +133,7 @@ TEST(frame_holds_the_bodies)
     CHECK(strstr(text, "header_type=\"UInt64\"") != NULL);
     CHECK(strstr(text, "appended") == NULL && strstr(text, "compressor") == NULL);
     CHECK_INT(array_bytes(text, "Float64", "Points", read, sizeof read), sizeof read);
-    CHECK(memcmp(read, at + 1, sizeof read) == 0); /* the plane came first and is left out */
+    CHECK(memcmp(read, at + 2, sizeof read) == 0); /* plane and wall came first and are left out */
     CHECK_INT(array_bytes(text, "Float32", "radius", radius, sizeof radius), sizeof radius);
     CHECK_INT(array_bytes(text, "Float32", "orientation", orientation, sizeof orientation),
               sizeof orientation);
@@ -137,7 +142,7 @@ TEST(frame_holds_the_bodies)
     CHECK_INT(array_bytes(text, "Int64", "body_id", id, sizeof id), sizeof id);
     for (int i = 0; i < GRAINS; i++) {
         CHECK(radius[i] == 0.25F && orientation[4 * i] == 1.0F);
-        CHECK(tag[i] == 42 && offsets[i] == i + 1 && id[i] == i + 1);
+        CHECK(tag[i] == 42 && offsets[i] == i + 1 && id[i] == i + 2);
     }
     talus_release(text);
     talus_world_destroy(world);

@@ -526,6 +526,9 @@ TEST(a_nan_fails_the_step_and_names_the_body)
     CHECK(talus_world_hash(world) == hash && talus_world_steps(world) == 50);
     world->bodies.velocity[17] = talus_vec3(1e308, 1e308, 0.0); // finite, but too fast to move by
     CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
+    world->bodies.velocity[17] = talus_vec3(0.0, 0.0, 1e200); // up and away, by itself
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
+    CHECK(said("body 17 "));
     world->bodies.velocity[17] = kept;
     TalusWorld *other = make_heap(1, 60);
     run(world, 10);
@@ -535,14 +538,14 @@ TEST(a_nan_fails_the_step_and_names_the_body)
     talus_world_destroy(other);
 }
 
-static TalusWorld *make_hasty(TalusMissPolicy policy)
+static TalusWorld *make_hasty(TalusMissPolicy policy, int count)
 {
     TalusWorldDef def = quick_def(1);
     def.tolerance = 1e-9;
     def.max_iterations = 2;
     def.on_miss = policy;
     TalusWorld *world = make_world(&def);
-    CHECK_OK(add_heap(world, 60));
+    CHECK_OK(add_heap(world, count));
     return world;
 }
 
@@ -551,7 +554,7 @@ TEST(a_missed_tolerance_follows_the_policy)
     Log log = {0, 0};
     talus_set_log(take_log, &log);
     TalusStepInfo info;
-    TalusWorld *world = make_hasty(TALUS_MISS_CONTINUE);
+    TalusWorld *world = make_hasty(TALUS_MISS_CONTINUE, 60);
     for (int i = 0; i < 50; i++)
         CHECK_OK(talus_world_step(world, &info));
     CHECK(info.missed && info.solve.outcome == TALUS_OUTCOME_BUDGET && info.halvings == 0);
@@ -559,7 +562,7 @@ TEST(a_missed_tolerance_follows_the_policy)
     CHECK_INT(log.missed, 1);
     talus_world_destroy(world);
 
-    world = make_hasty(TALUS_MISS_STOP);
+    world = make_hasty(TALUS_MISS_STOP, 60);
     TalusStatus status = TALUS_OK;
     uint64_t hash = 0;
     for (int i = 0; i < 50 && status == TALUS_OK; i++) {
@@ -572,7 +575,7 @@ TEST(a_missed_tolerance_follows_the_policy)
     CHECK_INT(talus_world_step(world, &info), TALUS_ERR_TOLERANCE);
     talus_world_destroy(world);
 
-    world = make_hasty(TALUS_MISS_HALVE);
+    world = make_hasty(TALUS_MISS_HALVE, 60);
     for (int i = 0; i < 50; i++)
         CHECK_OK(talus_world_step(world, &info));
     CHECK_INT(info.halvings, 4);
@@ -585,20 +588,19 @@ TEST(a_missed_tolerance_follows_the_policy)
     talus_set_log(NULL, NULL);
 }
 
-// Memory runs out anywhere in a halved step, its later parts included: nothing of it remains, and
-// the step can be repeated.
+// Memory runs out in a halved step: nothing of it remains, and the step can be repeated.
 TEST(a_halved_step_that_fails_leaves_no_trace)
 {
-    TalusWorld *world = make_hasty(TALUS_MISS_HALVE);
-    run(world, 40);
+    TalusWorld *world = make_hasty(TALUS_MISS_HALVE, 16);
+    run(world, 30);
     uint64_t expected = talus_world_hash(world);
     talus_world_destroy(world);
     int failures = 0;
     for (TalusStatus status = TALUS_ERR_MEMORY; status != TALUS_OK;) {
-        world = make_hasty(TALUS_MISS_HALVE); // a fresh one, whose buffers have yet to grow
-        run(world, 15);
+        world = make_hasty(TALUS_MISS_HALVE, 16); // a fresh one, whose buffers have yet to grow
+        run(world, 10);
         talus_fail_allocation_in(++failures);
-        while (talus_world_steps(world) < 40) {
+        while (talus_world_steps(world) < 30) {
             uint64_t before = talus_world_hash(world);
             status = talus_world_step(world, NULL);
             if (status == TALUS_OK)
@@ -608,12 +610,60 @@ TEST(a_halved_step_that_fails_leaves_no_trace)
             break;
         }
         talus_fail_allocation_in(0);
-        run(world, 40 - (int)talus_world_steps(world));
+        run(world, 30 - (int)talus_world_steps(world));
         CHECK(talus_world_hash(world) == expected);
         talus_world_destroy(world);
         REQUIRE(failures < 500);
     }
     CHECK(failures > 3);
+}
+
+// A fast ball hits a second one, which then flies at a third: a contact that only the later parts of
+// the halved step see, and for which a buffer must grow.
+static TalusWorld *make_chain(void)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = zero;
+    def.reference_speed = 1e-3;
+    def.tolerance = 1e-12;
+    def.max_iterations = 3;
+    def.on_miss = TALUS_MISS_HALVE;
+    TalusWorld *world = make_world(&def);
+    TalusBodyId id;
+    CHECK_OK(add_one(world, ball, talus_vec3(0.42, 0.02, 0.0), NULL));
+    CHECK_OK(add_one(world, ball, talus_vec3(0.21, 0.01, 0.0), NULL));
+    CHECK_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.0), &id));
+    CHECK_OK(talus_world_set_velocity(world, id, talus_vec3(10.0, 0.0, 0.0), zero));
+    return world;
+}
+
+TEST(a_later_part_that_fails_takes_the_earlier_ones_back)
+{
+    TalusWorld *world = make_chain();
+    uint64_t before = talus_world_hash(world), after;
+    TalusStepInfo info;
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(info.halvings > 0);
+    after = talus_world_hash(world);
+    talus_world_destroy(world);
+    int taken_back = 0;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (int n = 1; status != TALUS_OK; n++) {
+        world = make_chain();
+        talus_fail_allocation_in(n);
+        status = talus_world_step(world, NULL);
+        talus_fail_allocation_in(0);
+        if (status != TALUS_OK) {
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK(talus_world_hash(world) == before);
+            taken_back += world->backup.taken;
+            CHECK_OK(talus_world_step(world, NULL));
+        }
+        CHECK(talus_world_hash(world) == after);
+        talus_world_destroy(world);
+        REQUIRE(n < 500);
+    }
+    CHECK(taken_back > 0);
 }
 
 static TalusStatus add_wall(TalusWorld *world, double x, double facing)
@@ -673,6 +723,37 @@ TEST(building_the_problem_changes_no_step)
     talus_world_destroy(other);
 }
 
+TEST(a_budget_without_tolerance_is_no_miss)
+{
+    TalusWorldDef def = quick_def(1);
+    def.tolerance = 0.0;
+    def.max_iterations = 5;
+    def.on_miss = TALUS_MISS_STOP;
+    TalusWorld *world = make_world(&def);
+    REQUIRE_OK(add_heap(world, 60));
+    TalusStepInfo info;
+    for (int i = 0; i < 40; i++)
+        REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(!info.missed && info.solve.outcome == TALUS_OUTCOME_BUDGET);
+    CHECK_INT(info.solve.iterations, 5);
+    talus_world_destroy(world);
+}
+
+TEST(without_friction_a_contact_has_one_row)
+{
+    TalusWorld *world = make_heap(1, 60);
+    REQUIRE_OK(talus_world_set_friction(world, 0, 0, 0.0));
+    run(world, 60);
+    TalusStepInfo info;
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(info.contacts > 60 && info.ledger.friction == 0.0);
+    CHECK(fabs(info.ledger.imbalance) <= 1e-12 * (info.ledger.kinetic + fabs(info.ledger.impact)));
+    TalusProblem *problem;
+    REQUIRE_OK(talus_world_build(world, &problem));
+    CHECK_INT(talus_problem_rows(problem), 1);
+    talus_world_destroy(world);
+}
+
 // ---- ledger, contacts, probes ----
 
 static double ledger_scale(const TalusLedger *l)
@@ -726,6 +807,64 @@ TEST(contacts_are_told_with_points_and_impulses)
     CHECK_NEAR(c.impulse.z, -weight * 0.005, 1e-3 * weight * 0.005);
     CHECK_OK(talus_world_remove_body(world, body));
     CHECK_INT(talus_world_get_contacts(world, NULL, 0), 0);
+    talus_world_destroy(world);
+}
+
+TEST(a_region_probe_sees_what_crosses_its_border)
+{
+    TalusWorldDef def = quick_def(2);
+    def.tolerance = 1e-7;
+    def.max_iterations = 20000;
+    TalusWorld *world = make_world(&def);
+    REQUIRE_OK(add_floor(world, NULL));
+    TalusBodyId top = {0, 0};
+    for (int i = 0; i < 4; i++) // a column, exactly upright
+        REQUIRE_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.1 + 0.2 * i), &top));
+    TalusProbeDef defs[3] = {
+        {.name = "lower half", .kind = TALUS_PROBE_REGION, .lo = {-1, -1, -1}, .hi = {1, 1, 0.4}},
+        {.name = "top", .kind = TALUS_PROBE_BODY, .body = top},
+        {.name = "wrong", .kind = TALUS_PROBE_REGION, .lo = {1, 1, 1}, .hi = {0, 2, 2}},
+    };
+    REQUIRE_OK(talus_world_add_probe(world, &defs[0], NULL));
+    REQUIRE_OK(talus_world_add_probe(world, &defs[1], NULL));
+    CHECK_INT(talus_world_add_probe(world, &defs[2], NULL), TALUS_ERR_ARGUMENT);
+    CHECK(said("hi is below lo"));
+    CHECK_INT(talus_world_probe_count(world), 2);
+    CHECK_STR(talus_world_probe_name(world, 0), "lower half");
+    run(world, 60);
+    double weight = world->bodies.mass[1] * 9.81;
+    TalusProbeValue lower = talus_world_probe_value(world, 0);
+    CHECK_INT(lower.bodies, 2);
+    CHECK_INT(lower.contacts, 2); // the floor below, the third ball above; not the one between
+    CHECK_NEAR(lower.force.z, 2.0 * weight, 1e-4 * weight);
+    CHECK_NEAR(lower.torque.x, 0.0, 1e-4 * weight);
+    TalusProbeValue on_top = talus_world_probe_value(world, 1);
+    CHECK_NEAR(on_top.force.z, weight, 1e-4 * weight);
+    CHECK_INT(on_top.contacts, 1);
+    CHECK_OK(talus_world_remove_body(world, top));
+    run(world, 1);
+    CHECK_INT(talus_world_probe_value(world, 1).bodies, 0);
+    CHECK(talus_world_probe_value(world, 1).force.z == 0.0);
+    talus_world_destroy(world);
+}
+
+TEST(a_given_velocity_appears_as_exchange)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    TalusBodyId id;
+    TalusStepInfo info;
+    REQUIRE_OK(add_one(world, brick, talus_vec3(0.0, 0.0, 5.0), &id));
+    run(world, 1);
+    CHECK_INT(talus_world_set_velocity(world, id, talus_vec3(NAN, 0.0, 0.0), zero),
+              TALUS_ERR_ARGUMENT);
+    REQUIRE_OK(talus_world_set_velocity(world, id, talus_vec3(3.0, 4.0, 0.0), zero));
+    REQUIRE_OK(talus_world_step(world, &info));
+    double m = world->bodies.mass[0];
+    CHECK_NEAR(info.ledger.exchange, 12.5 * m, 0.01 * m);
+    CHECK_INT(talus_world_shape_count(world), 1);
+    CHECK(talus_world_shape(world, 0).half.y == brick.half.y);
+    CHECK(talus_world_gravity(world).z == -9.81 && talus_world_step_length(world) == 0.005);
     talus_world_destroy(world);
 }
 
@@ -956,10 +1095,15 @@ int main(void)
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_missed_tolerance_follows_the_policy);
     RUN(a_halved_step_that_fails_leaves_no_trace);
+    RUN(a_later_part_that_fails_takes_the_earlier_ones_back);
     RUN(a_wedged_body_is_an_outcome_not_a_hang);
     RUN(building_the_problem_changes_no_step);
+    RUN(a_budget_without_tolerance_is_no_miss);
+    RUN(without_friction_a_contact_has_one_row);
     RUN(the_ledger_closes_to_rounding_in_every_step);
     RUN(contacts_are_told_with_points_and_impulses);
+    RUN(a_region_probe_sees_what_crosses_its_border);
+    RUN(a_given_velocity_appears_as_exchange);
     RUN(emitters_fill_free_spots_only);
     RUN(an_emitter_keeps_to_its_rate_and_count);
     RUN(delayed_batches_come_and_sinks_take);

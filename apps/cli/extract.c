@@ -26,7 +26,7 @@ static TalusStatus extract(const char *path, const Options *o)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
-    TalusProblem *problem;
+    TalusProblem *problem = NULL;
     TalusSceneChoice choice = {.solver = o->solver, .threads = o->threads};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     if (status == TALUS_OK)

@@ -83,10 +83,12 @@ double talus_problem_diagonal(const TalusProblem *problem, int block);
  * as root mean square over blocks and as maximum. */
 typedef struct TalusResidual {
     double rms, max;
-    double objective;
 } TalusResidual;
 
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
+
+/* The value of the objective that the problem minimises. */
+TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ typedef struct TalusSolveInfo {
     int iterations;
     int products;          /* operator products or sweeps */
     TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
-    double start_residual; /* rms at the starting point */
+    double start_residual; /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;
 } TalusSolveInfo;
 

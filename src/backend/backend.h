@@ -74,12 +74,12 @@ typedef struct TalusBackend {
     /* out = N gamma, plus E gamma where `compliant`, plus q where `offset`. gamma NULL is zero. */
     void (*product)(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                     double *out);
-    /* Natural residual (problem.h) and objective, given g = (N + E) gamma + q. */
-    void (*residual)(const TalusOperator *op, const double *gamma, const double *g, double *sum2,
-                     double *max, double *objective);
-    /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h). */
-    void (*relax)(const TalusOperator *op, const double *g, double omega, double lambda,
-                  double *gamma);
+    /* Natural residual (problem.h) of gamma: sum of squares over blocks, and maximum. */
+    void (*residual)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
+    /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
+     * returns the residual of the gamma that came in. One product. */
+    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
+                  double *sum2, double *max);
 
     /* One projected gradient step with momentum: evaluates g at x, then
      *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),

@@ -2,8 +2,8 @@
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with
  * the largest separation is the normal. Where it is a face normal, the facing side of the other box
- * is clipped to the face, and every corner that remains is a touch with its own height over the face
- * as gap. Where it is a product of edges, the two edges touch in one point.
+ * is clipped to the face, and every corner that remains is a touch, its height over the face being
+ * the gap. Where it is a product of edges, the two edges touch in one point.
  *
  * Faces are preferred, and those of the first box most, by a small fraction of the boxes' size: a
  * stack at rest then keeps its features from step to step although rounding moves the boxes. */
@@ -11,8 +11,9 @@
 
 enum { MAX_CORNERS = 8, FROM_EDGES = 1 << 16, FROM_SECOND = 1 << 15 };
 
-/* Preference and clipping tolerance over the smallest half extent. */
-static const double BIAS = 0x1p-8;
+/* Preference of faces, and how far outside of a face a corner still counts as over it, relative to
+ * the smallest half extent. */
+static const double BIAS = 0x1p-8, CLIP = 0x1p-10;
 /* sin^2 of the angle below which two edges count as parallel: their product says nothing that the
  * face normals do not. */
 static const double PARALLEL = 0x1p-20;
@@ -86,7 +87,7 @@ static Separation separate_edges(const Box *a, const Box *b)
     return best;
 }
 
-/* ---- face against face -------------------------------------------------------------------------- */
+/* ---- face against face ----------------------------------------------------------------------- */
 
 /* A corner of the clipped side: u, v along the face, height over it. `id` names it: a corner of the
  * side, or where one of its edges meets a border of the face. `edge` is the edge that leaves it
@@ -204,7 +205,7 @@ static void touch_faces(const FaceContact *c, TalusTouchSink *sink)
     }
 }
 
-/* ---- edge against edge -------------------------------------------------------------------------- */
+/* ---- edge against edge ----------------------------------------------------------------------- */
 
 /* The middle of the edge along `axis` that lies farthest in `direction`, relative to the first box;
  * bits of *which tell the edge. */
@@ -221,8 +222,8 @@ static TalusVec3 farthest_edge(const Box *box, int axis, TalusVec3 direction, ui
     return x;
 }
 
-/* The nearest points p + s d and q + t e of the two edges; false if one is not on its edge. With d, e
- * of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
+/* The nearest points p + s d and q + t e of the two edges; false if one is not on its edge. With
+ * d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
 static bool touch_edges(const Box *a, const Box *b, const Separation *edge, double tolerance,
                         TalusTouchSink *sink)
 {
@@ -249,18 +250,19 @@ void talus_narrow_box_box(const TalusPose *first, const TalusPose *second, doubl
 {
     Box a = make_box(first, talus_vec3(0.0, 0.0, 0.0));
     Box b = make_box(second, talus_sub(second->position, first->position));
-    double bias = BIAS * fmin(first->shape->size, second->shape->size);
+    double size = fmin(first->shape->size, second->shape->size), bias = BIAS * size;
     Separation face = separate_faces(&a, &b, bias);
     if (!(face.distance < reach))
         return;
     Separation edge = separate_edges(&a, &b);
     if (!(edge.distance < reach))
         return;
-    if (edge.distance > face.distance + bias && touch_edges(&a, &b, &edge, bias, sink))
+    if (edge.distance > face.distance + bias && touch_edges(&a, &b, &edge, CLIP * size, sink))
         return;
-    FaceContact contact = {&a, &b, face.first_axis, face.normal, bias, false, reach};
+    FaceContact contact = {&a, &b, face.first_axis, face.normal, CLIP * size, false, reach};
     if (face.first_axis < 0) {
-        FaceContact other = {&b, &a, face.second_axis, talus_neg(face.normal), bias, true, reach};
+        FaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), CLIP * size,
+                             true, reach};
         contact = other;
     }
     touch_faces(&contact, sink);

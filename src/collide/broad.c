@@ -11,8 +11,8 @@
 /* Nine rows, each of them cut in two where the grid folds; one to spare for an empty range. */
 enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 
-/* One chunk of bodies looking for partners. Pairs go through small buffers into the shared lists, in
- * an order that depends on the threads; sorting removes that. */
+/* One chunk of bodies looking for partners. Pairs go through small buffers into the shared lists,
+ * in an order that depends on the threads; sorting removes that. */
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
@@ -64,8 +64,8 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
 }
 
 /* Two entries of the grid whose fat spheres overlap. Most pairs of spheres are so near that speeds
- * need not be looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves
- * open is decided exactly. */
+ * need not be looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it
+ * leaves open is decided exactly. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -89,8 +89,8 @@ static inline void meet_hits(Search *s, uint32_t i, int hits)
         meet(s, i, s->hit[k]);
 }
 
-/* Finds which of the bodies in the ranges overlap body i. No branch depends on the outcome, which is
- * not predictable; hits are looked at when all ranges are through. */
+/* Finds which of the bodies in the ranges overlap body i. No branch depends on the outcome, which
+ * is not predictable; hits are looked at when all ranges are through. */
 static void scan(Search *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
@@ -134,8 +134,8 @@ static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, in
     return add_range(range, ranges, start[0], start[x_high + 1]);
 }
 
-/* Half of the cells around a cell: the next one in the row, the next row, and three rows of the next
- * layer. The first range is the cell itself with, mostly, the next one. */
+/* Half of the cells around a cell: the next one in the row, the next row, and three rows of the
+ * next layer. The first range is the cell itself with, mostly, the next one. */
 static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
                       Range range[MAX_RANGES])
 {

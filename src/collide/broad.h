@@ -1,10 +1,10 @@
 /* collide/broad.h - which pairs of bodies touch or may touch.
  *
- * A body looks for partners in the grid cells around it: in its own level in half of them (the other
- * half looks back), and in all coarser levels. Every wall is tested against every body through its
- * bounds. Pairs of fixed bodies are never made.
+ * A body looks for partners in the grid cells around it: in its own level in half of them (the
+ * other half looks back), and in all coarser levels. Every wall is tested against every body
+ * through its bounds. Pairs of fixed bodies are never made.
  *
- * Cost per body in a bed of spheres: about 16 partners tested, 32 bytes each, read from the cache
+ * Cost per body in a bed of spheres: about 20 partners tested, 32 bytes each, read from the cache
  * because neighbours in space are neighbours in the sorted array. */
 #ifndef TALUS_COLLIDE_BROAD_H
 #define TALUS_COLLIDE_BROAD_H

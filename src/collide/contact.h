@@ -1,7 +1,7 @@
 /* collide/contact.h - what collision detection reads and what it makes.
  *
- * Contacts come in three runs, each in the canonical order (a, b, feature), so that their order, and
- * with it every sum over them, depends on the state alone: not on threads, not on history.
+ * Contacts come in three runs, each in the canonical order (a, b, feature), so that their order,
+ * and with it every sum over them, depends on the state alone: not on threads, not on history.
  *   1. sphere-sphere  both bodies move and are spheres          } compact form: the arms are
  *   2. sphere-fixed   a is a moving sphere, b a fixed body      } radius times the normal
  *   3. general        everything else; arms stored
@@ -61,19 +61,25 @@ typedef struct TalusDetector TalusDetector;
 TalusStatus talus_detector_create(TalusDetector **out);
 void talus_detector_destroy(TalusDetector *detector);
 
-/* Finds every contact whose gap is below the pair's envelope
- *     envelope * min(size) + h * (closing speed of the pair along the line of centres, if positive,
- *                                 plus spin surface speeds for non-spheres, plus 2 reference_speed)
- * and carries over impulses of contacts with the same key (a, b, feature) from the list of the call
- * before. The list belongs to the detector until the next call. Nothing is allocated once
- * capacities have been reached. */
+/* Finds every contact whose gap is below its envelope
+ *     envelope * min(size) + h * (closing speed of the bodies along the contact's normal, if
+ *                                 positive, plus spin surface speeds of non-spheres, plus
+ *                                 2 reference_speed)
+ * where sizes of 0 (plane, revolve) do not count, and carries over impulses of contacts with the
+ * same key (a, b, feature) from the list of the call before. The list belongs to the detector until
+ * the next call. Nothing is allocated once capacities have been reached.
+ *
+ * Fails, leaving the last list as it was, with TALUS_ERR_NUMERIC where a body's numbers are not
+ * finite, and TALUS_ERR_UNSUPPORTED where two shapes come within reach that have no contact
+ * function or where more than INT32_MAX contacts are needed. Fixed bodies count as at rest. */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* The list of the last talus_detect (count 0 before the first). */
+/* The list of the last talus_detect (count 0 before the first), without forgotten impulses. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Forgets the impulses of a body's contacts: its slot may be used by another body next. */
+/* Forgets the impulses of a body's contacts: its slot may be used by another body next. Takes
+ * effect with the next of these calls; any number of bodies costs one pass over the list. */
 void talus_detector_forget(TalusDetector *detector, uint32_t body);
 
 /* For restart: puts a list back as if the last talus_detect had made it (arrays are copied). */

@@ -67,7 +67,7 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
-/* ---- keys --------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static Key key_of(const TalusContact *c)
 {
@@ -86,7 +86,7 @@ static inline bool key_equal(Key x, Key y)
     return x.a == y.a && x.b == y.b && x.feature == y.feature;
 }
 
-/* ---- forgetting --------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 /* Drops impulses in one pass, however many bodies are forgotten. */
 static void apply_forgotten(TalusDetector *d)
@@ -126,7 +126,7 @@ static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
     return TALUS_OK;
 }
 
-/* ---- first run ---------------------------------------------------------------------------------- */
+/* ---- first run ------------------------------------------------------------------------------- */
 
 /* First of the old contacts low .. high - 1 whose pair is not before (a, b). */
 static int64_t find_old(const TalusContact *old, int64_t low, int64_t high, Key key)
@@ -177,7 +177,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* ---- other runs --------------------------------------------------------------------------------- */
+/* ---- other runs ------------------------------------------------------------------------------ */
 
 /* Counts the touches of pairs within the envelope, and writes them if there is a place. */
 typedef struct Writer {
@@ -362,7 +362,7 @@ static void match_general(void *context, int64_t begin, int64_t end, int64_t chu
     match_keys(d, first + begin, first + end, low, low + d->old.general);
 }
 
-/* ---- the call ----------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static TalusStatus check_options(const TalusDetectOptions *o)
 {

@@ -2,8 +2,8 @@
  *
  *     envelope min(size) + h (max(closing, 0) + spin + 2 reference speed)
  *
- * closing is the speed at which the bodies approach along the contact's normal, which for spheres is
- * the line of centres: gap(t + h) >= gap - h closing, so whatever can touch within the step is
+ * closing is the speed at which the bodies approach along the contact's normal, which for spheres
+ * is the line of centres: gap(t + h) >= gap - h closing, so whatever can touch within the step is
  * found, and a fast body widens only the envelopes of what it flies at. */
 #ifndef TALUS_COLLIDE_ENVELOPE_H
 #define TALUS_COLLIDE_ENVELOPE_H

@@ -46,7 +46,7 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
            (grid->bodies->fixed[i] && fat_radius(grid, i) > grid->large);
 }
 
-/* ---- sample ------------------------------------------------------------------------------------- */
+/* ---- sample ---------------------------------------------------------------------------------- */
 
 static bool sampled(const TalusBodyView *v, int i)
 {
@@ -164,7 +164,7 @@ static void choose_parameters(TalusGrid *grid)
     choose_range(grid, sample, count, 2, &grid->low.z, &grid->high.z);
 }
 
-/* ---- walls -------------------------------------------------------------------------------------- */
+/* ---- walls ----------------------------------------------------------------------------------- */
 
 static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large_walls)
 {
@@ -217,7 +217,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
     return TALUS_OK;
 }
 
-/* ---- levels ------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 /* ceil(log2(2 fat / phase)) + 1023, read from the bits of the quotient. */
 static int size_class(double fat, double per_phase)
@@ -345,7 +345,7 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
     return TALUS_OK;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, TalusVec3 position)
 {

@@ -8,9 +8,9 @@
  * level are in neighbouring cells.
  *
  * A level's cells form a box of about as many cells as bodies, periodic in all directions: bodies
- * outside fold back into it, so one that flew away costs nothing, and the cells of a row lie side by
- * side in memory. Edges are one number times powers of two; that number and the box are chosen from
- * a sample of the bodies. All of this decides the speed of the search alone, never its result.
+ * outside fold back into it, so one that flew away costs nothing, and the cells of a row lie side
+ * by side in memory. Edges are one number times powers of two; that number and the box are chosen
+ * from a sample of the bodies. All this decides the speed of the search alone, never its result.
  *
  * Walls (planes, revolves, a few fixed bodies much larger than the moving ones) stay outside. */
 #ifndef TALUS_COLLIDE_GRID_H

@@ -62,7 +62,7 @@ bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTou
     return true;
 }
 
-/* ---- sphere ------------------------------------------------------------------------------------- */
+/* ---- sphere ---------------------------------------------------------------------------------- */
 
 /* The sphere a against a surface whose outward normal at the nearest point is `out` (world frame),
  * `distance` from the sphere's centre. */
@@ -137,7 +137,7 @@ static void sphere_revolve(const TalusPose *a, const TalusPose *b, double reach,
                         a->radius + reach, touch_revolve, &call);
 }
 
-/* ---- plane -------------------------------------------------------------------------------------- */
+/* ---- plane ----------------------------------------------------------------------------------- */
 
 /* A point of body a, given by its arm, against the plane b. */
 static void touch_plane(const TalusPose *a, const TalusPose *b, uint32_t feature, TalusVec3 up,
@@ -162,9 +162,9 @@ static void box_plane(const TalusPose *a, const TalusPose *b, double reach, Talu
     }
 }
 
-/* Four points of each rim: its lowest and the three a quarter turn apart from there. A cylinder that
- * lies touches with one point per rim, one that stands with four. Upright the lowest point is lost
- * in rounding, and points fixed to the body take its place. The feature is 4 rim + quarter. */
+/* Four points of each rim: its lowest and the three a quarter turn apart from there. A cylinder
+ * that lies touches with one point per rim, one that stands with four. Upright the lowest point is
+ * lost in rounding, and points fixed to the body take its place. The feature is 4 rim + quarter. */
 static void cylinder_plane(const TalusPose *a, const TalusPose *b, double reach,
                            TalusTouchSink *sink)
 {

@@ -12,8 +12,8 @@ typedef struct TalusPose {
     TalusQuat orientation;
 } TalusPose;
 
-/* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points on
- * the two surfaces, `gap` apart along the normal. */
+/* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points
+ * on the two surfaces, `gap` apart along the normal. */
 typedef struct TalusTouch {
     uint32_t feature;
     TalusVec3 normal;

@@ -160,7 +160,7 @@ static void visit_face(const Query *q, int k)
         return;
     double side = off < 0.0 ? -1.0 : 1.0, length = sqrt(length2);
     Point n = {-side * direction.z / length, side * direction.r / length};
-    if (q->turn) { /* a ring forms only where p is inside: the inside is convex and faces the axis */
+    if (q->turn) { /* a ring forms only where p is inside, on the side towards the axis */
         Point own = {-2.0 * q->c.r, q->c.z};
         if (!(n.r < 0.0 && side * cross(direction, minus(own, start)) >= 0.0))
             return;

@@ -1,6 +1,7 @@
 /* io/scene_check.c - what the table of keys cannot say about a scene. */
 #include "io/scene.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *kind_name(const SceneShape *shape)
@@ -32,7 +33,7 @@ static bool is_zero(const double *v, int n)
 static TalusStatus check_box(const TalusJson *json, const double *lo, const double *hi)
 {
     for (int k = 0; k < 3; k++)
-        if (!(lo[k] < hi[k]))
+        if (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k]))
             return talus_json_fail(at_key(json, "hi"), 0,
                                    "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
                                    lo[k]);

@@ -100,7 +100,7 @@ static TalusStatus place_points(const Placing *p)
 static double whole_cells(double length, double spacing)
 {
     double n = floor(length / spacing * (1.0 + SLACK));
-    return n > 0.0 ? n : 0.0;
+    return n > 0.0 ? (n < INT_MAX ? n : INT_MAX) : 0.0;
 }
 
 static TalusStatus place_lattice(const Placing *p)

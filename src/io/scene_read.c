@@ -202,7 +202,7 @@ static TalusStatus selected(const SceneType *type, const TalusJson *json, unsign
     *bit = 0;
     if (!selector)
         return TALUS_OK;
-    int choice;
+    int choice = 0;
     TALUS_TRY(read_choice(talus_scene_field(type, type->selector)->type, selector, &choice));
     *bit = 1u << choice;
     return TALUS_OK;

@@ -55,12 +55,19 @@ static TalusStatus allocate(Frame *frame)
     return TALUS_OK;
 }
 
-static void drop_unbounded(Frame *frame)
+/* Planes have no extent; a revolved wall has one, but as a ball it would hide all it contains. */
+static bool is_drawn(const TalusWorld *world, int shape)
+{
+    TalusShapeKind kind = talus_world_shape(world, shape).kind;
+    return kind != TALUS_SHAPE_PLANE && kind != TALUS_SHAPE_REVOLVE;
+}
+
+static void drop_walls(Frame *frame, const TalusWorld *world)
 {
     TalusBodyState *body = &frame->body;
     int kept = 0;
     for (int i = 0; i < frame->count; i++) {
-        if (!(body->radius[i] > 0.0))
+        if (!is_drawn(world, body->shape[i]))
             continue;
         body->id[kept] = body->id[i];
         body->position[kept] = body->position[i];
@@ -83,7 +90,7 @@ static TalusStatus gather(Frame *frame, const TalusWorld *world)
     frame->count = talus_world_body_count(world);
     TALUS_TRY(allocate(frame));
     talus_world_get_state(world, &frame->body);
-    drop_unbounded(frame);
+    drop_walls(frame, world);
     return TALUS_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <talus/world.h>
 
-/* One point per bounded body; planes and revolved walls have no extent to draw and are left out.
+/* One point per body, planes and revolved walls left out: no point with a radius can stand for one.
  * docs/output.md lists the fields. */
 TalusStatus talus_vtp_write(const char *path, const TalusWorld *world);
 

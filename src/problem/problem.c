@@ -41,7 +41,6 @@ static TalusStatus reserve_vectors(TalusProblem *p)
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
     TALUS_TRY(TALUS_RESERVE(p->gamma, p->gamma_room, n, 0, "impulses"));
-    TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
     TALUS_TRY(TALUS_RESERVE(op->mu, p->mu_room, blocks, 0, "friction coefficients"));
     return TALUS_RESERVE(op->diagonal, p->diagonal_room, blocks, 0, "diagonal");
 }
@@ -374,19 +373,21 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
-/* The objective is 1/2 gamma'(g + q); with bodies q is not stored and 1/2 gamma'q is added here. */
-static double half_offset_product(TalusProblem *p, const double *gamma)
-{
-    talus_problem_offset(p, p->gradient);
-    return 0.5 * p->backend->dot(&p->op, gamma, p->gradient);
-}
-
 void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
 {
-    double sum2 = 0.0;
-    double offset = p->op.pair ? half_offset_product(p, gamma) : 0.0;
-    talus_problem_gradient(p, gamma, p->gradient);
-    p->backend->residual(&p->op, gamma, p->gradient, &sum2, &out->max, &out->objective);
+    double sum2;
+    p->backend->residual(&p->op, gamma, &sum2, &out->max);
     out->rms = p->op.blocks ? sqrt(sum2 / p->op.blocks) : 0.0;
-    out->objective += offset;
+}
+
+/* 1/2 gamma'(g + q) with g = (N + E) gamma + q. */
+TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double *objective)
+{
+    size_t n = (size_t)talus_problem_size(p);
+    TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
+    talus_problem_offset(p, p->gradient);
+    double linear = p->backend->dot(&p->op, gamma, p->gradient);
+    talus_problem_gradient(p, gamma, p->gradient);
+    *objective = 0.5 * (linear + p->backend->dot(&p->op, gamma, p->gradient));
+    return TALUS_OK;
 }

@@ -10,7 +10,7 @@ struct TalusProblem {
     TalusOperator op;
     const TalusBackend *backend;
     TalusCpuScratch scratch;
-    double *gamma, *gradient; /* gradient: work of residual and friends */
+    double *gamma, *gradient; /* gradient: work of the objective */
     double *length;           /* [bodies]: l */
 
     /* Capacities of the arrays in op, in elements. */

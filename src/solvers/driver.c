@@ -1,7 +1,7 @@
 /* solvers/driver.c - the table of solvers, and what is common to every solve.
  *
- * The driver measures the residual before and after with talus_problem_residual. An algorithm stops
- * on its own estimate; if the truth is worse than promised, it is sent back to work with a stricter
+ * The driver measures the result with talus_problem_residual. An algorithm stops on its own
+ * estimate; if the truth is worse than promised, it is sent back to work with a stricter
  * one, within the same budget. */
 #include "solvers/solver.h"
 
@@ -191,6 +191,10 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
 {
     const TalusSolveOptions *options = solve->options;
     double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
+    if (!solve->started) {
+        solve->started = true;
+        solve->info->start_residual = rms;
+    }
     if (!isfinite(rms)) {
         solve->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;
@@ -269,9 +273,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     if (options->max_seconds > 0.0)
         solve.deadline = began + options->max_seconds;
     talus_watch_reset(&s->watch);
-    talus_problem_residual(problem, problem->gamma, &info->residual);
-    info->start_residual = info->residual.rms;
-    if (n == 0 || (options->tolerance > 0.0 && reached(&solve) <= options->tolerance))
+    if (n == 0)
         info->outcome = TALUS_OUTCOME_CONVERGED;
     else
         TALUS_TRY(run(s, &solve));

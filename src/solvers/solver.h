@@ -36,6 +36,7 @@ struct TalusSolve {
     TalusSolveInfo *info;
     double strictness; /* estimates must beat tolerance times this; lowered when one was too rosy */
     double deadline;
+    bool started; /* a first residual has been seen */
     struct TalusWatch *watch;
 };
 

@@ -23,19 +23,25 @@ typedef struct FreeContext {
     bool spins;
 } FreeContext;
 
+/* 0 if all numbers and their squares are finite: x - x is not 0 for a NaN and an infinity. */
+static double state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
+{
+    double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
+    return sum - sum;
+}
+
 static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
     TalusWorld *world = c->world;
     const TalusBodies *b = &world->bodies;
-    double bad = 0.0; /* x - x is not 0 for a NaN and an infinity */
+    double bad = 0.0;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 v = {0.0, 0.0, 0.0};
         if (talus_slot_moves(b, (int)i)) {
             TalusVec3 w = b->spin[i], x = b->position[i];
             v = talus_add(b->velocity[i], c->change);
-            double sum = (v.x + v.y + v.z) + (w.x + w.y + w.z) + (x.x + x.y + x.z);
-            bad += sum - sum;
+            bad += state_fault(x, v, w);
             if (c->spins)
                 world->spin_speed[i] = talus_slot_is_sphere(world, (int)i)
                                            ? 0.0
@@ -52,11 +58,11 @@ static TalusStatus name_bad_body(const TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
     for (int i = 0; i < b->counts.slots; i++) {
-        TalusVec3 v = world->free_velocity[i], w = b->spin[i], x = b->position[i];
-        double sum = (v.x + v.y + v.z) + (w.x + w.y + w.z) + (x.x + x.y + x.z);
-        if (talus_slot_moves(b, i) && !isfinite(sum))
+        if (talus_slot_moves(b, i) &&
+            state_fault(b->position[i], world->free_velocity[i], b->spin[i]) != 0.0)
             return talus_fail(TALUS_ERR_NUMERIC,
-                              "step %lld: the state of body %d (generation %u) is not finite",
+                              "step %lld: the state of body %d (generation %u) is not finite, or "
+                              "out of all proportion",
                               (long long)world->steps + 1, i, b->generation[i]);
     }
     return TALUS_OK;

@@ -109,17 +109,21 @@ static int64_t circle_places(int64_t k)
     return n;
 }
 
+/* Rows that fit into `reach` spacings. Beyond 65,536 a layer has more places than an int counts. */
+static int64_t rows(double reach)
+{
+    return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
+}
+
 static int64_t circles(const TalusLayers *l)
 {
-    double reach = (l->radius - l->size) / l->spacing;
-    return reach >= 0.0 ? (int64_t)reach + 1 : 0;
+    return rows((l->radius - l->size) / l->spacing);
 }
 
 /* Columns of a grid: centres lie within half - size, a spacing apart. */
 static int64_t columns(const TalusLayers *l, int axis)
 {
-    double reach = 2.0 * (l->half[axis] - l->size) / l->spacing;
-    return reach >= 0.0 ? (int64_t)(reach * (1.0 + 1e-12)) + 1 : 0;
+    return rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
 }
 
 static int64_t layer_places(const TalusLayers *l)
@@ -151,8 +155,6 @@ typedef struct LayerWriter {
 static void put(LayerWriter *w, double x, double y)
 {
     const TalusLayers *l = w->layers;
-    if (w->used == w->count)
-        return;
     double across = l->jitter * 0.5 * (l->spacing - 2.0 * l->size);
     double up = l->jitter * 0.5 * (l->rise - 2.0 * l->height), z = w->z;
     if (l->jitter > 0.0) {
@@ -174,9 +176,9 @@ static void put(LayerWriter *w, double x, double y)
 static void put_circles(LayerWriter *w, int64_t layer)
 {
     const TalusLayers *l = w->layers;
-    for (int64_t k = 0; k < circles(l); k++) {
+    for (int64_t k = 0; k < circles(l) && w->used < w->count; k++) {
         int64_t n = circle_places(k);
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n && w->used < w->count; i++) {
             double c, s, r = (double)k * l->spacing;
             talus_turn(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
             put(w, r * c, r * s);
@@ -188,8 +190,8 @@ static void put_grid(LayerWriter *w)
 {
     const TalusLayers *l = w->layers;
     int64_t nx = columns(l, 0), ny = columns(l, 1);
-    for (int64_t j = 0; j < ny; j++)
-        for (int64_t i = 0; i < nx; i++)
+    for (int64_t j = 0; j < ny && w->used < w->count; j++)
+        for (int64_t i = 0; i < nx && w->used < w->count; i++)
             put(w, l->spacing * ((double)i - 0.5 * (double)(nx - 1)),
                 l->spacing * ((double)j - 0.5 * (double)(ny - 1)));
 }
@@ -239,7 +241,7 @@ static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int
             grid->n[k] = n < 1.0 ? 1 : n < 1e6 ? (int64_t)n : 1000000;
             total *= n < 1.0 ? 1.0 : n;
         }
-        if (total <= 4.0 * (double)count + 64.0)
+        if (!(total > 4.0 * (double)count + 64.0))
             return;
     }
 }

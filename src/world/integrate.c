@@ -67,9 +67,10 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
         const double *v = c->velocity[i];
         double *r = c->before[i];
         TalusVec3 x = b->position[i], old = b->velocity[i], free = talus_vec3(r[0], r[1], r[2]);
+        double angle = c->h / c->length[i] * (fabs(v[4]) + fabs(v[5]) + fabs(v[6]));
         double sum = (x.x + c->h * v[0]) + (x.y + c->h * v[1]) + (x.z + c->h * v[2]) +
-                     (v[4] + v[5] + v[6]);
-        bad += sum - sum;
+                     (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + angle * angle;
+        bad += sum - sum; /* not 0 for a NaN and an infinity */
         gravity += 0.5 * b->mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + v[j]);
@@ -90,14 +91,13 @@ static TalusStatus check_finite(IntegrateContext *c)
         return TALUS_OK;
     for (int i = 0; i < slots; i++) {
         const double *v = c->velocity[i];
-        if (talus_slot_moves(&world->bodies, i) &&
-            !isfinite(v[0] + v[1] + v[2] + v[4] + v[5] + v[6]))
+        double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]) + fabs(v[4]) + fabs(v[5]) + fabs(v[6]);
+        if (talus_slot_moves(&world->bodies, i) && !(size < 1e150))
             return talus_fail(TALUS_ERR_NUMERIC,
-                              "step %lld: the solve left body %d (generation %u) with a velocity "
-                              "that is not finite",
-                              (long long)world->steps + 1, i, world->bodies.generation[i]);
+                              "step %lld: the solve gave body %d (generation %u) a speed of %g",
+                              (long long)world->steps + 1, i, world->bodies.generation[i], size);
     }
-    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: positions would not be finite",
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite",
                       (long long)world->steps + 1);
 }
 

@@ -108,7 +108,6 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
     sum->seconds += part->seconds;
     sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
     sum->residual.max = fmax(sum->residual.max, part->residual.max);
-    sum->residual.objective = part->residual.objective;
     sum->start_residual = fmax(sum->start_residual, part->start_residual);
     if (part->outcome > sum->outcome)
         sum->outcome = part->outcome;

@@ -72,28 +72,33 @@ void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begi
     }
 }
 
-static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* out = N gamma (+ E gamma) (+ q) for blocks [begin, end), `out` starting at block `begin`. */
+static void gradient_of(const Product *p, int64_t begin, int64_t end, double *out)
 {
-    const Product *p = context;
     const TalusOperator *op = p->op;
     const int rows = op->rows;
-    double *out = p->out + begin * rows;
-    (void)chunk;
     if (op->pair)
         talus_cpu_contact_velocity(op, p->velocity, (int)begin, (int)end, out);
     else if (p->gamma)
         talus_cpu_sparse_product(op, p->gamma, (int)begin, (int)end, out);
     else
         memset(out, 0, (size_t)((end - begin) * rows) * sizeof *out);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++, out += rows) {
         if (p->compliant && op->compliance && p->gamma)
-            p->out[i * rows] += op->compliance[i] * p->gamma[i * rows];
+            out[0] += op->compliance[i] * p->gamma[i * rows];
         if (p->offset && op->pair)
-            p->out[i * rows] += op->bias[i];
+            out[0] += op->bias[i];
         if (p->offset && !op->pair)
             for (int k = 0; k < rows; k++)
-                p->out[i * rows + k] += op->offset[i * rows + k];
+                out[k] += op->offset[i * rows + k];
     }
+}
+
+static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Product *p = context;
+    (void)chunk;
+    gradient_of(p, begin, end, p->out + begin * p->op->rows);
 }
 
 static void product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
@@ -112,17 +117,15 @@ static void product(const TalusOperator *op, const double *gamma, bool compliant
 /* ---- residual and Jacobi step ---- */
 
 typedef struct BlockPass {
-    const TalusOperator *op;
-    const double *gamma, *g;
-    double *out;
+    Product product; /* how a chunk's gradient is made; out is not used */
+    double *relaxed; /* NULL: measure only */
     double omega, lambda;
 } BlockPass;
 
 /* step = P(gamma - omega g / d) for one block. */
 static inline void block_step(const TalusOperator *op, int64_t i, const double *gamma,
-                              const double *g, double omega, double step[3])
+                              const double *g, double eta, double step[3])
 {
-    double eta = omega / talus_block_scale(op, (int)i);
     step[0] = gamma[0] - eta * g[0];
     if (op->rows == 1) {
         step[0] = talus_project_nonneg(step[0]);
@@ -133,66 +136,78 @@ static inline void block_step(const TalusOperator *op, int64_t i, const double *
     talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
-static void residual_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Squared natural residual of block i. */
+static inline double block_residual2(const TalusOperator *op, int64_t i, const double *gamma,
+                                     const double *g, double d)
+{
+    double step[3], r2 = 0.0;
+    block_step(op, i, gamma, g, 1.0 / d, step);
+    for (int k = 0; k < op->rows; k++) {
+        double r = d * (gamma[k] - step[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BlockPass *pass = context;
-    const TalusOperator *op = pass->op;
+    const TalusOperator *op = pass->product.op;
     const int rows = op->rows;
-    double sum2 = 0.0, max = 0.0, objective = 0.0;
+    double gradient[3 * BLOCK_GRAIN], sum2 = 0.0, max2 = 0.0;
+    gradient_of(&pass->product, begin, end, gradient);
     for (int64_t i = begin; i < end; i++) {
-        const double *gamma = pass->gamma + i * rows, *g = pass->g + i * rows;
-        double step[3], d = talus_block_scale(op, (int)i), r2 = 0.0;
-        block_step(op, i, gamma, g, 1.0, step);
-        for (int k = 0; k < rows; k++) {
-            double r = d * (gamma[k] - step[k]);
-            double q = op->pair ? 0.0 : op->offset[i * rows + k];
-            r2 += r * r;
-            objective += 0.5 * gamma[k] * (g[k] + q);
-        }
+        const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
+        double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, i, gamma, g, d);
         sum2 += r2;
-        max = r2 > max ? r2 : max;
-        if (!(r2 <= max)) /* NaN must not hide behind a maximum */
-            max = r2;
+        max2 = r2 <= max2 ? max2 : r2; /* a NaN must not hide behind a maximum */
+        if (pass->relaxed) {
+            double step[3], *out = pass->relaxed + i * rows;
+            block_step(op, i, gamma, g, pass->omega / d, step);
+            for (int k = 0; k < rows; k++)
+                out[k] += pass->lambda * (step[k] - out[k]);
+        }
     }
     double *partial = op->scratch->partial + PARTIALS * chunk;
     partial[0] = sum2;
-    partial[1] = max;
-    partial[2] = objective;
+    partial[1] = max2;
 }
 
-static void residual(const TalusOperator *op, const double *gamma, const double *g, double *sum2,
-                     double *max, double *objective)
+static void run_blocks(BlockPass *pass, double *sum2, double *max)
 {
-    BlockPass pass = {.op = op, .gamma = gamma, .g = g};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, residual_chunk, &pass);
-    *sum2 = *max = *objective = 0.0;
+    const TalusOperator *op = pass->product.op;
+    if (op->pair) {
+        bodies(op, pass->product.gamma, true, op->scratch->velocity);
+        pass->product.velocity = (const double(*)[8])op->scratch->velocity;
+    } else if (pass->relaxed) { /* rows read gamma of all blocks: keep the old values */
+        memcpy(op->scratch->unscaled, pass->relaxed,
+               (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
+        pass->product.gamma = op->scratch->unscaled;
+    }
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
+    *sum2 = *max = 0.0;
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
         *sum2 += partial[0];
         *max = partial[1] <= *max ? *max : partial[1];
-        *objective += partial[2];
     }
     *max = sqrt(*max);
 }
 
-static void relax_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void residual(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
-    const BlockPass *pass = context;
-    const int rows = pass->op->rows;
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++) {
-        double *gamma = pass->out + i * rows, step[3];
-        block_step(pass->op, i, gamma, pass->g + i * rows, pass->omega, step);
-        for (int k = 0; k < rows; k++)
-            gamma[k] += pass->lambda * (step[k] - gamma[k]);
-    }
+    BlockPass pass = {.product = {op, gamma, NULL, NULL, true, true}};
+    run_blocks(&pass, sum2, max);
 }
 
-static void relax(const TalusOperator *op, const double *g, double omega, double lambda,
-                  double *gamma)
+static void relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                  double *sum2, double *max)
 {
-    BlockPass pass = {.op = op, .g = g, .out = gamma, .omega = omega, .lambda = lambda};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, relax_chunk, &pass);
+    BlockPass pass = {.product = {op, gamma, NULL, NULL, true, true},
+                      .relaxed = gamma,
+                      .omega = omega,
+                      .lambda = lambda};
+    run_blocks(&pass, sum2, max);
 }
 
 const TalusBackend talus_backend_cpu = {
