@@ -1,7 +1,7 @@
-// Analytic motions, with the order of the error in h where there is one.
-//
-// Steps are solved far below the error that is measured (tolerance 1e-9 of g h), so that what is seen
-// is the time discretisation.
+/* Analytic motions, with the order of the error in h where there is one.
+ *
+ * Steps are solved far below the error that is measured (tolerance 1e-9 of g h), so that what is
+ * seen is the time discretisation. */
 
 #include "support/test.h"
 
@@ -77,7 +77,7 @@ typedef struct State {
     TalusQuat e;
 } State;
 
-// Of the body with this place among the living.
+/* Of the body with this place among the living. */
 static State state_of(const TalusWorld *world, int index)
 {
     int n = talus_world_body_count(world);
@@ -104,7 +104,7 @@ static void run(TalusWorld *world, int steps)
     }
 }
 
-// Observed order from errors at h, h/2, h/4 (the finer pair).
+/* Observed order from errors at h, h/2, h/4 (the finer pair). */
 static double order_of(const double error[3])
 {
     return log2(fabs(error[1]) / fabs(error[2]));
@@ -142,7 +142,7 @@ TEST(momentum_is_conserved_in_collisions)
     TalusWorld *world = make_world(&def);
     TalusVec3 total = zero;
     double scale = 0.0, mass[12];
-    for (int i = 0; i < 12; i++) { // towards the middle from all sides
+    for (int i = 0; i < 12; i++) { /* towards the middle from all sides */
         double angle = 0.7 * i, height = 0.3 * (i % 4) - 0.45;
         TalusVec3 x = {cos(angle), sin(angle), height};
         TalusVec3 v = {-2.0 * x.x + 0.1 * i, -2.0 * x.y, -height}, w = {0.3 * i, 1.0, -2.0};
@@ -168,11 +168,11 @@ TEST(momentum_is_conserved_in_collisions)
     talus_world_destroy(world);
 }
 
-// ---- torque-free spin ----
+/* ---- torque-free spin ---- */
 
 static const TalusVec3 spin_half = {0.1, 0.2, 0.35};
 
-// Principal moments per unit mass of the box above.
+/* Principal moments per unit mass of the box above. */
 static TalusVec3 moments(void)
 {
     TalusVec3 a = spin_half;
@@ -191,14 +191,15 @@ static TalusVec3 euler_rate(TalusVec3 w)
     return talus_vec3(torque.x / i.x, torque.y / i.y, torque.z / i.z);
 }
 
-// Euler's equations in the body frame by Runge-Kutta of order 4 with a tiny step.
+/* Euler's equations in the body frame by Runge-Kutta of order 4 with a tiny step. */
 static TalusVec3 euler_reference(TalusVec3 w, double t)
 {
     int n = 20000;
     double h = t / n;
     for (int i = 0; i < n; i++) {
         TalusVec3 k1 = euler_rate(w), k2 = euler_rate(talus_madd(w, 0.5 * h, k1));
-        TalusVec3 k3 = euler_rate(talus_madd(w, 0.5 * h, k2)), k4 = euler_rate(talus_madd(w, h, k3));
+        TalusVec3 k3 = euler_rate(talus_madd(w, 0.5 * h, k2)),
+                  k4 = euler_rate(talus_madd(w, h, k3));
         TalusVec3 sum = talus_add(talus_add(k1, k4), talus_scale(2.0, talus_add(k2, k3)));
         w = talus_madd(w, h / 6.0, sum);
     }
@@ -207,7 +208,7 @@ static TalusVec3 euler_reference(TalusVec3 w, double t)
 
 TEST(torque_free_spin_keeps_momentum_and_is_second_order)
 {
-    TalusVec3 w0 = {0.2, 5.0, 0.1}; // near the unstable middle axis: it tumbles
+    TalusVec3 w0 = {0.2, 5.0, 0.1}; /* near the unstable middle axis: it tumbles */
     TalusVec3 i = moments();
     double energy0 = talus_dot(w0, scaled(i, w0)), momentum0 = talus_norm(scaled(i, w0));
     double energy_error[3], path_error[3], t = 4.0;
@@ -232,7 +233,7 @@ TEST(torque_free_spin_keeps_momentum_and_is_second_order)
             energy_error[k] = fmax(energy_error[k], fabs(energy - energy0) / energy0);
             flip = fmin(flip, w.y);
         }
-        CHECK(flip < -4.0); // it did tumble
+        CHECK(flip < -4.0); /* it did tumble */
         path_error[k] = talus_norm(talus_sub(w, expected));
         talus_world_destroy(world);
     }
@@ -241,15 +242,16 @@ TEST(torque_free_spin_keeps_momentum_and_is_second_order)
     CHECK_NEAR(order_of(path_error), 2.0, 0.2);
 }
 
-// ---- friction ----
+/* ---- friction ---- */
 
-// A box on a plane, gravity tilted by atan(slope); velocity down the slope after t.
+/* A box on a plane, gravity tilted by atan(slope); velocity down the slope after t. */
 static double slide_down(double slope, double mu, double h, double t, double *moved)
 {
     TalusWorldDef def = tight_def(h);
     double c = 1.0 / sqrt(1.0 + slope * slope);
     def.gravity = talus_vec3(g * slope * c, 0.0, -g * c);
-    def.envelope = 0.2; // the convex law keeps a sliding contact open by h mu v: stay in sight of it
+    def.envelope =
+        0.2; /* the convex law keeps a sliding contact open by h mu v: stay in sight of it */
     TalusWorld *world = make_world(&def);
     set_friction(world, mu);
     add_floor(world);
@@ -281,7 +283,7 @@ TEST(incline_sticks_above_and_slides_below_the_threshold)
     CHECK_NEAR(order_of(error), 1.0, 0.02);
 }
 
-// Slip speed of a sphere at its contact with the floor, sliding along x.
+/* Slip speed of a sphere at its contact with the floor, sliding along x. */
 static double slip(State s, double r)
 {
     return s.v.x - r * s.w.y;
@@ -297,15 +299,15 @@ TEST(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed)
         TalusWorld *world = make_world(&def);
         set_friction(world, mu);
         add_floor(world);
-        // The convex friction law keeps a sliding contact open by h mu |u_t|: start from there, so
-        // that the first step does not throw the sphere up.
+        /* The convex friction law keeps a sliding contact open by h mu |u_t|: start from there, so
+         * that the first step does not throw the sphere up. */
         add_body(world, sphere(r), talus_vec3(0.0, 0.0, r + h * mu * v0), talus_vec3(v0, 0.0, 0.0),
                  zero, false);
         double last = 0.0, before = 0.0, when = 0.0;
         for (int n = 1; n * h < 2.0 * rolls_at; n++) {
             run(world, 1);
             double now = slip(state_of(world, 1), r);
-            if (n * h < 0.9 * rolls_at) { // while it slides: two values for a line
+            if (n * h < 0.9 * rolls_at) { /* while it slides: two values for a line */
                 before = last;
                 last = now;
                 when = n * h;
@@ -322,7 +324,7 @@ TEST(sliding_sphere_rolls_in_time_with_five_sevenths_of_its_speed)
     CHECK_NEAR(order_of(error), 1.0, 0.02);
 }
 
-// ---- weight ----
+/* ---- weight ---- */
 
 TEST(stack_weight_arrives_at_the_floor)
 {
@@ -359,7 +361,7 @@ TEST(stack_weight_arrives_at_the_floor)
     talus_world_destroy(world);
 }
 
-// ---- scale ----
+/* ---- scale ---- */
 
 static TalusWorld *scaled_scene(double scale)
 {

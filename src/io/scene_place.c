@@ -220,7 +220,7 @@ static int line_numbers(const Lines *in, const char *from, const char *stop, dou
     }
 }
 
-/* The next line with numbers; false at the end. A first line that starts with a letter is a header. */
+/* The next line with numbers, if any. A first line that starts with a letter is a header. */
 static TalusStatus next_point(Lines *in, double *values, bool *found)
 {
     *found = false;

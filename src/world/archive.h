@@ -1,8 +1,9 @@
 /* world/archive.h - one description of the saved state for both directions.
  *
- * A transfer function names each value once; the archive writes it or reads it. Errors stick: after
- * the first one every transfer does nothing, reads give zeros and counts are 0, so that callers need
- * to look at `status` only before they act on what was read. Bytes are little-endian. */
+ * A transfer function names each value once; the archive writes it or reads it. Errors stick:
+ * after the first one every transfer does nothing, reads give zeros and counts are 0, so that
+ * callers need to look at `status` only before they act on what was read. Bytes are little-endian.
+ * */
 #ifndef TALUS_WORLD_ARCHIVE_H
 #define TALUS_WORLD_ARCHIVE_H
 

@@ -1,20 +1,19 @@
 /* world/bodies.c - adding and removing bodies, and their state as arrays.
  *
- * A batch is checked as a whole before anything changes, so a call that fails leaves the world as it
- * was. New bodies take dead slots in increasing order, then new ones: which slot a body gets depends
- * on what was added and removed, never on anything else. */
+ * A batch is checked as a whole before anything changes, so a call that fails leaves the world as
+ * it was. New bodies take dead slots in increasing order, then new ones: which slot a body gets
+ * depends on what was added and removed, never on anything else. */
 #include "world/internal.h"
 
 #include <string.h>
 
 enum { BATCH_COOKIE = 0x7a10ba7c };
 
-#define FIELD(name, type) {#name, offsetof(TalusBodies, name), sizeof(type)}
+#define FIELD(name) #name, offsetof(TalusBodies, name), sizeof *((TalusBodies *)0)->name
 const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
-    FIELD(position, TalusVec3), FIELD(velocity, TalusVec3),    FIELD(spin, TalusVec3),
-    FIELD(orientation, TalusQuat), FIELD(mass, double),        FIELD(radius, double),
-    FIELD(size, double),        FIELD(shape, int32_t),         FIELD(material, int32_t),
-    FIELD(tag, int32_t),        FIELD(generation, uint32_t),   FIELD(fixed, uint8_t),
+    {FIELD(position)}, {FIELD(velocity)}, {FIELD(spin)},       {FIELD(orientation)},
+    {FIELD(mass)},     {FIELD(radius)},   {FIELD(size)},       {FIELD(shape)},
+    {FIELD(material)}, {FIELD(tag)},      {FIELD(generation)}, {FIELD(fixed)},
 };
 
 void **talus_body_array(TalusBodies *bodies, int field)
@@ -87,8 +86,8 @@ static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *bat
     double radius = batch_radius(world, batch, i);
     if (world->shape[batch->shape].def.kind == TALUS_SHAPE_SPHERE &&
         (!(radius > 0.0) || !isfinite(radius)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: radius of body %d is %g; expected more "
-                                              "than 0", i, radius);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "bodies: radius of body %d is %g; expected more than 0", i, radius);
     return TALUS_OK;
 }
 
@@ -103,14 +102,13 @@ static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *bat
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: shape %d; there are %d", batch->shape,
                           world->shapes);
     if (batch->material < 0 || batch->material >= world->materials.count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: material %d; there are %d",
-                          batch->material, world->materials.count);
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: material %d; there are %d", batch->material,
+                          world->materials.count);
     if (batch->count > 0 && !batch->position)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position is NULL; it has no default");
     TalusShapeKind kind = world->shape[batch->shape].def.kind;
     if (talus_shape_fixed_only(kind) && !batch->fixed)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a %s must be fixed",
-                          talus_shape_name(kind));
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a %s must be fixed", talus_shape_name(kind));
     if (!(batch->mass >= 0.0) || !isfinite(batch->mass) || !(batch->density >= 0.0) ||
         !isfinite(batch->density))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: mass %g, density %g; expected 0 or more",
@@ -167,8 +165,8 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
     bodies->position[slot] = batch->position[i];
-    bodies->orientation[slot] = batch->orientation ? talus_quat_normalize(batch->orientation[i])
-                                                   : talus_quat_identity();
+    bodies->orientation[slot] =
+        batch->orientation ? talus_quat_normalize(batch->orientation[i]) : talus_quat_identity();
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
     bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
     bodies->mass[slot] = mass;
@@ -204,8 +202,7 @@ static void count_exchange(TalusWorld *world, int slot, double sign)
         sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
 }
 
-TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
-                                   TalusBodyId *ids)
+TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
 {
     TALUS_TRY(talus_batch_check(world, batch));
     TalusBodies *bodies = &world->bodies;
@@ -281,10 +278,10 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     return TALUS_OK;
 }
 
-#define GIVE(field, value)                                                                         \
-    do {                                                                                           \
-        if (state->field)                                                                          \
-            state->field[n] = (value);                                                             \
+#define GIVE(field, value)             \
+    do {                               \
+        if (state->field)              \
+            state->field[n] = (value); \
     } while (0)
 
 void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)

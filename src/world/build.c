@@ -43,9 +43,8 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
             v = talus_add(b->velocity[i], c->change);
             bad += state_fault(x, v, w);
             if (c->spins)
-                world->spin_speed[i] = talus_slot_is_sphere(world, (int)i)
-                                           ? 0.0
-                                           : talus_norm(w) * b->radius[i];
+                world->spin_speed[i] =
+                    talus_slot_is_sphere(world, (int)i) ? 0.0 : talus_norm(w) * b->radius[i];
         } else if (c->spins) {
             world->spin_speed[i] = 0.0;
         }
@@ -71,11 +70,11 @@ static TalusStatus name_bad_body(const TalusWorld *world)
 static TalusStatus reserve_step(TalusWorld *world, bool spins)
 {
     size_t slots = (size_t)world->bodies.counts.slots;
-    TALUS_TRY(TALUS_RESERVE(world->free_velocity, world->free_capacity, slots, 0,
-                            "free velocities"));
+    TALUS_TRY(
+        TALUS_RESERVE(world->free_velocity, world->free_capacity, slots, 0, "free velocities"));
     if (spins)
-        TALUS_TRY(TALUS_RESERVE(world->spin_speed, world->spin_speed_capacity, slots, 0,
-                                "spin speeds"));
+        TALUS_TRY(
+            TALUS_RESERVE(world->spin_speed, world->spin_speed_capacity, slots, 0, "spin speeds"));
     return TALUS_RESERVE(world->partial, world->partial_capacity,
                          (size_t)talus_chunks((int64_t)slots, TALUS_GRAIN), 0, "partial sums");
 }
@@ -150,9 +149,9 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             k = 2.5 * inv_mass; /* l^2 / I with I = 2/5 m l^2 */
             inertia = (TalusSym3){k, k, k, 0.0, 0.0, 0.0};
             if (!talus_slot_is_sphere(world, (int)i)) {
-                inertia = talus_sym3_rotate(b->orientation[i],
-                                            talus_sym3_scale(l * l * inv_mass,
-                                                             world->gyration[b->shape[i]].inverse));
+                inertia = talus_sym3_rotate(
+                    b->orientation[i],
+                    talus_sym3_scale(l * l * inv_mass, world->gyration[b->shape[i]].inverse));
                 k = (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0);
             }
         }
@@ -190,8 +189,8 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     const TalusArms *arms = &c->world->contacts->arms[contact->general];
     double *out = c->op->arm[i - c->op->sphere_sphere - c->op->sphere_fixed];
     TalusVec3 a = talus_scale(1.0 / c->length[contact->a], arms->a);
-    TalusVec3 b = b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b)
-                          : talus_vec3(0.0, 0.0, 0.0);
+    TalusVec3 b =
+        b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b) : talus_vec3(0.0, 0.0, 0.0);
     double values[6] = {a.x, a.y, a.z, b.x, b.y, b.z};
     memcpy(out, values, sizeof values);
 }
@@ -247,7 +246,7 @@ static bool any_friction(const TalusWorld *world)
     return false;
 }
 
-static void report_penetration(TalusWorld *world, int64_t chunks)
+static void sum_penetration(TalusWorld *world, int64_t chunks)
 {
     double sum = 0.0, number = 0.0, deepest = 0.0;
     for (int64_t i = 0; i < chunks; i++) {
@@ -255,8 +254,8 @@ static void report_penetration(TalusWorld *world, int64_t chunks)
         number += world->partial[i][1];
         deepest = fmax(deepest, world->partial[i][2]);
     }
-    world->info.penetration_mean = number > 0.0 ? sum / number : 0.0;
-    world->info.penetration_max = deepest;
+    world->penetration_mean = number > 0.0 ? sum / number : 0.0;
+    world->penetration_max = deepest;
 }
 
 static TalusStatus soften(TalusWorld *world)
@@ -297,13 +296,13 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool softened)
         .compliance = softened || world->materials.any_compliance,
     };
     int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);
-    TALUS_TRY(TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0,
-                            "partial sums"));
+    TALUS_TRY(
+        TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0, "partial sums"));
     TALUS_TRY(talus_problem_resize(world->problem, &sizes));
     BuildContext c = build_context(world, h);
     talus_parallel(world->pool, slots, TALUS_GRAIN, fill_bodies, &c);
     talus_parallel(world->pool, list->count, TALUS_GRAIN, fill_contacts, &c);
-    report_penetration(world, chunks);
+    sum_penetration(world, chunks);
     TALUS_TRY(talus_problem_finish(world->problem));
     if (softened)
         TALUS_TRY(soften(world));
@@ -311,6 +310,7 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool softened)
     return TALUS_OK;
 }
 
+/* Of the bodies as they are: arrivals and sinks belong to the step and are left to it. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;

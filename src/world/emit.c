@@ -34,10 +34,13 @@ static TalusStatus reserve(TalusNursery *n, size_t need)
         void **array;
         size_t element;
     } arrays[] = {
-        {(void **)&n->position, sizeof *n->position}, {(void **)&n->velocity, sizeof *n->velocity},
+        {(void **)&n->position, sizeof *n->position},
+        {(void **)&n->velocity, sizeof *n->velocity},
         {(void **)&n->orientation, sizeof *n->orientation},
-        {(void **)&n->radius, sizeof *n->radius},     {(void **)&n->size, sizeof *n->size},
-        {(void **)&n->shape, sizeof *n->shape},       {(void **)&n->fixed, sizeof *n->fixed},
+        {(void **)&n->radius, sizeof *n->radius},
+        {(void **)&n->size, sizeof *n->size},
+        {(void **)&n->shape, sizeof *n->shape},
+        {(void **)&n->fixed, sizeof *n->fixed},
         {(void **)&n->taken, sizeof *n->taken},
     };
     size_t capacity = n->capacity;

@@ -1,15 +1,15 @@
 /* world/generate.h - places for many bodies: lattices, layers, random fill.
  *
- * Pure functions of their arguments; the same places on every IEEE platform. A generator keeps whole
- * bodies inside its region, and no two of its bodies overlap. */
+ * Pure functions of their arguments; the same places on every IEEE platform. A generator keeps
+ * whole bodies inside its region, and no two of its bodies overlap. */
 #ifndef TALUS_WORLD_GENERATE_H
 #define TALUS_WORLD_GENERATE_H
 
 #include <talus/base.h>
 #include <talus/math.h>
 
-/* cos and sin of a number of full turns, to a few units in the last place without libm; multiples of
- * a quarter turn are exact. |turns| below 2^50. */
+/* cos and sin of a number of full turns, to a few units in the last place without libm; multiples
+ * of a quarter turn are exact. |turns| below 2^50. */
 void talus_turn(double turns, double *c, double *s);
 
 /* The shortest rotation that takes the z axis to `direction` (not zero). */
@@ -20,8 +20,8 @@ TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
 /* `count` sizes uniform in [min, max]. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
 
-/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each body
- * by up to that share of the room spacing - 2 half leaves in its cell. */
+/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each
+ * body by up to that share of the room that spacing - 2 half leaves in its cell. */
 typedef struct TalusLattice {
     TalusVec3 lo, spacing;
     TalusVec3 half; /* half extents of the largest body */
@@ -32,8 +32,8 @@ typedef struct TalusLattice {
 
 void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec3 *out);
 
-/* Layers above `bottom`, `rise` apart: circles about the middle where `radius` > 0, else a grid over
- * |x| <= half[0], |y| <= half[1]. Odd layers of circles are turned by half a gap. */
+/* Layers above `bottom`, `rise` apart: circles about the middle where `radius` > 0, else a grid
+ * over |x| <= half[0], |y| <= half[1]. Odd layers of circles are turned by half a gap. */
 typedef struct TalusLayers {
     TalusVec3 bottom;
     double radius, half[2];

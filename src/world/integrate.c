@@ -8,8 +8,8 @@
  * The midpoint rule on orientation alone: angular momentum is conserved to rounding, energy to
  * order h^2 without drift in one direction, where an explicit gyroscopic torque gains energy.
  *
- * The loops over bodies also sum their side of the energy ledger; per body they read and write about
- * 500 bytes and run at memory speed. */
+ * The loops over bodies also sum their side of the energy ledger; per body they read and write
+ * about 500 bytes and run at memory speed. */
 #include "world/internal.h"
 
 #include "base/timer.h"
@@ -54,8 +54,9 @@ void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orien
 
 /* ---- check before anything changes ---- */
 
-/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the mean
- * velocity in the place of the free one, which has served: contacts gather one record, not two. */
+/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the
+ * mean velocity in the place of the free one, which has served: contacts gather one record, not
+ * two. */
 static void check_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const IntegrateContext *c = context;

@@ -1,8 +1,8 @@
 /* world/internal.h - the world's data and the calls between the files of this folder.
  *
- * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again, lowest
- * first, with generation + 1. A sphere costs 145 bytes; other shapes cost no more, because the
- * inertia of a body is its mass times its shape's inertia per unit mass. */
+ * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again,
+ * lowest first, with generation + 1. A sphere costs 145 bytes; other shapes cost no more, because
+ * the inertia of a body is its mass times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
 
@@ -58,8 +58,8 @@ typedef struct TalusMaterials {
     int count;
     size_t capacity, law_capacity;
     TalusMaterial *material;
-    TalusLaw *law;      /* [count * count], symmetric */
-    double *friction;   /* [count * count]: friction set for the pair, -1 where it is not */
+    TalusLaw *law;    /* [count * count], symmetric */
+    double *friction; /* [count * count]: friction set for the pair, -1 where it is not */
     size_t friction_capacity;
     bool any_friction, any_compliance;
 } TalusMaterials;
@@ -188,6 +188,7 @@ struct TalusWorld {
     size_t free_capacity, spin_speed_capacity;
     TalusContactList *contacts; /* the detector's */
     double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
+    double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
     size_t partial_capacity;
     TalusBackup backup;
@@ -280,7 +281,7 @@ double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation, T
 /* Works of the contacts over the step, and their impulses back into the contact list. The problem's
  * body records hold the mean of free and solved velocities. */
 void talus_ledger_contacts(TalusWorld *world);
-/* Sums of the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
+/* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
 void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum);
 void talus_ledger_close(TalusWorld *world);
 

@@ -4,13 +4,13 @@
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
  * exactly. The second sum is split into its normal and tangential parts. Of the normal part
  *     stabilisation = gamma_n max(0, -b_n)          the work at the speed that undoes overlap,
- *     impact        = the rest: for a contact that ends at u'_n = -b_n it is -gamma_n (u'_n - u_f,n)/2,
- *                     the loss of an inelastic impact, never positive.
+ *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for a contact that ends at
+ *                     u'_n = -b_n: the loss of an inelastic impact, never positive.
  * The sums here are over contacts, those of integrate.c over bodies: that they agree to rounding
  * (`imbalance`) is a check of the operator and of the solver's velocities, in every step.
  *
- * Per contact with an impulse: two gathers of 64 bytes and about 60 flops; a contact without one costs
- * its gamma alone. */
+ * Per contact with an impulse: two gathers of 64 bytes and about 60 flops; a contact without one
+ * costs its gamma alone. */
 #include "world/internal.h"
 
 typedef struct LedgerContext {
@@ -55,8 +55,8 @@ static void mean_contact_velocity(const LedgerContext *c, int64_t i, double loca
         arm_a = talus_vec3(arm[0], arm[1], arm[2]);
         arm_b = talus_vec3(arm[3], arm[4], arm[5]);
     }
-    TalusVec3 u = talus_sub(talus_add(vb, talus_cross(sb, arm_b)),
-                            talus_add(va, talus_cross(sa, arm_a)));
+    TalusVec3 u =
+        talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
     double world[3] = {u.x, u.y, u.z};
     talus_frame_local(n, world, local);
 }

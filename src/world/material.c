@@ -37,8 +37,8 @@ static TalusStatus check_material(const TalusMaterialDef *def)
             return talus_fail(TALUS_ERR_ARGUMENT, "material: %s is %g; expected 0 or more",
                               fields[i].key, fields[i].value);
     if (def->damping > 0.0 && def->stiffness == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "material: damping %g needs a stiffness; 0 is rigid", def->damping);
+        return talus_fail(TALUS_ERR_ARGUMENT, "material: damping %g needs a stiffness; 0 is rigid",
+                          def->damping);
     return TALUS_OK;
 }
 

@@ -1,10 +1,10 @@
 /* world/probe.c - force probes: sums over the contacts of one step.
  *
  * A body probe sums what its contacts do to it. A region probe sums over contacts between a moving
- * body inside and any other body: fixed bodies count as outside wherever their origin lies, so that
- * a wall's force on the region is seen. Who is inside, and the arms of torques, are taken at the
- * start of the step, where the contacts are; momentum at its end. A halved step adds up the impulses
- * of its parts and divides by the whole length.
+ * body inside and any other body: fixed bodies count as outside wherever their origin lies, so
+ * that a wall's force on the region is seen. Who is inside, and the arms of torques, are taken at
+ * the start of the step, where the contacts are; momentum at its end. A halved step adds up the
+ * impulses of its parts and divides by the whole length.
  *
  * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
 #include "world/internal.h"
@@ -35,7 +35,8 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
 {
     if (def->kind == TALUS_PROBE_BODY) {
         if (talus_slot_of(world, def->body) < 0)
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": there is no body %u, generation %u",
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "probe \"%s\": there is no body %u, generation %u",
                               def->name ? def->name : "", def->body.index, def->body.generation);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
@@ -90,8 +91,10 @@ TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *li
 
 /* ---- sums ---- */
 
-enum { CONTACT_SUMS = 7, /* force 3, torque 3, number */ BODY_SUMS = 5 /* number, mass, momentum */ };
-
+enum {
+    CONTACT_SUMS = 7,
+    /* force 3, torque 3, number */ BODY_SUMS = 5 /* number, mass, momentum */
+};
 
 static void add_force(double *sum, TalusVec3 force, TalusVec3 arm)
 {

@@ -5,9 +5,9 @@
  *     solver state                                each by one transfer function below
  *     hash u64                                    over all bytes before
  *
- * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash finds
- * damage by accident, and every count, index and number is checked as well, so that not even bytes
- * with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
+ * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
+ * finds damage by accident, and every count, index and number is checked as well, so that not even
+ * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
 #include "world/archive.h"
 #include "world/internal.h"
 
@@ -255,8 +255,8 @@ static bool sound_emitter(const TalusEmitter *e)
 
 static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
 {
-    TalusEmitterDef def = a->loading ? talus_emitter_def_default()
-                                     : world->sources.emitter[index].def;
+    TalusEmitterDef def =
+        a->loading ? talus_emitter_def_default() : world->sources.emitter[index].def;
     transfer_emitter_def(a, &def);
     if (a->loading && a->status == TALUS_OK)
         talus_archive_take(a, talus_world_add_emitter(world, &def));

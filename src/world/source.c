@@ -1,9 +1,9 @@
 /* world/source.c - bodies that come and go while the world runs: delayed batches, emitters, sinks.
  *
- * They act at the start of a step in this order: batches that are due, emitters, sinks. Every change
- * is noted in a journal until the step has succeeded, so that a failed step leaves no trace.
- * Sinks come last, so a slot they free is not used again before the detector has seen it empty, and
- * no impulse can pass from the body that left to one that comes. */
+ * They act at the start of a step in this order: batches that are due, emitters, sinks. Every
+ * change is noted in a journal until the step has succeeded, so that a failed step leaves no
+ * trace. Sinks come last, so a slot they free is not used again before the detector has seen it
+ * empty, and no impulse can pass from the body that left to one that comes. */
 #include "world/internal.h"
 
 #include <string.h>
@@ -188,16 +188,17 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
     if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: hi is below lo, or not finite");
     if (!(def->rate > 0.0) || !isfinite(def->rate))
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: rate is %g; expected bodies per second, "
-                                              "more than 0", def->rate);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: rate is %g; expected more than 0 bodies per second", def->rate);
     if (!(def->radius_min > 0.0) || !(def->radius_max >= def->radius_min) ||
         !isfinite(def->radius_max))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "emitter: radii from %g to %g; expected 0 < radius_min <= radius_max",
                           def->radius_min, def->radius_max);
     if (!isfinite(def->start) || def->count < 0 || !isfinite(talus_norm(def->velocity)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: start %g, count %lld or the velocity is "
-                                              "out of range", def->start, (long long)def->count);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: start %g, count %lld or the velocity is out of range",
+                          def->start, (long long)def->count);
     if (def->material < 0 || def->material >= world->materials.count)
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: material %d; there are %d", def->material,
                           world->materials.count);

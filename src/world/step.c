@@ -1,16 +1,16 @@
 /* world/step.c - one step: arrivals, detect, build, solve, integrate.
  *
- * Nothing of the bodies' state is written before the solved velocities have been checked, so a step
- * that fails needs no copy to go back. Two things change earlier and are taken back: arrivals and
- * sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before). The
- * contact list is made anew by every attempt; detecting twice from one state gives the same list with
- * the same impulses.
+ * Nothing of the bodies' state is written before the solved velocities have been checked, so a
+ * step that fails needs no copy to go back. Two things change earlier and are taken back: arrivals
+ * and sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before).
+ * The contact list is made anew by every attempt; detecting twice from one state gives the same
+ * list with the same impulses.
  *
- * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half
- * the length, each of which may be halved again, to a sixteenth; only then is a copy of the state
- * made, because the first half may succeed and the second fail. Arrivals happen once for the whole
- * step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with normal
- * compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed. */
+ * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of
+ * half the length, each of which may be halved again, to a sixteenth; only then is a copy of the
+ * state made, because the first half may succeed and the second fail. Arrivals happen once for the
+ * whole step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with
+ * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed. */
 #include "world/internal.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ static TalusStatus reserve_backup(TalusBackup *backup, size_t slots, const Talus
     TALUS_TRY(TALUS_RESERVE(backup->orientation, capacity, slots, 0, "halved step"));
     backup->capacity = capacity;
     size_t contacts = (size_t)list->count;
-    TALUS_TRY(TALUS_RESERVE(backup->list.contact, backup->contact_capacity, contacts, 0,
-                            "halved step"));
+    TALUS_TRY(
+        TALUS_RESERVE(backup->list.contact, backup->contact_capacity, contacts, 0, "halved step"));
     TALUS_TRY(TALUS_RESERVE(backup->list.arms, backup->arms_capacity, (size_t)list->general, 0,
                             "halved step"));
     return TALUS_RESERVE(backup->list.impulse, backup->impulse_capacity, contacts, 0,
@@ -89,8 +89,8 @@ static void restore_backup(TalusWorld *world)
 static TalusStatus save_solver(TalusWorld *world)
 {
     size_t size = talus_solver_state_size(world->solver);
-    TALUS_TRY(TALUS_RESERVE(world->solver_state, world->solver_state_capacity, size, 0,
-                            "solver state"));
+    TALUS_TRY(
+        TALUS_RESERVE(world->solver_state, world->solver_state_capacity, size, 0, "solver state"));
     if (size)
         talus_solver_state_save(world->solver, world->solver_state);
     world->solver_state_size = size;
@@ -99,7 +99,7 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* Takes one solve into the step's report; parts of a halved step add up, the worst outcome stays. */
+/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
 static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     sum->solver = part->solver;
@@ -168,13 +168,20 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
                       part->iterations, reached, world->def.tolerance * world->reference_speed);
 }
 
+static void report_start(TalusWorld *world)
+{
+    world->info.contacts = world->contacts->count;
+    world->info.penetration_mean = world->penetration_mean;
+    world->info.penetration_max = world->penetration_max;
+}
+
 static TalusStatus advance(TalusWorld *world, double h, int depth)
 {
     TalusSolveInfo part;
     TALUS_TRY(talus_step_detect(world, h));
     TALUS_TRY(talus_step_build(world, h, false));
     if (depth == 0)
-        world->info.contacts = world->contacts->count;
+        report_start(world);
     TALUS_TRY(solve(world, h, &part));
     bool miss = missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_STOP)
@@ -197,8 +204,8 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 static TalusStatus try_step(TalusWorld *world)
 {
     world->backup.taken = false;
-    world->info = (TalusStepInfo){.length = world->def.step,
-                                  .reference_speed = world->reference_speed};
+    world->info =
+        (TalusStepInfo){.length = world->def.step, .reference_speed = world->reference_speed};
     talus_probes_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));

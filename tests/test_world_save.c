@@ -1,0 +1,138 @@
+/* Save and load: bitwise the same run, and nothing harmful gets in. */
+#include "test_world_scene.h"
+
+#include "base/hash.h"
+
+TEST(a_loaded_world_goes_on_bitwise_as_the_saved_one)
+{
+    TalusWorld *world = make_full(2);
+    for (int part = 0; part < 5; part++) {
+        void *bytes, *again;
+        size_t size, size_again;
+        REQUIRE_OK(talus_world_save(world, &bytes, &size));
+        TalusWorld *copy;
+        REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+        CHECK(talus_world_hash(copy) == talus_world_hash(world));
+        REQUIRE_OK(talus_world_save(copy, &again, &size_again));
+        CHECK(size == size_again && memcmp(bytes, again, size) == 0);
+        talus_free(bytes);
+        talus_free(again);
+        run(copy, 20);
+        run(world, 20);
+        CHECK(talus_world_hash(copy) == talus_world_hash(world));
+        CHECK_INT(talus_world_body_count(copy), talus_world_body_count(world));
+        TalusProbeValue p = talus_world_probe_value(copy, 0);
+        TalusProbeValue q = talus_world_probe_value(world, 0);
+        CHECK(memcmp(&p, &q, sizeof p) == 0);
+        talus_world_destroy(copy);
+    }
+    talus_world_destroy(world);
+}
+
+TEST(a_world_saved_after_a_removal_goes_on_the_same)
+{
+    TalusWorld *world = make_heap(1, 60), *copy;
+    run(world, 80);
+    CHECK_OK(talus_world_remove_body(world, talus_slot_id(&world->bodies, 5)));
+    CHECK_OK(talus_world_remove_body(world, talus_slot_id(&world->bodies, 50)));
+    void *bytes;
+    size_t size;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+    talus_free(bytes);
+    CHECK_INT(talus_world_get_contacts(copy, NULL, 0), talus_world_get_contacts(world, NULL, 0));
+    CHECK_OK(add_one(world, ball, talus_vec3(0.3, 0.3, 2.0), NULL));
+    CHECK_OK(add_one(copy, ball, talus_vec3(0.3, 0.3, 2.0), NULL));
+    run(world, 40);
+    run(copy, 40);
+    CHECK(talus_world_hash(copy) == talus_world_hash(world));
+    talus_world_destroy(world);
+    talus_world_destroy(copy);
+}
+
+static void sign(unsigned char *bytes, size_t size)
+{
+    uint64_t total = size, hash;
+    memcpy(bytes + 16, &total, sizeof total);
+    hash = talus_hash(TALUS_HASH_SEED, bytes, size - sizeof hash);
+    memcpy(bytes + size - sizeof hash, &hash, sizeof hash);
+}
+
+TEST(damaged_bytes_are_refused_and_never_harm)
+{
+    TalusWorld *world = make_full(1), *out;
+    run(world, 50);
+    unsigned char *bytes;
+    void *block;
+    size_t size;
+    REQUIRE_OK(talus_world_save(world, &block, &size));
+    talus_world_destroy(world);
+    bytes = malloc(size);
+    for (size_t cut = 0; cut < size; cut += cut < 200 ? 1 : size / 50) {
+        CHECK_INT(talus_world_load(block, cut, 1, &out), TALUS_ERR_FORMAT);
+        memcpy(bytes, block, cut);
+        if (cut < 32)
+            continue;
+        sign(bytes, cut);
+        CHECK_INT(talus_world_load(bytes, cut, 1, &out), TALUS_ERR_FORMAT);
+        CHECK(out == NULL && said("saved state, byte "));
+    }
+    TalusRng rng = talus_rng(1);
+    int accepted = 0;
+    for (int k = 0; k < 1500; k++) {
+        memcpy(bytes, block, size);
+        size_t at = talus_rng_below(&rng, k % 2 ? size : 2000);
+        bytes[at] ^= (unsigned char)(1u << talus_rng_below(&rng, 8));
+        CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
+        sign(bytes, size);
+        TalusStatus status = talus_world_load(bytes, size, 1, &out);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_FORMAT);
+        if (status == TALUS_OK && ++accepted % 20 == 0) /* what is accepted can be stepped */
+            (void)talus_world_step(out, NULL);
+        talus_world_destroy(out);
+    }
+    CHECK(accepted > 100); /* positions and the like: nothing can tell */
+    free(bytes);
+    talus_free(block);
+}
+
+TEST(saving_and_loading_survive_failed_allocations)
+{
+    TalusWorld *world = make_full(1), *copy;
+    run(world, 20);
+    void *bytes, *lost;
+    size_t size;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (long n = 1; status != TALUS_OK; n++) {
+        talus_fail_allocation_in(n);
+        status = talus_world_save(world, &lost, &size);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || (status == TALUS_ERR_MEMORY && lost == NULL));
+        talus_free(lost);
+        REQUIRE(n < 100);
+    }
+    REQUIRE_OK(talus_world_save(world, &lost, &size));
+    talus_free(lost);
+    status = TALUS_ERR_MEMORY;
+    for (long n = 1; status != TALUS_OK; n++) {
+        talus_fail_allocation_in(n);
+        status = talus_world_load(bytes, size, 1, &copy);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || (status == TALUS_ERR_MEMORY && copy == NULL));
+        REQUIRE(n < 500);
+    }
+    CHECK(talus_world_hash(copy) == talus_world_hash(world));
+    talus_world_destroy(copy);
+    talus_world_destroy(world);
+    talus_free(bytes);
+}
+
+int main(void)
+{
+    RUN(a_loaded_world_goes_on_bitwise_as_the_saved_one);
+    RUN(a_world_saved_after_a_removal_goes_on_the_same);
+    RUN(damaged_bytes_are_refused_and_never_harm);
+    RUN(saving_and_loading_survive_failed_allocations);
+    return talus_test_result();
+}

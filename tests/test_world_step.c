@@ -1,0 +1,387 @@
+/* The step: determinism, missed tolerances, failures that leave no trace, memory. */
+#include "test_world_scene.h"
+
+TEST(hash_is_equal_for_any_number_of_threads)
+{
+    static const int threads[4] = {1, 2, 3, 8};
+    uint64_t hash[4];
+    for (int k = 0; k < 4; k++) {
+        TalusWorld *world = make_heap(threads[k], 120);
+        CHECK_INT(talus_world_threads(world), threads[k]);
+        run(world, 120);
+        hash[k] = talus_world_hash(world);
+        talus_world_destroy(world);
+    }
+    for (int k = 1; k < 4; k++)
+        CHECK(hash[k] == hash[0]);
+}
+
+TEST(a_warm_step_allocates_nothing)
+{
+    TalusWorld *world = make_heap(2, 120);
+    run(world, 200);
+    uint64_t before = talus_allocation_count();
+    run(world, 20);
+    CHECK_INT((long long)(talus_allocation_count() - before), 0);
+    talus_world_destroy(world);
+}
+
+TEST(a_nan_fails_the_step_and_names_the_body)
+{
+    TalusWorld *world = make_heap(2, 60);
+    run(world, 50);
+    TalusVec3 kept = world->bodies.velocity[17];
+    world->bodies.velocity[17].y = NAN;
+    uint64_t hash = talus_world_hash(world);
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
+    CHECK(said("body 17 "));
+    CHECK(talus_world_hash(world) == hash && talus_world_steps(world) == 50);
+    world->bodies.velocity[17] =
+        talus_vec3(1e308, 1e308, 0.0); /* finite, but too fast to move by */
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
+    world->bodies.velocity[17] = talus_vec3(0.0, 0.0, 1e200); /* up and away, by itself */
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
+    CHECK(said("body 17 "));
+    world->bodies.velocity[17] = kept;
+    TalusWorld *other = make_heap(1, 60);
+    run(world, 10);
+    run(other, 60);
+    CHECK(talus_world_hash(world) == talus_world_hash(other));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+}
+
+typedef struct Log {
+    int missed, infeasible;
+} Log;
+
+static void take_log(void *user, TalusLogLevel level, const char *id, const char *text)
+{
+    Log *log = user;
+    CHECK(level == TALUS_LOG_WARNING && text[0]);
+    log->missed += strcmp(id, "step.missed") == 0;
+    log->infeasible += strcmp(id, "step.infeasible") == 0;
+}
+
+static TalusWorld *make_hasty(TalusMissPolicy policy, int count)
+{
+    TalusWorldDef def = quick_def(1);
+    def.tolerance = 1e-9;
+    def.max_iterations = 2;
+    def.on_miss = policy;
+    TalusWorld *world = make_world(&def);
+    CHECK_OK(add_heap(world, count));
+    return world;
+}
+
+TEST(a_missed_tolerance_follows_the_policy)
+{
+    Log log = {0, 0};
+    talus_set_log(take_log, &log);
+    TalusStepInfo info;
+    TalusWorld *world = make_hasty(TALUS_MISS_CONTINUE, 60);
+    for (int i = 0; i < 50; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    CHECK(info.missed && info.solve.outcome == TALUS_OUTCOME_BUDGET && info.halvings == 0);
+    CHECK(info.solve.residual.rms > 1e-9 * info.reference_speed);
+    CHECK_INT(log.missed, 1);
+    talus_world_destroy(world);
+
+    world = make_hasty(TALUS_MISS_STOP, 60);
+    TalusStatus status = TALUS_OK;
+    uint64_t hash = 0;
+    for (int i = 0; i < 50 && status == TALUS_OK; i++) {
+        hash = talus_world_hash(world);
+        status = talus_world_step(world, &info);
+    }
+    CHECK_INT(status, TALUS_ERR_TOLERANCE);
+    CHECK(said("tolerance") && said("budget"));
+    CHECK(talus_world_hash(world) == hash);
+    CHECK_INT(talus_world_step(world, &info), TALUS_ERR_TOLERANCE);
+    talus_world_destroy(world);
+
+    world = make_hasty(TALUS_MISS_HALVE, 60);
+    for (int i = 0; i < 50; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    CHECK_INT(info.halvings, 4);
+    CHECK(info.missed && info.length == 0.005);
+    CHECK_INT(info.step, 50);
+    CHECK_NEAR(info.time, 0.25, 1e-15);
+    double scale = fabs(info.ledger.friction) + fabs(info.ledger.impact) + info.ledger.kinetic;
+    CHECK(fabs(info.ledger.imbalance) <= 1e-12 * scale);
+    talus_world_destroy(world);
+    talus_set_log(NULL, NULL);
+}
+
+/* Memory runs out in a halved step: nothing of it remains, and the step can be repeated. */
+TEST(a_halved_step_that_fails_leaves_no_trace)
+{
+    TalusWorld *world = make_hasty(TALUS_MISS_HALVE, 16);
+    run(world, 30);
+    uint64_t expected = talus_world_hash(world);
+    talus_world_destroy(world);
+    int failures = 0;
+    for (TalusStatus status = TALUS_ERR_MEMORY; status != TALUS_OK;) {
+        world = make_hasty(TALUS_MISS_HALVE, 16); /* a fresh one, whose buffers have yet to grow */
+        run(world, 10);
+        talus_fail_allocation_in(++failures);
+        while (talus_world_steps(world) < 30) {
+            uint64_t before = talus_world_hash(world);
+            status = talus_world_step(world, NULL);
+            if (status == TALUS_OK)
+                continue;
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK(talus_world_hash(world) == before);
+            break;
+        }
+        talus_fail_allocation_in(0);
+        run(world, 30 - (int)talus_world_steps(world));
+        CHECK(talus_world_hash(world) == expected);
+        talus_world_destroy(world);
+        REQUIRE(failures < 500);
+    }
+    CHECK(failures > 3);
+}
+
+/* A fast ball hits a second one, which then flies at a third: a contact that only the later parts
+ * of the halved step see, and for which a buffer must grow. */
+static TalusWorld *make_chain(void)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = zero;
+    def.reference_speed = 1e-3;
+    def.tolerance = 1e-12;
+    def.max_iterations = 3;
+    def.on_miss = TALUS_MISS_HALVE;
+    TalusWorld *world = make_world(&def);
+    TalusBodyId id;
+    CHECK_OK(add_one(world, ball, talus_vec3(0.42, 0.02, 0.0), NULL));
+    CHECK_OK(add_one(world, ball, talus_vec3(0.21, 0.01, 0.0), NULL));
+    CHECK_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.0), &id));
+    CHECK_OK(talus_world_set_velocity(world, id, talus_vec3(10.0, 0.0, 0.0), zero));
+    return world;
+}
+
+TEST(a_later_part_that_fails_takes_the_earlier_ones_back)
+{
+    TalusWorld *world = make_chain();
+    uint64_t before = talus_world_hash(world), after;
+    TalusStepInfo info;
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(info.halvings > 0);
+    after = talus_world_hash(world);
+    talus_world_destroy(world);
+    int taken_back = 0;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (int n = 1; status != TALUS_OK; n++) {
+        world = make_chain();
+        talus_fail_allocation_in(n);
+        status = talus_world_step(world, NULL);
+        talus_fail_allocation_in(0);
+        if (status != TALUS_OK) {
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK(talus_world_hash(world) == before);
+            taken_back += world->backup.taken;
+            CHECK_OK(talus_world_step(world, NULL));
+        }
+        CHECK(talus_world_hash(world) == after);
+        talus_world_destroy(world);
+        REQUIRE(n < 500);
+    }
+    CHECK(taken_back > 0);
+}
+
+static TalusStatus add_wall(TalusWorld *world, double x, double facing)
+{
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TALUS_TRY(talus_world_add_shape(world, &plane, &batch.shape));
+    TalusVec3 at = {x, 0.0, 0.0};
+    double s = sqrt(0.5);
+    TalusQuat e = {s, 0.0, s * facing, 0.0}; /* z to facing * x */
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &at;
+    batch.orientation = &e;
+    return talus_world_add_bodies(world, &batch, NULL);
+}
+
+TEST(a_wedged_body_is_an_outcome_not_a_hang)
+{
+    Log log = {0, 0};
+    talus_set_log(take_log, &log);
+    TalusWorldDef def = quick_def(1);
+    def.max_iterations = 5000;
+    TalusWorld *world = make_world(&def);
+    REQUIRE_OK(add_floor(world, NULL));
+    REQUIRE_OK(add_wall(world, -0.09, 1.0));
+    REQUIRE_OK(add_wall(world, 0.09, -1.0));
+    REQUIRE_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.1), NULL));
+    int infeasible = 0;
+    for (int i = 0; i < 20; i++) {
+        TalusStepInfo info;
+        REQUIRE_OK(talus_world_step(world, &info));
+        infeasible += info.solve.outcome == TALUS_OUTCOME_INFEASIBLE;
+        CHECK(info.missed || info.solve.outcome == TALUS_OUTCOME_CONVERGED);
+    }
+    CHECK(infeasible > 0);
+    CHECK_INT(log.infeasible, 1);
+    TalusVec3 x = world->bodies.position[3];
+    CHECK(fabs(x.x) < 0.02 && fabs(x.y) < 0.02 && x.z < 0.2);
+    talus_world_destroy(world);
+    talus_set_log(NULL, NULL);
+}
+
+TEST(building_the_problem_changes_no_step)
+{
+    TalusWorld *world = make_heap(1, 60), *other = make_heap(1, 60);
+    for (int i = 0; i < 60; i++) {
+        TalusProblem *problem;
+        REQUIRE_OK(talus_world_build(world, &problem));
+        TalusStepInfo info;
+        REQUIRE_OK(talus_world_step(world, &info));
+        REQUIRE_OK(talus_world_step(other, NULL));
+        CHECK_INT(talus_problem_blocks(problem), info.contacts);
+    }
+    CHECK(talus_world_hash(world) == talus_world_hash(other));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+}
+
+TEST(a_budget_without_tolerance_is_no_miss)
+{
+    TalusWorldDef def = quick_def(1);
+    def.tolerance = 0.0;
+    def.max_iterations = 5;
+    def.on_miss = TALUS_MISS_STOP;
+    TalusWorld *world = make_world(&def);
+    REQUIRE_OK(add_heap(world, 60));
+    TalusStepInfo info;
+    for (int i = 0; i < 40; i++)
+        REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(!info.missed && info.solve.outcome == TALUS_OUTCOME_BUDGET);
+    CHECK_INT(info.solve.iterations, 5);
+    talus_world_destroy(world);
+}
+
+TEST(without_friction_a_contact_has_one_row)
+{
+    TalusWorld *world = make_heap(1, 60);
+    REQUIRE_OK(talus_world_set_friction(world, 0, 0, 0.0));
+    run(world, 60);
+    TalusStepInfo info;
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(info.contacts > 60 && info.ledger.friction == 0.0);
+    CHECK(fabs(info.ledger.imbalance) <= 1e-12 * (info.ledger.kinetic + fabs(info.ledger.impact)));
+    TalusProblem *problem;
+    REQUIRE_OK(talus_world_build(world, &problem));
+    CHECK_INT(talus_problem_rows(problem), 1);
+    talus_world_destroy(world);
+}
+
+TEST(a_failed_step_takes_arrivals_back)
+{
+    TalusWorld *world = make_full(1);
+    world->def.on_miss = TALUS_MISS_STOP;
+    world->def.max_iterations = 1;
+    world->def.tolerance = 1e-12;
+    TalusStatus status = TALUS_OK;
+    uint64_t hash = 0;
+    int bodies = 0;
+    for (int i = 0; i < 100 && status == TALUS_OK; i++) {
+        hash = talus_world_hash(world);
+        bodies = talus_world_body_count(world);
+        status = talus_world_step(world, NULL);
+    }
+    CHECK_INT(status, TALUS_ERR_TOLERANCE);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_TOLERANCE);
+        CHECK_INT(talus_world_body_count(world), bodies);
+        CHECK(talus_world_hash(world) == hash);
+    }
+    int64_t failed_at = talus_world_steps(world);
+    world->def.on_miss = TALUS_MISS_CONTINUE; /* and now as if nothing had happened */
+    run(world, 30);
+    TalusWorld *other = make_full(1);
+    other->def.max_iterations = 1;
+    other->def.tolerance = 1e-12;
+    run(other, (int)failed_at + 30);
+    CHECK(talus_world_hash(world) == talus_world_hash(other));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+}
+
+static TalusStatus whole_life(TalusWorld **world)
+{
+    TalusWorldDef def = quick_def(1);
+    TALUS_TRY(talus_world_create(&def, world));
+    TALUS_TRY(add_heap(*world, 30));
+    TalusEmitterDef emitter = talus_emitter_def_default();
+    emitter.lo = talus_vec3(0.0, 0.0, 2.0);
+    emitter.hi = talus_vec3(1.0, 1.0, 3.0);
+    emitter.rate = 500.0;
+    emitter.radius_min = emitter.radius_max = 0.05;
+    TALUS_TRY(talus_world_add_emitter(*world, &emitter));
+    TalusVec3 x = {0.0, 0.0, 5.0};
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = 1;
+    batch.shape = 1;
+    batch.position = &x;
+    TALUS_TRY(talus_world_add_bodies_at(*world, 0.0, &batch));
+    TALUS_TRY(talus_world_add_sink(*world, 2, -1.0));
+    TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {0, 1}};
+    TALUS_TRY(talus_world_add_probe(*world, &probe, NULL));
+    for (int i = 0; i < 12; i++) {
+        uint64_t hash = talus_world_hash(*world);
+        TalusStatus status = talus_world_step(*world, NULL);
+        if (status != TALUS_OK) {
+            CHECK(talus_world_hash(*world) == hash);
+            return status;
+        }
+    }
+    return TALUS_OK;
+}
+
+TEST(every_allocation_may_fail)
+{
+    TalusStatus status = TALUS_ERR_MEMORY;
+    uint64_t expected = 0;
+    long n = 0;
+    for (; status != TALUS_OK; n++) {
+        TalusWorld *world = NULL;
+        talus_fail_allocation_in(n ? n : 0);
+        status = whole_life(&world);
+        talus_fail_allocation_in(0);
+        if (n == 0) {
+            REQUIRE_OK(status);
+            expected = talus_world_hash(world);
+            status = TALUS_ERR_MEMORY;
+        } else if (status != TALUS_OK) {
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            if (world && talus_world_probe_count(world)) { /* it failed in a step: go on */
+                run(world, 12 - (int)talus_world_steps(world));
+                CHECK(talus_world_hash(world) == expected);
+            }
+        }
+        talus_world_destroy(world);
+        REQUIRE(n < 2000);
+    }
+    CHECK(n > 50);
+}
+
+int main(void)
+{
+    RUN(hash_is_equal_for_any_number_of_threads);
+    RUN(a_warm_step_allocates_nothing);
+    RUN(a_nan_fails_the_step_and_names_the_body);
+    RUN(a_missed_tolerance_follows_the_policy);
+    RUN(a_halved_step_that_fails_leaves_no_trace);
+    RUN(a_later_part_that_fails_takes_the_earlier_ones_back);
+    RUN(a_wedged_body_is_an_outcome_not_a_hang);
+    RUN(building_the_problem_changes_no_step);
+    RUN(a_budget_without_tolerance_is_no_miss);
+    RUN(without_friction_a_contact_has_one_row);
+    RUN(a_failed_step_takes_arrivals_back);
+    RUN(every_allocation_may_fail);
+    return talus_test_result();
+}
