@@ -106,8 +106,10 @@ static bool expect_pair(const Scene *s, int i, int j, Expected *out)
         return false;
     int a = s->fixed[i] ? j : i, b = s->fixed[i] ? i : j;
     TalusVec3 d = talus_sub(s->position[b], s->position[a]), zero = {0, 0, 0};
-    TalusVec3 v = talus_sub(s->velocity[a], s->fixed[b] ? zero : s->velocity[b]);
-    double distance = talus_norm(d), closing = fmax(talus_dot(v, d) / distance, 0.0);
+    TalusVec3 vb = s->fixed[b] ? zero : s->velocity[b];
+    double distance = talus_norm(d);
+    double along_a = talus_dot(s->velocity[a], d) / distance, along_b = talus_dot(vb, d) / distance;
+    double closing = fmax(fmax(along_a - along_b, 0.0), fmax(along_a, -along_b));
     double gap = distance - (s->radius[a] + s->radius[b]);
     double limit = s->options.envelope * fmin(s->size[a], s->size[b]) +
                    s->options.h * (closing + 2.0 * s->options.reference_speed);

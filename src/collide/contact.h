@@ -62,8 +62,8 @@ TalusStatus talus_detector_create(TalusDetector **out);
 void talus_detector_destroy(TalusDetector *detector);
 
 /* Finds every contact whose gap is below its envelope
- *     envelope * min(size) + h * (closing speed of the bodies along the contact's normal, if
- *                                 positive, plus spin surface speeds of non-spheres, plus
+ *     envelope * min(size) + h * (closing speed of the bodies along the contact's normal, now or
+ *                                 should one of them be stopped (envelope.h), plus spin surface speeds of non-spheres, plus
  *                                 2 reference_speed)
  * where sizes of 0 (plane, revolve) do not count, and carries over impulses of contacts with the
  * same key (a, b, feature) from the list of the call before. The list belongs to the detector until

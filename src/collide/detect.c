@@ -183,7 +183,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
-    TalusVec3 approach; /* velocity of a relative to b */
+    TalusVec3 va, vb;
     double rest;        /* envelope without closing speed */
     int64_t count;
     TalusContact *contact; /* NULL: count only */
@@ -193,7 +193,8 @@ typedef struct Writer {
 static void take_touch(void *context, const TalusTouch *touch)
 {
     Writer *w = context;
-    double closing = fmax(talus_dot(w->approach, touch->normal), 0.0);
+    double closing = talus_closing_speed(talus_dot(w->va, touch->normal),
+                                         talus_dot(w->vb, touch->normal));
     if (!(touch->gap < w->rest + w->d->options->h * closing))
         return;
     int64_t at = w->count++;
@@ -219,9 +220,10 @@ static bool write_pair(Writer *w, TalusPair pair)
     TalusPose a = pose_of(v, pair.a), b = pose_of(v, pair.b);
     w->a = pair.a;
     w->b = pair.b;
-    w->approach = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
+    w->va = talus_body_velocity(v, pair.a);
+    w->vb = talus_body_velocity(v, pair.b);
     w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
-    double reach = w->rest + w->d->options->h * talus_norm(w->approach);
+    double reach = w->rest + w->d->options->h * (talus_norm(w->va) + talus_norm(w->vb));
     return talus_narrow(&a, &b, reach, take_touch, w);
 }
 

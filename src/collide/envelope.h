@@ -1,10 +1,12 @@
 /* collide/envelope.h - how near two bodies must be for a contact.
  *
- *     envelope min(size) + h (max(closing, 0) + spin + 2 reference speed)
+ *     envelope min(size) + h (closing + spin + 2 reference speed)
  *
- * closing is the speed at which the bodies approach along the contact's normal, which for spheres
- * is the line of centres: gap(t + h) >= gap - h closing, so whatever can touch within the step is
- * found, and a fast body widens only the envelopes of what it flies at. */
+ * closing is the largest of three speeds along the contact's normal n, which for spheres is the line
+ * of centres: (v_a - v_b).n, at which the bodies approach now; v_a.n, should b be stopped within the
+ * step; -v_b.n, should a be. The last two matter when a falling bed meets the floor: its bodies do
+ * not approach each other until the first of them is stopped. A fast body widens only the envelopes
+ * of what it flies at. */
 #ifndef TALUS_COLLIDE_ENVELOPE_H
 #define TALUS_COLLIDE_ENVELOPE_H
 
@@ -34,6 +36,12 @@ static inline double talus_smaller_size(double a, double b)
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
 }
 
+/* The closing speed, given both velocities along the normal. */
+static inline double talus_closing_speed(double a, double b)
+{
+    return fmax(fmax(a - b, 0.0), fmax(a, -b));
+}
+
 /* The envelope without the closing speed. */
 static inline double talus_envelope_at_rest(const TalusBodyView *bodies,
                                             const TalusDetectOptions *options, uint32_t a,
@@ -49,12 +57,14 @@ static inline bool talus_spheres_meet(const TalusBodyView *bodies,
                                       const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
-    TalusVec3 v = talus_sub(bodies->velocity[a], bodies->velocity[b]);
+    TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double closing = distance > 0.0 ? talus_dot(v, d) / distance : talus_norm(v);
     double rest = options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
                   options->h * (2.0 * options->reference_speed);
-    return distance - radii < rest + options->h * fmax(closing, 0.0);
+    if (distance == 0.0)
+        return true;
+    double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);
+    return distance - radii < rest + options->h * closing;
 }
 
 #endif

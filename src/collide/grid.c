@@ -26,11 +26,13 @@ static bool unbounded(TalusShapeKind kind)
     return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE;
 }
 
-/* Without the radius itself. */
+/* Without the radius itself. Two margins hold any closing speed (envelope.h): with the drift d,
+ * |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
 static double margin(const TalusGrid *grid, uint32_t i)
 {
     const TalusDetectOptions *o = grid->options;
-    double speed = talus_norm(talus_sub(talus_body_velocity(grid->bodies, i), grid->drift));
+    double speed = talus_norm(talus_sub(talus_body_velocity(grid->bodies, i), grid->drift)) +
+                   0.5 * talus_norm(grid->drift);
     return 0.5 * o->envelope * grid->bodies->size[i] +
            o->h * (speed + talus_body_spin(grid->bodies, i) + o->reference_speed);
 }

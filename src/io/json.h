@@ -57,7 +57,8 @@ const char *talus_json_kind_name(TalusJsonKind kind);
 /* A piece of user text fit for a message: control bytes replaced, cut to TALUS_JSON_SHOWN bytes. */
 const char *talus_json_show(const char *text, char shown[TALUS_JSON_SHOWN]);
 
-/* Fails with TALUS_ERR_FORMAT, "FILE:LINE:COLUMN: key.path: ...", `shift` columns into the value. */
+/* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the value's
+ * first. */
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
     TALUS_PRINTF(3, 4);
 /* The same at the key of the value. */
