@@ -35,6 +35,7 @@ typedef bool TalusMonitor(void *user, int iteration, int products, double residu
 
 typedef struct TalusSolveOptions {
     double tolerance;   /* m/s, in `norm`; 0 runs the whole budget */
+    double reference_speed; /* what the tolerance is small against, m/s; 0: unknown. Only "auto" asks */
     TalusNorm norm;
     int max_iterations; /* > 0 */
     double max_seconds; /* 0: no limit (a limit makes results depend on the machine) */
@@ -45,8 +46,9 @@ typedef struct TalusSolveOptions {
 TalusSolveOptions talus_solve_options_default(void);
 const char *talus_outcome_name(TalusOutcome outcome);
 
-/* `spec` is NAME or NAME:key=value,key=value; "auto" picks by the documented rule. A wrong name or
- * key fails with the nearest valid one in the message. */
+/* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
+ * the message. "auto" is gs with omega 1.5 where the tolerance is at least 3 % of the reference
+ * speed, and apgd otherwise: sweeps are cheaper, but with friction they stall early. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

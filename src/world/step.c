@@ -118,6 +118,7 @@ static TalusStatus solve_once(TalusWorld *world, TalusSolveInfo *part)
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
+    options.reference_speed = world->reference_speed;
     options.max_iterations = world->def.max_iterations;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contacts->count > 0)

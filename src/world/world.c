@@ -13,7 +13,7 @@ TalusWorldDef talus_world_def_default(void)
         .cookie = DEF_COOKIE,
         .gravity = {0.0, 0.0, -9.81},
         .step = 0.005,
-        .tolerance = 1e-3,
+        .tolerance = 1e-2,
         .norm = TALUS_NORM_RMS,
         .max_iterations = 1000,
         .solver = "auto",
