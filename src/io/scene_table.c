@@ -62,7 +62,7 @@ static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 static const SceneField solver_fields[] = {
     {"name", &text, AT(name), .preset = "\"auto\"",
      .help = "NAME or NAME:key=value,...; `talus list solvers` shows them"},
-    {"tolerance", &not_negative, AT(tolerance), .preset = "0.001",
+    {"tolerance", &not_negative, AT(tolerance), .preset = "0.01",
      .help = "velocity residual of a solved step, relative to the reference speed"},
     {"reference_speed", &not_negative, AT(reference_speed), .preset = "0",
      .help = "m/s; the reference speed is the larger of this and gravity times step"},
