@@ -17,7 +17,8 @@ typedef struct Scene {
     TalusShape shape[SHAPES];
     TalusVec3 position[MAX_BODIES], velocity[MAX_BODIES];
     TalusQuat orientation[MAX_BODIES];
-    double radius[MAX_BODIES], size[MAX_BODIES], spin[MAX_BODIES];
+    double radius[MAX_BODIES], size[MAX_BODIES];
+    TalusVec3 spin[MAX_BODIES];
     int32_t shape_of[MAX_BODIES];
     uint8_t fixed[MAX_BODIES];
     TalusBodyView view;
@@ -39,7 +40,7 @@ static void scene_open(Scene *s)
         CHECK_OK(talus_shape_init(&s->shape[k], &def[k]));
     TalusBodyView view = {0,       s->position, s->orientation, s->velocity, s->spin, s->radius,
                           s->size, s->shape_of, s->fixed,       s->shape,    SHAPES};
-    TalusDetectOptions options = {1e-3, 0.05, 0.1};
+    TalusDetectOptions options = {1e-3, 0.05, 0.1, 0.4};
     s->view = view;
     s->options = options;
 }
@@ -60,7 +61,7 @@ static int add(Scene *s, int shape, double radius, TalusVec3 x, TalusVec3 v)
     s->velocity[i] = v;
     s->orientation[i] = talus_quat_identity();
     s->fixed[i] = shape == PLANE || shape == SLAB || shape == VESSEL;
-    s->spin[i] = 0.0;
+    s->spin[i] = talus_vec3(0.0, 0.0, 0.0);
     return i;
 }
 
@@ -100,6 +101,17 @@ typedef struct Expected {
     bool seen;
 } Expected;
 
+static double sliding_bound(const Scene *s, int a, int b)
+{
+    TalusVec3 v = s->velocity[a];
+    double surface = talus_norm(s->spin[a]) * s->radius[a];
+    if (b >= 0 && !s->fixed[b]) {
+        v = talus_sub(v, s->velocity[b]);
+        surface += talus_norm(s->spin[b]) * s->radius[b];
+    }
+    return talus_norm(v) + surface;
+}
+
 static bool expect_pair(const Scene *s, int i, int j, Expected *out)
 {
     if (s->shape_of[i] < 0 || s->shape_of[j] < 0 || (s->fixed[i] && s->fixed[j]))
@@ -112,7 +124,8 @@ static bool expect_pair(const Scene *s, int i, int j, Expected *out)
     double closing = fmax(fmax(along_a - along_b, 0.0), fmax(along_a, -along_b));
     double gap = distance - (s->radius[a] + s->radius[b]);
     double limit = s->options.envelope * fmin(s->size[a], s->size[b]) +
-                   s->options.h * (closing + 2.0 * s->options.reference_speed);
+                   s->options.h * (closing + s->options.friction * sliding_bound(s, a, b) +
+                                   2.0 * s->options.reference_speed);
     Expected e = {(uint32_t)a, (uint32_t)b, gap, false};
     *out = e;
     return gap < limit;
@@ -193,7 +206,9 @@ static void count_touch(void *context, const TalusTouch *touch)
     double closing = fmax(talus_dot(c->s->velocity[c->a], touch->normal), 0.0);
     double size = c->s->size[c->a]; /* all fixed bodies are larger or have none */
     c->count += touch->gap < c->s->options.envelope * size +
-                                 c->s->options.h * (2.0 * c->s->options.reference_speed + closing);
+                                 c->s->options.h *
+                                     (2.0 * c->s->options.reference_speed + closing +
+                                      c->s->options.friction * sliding_bound(c->s, (int)c->a, -1));
 }
 
 static int count_by_narrow_phase(const Scene *s)
@@ -267,7 +282,7 @@ static void add_mixture(Scene *s, int count)
         int i = add(s, BOX, 0.0, random_vector(&rng, 9.0), random_vector(&rng, 5.0));
         TalusQuat q = {1.0, talus_rng_uniform(&rng), talus_rng_uniform(&rng), 0.3};
         s->orientation[i] = talus_quat_normalize(q);
-        s->spin[i] = talus_rng_uniform(&rng);
+        s->spin[i] = talus_vec3(talus_rng_uniform(&rng), 0.0, talus_rng_uniform(&rng));
     }
     add(s, PLANE, 0.0, talus_vec3(0, 0, -2.0), talus_vec3(0, 0, 0));
 }
@@ -308,7 +323,6 @@ static void scale_scene(Scene *s, double factor)
         s->velocity[i] = talus_scale(factor, s->velocity[i]);
         s->radius[i] *= factor;
         s->size[i] *= factor;
-        s->spin[i] *= factor;
     }
     s->options.reference_speed *= factor;
 }

@@ -73,6 +73,11 @@ TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t ke
         return TALUS_OK;
     size_t grown = *capacity + *capacity / 2;
     size_t room = need > grown ? need : grown;
+    if (!keep) {
+        talus_release(*array);
+        *array = NULL;
+        *capacity = 0;
+    }
     void *block = raw_block(room, element, what);
     if (!block)
         return TALUS_ERR_MEMORY;

@@ -13,7 +13,9 @@ TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *wh
 /* Accepts NULL. */
 void talus_release(void *pointer);
 
-/* Makes room for `need` elements, keeping the first `keep`. New room is not zeroed. */
+/* Makes room for `need` elements, keeping the first `keep`. New room is not zeroed. With nothing to
+ * keep the old block goes first, so that both never stand side by side; should the new one then not
+ * be had, the array is empty. */
 TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,
                           const char *what);
 

@@ -20,7 +20,7 @@ typedef struct TalusBodyView {
     const TalusVec3 *position;
     const TalusQuat *orientation;
     const TalusVec3 *velocity; /* linear, at the start of the step, gravity added: v + h g */
-    const double *spin_speed;  /* |angular velocity| times bounding radius; NULL if all spheres */
+    const TalusVec3 *spin;     /* angular velocity; NULL: nothing spins */
     const double *radius;      /* sphere radius or bounding radius; 0 where unbounded */
     const double *size;        /* the length that scales a body's margins: sphere radius, smallest
                                   half extent of other shapes */
@@ -54,6 +54,7 @@ typedef struct TalusDetectOptions {
     double h;
     double envelope;        /* fraction of the smaller size */
     double reference_speed; /* max(g h, the scene's) */
+    double friction;        /* the largest coefficient of any pair */
 } TalusDetectOptions;
 
 typedef struct TalusDetector TalusDetector;
@@ -64,7 +65,7 @@ void talus_detector_destroy(TalusDetector *detector);
 /* Finds every contact whose gap is below its envelope
  *     envelope * min(size) + h * (closing speed of the bodies along the contact's normal, now or
  *                                 should one of them be stopped (envelope.h), plus spin surface speeds of non-spheres, plus
- *                                 2 reference_speed)
+ *                                 friction times the sliding speed, plus 2 reference_speed)
  * where sizes of 0 (plane, revolve) do not count, and carries over impulses of contacts with the
  * same key (a, b, feature) from the list of the call before. The list belongs to the detector until
  * the next call. Nothing is allocated once capacities have been reached.

@@ -369,13 +369,14 @@ static void match_general(void *context, int64_t begin, int64_t end, int64_t chu
 static TalusStatus check_options(const TalusDetectOptions *o)
 {
     bool fine = o->h >= 0.0 && o->envelope >= 0.0 && o->reference_speed >= 0.0 &&
-                o->h + o->envelope + o->reference_speed < INFINITY;
+                o->friction >= 0.0 &&
+                o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
     if (fine)
         return TALUS_OK;
     return talus_fail(TALUS_ERR_ARGUMENT,
-                      "detect: h %g, envelope %g and reference speed %g must be finite and not "
-                      "negative",
-                      o->h, o->envelope, o->reference_speed);
+                      "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
+                      "and not negative",
+                      o->h, o->envelope, o->reference_speed, o->friction);
 }
 
 static TalusStatus check_count(int64_t count)

@@ -1,12 +1,15 @@
 /* collide/envelope.h - how near two bodies must be for a contact.
  *
- *     envelope min(size) + h (closing + spin + 2 reference speed)
+ *     envelope min(size) + h (closing + spin + friction sliding + 2 reference speed)
  *
  * closing is the largest of three speeds along the contact's normal n, which for spheres is the line
  * of centres: (v_a - v_b).n, at which the bodies approach now; v_a.n, should b be stopped within the
  * step; -v_b.n, should a be. The last two matter when a falling bed meets the floor: its bodies do
  * not approach each other until the first of them is stopped. A fast body widens only the envelopes
- * of what it flies at. */
+ * of what it flies at.
+ *
+ * The convex law of friction holds a sliding contact open by h mu |u_t|; were the envelope narrower,
+ * such a contact would come and go. Sliding is bounded by |v_a - v_b| plus both surface speeds. */
 #ifndef TALUS_COLLIDE_ENVELOPE_H
 #define TALUS_COLLIDE_ENVELOPE_H
 
@@ -22,12 +25,24 @@ static inline TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_
     return bodies->fixed[i] ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
 }
 
-/* Surface speed by rotation; a sphere's surface moves along itself. */
+/* Largest speed of the surface by rotation. */
+static inline double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
+{
+    return !bodies->spin || bodies->fixed[i] ? 0.0
+                                             : talus_norm(bodies->spin[i]) * bodies->radius[i];
+}
+
+/* The part of it that may close a gap; a sphere's surface moves along itself. */
 static inline double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
 {
-    if (!bodies->spin_speed || bodies->fixed[i] || talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE)
-        return 0.0;
-    return bodies->spin_speed[i];
+    return talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE ? 0.0 : talus_surface_speed(bodies, i);
+}
+
+/* A bound on the sliding speed of two bodies. */
+static inline double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a, uint32_t b)
+{
+    TalusVec3 v = talus_sub(talus_body_velocity(bodies, a), talus_body_velocity(bodies, b));
+    return talus_norm(v) + (talus_surface_speed(bodies, a) + talus_surface_speed(bodies, b));
 }
 
 /* The smaller size; 0 stands for a wall, which has none. */
@@ -49,7 +64,8 @@ static inline double talus_envelope_at_rest(const TalusBodyView *bodies,
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
     return options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
-           options->h * (spin + 2.0 * options->reference_speed);
+           options->h * (spin + options->friction * talus_sliding_speed(bodies, a, b) +
+                         2.0 * options->reference_speed);
 }
 
 /* Whether two moving spheres are in contact. Swapping a and b changes no bit. */
@@ -59,8 +75,7 @@ static inline bool talus_spheres_meet(const TalusBodyView *bodies,
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double rest = options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
-                  options->h * (2.0 * options->reference_speed);
+    double rest = talus_envelope_at_rest(bodies, options, a, b);
     if (distance == 0.0)
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);

@@ -31,8 +31,9 @@ static bool unbounded(TalusShapeKind kind)
 static double margin(const TalusGrid *grid, uint32_t i)
 {
     const TalusDetectOptions *o = grid->options;
-    double speed = talus_norm(talus_sub(talus_body_velocity(grid->bodies, i), grid->drift)) +
-                   0.5 * talus_norm(grid->drift);
+    double own = talus_norm(talus_sub(talus_body_velocity(grid->bodies, i), grid->drift));
+    double speed = own + 0.5 * talus_norm(grid->drift) +
+                   o->friction * (own + talus_surface_speed(grid->bodies, i));
     return 0.5 * o->envelope * grid->bodies->size[i] +
            o->h * (speed + talus_body_spin(grid->bodies, i) + o->reference_speed);
 }
@@ -239,8 +240,9 @@ static bool finite_body(const TalusBodyView *v, int64_t i)
     if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose turns are never read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
-        sum += v->spin_speed ? fabs(v->spin_speed[i]) : 0.0;
     }
+    if (v->spin)
+        sum += fabs(v->spin[i].x) + fabs(v->spin[i].y) + fabs(v->spin[i].z);
     return sum < INFINITY;
 }
 

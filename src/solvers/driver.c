@@ -31,8 +31,6 @@ struct TalusSolver {
     TalusSolver *loose; /* "auto" only: for loose tolerances */
     void *params, *state, *work;
     TalusWatch watch;
-    double *start; /* gamma before the solve, to return to if it diverges */
-    size_t start_room;
 };
 
 /* ---- options and names ---- */
@@ -148,7 +146,6 @@ void talus_solver_destroy(TalusSolver *s)
         s->type->clear(s->work);
     talus_solver_destroy(s->loose);
     talus_watch_clear(&s->watch);
-    talus_release(s->start);
     talus_release(s->params);
     talus_release(s->state);
     talus_release(s->work);
@@ -251,13 +248,13 @@ static TalusStatus run(TalusSolver *s, TalusSolve *solve)
     }
 }
 
-static void settle_outcome(TalusSolve *solve, const double *start)
+static void settle_outcome(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
     size_t n = (size_t)talus_problem_size(solve->problem);
     if (!isfinite(info->residual.rms)) {
         info->outcome = TALUS_OUTCOME_DIVERGED;
-        memcpy(solve->gamma, start, n * sizeof *start);
+        memset(solve->gamma, 0, n * sizeof *solve->gamma);
         talus_problem_residual(solve->problem, solve->gamma, &info->residual);
     } else if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
         info->outcome = TALUS_OUTCOME_CONVERGED;
@@ -288,8 +285,6 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
         return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
                           options->max_iterations);
     TALUS_TRY(talus_solver_supports(s, problem));
-    TALUS_TRY(TALUS_RESERVE(s->start, s->start_room, n, 0, "starting impulses"));
-    memcpy(s->start, problem->gamma, n * sizeof *s->start);
     if (options->max_seconds > 0.0)
         solve.deadline = began + options->max_seconds;
     talus_watch_reset(&s->watch);
@@ -297,7 +292,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
         info->outcome = TALUS_OUTCOME_CONVERGED;
     else
         TALUS_TRY(run(s, &solve));
-    settle_outcome(&solve, s->start);
+    settle_outcome(&solve);
     info->seconds = talus_now() - began;
     return TALUS_OK;
 }

@@ -20,7 +20,6 @@ static const double softening = 1e-3; /* of N_nn, as compliance for infeasible s
 typedef struct FreeContext {
     TalusWorld *world;
     TalusVec3 change; /* h g */
-    bool spins;
 } FreeContext;
 
 /* 0 if all numbers and their squares are finite: x - x is not 0 for a NaN and an infinity. */
@@ -42,11 +41,6 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
             TalusVec3 w = b->spin[i], x = b->position[i];
             v = talus_add(b->velocity[i], c->change);
             bad += state_fault(x, v, w);
-            if (c->spins)
-                world->spin_speed[i] =
-                    talus_slot_is_sphere(world, (int)i) ? 0.0 : talus_norm(w) * b->radius[i];
-        } else if (c->spins) {
-            world->spin_speed[i] = 0.0;
         }
         world->free_velocity[i] = v;
     }
@@ -67,14 +61,11 @@ static TalusStatus name_bad_body(const TalusWorld *world)
     return TALUS_OK;
 }
 
-static TalusStatus reserve_step(TalusWorld *world, bool spins)
+static TalusStatus reserve_step(TalusWorld *world)
 {
     size_t slots = (size_t)world->bodies.counts.slots;
     TALUS_TRY(
         TALUS_RESERVE(world->free_velocity, world->free_capacity, slots, 0, "free velocities"));
-    if (spins)
-        TALUS_TRY(
-            TALUS_RESERVE(world->spin_speed, world->spin_speed_capacity, slots, 0, "spin speeds"));
     return TALUS_RESERVE(world->partial, world->partial_capacity,
                          (size_t)talus_chunks((int64_t)slots, TALUS_GRAIN), 0, "partial sums");
 }
@@ -83,8 +74,8 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
 {
     double start = talus_now();
     TalusBodies *b = &world->bodies;
-    FreeContext c = {world, talus_scale(h, world->def.gravity), b->counts.general > 0};
-    TALUS_TRY(reserve_step(world, c.spins));
+    FreeContext c = {world, talus_scale(h, world->def.gravity)};
+    TALUS_TRY(reserve_step(world));
     talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
     double bad;
     talus_sum_partials(world, b->counts.slots, 1, &bad);
@@ -95,7 +86,7 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
         .position = b->position,
         .orientation = b->orientation,
         .velocity = world->free_velocity,
-        .spin_speed = c.spins ? world->spin_speed : NULL,
+        .spin = b->spin,
         .radius = b->radius,
         .size = b->size,
         .shape = b->shape,
@@ -103,7 +94,8 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
         .shapes = world->shape,
         .shape_count = world->shapes,
     };
-    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed};
+    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
+                                  world->materials.max_friction};
     TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -236,7 +228,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
 
 static bool any_friction(const TalusWorld *world)
 {
-    if (!world->materials.any_friction)
+    if (world->materials.max_friction == 0.0)
         return false;
     for (int i = 0; i < world->contacts->count; i++) {
         const TalusContact *c = &world->contacts->contact[i];

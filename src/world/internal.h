@@ -61,7 +61,8 @@ typedef struct TalusMaterials {
     TalusLaw *law;    /* [count * count], symmetric */
     double *friction; /* [count * count]: friction set for the pair, -1 where it is not */
     size_t friction_capacity;
-    bool any_friction, any_compliance;
+    double max_friction;
+    bool any_compliance;
 } TalusMaterials;
 
 typedef struct TalusEmitter {
@@ -184,8 +185,7 @@ struct TalusWorld {
 
     /* the step under way */
     TalusVec3 *free_velocity; /* [slots] v + h g */
-    double *spin_speed;       /* [slots] |spin| times radius; only with general bodies */
-    size_t free_capacity, spin_speed_capacity;
+    size_t free_capacity;
     TalusContactList *contacts; /* the detector's */
     double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */

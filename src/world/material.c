@@ -59,12 +59,13 @@ static TalusLaw pair_law(const TalusMaterial *a, const TalusMaterial *b, double 
 
 static void update_laws(TalusMaterials *m)
 {
-    m->any_friction = m->any_compliance = false;
+    m->max_friction = 0.0;
+    m->any_compliance = false;
     for (int a = 0; a < m->count; a++)
         for (int b = 0; b < m->count; b++) {
             TalusLaw *law = &m->law[a * m->count + b];
             *law = pair_law(&m->material[a], &m->material[b], m->friction[a * m->count + b]);
-            m->any_friction |= law->mu > 0.0;
+            m->max_friction = fmax(m->max_friction, law->mu);
             m->any_compliance |= law->stiffness > 0.0;
         }
 }

@@ -355,7 +355,6 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     if (!sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
-    talus_release(sweep->velocity);
     talus_release(sweep->partial);
     talus_release(sweep->pack);
     talus_release(sweep->item);

@@ -39,8 +39,7 @@ struct TalusSweep {
     TalusSweepOptions options;
     TalusRng rng;
 
-    double (*velocity)[8]; /* [bodies + 1]: the last is nobody, for the odd lane of a pack */
-    size_t velocity_room;
+    double (*velocity)[8]; /* the operator's scratch; entry [bodies] is nobody, for an odd lane */
     double *partial;
     size_t partial_room;
 

@@ -224,8 +224,7 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
-    TALUS_TRY(TALUS_RESERVE(sweep->velocity, sweep->velocity_room, (size_t)op->bodies + 1, 0,
-                            "body velocities"));
+    sweep->velocity = op->scratch->velocity;
     TALUS_TRY(TALUS_RESERVE(sweep->partial, sweep->partial_room, chunks, 0, "partial sums"));
     talus_backend_cpu.bodies(op, gamma, true, sweep->velocity);
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);

@@ -1,0 +1,326 @@
+#include "support/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sizes ---- */
+
+int verify_blocks(const TalusProblemDef *def)
+{
+    return def->contacts ? def->contact_count : def->block_count;
+}
+
+int verify_rows(const TalusProblemDef *def)
+{
+    if (!def->contacts)
+        return def->rows;
+    for (int i = 0; i < def->contact_count; i++)
+        if (def->contacts[i].mu > 0.0)
+            return 3;
+    return 1;
+}
+
+int verify_size(const TalusProblemDef *def)
+{
+    return verify_rows(def) * verify_blocks(def);
+}
+
+double verify_mu(const TalusProblemDef *def, int block)
+{
+    if (def->contacts)
+        return def->contacts[block].mu;
+    return def->rows == 3 ? def->mu[block] : 0.0;
+}
+
+static double compliance_of(const TalusProblemDef *def, int block)
+{
+    return def->contacts ? def->contacts[block].compliance : 0.0;
+}
+
+/* ---- small vectors ---- */
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double *a, const double *b, double *r)
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static void from_vec(TalusVec3 v, double *r)
+{
+    r[0] = v.x;
+    r[1] = v.y;
+    r[2] = v.z;
+}
+
+static void turn_by(TalusSym3 m, const double *torque, double *r)
+{
+    const double full[3][3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
+    for (int k = 0; k < 3; k++)
+        r[k] = dot(full[k], torque);
+}
+
+/* ---- frames and sets ---- */
+
+void verify_frame(TalusVec3 normal, double axis[3][3])
+{
+    double n[3], w[3], s = normal.x < 0.0 ? -1.0 : 1.0;
+    from_vec(normal, n);
+    memcpy(w, n, sizeof w);
+    w[0] += s;
+    for (int k = 0; k < 3; k++) { /* H e_k = e_k - 2 w w_k / (w'w), then the signs */
+        double sign = k == 0 ? -s : k == 2 ? s : 1.0;
+        for (int c = 0; c < 3; c++)
+            axis[k][c] = sign * ((c == k) - 2.0 * w[c] * w[k] / dot(w, w));
+    }
+}
+
+void verify_project(int rows, double mu, double *block)
+{
+    if (rows == 1) {
+        block[0] = fmax(block[0], 0.0);
+        return;
+    }
+    double t = hypot(block[1], block[2]);
+    if (block[0] >= 0.0 && t <= mu * block[0])
+        return;
+    /* the nearest point lies on the generator (1, mu t / |t|), or is the apex */
+    double ray[3] = {1.0, t > 0.0 ? mu * block[1] / t : 0.0, t > 0.0 ? mu * block[2] / t : 0.0};
+    double along = fmax(dot(block, ray), 0.0) / dot(ray, ray);
+    for (int k = 0; k < 3; k++)
+        block[k] = along * ray[k];
+}
+
+/* ---- columns of D ---- */
+
+/* One contact's column for axis k on one side: (e_k, arm x e_k), with a minus on body a. */
+typedef struct Column {
+    int body; /* -1: the fixed world */
+    double force[3], torque[3];
+} Column;
+
+static Column column_of(const TalusContactDef *c, int k, int side)
+{
+    Column column = {.body = side ? c->b : c->a};
+    double axis[3][3], arm[3], sign = side ? 1.0 : -1.0;
+    verify_frame(c->normal, axis);
+    from_vec(side ? c->arm_b : c->arm_a, arm);
+    cross(arm, axis[k], column.torque);
+    for (int i = 0; i < 3; i++) {
+        column.force[i] = sign * axis[k][i];
+        column.torque[i] *= sign;
+    }
+    return column;
+}
+
+/* v += M^-1 column times g */
+static void push(const TalusProblemDef *def, const Column *column, double g, double *v)
+{
+    double turn[3], *body = v + 6 * (size_t)column->body;
+    turn_by(def->inv_inertia[column->body], column->torque, turn);
+    for (int k = 0; k < 3; k++) {
+        body[k] += def->inv_mass[column->body] * column->force[k] * g;
+        body[3 + k] += turn[k] * g;
+    }
+}
+
+static double pull(const Column *column, const double *v)
+{
+    const double *body = v + 6 * (size_t)column->body;
+    return dot(column->force, body) + dot(column->torque, body + 3);
+}
+
+/* v += M^-1 D gamma */
+static void push_all(const TalusProblemDef *def, const double *gamma, double *v)
+{
+    int rows = verify_rows(def);
+    for (int i = 0; i < def->contact_count; i++)
+        for (int k = 0; k < rows; k++)
+            for (int side = 0; side < 2; side++) {
+                Column column = column_of(&def->contacts[i], k, side);
+                if (column.body >= 0)
+                    push(def, &column, gamma[i * rows + k], v);
+            }
+}
+
+/* u = D'v */
+static void pull_all(const TalusProblemDef *def, const double *v, double *u)
+{
+    int rows = verify_rows(def);
+    for (int i = 0; i < def->contact_count; i++)
+        for (int k = 0; k < rows; k++) {
+            u[i * rows + k] = 0.0;
+            for (int side = 0; side < 2; side++) {
+                Column column = column_of(&def->contacts[i], k, side);
+                if (column.body >= 0)
+                    u[i * rows + k] += pull(&column, v);
+            }
+        }
+}
+
+static double *zeros(size_t count)
+{
+    return calloc(count + 1, sizeof(double));
+}
+
+void verify_body_velocity(const TalusProblemDef *def, const double *gamma, double *v)
+{
+    if (def->body_count)
+        memcpy(v, def->free_velocity, 6 * (size_t)def->body_count * sizeof *v);
+    if (gamma)
+        push_all(def, gamma, v);
+}
+
+void verify_product(const TalusProblemDef *def, const double *x, double *out)
+{
+    if (def->contacts) {
+        double *v = zeros(6 * (size_t)def->body_count);
+        push_all(def, x, v);
+        pull_all(def, v, out);
+        free(v);
+        return;
+    }
+    for (int row = 0; row < verify_size(def); row++) {
+        out[row] = 0.0;
+        for (int k = def->row_start[row]; k < def->row_start[row + 1]; k++)
+            out[row] += def->values[k] * x[def->column[k]];
+    }
+}
+
+void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
+{
+    int rows = verify_rows(def), n = verify_size(def);
+    if (def->contacts) {
+        double *v = zeros(6 * (size_t)def->body_count);
+        verify_body_velocity(def, gamma, v);
+        pull_all(def, v, u);
+        for (int i = 0; i < def->contact_count; i++)
+            u[i * rows] += def->contacts[i].bias;
+        free(v);
+        return;
+    }
+    if (gamma)
+        verify_product(def, gamma, u);
+    for (int row = 0; row < n; row++)
+        u[row] = (gamma ? u[row] : 0.0) + def->offset[row];
+}
+
+void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient)
+{
+    int rows = verify_rows(def);
+    verify_velocity(def, gamma, gradient);
+    for (int i = 0; i < verify_blocks(def); i++)
+        gradient[i * rows] += compliance_of(def, i) * gamma[i * rows];
+}
+
+/* ---- the residual and its kin ---- */
+
+static double entry_of(const TalusProblemDef *def, int block, int k)
+{
+    double sum = 0.0;
+    if (!def->contacts) {
+        int row = block * def->rows + k;
+        for (int e = def->row_start[row]; e < def->row_start[row + 1]; e++)
+            sum += def->column[e] == row ? def->values[e] : 0.0;
+        return sum;
+    }
+    for (int side = 0; side < 2; side++) {
+        Column column = column_of(&def->contacts[block], k, side);
+        double turn[3];
+        if (column.body < 0)
+            continue;
+        turn_by(def->inv_inertia[column.body], column.torque, turn);
+        sum += def->inv_mass[column.body] + dot(column.torque, turn);
+    }
+    return sum;
+}
+
+double verify_diagonal(const TalusProblemDef *def, int block)
+{
+    int rows = verify_rows(def);
+    double sum = compliance_of(def, block);
+    for (int k = 0; k < rows; k++)
+        sum += entry_of(def, block, k);
+    return sum / rows;
+}
+
+TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma)
+{
+    int rows = verify_rows(def), blocks = verify_blocks(def);
+    double *g = zeros((size_t)verify_size(def)), sum2 = 0.0, max2 = 0.0;
+    verify_gradient(def, gamma, g);
+    for (int i = 0; i < blocks; i++) {
+        double d = verify_diagonal(def, i), step[3], r2 = 0.0;
+        for (int k = 0; k < rows; k++)
+            step[k] = gamma[i * rows + k] - g[i * rows + k] / d;
+        verify_project(rows, verify_mu(def, i), step);
+        for (int k = 0; k < rows; k++)
+            r2 += pow(d * (gamma[i * rows + k] - step[k]), 2);
+        sum2 += r2;
+        max2 = fmax(max2, r2);
+    }
+    free(g);
+    return (TalusResidual){blocks ? sqrt(sum2 / blocks) : 0.0, sqrt(max2)};
+}
+
+double verify_objective(const TalusProblemDef *def, const double *gamma)
+{
+    int n = verify_size(def);
+    double *g = zeros((size_t)n), *q = zeros((size_t)n), sum = 0.0;
+    verify_gradient(def, gamma, g);
+    verify_velocity(def, NULL, q);
+    for (int k = 0; k < n; k++)
+        sum += gamma[k] * (0.5 * (g[k] - q[k]) + q[k]);
+    free(g);
+    free(q);
+    return sum;
+}
+
+double verify_outside(const TalusProblemDef *def, const double *gamma)
+{
+    int rows = verify_rows(def);
+    double worst = 0.0;
+    for (int i = 0; i < verify_blocks(def); i++) {
+        double block[3] = {0.0}, off2 = 0.0;
+        memcpy(block, gamma + i * rows, (size_t)rows * sizeof *block);
+        verify_project(rows, verify_mu(def, i), block);
+        for (int k = 0; k < rows; k++)
+            off2 += pow(gamma[i * rows + k] - block[k], 2);
+        worst = fmax(worst, sqrt(off2));
+    }
+    return worst;
+}
+
+double verify_scale(const TalusProblemDef *def, const double *gamma)
+{
+    int rows = verify_rows(def), n = verify_size(def);
+    double *q = zeros((size_t)n), scale = 0.0;
+    verify_velocity(def, NULL, q);
+    for (int k = 0; k < n; k++)
+        scale = fmax(scale, fmax(fabs(q[k]), verify_diagonal(def, k / rows) * fabs(gamma[k])));
+    free(q);
+    return scale;
+}
+
+void verify_matrix(const TalusProblemDef *def, double *matrix)
+{
+    int n = verify_size(def), rows = verify_rows(def);
+    double *unit = zeros((size_t)n), *column = zeros((size_t)n);
+    for (int k = 0; k < n; k++) {
+        unit[k] = 1.0;
+        verify_product(def, unit, column);
+        unit[k] = 0.0;
+        for (int row = 0; row < n; row++)
+            matrix[(size_t)row * (size_t)n + (size_t)k] = column[row];
+        if (k % rows == 0)
+            matrix[(size_t)k * (size_t)n + (size_t)k] += compliance_of(def, k / rows);
+    }
+    free(unit);
+    free(column);
+}
