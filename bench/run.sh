@@ -103,25 +103,43 @@ add_row() { # add_row NAME POSITIONS COMMAND...
     measure_case "$@" >>"$work/rows" || true
 }
 
-# ==== FINISH HERE when the binary exists =========================================================
-# run_talus POSITIONS: runs $bed, writes "x y z" per sphere to POSITIONS and prints the result line
-# (add sweep_ns=... to it and the sweep comparison shows Talus too). To settle: the name of the bed
-# parameter, how the final centres come out (here: a file final.txt in the output folder), and which
-# solver settings give the penetration that is claimed.
+# run_talus POSITIONS: the default solver at a loose tolerance: 0.3 g h, at most 30 sweeps a step.
 run_talus() {
-    out=$work/talus-$n
-    "$talus" run "$root/scenes/settle-box.json" --set bed="$bed" \
-        --threads 1 --out "$out" --json >"$out.json" || return 1
-    cp "$out/final.txt" "$1"
-    echo "engine=talus n=$n knob=auto cpu_s=$(json_number cpu_seconds "$out.json")" \
-        "steps=$(json_number steps "$out.json") sim_s=$(json_number time "$out.json")" \
-        "rss_mb=$(calc "$(json_number peak_memory_bytes "$out.json") / 1048576")"
+    talus_case "$work/talus-$n" --set solver.tolerance=0.3 --set solver.max_iterations=30 \
+        --final-positions "$1" || return 1
+    echo "engine=talus n=$n knob=tol=0.3gh,30its cpu_s=$(json_number cpu_seconds "$work/talus-$n.json")" \
+        "steps=$(json_number steps "$work/talus-$n.json")" \
+        "sim_s=$(json_number time "$work/talus-$n.json")" \
+        "rss_mb=$(calc "$(json_number peak_memory_bytes "$work/talus-$n.json") / 1048576")" \
+        "sweep_ns=$(talus_sweep_cost)"
+}
+
+talus_case() { # talus_case STEM OPTIONS...: one thread, result in STEM.json, tables in STEM
+    stem=$1
+    shift
+    "$talus" run "$root/scenes/settle-box.json" --set bodies="$n" \
+        --set half_width="$(value half_width "$(sed 1q "$bed")")" \
+        --set "bodies[grains].file=$bed" --threads 1 --out "$stem" --every 10 --quiet --json "$@" \
+        >"$stem.json"
+}
+
+# ns per contact and sweep, by the difference between 50 and 10 sweeps a step, as for the peers.
+talus_sweep_cost() {
+    for sweeps in 10 50; do
+        talus_case "$work/sweeps-$sweeps" --solver gs --set solver.tolerance=0 \
+            --set solver.max_iterations="$sweeps" || return 1
+    done
+    awk -F, -v few="$(json_number cpu_seconds "$work/sweeps-10.json")" \
+        -v many="$(json_number cpu_seconds "$work/sweeps-50.json")" '
+        FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "contacts") column = i; next }
+        { sum += $column }
+        END { printf "%.1f", 1e9 * (many - few) / (40 * sum / 2) }' \
+        "$work/sweeps-10/steps.csv" "$work/sweeps-50/steps.csv"
 }
 
 json_number() { # json_number KEY FILE: good enough for the flat numbers of `talus run --json`
     tr ',{}' '[\n*]' <"$2" | sed -n "s/^[[:space:]]*\"$1\"[[:space:]]*:[[:space:]]*//p" | sed 1q
 }
-# =================================================================================================
 
 run_lammps() { # run_lammps POSITIONS MODULUS RAYLEIGH
     "$root/bench/peers/lammps_box.sh" --bed "$bed" --out "$1" --modulus "$2" --rayleigh "$3"

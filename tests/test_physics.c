@@ -250,8 +250,6 @@ static double slide_down(double slope, double mu, double h, double t, double *mo
     TalusWorldDef def = tight_def(h);
     double c = 1.0 / sqrt(1.0 + slope * slope);
     def.gravity = talus_vec3(g * slope * c, 0.0, -g * c);
-    def.envelope =
-        0.2; /* the convex law keeps a sliding contact open by h mu v: stay in sight of it */
     TalusWorld *world = make_world(&def);
     set_friction(world, mu);
     add_floor(world);

@@ -1,0 +1,61 @@
+/* Contact problems to test with: random heaps, random matrices, planted optima, steps of worlds. */
+#ifndef TALUS_TESTS_SUPPORT_PROBLEMS_H
+#define TALUS_TESTS_SUPPORT_PROBLEMS_H
+
+#include <talus/problem.h>
+
+enum { TEST_PROBLEM_PIECES = 16, KNOWN_PROBLEMS = 10, EXTRACTED_PROBLEMS = 10 };
+
+typedef struct TestProblem {
+    const char *name;
+    TalusProblemDef def;
+    double *gamma;    /* an optimum, [size]; NULL where none is known */
+    double *gradient; /* (N + E) gamma + q at it */
+    bool splitting;   /* Gauss-Seidel and Jacobi get below 1e-10 within a test's patience */
+    void *memory[TEST_PROBLEM_PIECES];
+    int pieces;
+} TestProblem;
+
+void free_test_problem(TestProblem *problem);
+/* Its own copy of all arrays; a problem's export may then be destroyed. */
+TestProblem copy_test_problem(const TalusProblemDef *def, const char *name);
+/* Zeroed memory that goes with the problem. */
+void *test_memory(TestProblem *problem, size_t count, size_t element);
+
+/* A jittered lattice of overlapping bodies above a bumpy floor, under gravity, in contact with
+ * their neighbours. Feasible: nothing holds them from above. */
+typedef struct HeapOptions {
+    uint64_t seed;
+    int nx, ny, nz;
+    double mu;         /* 0: one row per contact */
+    double compliance; /* of every second contact, as a fraction of 1 / mass */
+    double general;    /* share of the bodies that are no spheres: full inertia, arms off the normal */
+} HeapOptions;
+
+TestProblem make_heap(const HeapOptions *options);
+
+/* Changes biases and free velocities so that an optimum is known: some bodies rest, others move;
+ * contacts between resting bodies stick or are open, the others slide or separate. */
+void plant_optimum(TestProblem *problem, uint64_t seed);
+
+/* A sparse positive definite matrix with blocks of `rows`, and q from a Moreau decomposition: random
+ * z, gamma = P(z), slack gamma - z in the dual cone, q = slack - N gamma. */
+TestProblem make_explicit(uint64_t seed, int blocks, int rows);
+
+/* The same problem with N + E written out. */
+TestProblem make_dense_copy(const TalusProblemDef *def);
+
+/* One sphere between `walls` pairs of fixed walls that are closer than its diameter, by 1 %. */
+TestProblem make_wedge(double mu, int spheres_in_row);
+
+/* `count` spheres on top of each other, the last `ratio` times as heavy as the others. */
+TestProblem make_column(int count, double ratio, double mu);
+
+/* A heavy sphere that rests in a bowl lined with `count` small ones. */
+TestProblem make_bowl(int count, double mu, double compliance);
+
+void make_known(TestProblem out[KNOWN_PROBLEMS]);
+/* Steps of small worlds: beds, stacks, piles, rigid and slightly compliant. */
+void make_extracted(TestProblem out[EXTRACTED_PROBLEMS]);
+
+#endif
