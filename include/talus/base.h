@@ -20,14 +20,14 @@ extern "C" {
 
 typedef enum TalusStatus {
     TALUS_OK = 0,
-    TALUS_ERR_ARGUMENT,    /* a value the caller gave is out of range or contradictory */
-    TALUS_ERR_MEMORY,      /* an allocation failed; the message names the size */
-    TALUS_ERR_IO,          /* the operating system refused a read or a write */
-    TALUS_ERR_FORMAT,      /* a file's content is wrong; the message has file:line:column or offset */
+    TALUS_ERR_ARGUMENT, /* a value the caller gave is out of range or contradictory */
+    TALUS_ERR_MEMORY,   /* an allocation failed; the message names the size */
+    TALUS_ERR_IO,       /* the operating system refused a read or a write */
+    TALUS_ERR_FORMAT,   /* a file's content is wrong; the message has file:line:column or offset */
     TALUS_ERR_UNSUPPORTED, /* this build, backend or solver cannot do that; the message says who can */
     TALUS_ERR_NUMERIC,     /* a NaN or infinity appeared in the state */
-    TALUS_ERR_TOLERANCE,   /* a step missed its tolerance and the policy is to stop */
-    TALUS_ERR_CANCELLED    /* a callback asked to stop */
+    TALUS_ERR_TOLERANCE, /* a step missed its tolerance and the policy is to stop */
+    TALUS_ERR_CANCELLED  /* a callback asked to stop */
 } TalusStatus;
 
 /* The version of the library that is linked, such as "0.1.0". */

@@ -32,8 +32,8 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
                               TalusWorld **out);
 
 const char *talus_scene_title(const TalusScene *scene);
-double talus_scene_until(const TalusScene *scene);  /* seconds to simulate */
-double talus_scene_every(const TalusScene *scene);  /* seconds between frames */
+double talus_scene_until(const TalusScene *scene); /* seconds to simulate */
+double talus_scene_every(const TalusScene *scene); /* seconds between frames */
 int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);

@@ -161,12 +161,9 @@ static inline TalusSym3 talus_sym3_inverse(TalusSym3 m)
     double cxy = m.xz * m.yz - m.xy * m.zz;
     double cxz = m.xy * m.yz - m.xz * m.yy;
     double s = 1.0 / (m.xx * cxx + m.xy * cxy + m.xz * cxz);
-    TalusSym3 r = {s * cxx,
-                   s * (m.xx * m.zz - m.xz * m.xz),
-                   s * (m.xx * m.yy - m.xy * m.xy),
-                   s * cxy,
-                   s * cxz,
-                   s * (m.xy * m.xz - m.xx * m.yz)};
+    TalusSym3 r = {
+        s * cxx, s * (m.xx * m.zz - m.xz * m.xz), s * (m.xx * m.yy - m.xy * m.xy), s * cxy,
+        s * cxz, s * (m.xy * m.xz - m.xx * m.yz)};
     return r;
 }
 

@@ -22,9 +22,9 @@ typedef enum TalusShapeKind {
 
 typedef struct TalusShapeDef {
     TalusShapeKind kind;
-    TalusVec3 half;      /* box: half extents */
-    double radius;       /* cylinder (a sphere's default radius) */
-    double half_height;  /* cylinder */
+    TalusVec3 half;        /* box: half extents */
+    double radius;         /* cylinder (a sphere's default radius) */
+    double half_height;    /* cylinder */
     const double *profile; /* revolve: point_count pairs (radius >= 0, height) */
     int point_count;
 } TalusShapeDef;

@@ -24,9 +24,9 @@ typedef struct TalusSolveInfo {
     TalusOutcome outcome;
     const char *solver; /* the algorithm that ran; differs from the request only for "auto" */
     int iterations;
-    int products;          /* operator products or sweeps */
+    int products;           /* operator products or sweeps */
     TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
-    double start_residual; /* the first estimate: rms at the start; for gs, of the first sweep */
+    double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;
 } TalusSolveInfo;
 
@@ -34,8 +34,9 @@ typedef struct TalusSolveInfo {
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
 typedef struct TalusSolveOptions {
-    double tolerance;   /* m/s, in `norm`; 0 runs the whole budget */
-    double reference_speed; /* what the tolerance is small against, m/s; 0: unknown. Only "auto" asks */
+    double tolerance; /* m/s, in `norm`; 0 runs the whole budget */
+    double
+        reference_speed; /* what the tolerance is small against, m/s; 0: unknown. Only "auto" asks */
     TalusNorm norm;
     int max_iterations; /* > 0 */
     double max_seconds; /* 0: no limit (a limit makes results depend on the machine) */

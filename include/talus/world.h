@@ -55,7 +55,7 @@ void talus_world_destroy(TalusWorld *world);
 typedef struct TalusMaterialDef {
     const char *name; /* copied; "" allowed */
     double friction;
-    double density; /* used when a body gives neither mass nor density */
+    double density;            /* used when a body gives neither mass nor density */
     double stiffness, damping; /* per contact, N/m and N s/m; 0: rigid */
 } TalusMaterialDef;
 
@@ -84,7 +84,8 @@ typedef struct TalusBodyBatch {
 
 TalusBodyBatch talus_body_batch_default(void);
 /* `ids` may be NULL. */
-TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids);
+TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
+                                   TalusBodyId *ids);
 TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
 
 /* Bodies that arrive while the world runs. Each emission places as many spheres as the rate asks
@@ -95,7 +96,7 @@ typedef struct TalusEmitterDef {
     TalusVec3 lo, hi;
     double rate; /* bodies per second */
     double start;
-    int64_t count; /* in all */
+    int64_t count;                 /* in all */
     double radius_min, radius_max; /* uniform between */
     TalusVec3 velocity;
     int material;

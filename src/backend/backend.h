@@ -41,7 +41,7 @@ typedef double TalusMetricBlock[4];
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
-    double beta, step;        /* momentum and 1/L */
+    double beta, step; /* momentum and 1/L */
     bool want_residual;
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
 } TalusAccelerated;
@@ -78,8 +78,8 @@ typedef struct TalusBackend {
     void (*residual)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
     /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
      * returns the residual of the gamma that came in. One product. */
-    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
-                  double *sum2, double *max);
+    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
+                  double *max);
 
     /* One projected gradient step with momentum: evaluates g at x, then
      *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),

@@ -20,18 +20,19 @@
 
 typedef struct TalusOperator {
     TalusPool *pool;
-    int rows;   /* per block: 1 (nonneg) or 3 (cone) */
+    int rows; /* per block: 1 (nonneg) or 3 (cone) */
     int blocks;
 
     /* matrix-free */
     int bodies;
     int sphere_sphere, sphere_fixed, general; /* lengths of the runs; their sum is `blocks` */
-    int32_t (*pair)[2];   /* [blocks]: a, b; b is -1 for the fixed world */
-    double (*frame)[4];   /* [blocks]: normal and c (backend/frame.h) */
-    double (*arm)[6];     /* [general]: arm_a / l_a, arm_b / l_b */
-    double (*body)[8];    /* [bodies]: free velocities and inverse masses, as above */
-    double (*inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
-    double *bias;         /* [blocks]: added to the normal row */
+    int32_t (*pair)[2];                       /* [blocks]: a, b; b is -1 for the fixed world */
+    double (*frame)[4];                       /* [blocks]: normal and c (backend/frame.h) */
+    double (*arm)[6];                         /* [general]: arm_a / l_a, arm_b / l_b */
+    double (*body)[8]; /* [bodies]: free velocities and inverse masses, as above */
+    double (
+        *inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
+    double *bias;     /* [blocks]: added to the normal row */
     int32_t *touch_start; /* [bodies + 1]: each body's contacts, */
     int32_t *touch;       /*   as 2 * record + (1 on side b); in contact order */
 
@@ -40,10 +41,11 @@ typedef struct TalusOperator {
     const double *values, *offset;
 
     /* both */
-    double *mu;           /* [blocks]; unused when rows is 1 */
-    double *compliance;   /* [blocks]: E on the normal row; NULL when rigid */
+    double *mu;            /* [blocks]; unused when rows is 1 */
+    double *compliance;    /* [blocks]: E on the normal row; NULL when rigid */
     double (*diagonal)[2]; /* [blocks]: (N + E)_nn and the mean of the tangential entries of N */
-    double *coupling; /* [general], or [blocks] when explicit: >= 1, with coupling times the diagonal
+    double
+        *coupling; /* [general], or [blocks] when explicit: >= 1, with coupling times the diagonal
                          above every eigenvalue of the block */
 
     struct TalusCpuScratch *scratch; /* the CPU backend's own */

@@ -19,10 +19,10 @@ void talus_release(void *pointer);
 TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,
                           const char *what);
 
-#define TALUS_ALLOC(pointer, count, what)                                                          \
+#define TALUS_ALLOC(pointer, count, what) \
     talus_alloc((void **)&(pointer), (count), sizeof *(pointer), (what))
 /* Grows `pointer` (with its size_t `capacity`) keeping `keep` elements. */
-#define TALUS_RESERVE(pointer, capacity, need, keep, what)                                         \
+#define TALUS_RESERVE(pointer, capacity, need, keep, what) \
     talus_reserve((void **)&(pointer), &(capacity), (need), (keep), sizeof *(pointer), (what))
 
 /* For tests: the n-th allocation from now on fails (1 = the next); 0 switches it off. */

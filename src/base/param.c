@@ -14,16 +14,10 @@ static void store(const TalusParam *param, void *values, double value)
 {
     char *field = (char *)values + param->offset;
     switch (param->type) {
-    case TALUS_PARAM_REAL:
-        *(double *)(void *)field = value;
-        break;
+    case TALUS_PARAM_REAL: *(double *)(void *)field = value; break;
     case TALUS_PARAM_INT:
-    case TALUS_PARAM_CHOICE:
-        *(int *)(void *)field = (int)value;
-        break;
-    case TALUS_PARAM_FLAG:
-        *(bool *)(void *)field = value != 0.0;
-        break;
+    case TALUS_PARAM_CHOICE: *(int *)(void *)field = (int)value; break;
+    case TALUS_PARAM_FLAG: *(bool *)(void *)field = value != 0.0; break;
     }
 }
 
@@ -124,12 +118,9 @@ static TalusStatus read_value(const TalusParam *param, const char *owner, const 
                               void *values)
 {
     switch (param->type) {
-    case TALUS_PARAM_CHOICE:
-        return read_choice(param, owner, value, values);
-    case TALUS_PARAM_FLAG:
-        return read_flag(param, owner, value, values);
-    default:
-        return read_number(param, owner, value, values);
+    case TALUS_PARAM_CHOICE: return read_choice(param, owner, value, values);
+    case TALUS_PARAM_FLAG: return read_flag(param, owner, value, values);
+    default: return read_number(param, owner, value, values);
     }
 }
 

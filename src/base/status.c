@@ -19,8 +19,9 @@ const char *talus_version(void)
 
 const char *talus_status_name(TalusStatus status)
 {
-    static const char *const names[] = {"ok",      "argument",  "memory",  "io",       "format",
-                                        "unsupported", "numeric", "tolerance", "cancelled"};
+    static const char *const names[] = {"ok",      "argument",  "memory",
+                                        "io",      "format",    "unsupported",
+                                        "numeric", "tolerance", "cancelled"};
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 

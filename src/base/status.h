@@ -17,11 +17,11 @@ TalusStatus talus_fail(TalusStatus status, const char *format, ...) TALUS_PRINTF
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
 
 /* Leaves the function with the status of a failed call. */
-#define TALUS_TRY(call)                                                                            \
-    do {                                                                                           \
-        TalusStatus talus_try_status_ = (call);                                                    \
-        if (talus_try_status_ != TALUS_OK)                                                         \
-            return talus_try_status_;                                                              \
+#define TALUS_TRY(call)                         \
+    do {                                        \
+        TalusStatus talus_try_status_ = (call); \
+        if (talus_try_status_ != TALUS_OK)      \
+            return talus_try_status_;           \
     } while (0)
 
 #endif

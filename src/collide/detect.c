@@ -184,7 +184,7 @@ typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
     TalusVec3 va, vb;
-    double rest;        /* envelope without closing speed */
+    double rest; /* envelope without closing speed */
     int64_t count;
     TalusContact *contact; /* NULL: count only */
     TalusArms *arms;       /* NULL in the second run */
@@ -193,8 +193,8 @@ typedef struct Writer {
 static void take_touch(void *context, const TalusTouch *touch)
 {
     Writer *w = context;
-    double closing = talus_closing_speed(talus_dot(w->va, touch->normal),
-                                         talus_dot(w->vb, touch->normal));
+    double closing =
+        talus_closing_speed(talus_dot(w->va, touch->normal), talus_dot(w->vb, touch->normal));
     if (!(touch->gap < w->rest + w->d->options->h * closing))
         return;
     int64_t at = w->count++;
@@ -373,10 +373,11 @@ static TalusStatus check_options(const TalusDetectOptions *o)
                 o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
     if (fine)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
-                      "and not negative",
-                      o->h, o->envelope, o->reference_speed, o->friction);
+    return talus_fail(
+        TALUS_ERR_ARGUMENT,
+        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
+        "and not negative",
+        o->h, o->envelope, o->reference_speed, o->friction);
 }
 
 static TalusStatus check_count(int64_t count)

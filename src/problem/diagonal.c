@@ -108,8 +108,9 @@ TalusStatus talus_problem_diagonals(TalusProblem *p)
     talus_parallel(p->op.pool, p->op.blocks, BLOCK_GRAIN, diagonal_chunk, &p->op);
     for (int i = 0; i < p->op.blocks; i++)
         if (!(p->op.diagonal[i][0] > 0.0) || !isfinite(p->op.diagonal[i][0]))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: block %d has the diagonal entry %g, expected a positive one",
-                              i, p->op.diagonal[i][0]);
+            return talus_fail(
+                TALUS_ERR_ARGUMENT,
+                "problem: block %d has the diagonal entry %g, expected a positive one", i,
+                p->op.diagonal[i][0]);
     return TALUS_OK;
 }

@@ -24,13 +24,26 @@ void talus_problem_destroy(TalusProblem *p)
     if (!p)
         return;
     talus_problem_forget_def(p);
-    void *const owned[] = {p->op.pair,        p->op.frame,       p->op.arm,
-                           p->op.body,        p->inertia_store,  p->op.bias,
-                           p->op.mu,          p->compliance_store, p->op.diagonal,
-                           p->op.coupling,    p->op.touch_start, p->op.touch,
-                           p->gamma,          p->gradient,       p->length,
-                           p->scratch.record, p->scratch.velocity,
-                           p->scratch.product, p->scratch.unscaled, p->scratch.partial};
+    void *const owned[] = {p->op.pair,
+                           p->op.frame,
+                           p->op.arm,
+                           p->op.body,
+                           p->inertia_store,
+                           p->op.bias,
+                           p->op.mu,
+                           p->compliance_store,
+                           p->op.diagonal,
+                           p->op.coupling,
+                           p->op.touch_start,
+                           p->op.touch,
+                           p->gamma,
+                           p->gradient,
+                           p->length,
+                           p->scratch.record,
+                           p->scratch.velocity,
+                           p->scratch.product,
+                           p->scratch.unscaled,
+                           p->scratch.partial};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);

@@ -17,8 +17,8 @@ struct TalusProblem {
     size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
     size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
     size_t gamma_room, gradient_room, length_room;
-    double *compliance_store;     /* op.compliance when the problem has any */
-    double (*inertia_store)[6];   /* op.inertia when the problem has general contacts */
+    double *compliance_store;   /* op.compliance when the problem has any */
+    double (*inertia_store)[6]; /* op.inertia when the problem has general contacts */
 
     /* A problem made from a def keeps a copy; one filled in place makes it when asked. */
     TalusProblemDef def;

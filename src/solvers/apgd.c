@@ -36,8 +36,8 @@ typedef struct Work {
 static const char *const metrics[] = {"trace", "anisotropic", NULL};
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0, metrics,
-     "diagonal scaling of the unknowns"},
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
+     metrics, "diagonal scaling of the unknowns"},
     {"restart", TALUS_PARAM_FLAG, offsetof(Params, restart), 1, 0, 1, NULL,
      "drop the momentum when it points uphill"},
     {"check", TALUS_PARAM_INT, offsetof(Params, check), 5, 1, 1000, NULL,
@@ -98,8 +98,8 @@ static void iterate(TalusSolve *s, const Params *p, State *state, TalusAccelerat
     for (int k = 0; go; k++) {
         TalusStepSums sums;
         a->step = 1.0 / state->norm;
-        a->want_residual = k % p->check == 0 ||
-                           s->info->iterations + 1 >= s->options->max_iterations;
+        a->want_residual =
+            k % p->check == 0 || s->info->iterations + 1 >= s->options->max_iterations;
         s->backend->accelerate(s->op, a, &sums);
         bool too_long = sums.dg2 > state->norm * state->norm * sums.dx2 && sums.dx2 > 0.0 && k > 0;
         if (too_long)
@@ -136,7 +136,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
     s->backend->scale(s->op, metric, true, s->gamma);
     memcpy(w->x_prev, s->gamma, n * sizeof *s->gamma);
     memset(w->g_prev, 0, n * sizeof *w->g_prev);
-    TalusAccelerated a = {.x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric};
+    TalusAccelerated a = {
+        .x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric};
     iterate(s, p, state, &a);
     if (a.x_prev != s->gamma)
         memcpy(s->gamma, a.x_prev, n * sizeof *s->gamma);

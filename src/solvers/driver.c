@@ -37,7 +37,8 @@ struct TalusSolver {
 
 TalusSolveOptions talus_solve_options_default(void)
 {
-    TalusSolveOptions options = {.tolerance = 1e-6, .norm = TALUS_NORM_RMS, .max_iterations = 10000};
+    TalusSolveOptions options = {
+        .tolerance = 1e-6, .norm = TALUS_NORM_RMS, .max_iterations = 10000};
     return options;
 }
 
@@ -94,8 +95,8 @@ static const TalusSolverType *find_type(const char *name)
     if (near)
         talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; did you mean '%s'?", name, near);
     else
-        talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; `talus list solvers` names them all",
-                   name);
+        talus_fail(TALUS_ERR_ARGUMENT,
+                   "solver: no solver '%s'; `talus list solvers` names them all", name);
     return NULL;
 }
 
@@ -176,8 +177,9 @@ TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t si
 {
     size_t expected = talus_solver_state_size(s), own = s->type->state_size;
     if (size != expected)
-        return talus_fail(TALUS_ERR_FORMAT, "solver %s: its saved state has %zu bytes, expected %zu",
-                          s->type->name, size, expected);
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "solver %s: its saved state has %zu bytes, expected %zu", s->type->name,
+                          size, expected);
     memcpy(s->state, bytes, own);
     return s->loose ? talus_solver_state_load(s->loose, (const char *)bytes + own, size - own)
                     : TALUS_OK;

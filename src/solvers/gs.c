@@ -32,12 +32,13 @@ static const char *const metrics[] = {"trace", "anisotropic", NULL};
 static const TalusParam params[] = {
     {"order", TALUS_PARAM_CHOICE, offsetof(Params, order), TALUS_ORDER_COLOURED, 0, 0, orders,
      "how a sweep visits the contacts; only coloured uses more than one thread"},
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0, metrics,
-     "what a contact's step is divided by"},
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
+     metrics, "what a contact's step is divided by"},
     {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.0, 1e-6, 2.0, NULL, "relaxation"},
     {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 1.0, 1e-6, 1.0, NULL,
      "averaging with the old value"},
-    {"seed", TALUS_PARAM_INT, offsetof(Params, seed), 1, 0, 2147483647, NULL, "of the random order"},
+    {"seed", TALUS_PARAM_INT, offsetof(Params, seed), 1, 0, 2147483647, NULL,
+     "of the random order"},
 };
 
 static TalusStatus solve_gs(TalusSolve *s)

@@ -61,8 +61,8 @@ bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetri
 
 /* The largest eigenvalue of S (N + E) S by power iteration: an estimate from below. `x` and `y` are
  * work vectors. Counts its products. */
-double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations, double *x,
-                           double *y);
+double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
+                           double *x, double *y);
 
 extern const TalusSolverType talus_solver_jacobi, talus_solver_gs, talus_solver_apgd;
 

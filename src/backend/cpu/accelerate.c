@@ -73,10 +73,9 @@ KERNEL Lane load1(const double *p, const Pair *pair)
     return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
 }
 
-
 /* Natural residual (problem.h) of gamma = s x with gradient g / s, squared. */
-KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu,
-                                  const Lane s[2], const Lane x[3], const Lane g[3])
+KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, const Lane s[2],
+                           const Lane x[3], const Lane g[3])
 {
     Lane d2[2], gamma[3], r[3];
     lane_gather(op->diagonal[pair->i], op->diagonal[pair->i + pair->both], 1, d2);
@@ -93,8 +92,7 @@ KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu,
 
 /* Blocks i (and i+1) of a chunk whose first block is `begin`: u holds D'v (or N gamma + q) on entry
  * and the new gamma on return. */
-KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double *u,
-                             Sums *sums)
+KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
@@ -197,8 +195,8 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     partial[1] = sums.dx2[0] + sums.dx2[1];
     partial[2] = sums.dg2[0] + sums.dg2[1];
     partial[3] = sums.residual2[0] + sums.residual2[1];
-    partial[4] = sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0]
-                                                              : sums.residual_max[1];
+    partial[4] =
+        sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
 static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -39,7 +39,7 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
     for (int i = 0; i < op->blocks; i++) {
         int class = class_of(op, c, i);
         int run = class < COLOURS ? run_of(op, i) : 2;
-        c->class_of[i] = (uint8_t)class;
+        c->class_of[i] = (uint8_t) class;
         c->place[i] = c->count[class][run]++;
         if (class < COLOURS && class >= c->colours)
             c->colours = class + 1;

@@ -43,8 +43,8 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
 }
 
 /* World-frame velocity of b relative to a at sphere contacts i and j. */
-KERNEL void sphere_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
-                                   int j, const Lane normal[3], Lane u[3])
+KERNEL void sphere_velocity(const TalusOperator *op, const double (*velocity)[8], int i, int j,
+                            const Lane normal[3], Lane u[3])
 {
     Lane a[8];
     lane_gather(velocity[op->pair[i][0]], velocity[op->pair[j][0]], 4, a);
@@ -133,8 +133,8 @@ static int limit(int value, int low, int high)
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
                                 int end, double *u)
 {
-    const int rows = op->rows, runs[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed,
-                                          op->blocks};
+    const int rows = op->rows,
+              runs[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed, op->blocks};
     for (int run = 0, start = begin; run < 3; run++) {
         int stop = limit(runs[run], start, end);
         double *out = u + (size_t)rows * (size_t)(start - begin);
@@ -194,8 +194,7 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
 }
 
 /* Two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both subtract the torque. */
-static void general_wrench(const TalusOperator *op, const double *gamma, int i,
-                           double (*record)[6])
+static void general_wrench(const TalusOperator *op, const double *gamma, int i, double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double local[3] = {gamma[0], op->rows == 1 ? 0.0 : gamma[1], op->rows == 1 ? 0.0 : gamma[2]};
@@ -252,7 +251,7 @@ KERNEL void body_sum(const Gather *g, int body, double sum[6])
 }
 
 KERNEL void turn_body(const TalusOperator *op, int body, const double torque[3], double k,
-                             double turn[3])
+                      double turn[3])
 {
     if (!op->inertia) {
         for (int i = 0; i < 3; i++)

@@ -200,8 +200,8 @@ static void residual(const TalusOperator *op, const double *gamma, double *sum2,
     run_blocks(&pass, sum2, max);
 }
 
-static void relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                  double *sum2, double *max)
+static void relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
+                  double *max)
 {
     BlockPass pass = {.product = {op, gamma, NULL, NULL, true, true},
                       .relaxed = gamma,

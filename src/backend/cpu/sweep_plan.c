@@ -140,7 +140,7 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 static void lay_out(TalusSweep *sweep)
 {
     int packs = 0, items = 0;
-    for (int class = 0; class < CLASSES; class++) {
+    for (int class = 0; class < CLASSES; class ++) {
         const int *count = sweep->colouring.count[class];
         if (class < COLOURS) {
             sweep->pack_start[class][0] = packs;
@@ -157,7 +157,7 @@ static void lay_out(TalusSweep *sweep)
 
 static void finish_odd_packs(TalusSweep *sweep)
 {
-    for (int class = 0; class < sweep->colouring.colours; class++)
+    for (int class = 0; class < sweep->colouring.colours; class ++)
         for (int run = 0; run < 2; run++)
             if (sweep->colouring.count[class][run] % LANES)
                 fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
@@ -169,7 +169,8 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
     int begin = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
     if (begin == end)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(sweep->split, sweep->split_room, (size_t)op->bodies, 0, "heavy bodies"));
+    TALUS_TRY(
+        TALUS_RESERVE(sweep->split, sweep->split_room, (size_t)op->bodies, 0, "heavy bodies"));
     TALUS_TRY(TALUS_RESERVE(sweep->change, sweep->change_room, (size_t)(end - begin), 0,
                             "heavy contacts"));
     memset(sweep->split, 0, (size_t)op->bodies * sizeof *sweep->split);
