@@ -550,7 +550,7 @@ static void fill_stack(TalusWorld *world, const Recipe *r)
     TalusVec3 x[16];
     add_floor(world);
     for (int i = 0; i < r->count; i++)
-        x[i] = talus_vec3(0.01 * (i % 3), 0.013 * (i % 2), 0.08 + 0.1601 * i);
+        x[i] = talus_vec3(0.01 * (i % 3), 0.013 * (i % 2), 0.0799 + 0.1599 * i);
     batch.position = x;
     add_bodies(world, brick, batch, r->count);
 }
@@ -623,13 +623,13 @@ static TestProblem extract(const Recipe *r)
 void make_extracted(TestProblem out[EXTRACTED_PROBLEMS])
 {
     static const Recipe recipes[EXTRACTED_PROBLEMS] = {
-        {"bed of 16", 16, 0.3, 0.0, 0.1, true, 60, fill_bed},
+        {"bed of 24", 24, 0.3, 0.0, 0.1, true, 80, fill_bed},
         {"bed of 48", 48, 0.3, 0.0, 0.0, false, 80, fill_bed},
         {"frictionless bed", 64, 0.0, 0.0, 0.2, false, 80, fill_bed},
         {"compliant bed", 80, 0.3, 4e6, 0.1, true, 80, fill_bed},
         {"rough bed", 48, 0.8, 0.0, 0.3, false, 80, fill_bed},
-        {"stack", 4, 0.4, 0.0, 0.0, false, 40, fill_stack},
-        {"compliant stack", 6, 0.5, 4e6, 0.0, true, 40, fill_stack},
+        {"stack", 4, 0.4, 0.0, 0.0, false, 0, fill_stack},
+        {"compliant stack", 6, 0.5, 4e6, 0.0, true, 0, fill_stack},
         {"compliant pile", 32, 0.3, 4e6, 0.2, true, 80, fill_pile},
         {"compliant ram", 48, 0.3, 8e6, 0.1, true, 80, fill_ram},
         {"vat", 32, 0.3, 8e6, 0.2, true, 80, fill_vat},

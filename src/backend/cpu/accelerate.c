@@ -26,13 +26,13 @@ KERNEL Lane lane_norm2(const Lane a[3])
 }
 
 /* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The
- * division runs beside the root instead of after it. */
+ * division runs beside the root instead of after it; TINY2 (lane.h) keeps it from overflowing. */
 KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 {
     Lane t2 = x[1] * x[1] + x[2] * x[2];
     Lane t = lane_sqrt(t2);
-    Lane shrink = mu / lane_select(t2 > 0.0, t2, lane(1.0));
-    Mask inside = t <= mu * x[0];
+    Lane shrink = mu / lane_select(t2 > TINY2, t2, lane(1.0));
+    Mask inside = (t <= mu * x[0]) & (x[0] >= 0.0);
     Mask apex = (mu * t <= -x[0]) & ~inside;
     Lane mantle = (x[0] + mu * t) * inv;
     shrink = shrink * t * mantle;

@@ -23,6 +23,9 @@ enum { LANES = 2 };
 typedef double Lane __attribute__((vector_size(16)));
 typedef int64_t Mask __attribute__((vector_size(16)));
 
+/* Squared tangential impulses below this count as none: mu / t^2 would overflow. */
+#define TINY2 1e-280
+
 KERNEL Lane lane(double a)
 {
     return (Lane){a, a};

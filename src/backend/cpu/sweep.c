@@ -55,10 +55,10 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
     }
     for (int w = 0; w < wide; w++) {
         size[w] = lane_sqrt(t2[w]);
-        shrink[w] = pack[w].mu / lane_select(t2[w] > 0.0, t2[w], lane(1.0));
+        shrink[w] = pack[w].mu / lane_select(t2[w] > TINY2, t2[w], lane(1.0));
     }
     for (int w = 0; w < wide; w++) {
-        Mask inside = size[w] <= pack[w].mu * normal[w];
+        Mask inside = (size[w] <= pack[w].mu * normal[w]) & (normal[w] >= 0.0);
         Mask apex = ~inside & (pack[w].kappa * size[w] <= -normal[w]);
         Lane mantle = (normal[w] + pack[w].kappa * size[w]) * pack[w].mantle;
         shrink[w] = shrink[w] * size[w] * mantle;
@@ -155,7 +155,7 @@ static void item_step(SweepItem *item, double rho, const double u[3], double dp[
     for (int k = 0; k < 3; k++)
         t[k] -= along * n[k];
     double size = sqrt(dot3(t, t)), shrink = 1.0;
-    if (size > rule->mu * normal) {
+    if (size > rule->mu * normal || normal < 0.0) {
         bool apex = rule->kappa * size <= -normal;
         normal = apex ? 0.0 : (normal + rule->kappa * size) * rule->mantle;
         shrink = apex || size == 0.0 ? 0.0 : rule->mu * normal / size;

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <talus/math.h>
+
 typedef struct Plan {
     TalusSweep *sweep;
     const double *in;
@@ -102,15 +104,41 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->b = op->pair[i][1];
 }
 
-/* Heavy items see each body's mass divided by the number of heavy items that share it: then all of
- * them may be changed at once and the sum still lowers the objective. The block's own diagonal is
- * at most the larger factor times as large. */
-static void split_mass(TalusSweep *sweep, SweepItem *item)
+/* Adds `share` times one body's part of the item's diagonal entries. Over three orthogonal axes e_k
+ * the sum of (arm x e_k)'I^-1(arm x e_k) is |arm|^2 tr I^-1 - arm'I^-1 arm. */
+static void add_side(const TalusOperator *op, int body, double share, const double normal[3],
+                     const double arm[3], double *nn, double *tt)
 {
-    int32_t a = sweep->split[item->a], b = item->b >= 0 ? sweep->split[item->b] : 1;
-    double factor = a > b ? a : b;
-    item->rule.inv_n /= factor;
-    item->rule.inv_t /= factor;
+    double inv_mass = op->body[body][3], along = inv_mass, across = inv_mass + op->body[body][7];
+    if (op->inertia) {
+        TalusSym3 inv;
+        memcpy(&inv, op->inertia[body], sizeof inv);
+        TalusVec3 r = talus_vec3(arm[0], arm[1], arm[2]);
+        TalusVec3 lever = talus_cross(r, talus_vec3(normal[0], normal[1], normal[2]));
+        double turn = talus_dot(lever, talus_sym3_mul(inv, lever));
+        double all = talus_dot(r, r) * (inv.xx + inv.yy + inv.zz) -
+                     talus_dot(r, talus_sym3_mul(inv, r));
+        along = inv_mass + turn;
+        across = inv_mass + 0.5 * (all - turn);
+    }
+    *nn += share * along;
+    *tt += share * across;
+}
+
+/* Heavy items see each body's mass divided among the heavy items that share it: then all of them may
+ * be changed at once and the sum still lowers the objective. Of a block A with diagonal (nn, tt, tt)
+ * and normal row apart, A <= diag(2 nn, 4 tt, 4 tt); spheres have no coupling. */
+static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
+{
+    const TalusOperator *op = sweep->op;
+    double nn = 0.0, tt = 0.0, mu = item->rule.mu;
+    bool coupled = op->rows == 3 && !sphere;
+    add_side(op, item->a, sweep->split[item->a], item->normal, item->arm_a, &nn, &tt);
+    if (item->b >= 0)
+        add_side(op, item->b, sweep->split[item->b], item->normal, item->arm_b, &nn, &tt);
+    item->rule = talus_step_rule(&sweep->options, op->rows,
+                                 (coupled ? 2.0 * nn : nn) + item->compliance,
+                                 coupled ? 4.0 * tt : tt, 1.0, mu);
 }
 
 /* ---- the coloured plan ---- */
@@ -179,8 +207,10 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
         if (sweep->item[k].b >= 0)
             sweep->split[sweep->item[k].b]++;
     }
-    for (int k = begin; k < end; k++)
-        split_mass(sweep, &sweep->item[k]);
+    for (int i = 0; i < op->blocks; i++)
+        if (sweep->colouring.class_of[i] == CLASS_HEAVY)
+            split_mass(sweep, &sweep->item[begin + sweep->colouring.place[i]],
+                       i < op->sphere_sphere + op->sphere_fixed);
     return TALUS_OK;
 }
 
