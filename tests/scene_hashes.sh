@@ -1,0 +1,33 @@
+#!/bin/sh
+# One committed hash per shipped scene: every build, platform, optimisation level and thread count
+# must arrive at the same state, bit for bit. A change that alters results on purpose runs
+#     TALUS_REGENERATE=1 ctest -R scene_hashes
+# and commits the new list.
+set -eu
+
+list=$TALUS_SOURCE_DIR/tests/scene_hashes.txt
+threads=1
+failed=0
+
+hash_of() { # hash_of SCENE OPTIONS...
+    "$TALUS" run "$@" --threads "$threads" --quiet --json |
+        sed -n 's/.*"hash": *"\([0-9a-f]*\)".*/\1/p'
+}
+
+while read -r expected scene options; do
+    case $expected in '#'*) echo "$expected $scene $options" && continue ;; esac
+    # shellcheck disable=SC2086 # options are words
+    found=$(hash_of "$scene" $options)
+    echo "$found $scene $options"
+    [ "$found" = "$expected" ] || failed=$((failed + 1))
+    threads=$((threads % 3 + 1))
+done <"$list" >scene_hashes.txt
+
+if [ "${TALUS_REGENERATE:-}" = 1 ]; then
+    cp scene_hashes.txt "$list"
+    echo "wrote $list"
+elif [ "$failed" -gt 0 ]; then
+    echo "$failed scenes arrive at another state than the one committed (-):"
+    diff "$list" scene_hashes.txt
+    exit 1
+fi
