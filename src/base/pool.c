@@ -1,8 +1,10 @@
 /* base/pool.c - a fork-join pool.
  *
- * A loop is published by raising `generation`; workers and the caller take chunks from one counter;
- * the caller returns when all workers have checked out. Waiters spin briefly, because the gaps
- * between loops of one step are microseconds, then sleep on a condition variable. */
+ * A loop is published by raising `generation`; the caller returns when all workers have checked out.
+ * Each thread has its own share of the chunks, a contiguous one and the same in every loop of a
+ * size, so that what a thread wrote in one loop is in its cache for the next; who is done helps the
+ * others. Waiters spin briefly, because the gaps between loops of one step are microseconds, then
+ * sleep on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -12,18 +14,30 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 1024, SPINS = 4000 };
+enum { MAX_THREADS = 1024, SPINS = 20000 };
+
+/* One thread's share of a loop's chunks, on a cache line of its own. */
+typedef struct Share {
+    _Alignas(64) atomic_llong next;
+    int64_t end;
+} Share;
+
+typedef struct Worker {
+    TalusPool *pool;
+    int index; /* 0 is the caller */
+    pthread_t thread;
+} Worker;
 
 struct TalusPool {
     int threads; /* the caller included */
     int spins;
-    pthread_t *workers;
+    Worker *worker; /* [threads] */
+    Share *share;   /* [threads] */
     int started;
 
     TalusLoopFn *fn;
     void *context;
     int64_t count, grain;
-    atomic_llong next;
 
     atomic_uint generation; /* odd or even does not matter: a change is a new loop */
     atomic_int busy;        /* workers that have not checked out of the current loop */
@@ -42,14 +56,32 @@ static void pause_briefly(void)
 #endif
 }
 
-static void take_chunks(TalusPool *pool)
+static void run_chunk(const TalusPool *pool, int64_t chunk)
 {
-    for (;;) {
-        int64_t begin = atomic_fetch_add(&pool->next, pool->grain);
-        if (begin >= pool->count)
-            return;
-        int64_t end = begin + pool->grain < pool->count ? begin + pool->grain : pool->count;
-        pool->fn(pool->context, begin, end, begin / pool->grain);
+    int64_t begin = chunk * pool->grain;
+    int64_t end = begin + pool->grain < pool->count ? begin + pool->grain : pool->count;
+    pool->fn(pool->context, begin, end, chunk);
+}
+
+/* The own share first, then what is left of the others'. */
+static void take_chunks(TalusPool *pool, int index)
+{
+    for (int k = 0; k < pool->threads; k++) {
+        Share *share = &pool->share[(index + k) % pool->threads];
+        for (;;) {
+            int64_t chunk = atomic_fetch_add(&share->next, 1);
+            if (chunk >= share->end)
+                break;
+            run_chunk(pool, chunk);
+        }
+    }
+}
+
+static void deal_shares(TalusPool *pool, int64_t chunks)
+{
+    for (int k = 0; k < pool->threads; k++) {
+        atomic_store(&pool->share[k].next, chunks * k / pool->threads);
+        pool->share[k].end = chunks * (k + 1) / pool->threads;
     }
 }
 
@@ -70,14 +102,15 @@ static void wait_for_loop(TalusPool *pool, unsigned seen)
 
 static void *worker_main(void *argument)
 {
-    TalusPool *pool = argument;
+    const Worker *worker = argument;
+    TalusPool *pool = worker->pool;
     unsigned seen = 0;
     for (;;) {
         wait_for_loop(pool, seen);
         seen++;
         if (atomic_load(&pool->quit))
             return NULL;
-        take_chunks(pool);
+        take_chunks(pool, worker->index);
         if (atomic_fetch_sub(&pool->busy, 1) == 1) {
             pthread_mutex_lock(&pool->mutex);
             pthread_cond_signal(&pool->done);
@@ -120,18 +153,22 @@ void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *
     pool->context = context;
     pool->count = count;
     pool->grain = grain;
-    atomic_store(&pool->next, 0);
+    deal_shares(pool, talus_chunks(count, grain));
     atomic_store(&pool->busy, pool->started);
     publish(pool);
-    take_chunks(pool);
+    take_chunks(pool, 0);
     wait_for_workers(pool);
 }
 
 static TalusStatus start_workers(TalusPool *pool)
 {
-    TALUS_TRY(TALUS_ALLOC(pool->workers, (size_t)pool->threads, "thread pool"));
+    TALUS_TRY(TALUS_ALLOC(pool->worker, (size_t)pool->threads, "thread pool"));
+    TALUS_TRY(TALUS_ALLOC(pool->share, (size_t)pool->threads, "thread pool"));
     for (int i = 1; i < pool->threads; i++) {
-        if (pthread_create(&pool->workers[i - 1], NULL, worker_main, pool) != 0)
+        Worker *worker = &pool->worker[i];
+        worker->pool = pool;
+        worker->index = i;
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
             return talus_fail(TALUS_ERR_MEMORY, "threads: only %d of %d could be started", i,
                               pool->threads);
         pool->started++;
@@ -170,12 +207,13 @@ void talus_pool_destroy(TalusPool *pool)
         return;
     atomic_store(&pool->quit, true);
     publish(pool);
-    for (int i = 0; i < pool->started; i++)
-        pthread_join(pool->workers[i], NULL);
+    for (int i = 1; i <= pool->started; i++)
+        pthread_join(pool->worker[i].thread, NULL);
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
-    talus_release(pool->workers);
+    talus_release(pool->worker);
+    talus_release(pool->share);
     talus_release(pool);
 }
 

@@ -113,6 +113,8 @@ static void iterate(TalusSolve *s, const Params *p, State *state, TalusAccelerat
         talus_solve_count(s, 1);
         if (a->want_residual) {
             double rms = sqrt(sums.residual2 / s->op->blocks);
+            if (talus_solve_watching(s))
+                a->warm = false; /* the look below uses the scratch */
             go = !talus_solve_infeasible(s, a->x_prev, a->metric, rms) &&
                  talus_solve_continue(s, rms, sums.residual_max);
         }

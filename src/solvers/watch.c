@@ -19,7 +19,7 @@
 
 enum { FIRST_SNAPSHOT = 64 };
 
-static const double FAR = 2e3;
+static const double FAR = 1e3;
 
 void talus_watch_reset(TalusWatch *watch)
 {

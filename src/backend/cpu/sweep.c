@@ -330,6 +330,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
         TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
     (*sweep)->op = op;
     (*sweep)->options = *options;
+    (*sweep)->ended = NULL;
     (*sweep)->rng = talus_rng(options->seed);
     return op->pair ? talus_sweep_plan(*sweep, gamma) : talus_sweep_sparse_begin(*sweep, gamma);
 }
@@ -338,11 +339,15 @@ double talus_cpu_sweep_run(TalusSweep *sweep)
 {
     if (!sweep->op->pair)
         return talus_sweep_sparse_run(sweep);
+    if (sweep->ended)
+        talus_backend_cpu.bodies(sweep->op, sweep->ended, true, sweep->velocity);
+    sweep->ended = NULL;
     return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
 }
 
 void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma)
 {
+    sweep->ended = gamma;
     if (sweep->op->pair)
         talus_sweep_unplan(sweep, gamma);
     else

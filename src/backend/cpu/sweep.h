@@ -40,6 +40,7 @@ struct TalusSweep {
     TalusRng rng;
 
     double (*velocity)[8]; /* the operator's scratch; entry [bodies] is nobody, for an odd lane */
+    const double *ended;   /* gamma given to the last end: others may have used the scratch since */
     double *partial;
     size_t partial_room;
 
