@@ -78,5 +78,26 @@ else # ten times slower
     check dominoes dominoes --until 0.1
 fi
 
+# The same signal twice at once, as timeout(1) sends it, is one request.
+"$TALUS" run settle-box --until 100 --out twice --quiet >twice.out 2>twice.err &
+process=$!
+for wait in 1 2 3 4 5 6 7 8 9 10; do # until signals are caught: the table is there
+    [ -s twice/steps.csv ] && break
+    sleep 0.2
+done
+kill -TERM $process
+sleep 0.05
+kill -TERM $process 2>/dev/null
+wait $process
+code=$?
+[ $code -eq 143 ] || fail "two signals: exit code $code"
+[ -f twice/checkpoint-a.talus ] || fail "two signals: no checkpoint: $(cat twice.err)"
+
+# A scene that ends where it begins can be carried on.
+echo '{"until": 0, "bodies": [{"radius": 1, "at": [0, 0, 0]}]}' >start.json
+"$TALUS" run start.json --out start --quiet 2>start.err || fail "until 0: $(cat start.err)"
+"$TALUS" run --resume start --until 0.1 >start.out 2>start.err || fail "until 0: $(cat start.err)"
+grep -q '^start.json: 1 bodies' start.out || fail "a scene without a title goes by its name"
+
 [ $failures -eq 0 ] && echo "cli_resume: passed"
 [ $failures -eq 0 ]

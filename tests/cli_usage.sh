@@ -77,6 +77,11 @@ expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1
 expect 1 "talus: no scene 'hourglas'; did you mean 'hourglass'?" run hourglas
 expect 1 "talus: no scene 'no/such.json'" info no/such.json
 expect 1 "did you mean 'gs'" run box-stack --solver gss
+expect 1 "talus: threads: 5000 is not between" run box-stack --threads 5000
+expect 1 "talus: nowhere: there is no such directory" run --resume nowhere
+# more steps than a 64-bit number counts: the run begins all the same, and ends where this one must
+expect 1 "talus: at t = 0 s: step 1: budget after 1 iterations" run box-stack --quiet --until 1e300 \
+    --set solver.on_miss=stop --set solver.max_iterations=1 --set solver.tolerance=1e-12
 
 # ---- listings ----
 for kind in solvers sets scenes backends shapes; do

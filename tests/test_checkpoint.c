@@ -5,6 +5,7 @@
 #include "io/checkpoint.h"
 #include "io/file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,8 +203,10 @@ TEST(both_bad_gives_both_reasons)
               ": damaged: the content does not match its checksum; both/" TALUS_CHECKPOINT_B
               ": truncated: 20 bytes, but the header alone has 72");
     CHECK_INT(read_steps("nowhere"), -1);
-    CHECK_STR(talus_error(),
-              "nowhere: holds neither " TALUS_CHECKPOINT_A " nor " TALUS_CHECKPOINT_B);
+    CHECK_STR(talus_error(), "nowhere: there is no such directory");
+    CHECK(mkdir("empty", 0777) == 0 || errno == EEXIST);
+    CHECK_INT(read_steps("empty"), -1);
+    CHECK_STR(talus_error(), "empty: holds neither " TALUS_CHECKPOINT_A " nor " TALUS_CHECKPOINT_B);
     TalusWorld *world = make_world();
     run_steps(world, 9);
     REQUIRE_OK(talus_checkpoint_write("both", world, NULL)); /* replaces a bad one */

@@ -205,10 +205,10 @@ static void count_touch(void *context, const TalusTouch *touch)
     Count *c = context;
     double closing = fmax(talus_dot(c->s->velocity[c->a], touch->normal), 0.0);
     double size = c->s->size[c->a]; /* all fixed bodies are larger or have none */
-    c->count += touch->gap < c->s->options.envelope * size +
-                                 c->s->options.h *
-                                     (2.0 * c->s->options.reference_speed + closing +
-                                      c->s->options.friction * sliding_bound(c->s, (int)c->a, -1));
+    c->count += touch->gap <
+                c->s->options.envelope * size +
+                    c->s->options.h * (2.0 * c->s->options.reference_speed + closing +
+                                       c->s->options.friction * sliding_bound(c->s, (int)c->a, -1));
 }
 
 static int count_by_narrow_phase(const Scene *s)
@@ -568,9 +568,30 @@ TEST(numbers_must_be_finite)
     s.velocity[17].x = INFINITY;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_NUMERIC);
     CHECK_STR(talus_error(), "detect: body 17 has a position, orientation, velocity or radius that "
-                             "is not a finite number");
+                             "is not a finite number, or out of all proportion to the others");
     s.options.h = -1.0;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_ARGUMENT);
+    talus_detector_destroy(detector);
+    scene_close(&s);
+}
+
+/* So fast that the sample, which does not hold it, gives a unit it cannot be measured in. */
+TEST(a_body_out_of_all_proportion_is_named)
+{
+    static Scene s;
+    TalusDetector *detector;
+    TalusContactList *list;
+    scene_open(&s);
+    add_spheres(&s, 4000, 2.0, 3);
+    REQUIRE_OK(talus_detector_create(&detector));
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
+    int refused = 0;
+    for (int i = 0; i < 20; i++) {
+        s.velocity[i].z = 1e60;
+        refused += talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_NUMERIC;
+        s.velocity[i].z = 0.0;
+    }
+    CHECK(refused > 0);
     talus_detector_destroy(detector);
     scene_close(&s);
 }
@@ -610,6 +631,7 @@ int main(void)
     RUN(restores_a_list);
     RUN(unsupported_pairs_are_named);
     RUN(numbers_must_be_finite);
+    RUN(a_body_out_of_all_proportion_is_named);
     RUN(empty_views_are_fine);
     return talus_test_result();
 }

@@ -97,6 +97,14 @@ TEST(bad_bodies_are_refused_and_nothing_is_added)
     bad.orientation = e;
     CHECK_INT(talus_world_add_bodies(world, &bad, NULL), TALUS_ERR_ARGUMENT);
     CHECK(said("orientation of body 1"));
+    bad = good;
+    bad.mass = 1e-310; /* its inverse is infinite */
+    CHECK_INT(talus_world_add_bodies(world, &bad, NULL), TALUS_ERR_ARGUMENT);
+    CHECK(said("mass of 1e-310"));
+    TalusShapeDef speck = {.kind = TALUS_SHAPE_BOX, .half = {1e-60, 1e-60, 1e-60}};
+    CHECK_INT(talus_world_add_shape(world, &speck, NULL), TALUS_ERR_ARGUMENT);
+    CHECK(said("inertia overflows"));
+    bad = good;
     TalusMaterialDef weightless = talus_material_def_default();
     weightless.density = 0.0;
     REQUIRE_OK(talus_world_add_material(world, &weightless, &bad.material));
@@ -120,6 +128,11 @@ TEST(bad_materials_sinks_probes_and_velocities_are_refused)
     CHECK_INT(talus_world_set_friction(world, 0, 1, 0.3), TALUS_ERR_ARGUMENT);
     CHECK_INT(talus_world_set_friction(world, 0, 0, -0.3), TALUS_ERR_ARGUMENT);
     CHECK_INT(talus_world_add_sink(world, 3, 0.0), TALUS_ERR_ARGUMENT);
+    /* no saved state can hold what is not finite */
+    CHECK_INT(talus_world_add_sink(world, 2, -INFINITY), TALUS_ERR_ARGUMENT);
+    TalusProbeDef half_space = {.name = "h", .kind = TALUS_PROBE_REGION, .hi = {1, 1, INFINITY}};
+    CHECK_INT(talus_world_add_probe(world, &half_space, NULL), TALUS_ERR_ARGUMENT);
+    CHECK(said("not finite"));
     TalusProbeDef probe = {.name = "p", .kind = TALUS_PROBE_BODY, .body = {7, 1}};
     CHECK_INT(talus_world_add_probe(world, &probe, NULL), TALUS_ERR_ARGUMENT);
     CHECK(said("no body 7"));

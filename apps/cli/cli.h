@@ -79,6 +79,9 @@ void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), 
 /* False with a message unless NULL or a backend of this build. */
 bool cli_check_backend(const CliCommand *command, const char *name);
 
+/* The value of --threads (-1: not given, 0: one per processor) as TalusSceneChoice has it. */
+int cli_threads(int option);
+
 /* The steps from the start up to `time`; `time` may be a multiple of the step up to rounding. */
 int64_t cli_steps_until(double time, double step);
 

@@ -27,7 +27,7 @@ static TalusStatus extract(const char *path, const Options *o)
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
     TalusProblem *problem = NULL;
-    TalusSceneChoice choice = {.solver = o->solver, .threads = o->threads};
+    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     if (status == TALUS_OK)
         status = talus_scene_build(scene, &choice, &world);
@@ -52,7 +52,7 @@ static int extract_main(int argc, char **argv)
     CliList operands;
     char path[CLI_PATH_MAX];
     int code;
-    options = (Options){.at = NAN};
+    options = (Options){.at = NAN, .threads = -1};
     if (!cli_parse(&cli_extract, argc, argv, &options, &operands, &code))
         return code;
     if (isnan(options.at) || !options.output)

@@ -120,5 +120,5 @@ bool run_note_read(char *note, RunSettings *settings, RunTally *tally)
         if (!read_text(line, value, settings))
             read_number(line, value, settings, tally);
     }
-    return settings->scene && settings->title && settings->until > 0.0;
+    return settings->scene && settings->title && settings->until >= 0.0;
 }

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,21 +36,30 @@ typedef struct Session {
     double saved_time;      /* simulated, of the last good checkpoint; -1: none */
 } Session;
 
-/* ---- signals: finish the step, then stop; a second one ends the program at once ---- */
+/* ---- signals: finish the step, then stop; one that comes a second later ends it at once ---- */
 
 static volatile sig_atomic_t stop_signal;
+static atomic_llong stop_time; /* of the first, in nanoseconds */
 
+/* timeout(1) signals a process and then its group: the same request, twice within microseconds. */
 static void request_stop(int number)
 {
-    stop_signal = number;
+    long long now = (long long)(1e9 * talus_now()), none = 0;
+    if (atomic_compare_exchange_strong(&stop_time, &none, now)) {
+        stop_signal = number;
+    } else if (now - none > 1000000000) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* then a file-size limit is a failed write, which is told */
 }
 
 /* ---- opening ---- */
@@ -80,16 +90,17 @@ static int open_scene(Session *session, const char *name)
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
     TalusSceneChoice choice = {
-        .solver = o->solver, .backend = o->backend, .threads = o->threads > 0 ? o->threads : 0};
+        .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
     if (talus_scene_load(path, o->set.item, o->set.count, &session->scene) != TALUS_OK ||
         talus_scene_build(session->scene, &choice, &session->run.world) != TALUS_OK)
         return cli_fail_library();
+    const char *title = talus_scene_title(session->scene);
     *s = (RunSettings){.scene = name,
-                       .title = talus_scene_title(session->scene),
+                       .title = title[0] ? title : name,
                        .solver = o->solver,
                        .backend = o->backend,
                        .set = o->set,
-                       .threads = choice.threads,
+                       .threads = o->threads > 0 ? o->threads : 0,
                        .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                        .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
     session->run.dir = o->out;

@@ -142,9 +142,15 @@ bool cli_check_backend(const CliCommand *command, const char *name)
     return false;
 }
 
+int cli_threads(int option)
+{
+    return option == 0 ? -1 : option > 0 ? option : 0;
+}
+
 int64_t cli_steps_until(double time, double step)
 {
-    return (int64_t)ceil(time / step - 1e-6);
+    double steps = ceil(time / step - 1e-6);
+    return steps < 0x1p62 ? (int64_t)steps : INT64_C(1) << 62;
 }
 
 /* ---- warnings of the library ---- */

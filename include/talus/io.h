@@ -25,7 +25,7 @@ void talus_scene_destroy(TalusScene *scene);
 /* Command-line choices that win over the file: NULL, 0 leave the scene's own. */
 typedef struct TalusSceneChoice {
     const char *solver, *backend;
-    int threads;
+    int threads; /* -1: one per processor, whatever the scene says */
 } TalusSceneChoice;
 
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "collide/envelope.h"
 
+#include <float.h>
 #include <string.h>
 
 enum {
@@ -266,6 +267,8 @@ static float measure(TalusGrid *grid, uint32_t i)
         lower_to(&grid->odd_sphere, i);
     else if (!is_wall(grid, i)) {
         float fat = (float)(fat_radius(grid, i) * grid->per_unit * SLACK);
+        if (grid->moving > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
+            lower_to(&grid->bad_body, i);
         return sphere && !v->fixed[i] ? fat : -fat;
     }
     return 0.0f;
@@ -427,7 +430,7 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     if (bad != INT64_MAX)
         return talus_fail(TALUS_ERR_NUMERIC,
                           "detect: body %lld has a position, orientation, velocity or radius that "
-                          "is not a finite number",
+                          "is not a finite number, or out of all proportion to the others",
                           bad);
     if (odd != INT64_MAX)
         return talus_fail(TALUS_ERR_ARGUMENT,

@@ -231,6 +231,8 @@ static TalusStatus read_pair(const char *dir, const Pair *pair, int threads, Tal
                           reason[i]);
         return TALUS_OK;
     }
+    if (!present(dir))
+        return talus_fail(TALUS_ERR_IO, "%s: there is no such directory", dir);
     if (!reason[0][0] && !reason[1][0])
         return talus_fail(TALUS_ERR_IO, "%s: holds neither %s nor %s", dir, file_names[0],
                           file_names[1]);

@@ -45,8 +45,12 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.recovery = s->recovery;
     def.backend = choice && choice->backend ? choice->backend : s->backend;
     def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
+    if (choice && choice->threads == -1)
+        def.threads = 0;
     TalusStatus status = talus_world_create(&def, &b->world);
-    return choice && (choice->solver || choice->backend) ? status : at(status, s->solver->json);
+    bool chosen = choice && (choice->solver || choice->backend || choice->threads);
+    return chosen ? status
+                  : at(status, s->solver->json); /* the scene is not to blame for a choice */
 }
 
 static TalusStatus add_materials(Builder *b)

@@ -271,9 +271,21 @@ static TalusStatus check_matrix(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
+static TalusStatus check_friction(const TalusProblemDef *def)
+{
+    for (int i = 0; def->rows == 3 && i < def->block_count; i++)
+        if (!(def->mu[i] >= 0.0) || !isfinite(def->mu[i]))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: block %d has mu %g, expected a finite one that is not "
+                              "negative",
+                              i, def->mu[i]);
+    return TALUS_OK;
+}
+
 static TalusStatus fill_from_matrix(TalusProblem *p, const TalusProblemDef *def)
 {
     TALUS_TRY(check_matrix(def));
+    TALUS_TRY(check_friction(def));
     TALUS_TRY(talus_problem_copy_def(p, def));
     TalusOperator *op = &p->op;
     op->blocks = def->block_count;

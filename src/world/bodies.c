@@ -131,12 +131,14 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
                               double *mass)
 {
     *mass = batch->fixed ? 0.0 : batch->mass;
-    if (batch->fixed || batch->mass > 0.0)
+    if (batch->fixed)
         return TALUS_OK;
-    TalusMassProperties properties;
-    TALUS_TRY(talus_shape_mass(&world->shape[batch->shape].def, batch_radius(world, batch, i),
-                               batch_density(world, batch), &properties));
-    *mass = properties.mass;
+    if (batch->mass == 0.0) {
+        TalusMassProperties properties;
+        TALUS_TRY(talus_shape_mass(&world->shape[batch->shape].def, batch_radius(world, batch, i),
+                                   batch_density(world, batch), &properties));
+        *mass = properties.mass;
+    }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: body %d would have a mass of %g kg", i,
                           *mass);

@@ -136,6 +136,9 @@ static TalusStatus gyration_of(const TalusShapeDef *def, TalusGyration *out)
     TALUS_TRY(talus_shape_mass(def, 0.0, 1.0, &unit));
     out->inertia = talus_sym3_scale(1.0 / unit.mass, unit.inertia);
     out->inverse = talus_sym3_inverse(out->inertia);
+    if (!isfinite(out->inverse.xx + out->inverse.yy + out->inverse.zz))
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: so large or small that its inertia overflows",
+                          talus_shape_name(def->kind));
     return TALUS_OK;
 }
 

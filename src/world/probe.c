@@ -40,8 +40,8 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
                               def->name ? def->name : "", def->body.index, def->body.generation);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
-        if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0))
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": hi is below lo",
+        if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
+            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": hi is below lo, or not finite",
                               def->name ? def->name : "");
     } else {
         return talus_fail(TALUS_ERR_ARGUMENT, "probe: kind %d; expected body (0) or region (1)",

@@ -226,8 +226,9 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
 {
-    if (axis < 0 || axis > 2 || isnan(below))
-        return talus_fail(TALUS_ERR_ARGUMENT, "sink: axis %d below %g; expected axis 0, 1 or 2",
+    if (axis < 0 || axis > 2 || !isfinite(below))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
                           axis, below);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->sinks;

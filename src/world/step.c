@@ -160,13 +160,19 @@ static bool missed(const TalusWorld *world, const TalusSolveInfo *part)
     return part->outcome != TALUS_OUTCOME_CONVERGED;
 }
 
+/* In the norm that the tolerance is held against. */
+static double reached(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    return world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
+}
+
 static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *part)
 {
-    double reached = world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
     return talus_fail(TALUS_ERR_TOLERANCE,
                       "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s",
                       (long long)world->steps + 1, talus_outcome_name(part->outcome),
-                      part->iterations, reached, world->def.tolerance * world->reference_speed);
+                      part->iterations, reached(world, part),
+                      world->def.tolerance * world->reference_speed);
 }
 
 static void report_start(TalusWorld *world)
@@ -239,7 +245,7 @@ static void report_step(TalusWorld *world)
                   "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
                   "(said once; every step reports what it reached)",
                   (long long)info->step, talus_outcome_name(info->solve.outcome),
-                  info->solve.iterations, info->solve.residual.rms,
+                  info->solve.iterations, reached(world, &info->solve),
                   world->def.tolerance * world->reference_speed);
     world->said_missed = true;
 }

@@ -111,8 +111,8 @@ static void set_sphere(Maker *m, int i, TalusVec3 x, double radius, double mass)
 static void make_general(Maker *m, int i)
 {
     double k = m->inv_inertia[i].xx;
-    TalusSym3 principal = {k, k * between(&m->rng, 1.0, 8.0), k * between(&m->rng, 0.5, 4.0),
-                           0.0, 0.0, 0.0};
+    TalusSym3 principal = {
+        k, k * between(&m->rng, 1.0, 8.0), k * between(&m->rng, 0.5, 4.0), 0.0, 0.0, 0.0};
     TalusQuat q = talus_quat_cayley(random_vector(&m->rng, 2.0));
     m->inv_inertia[i] = talus_sym3_rotate(q, principal);
     m->radius[i] = 0.0;
@@ -141,8 +141,7 @@ static void add_gravity(Maker *m, double dv, double noise)
 {
     for (int i = 0; i < m->bodies; i++)
         for (int k = 0; k < 6; k++)
-            m->free_velocity[6 * i + k] =
-                (k == 2 ? -dv : 0.0) + between(&m->rng, -noise, noise);
+            m->free_velocity[6 * i + k] = (k == 2 ? -dv : 0.0) + between(&m->rng, -noise, noise);
 }
 
 /* ---- heaps ---- */
@@ -392,14 +391,38 @@ TestProblem make_wedge(double mu, int spheres)
     return p;
 }
 
+static void append(Maker *m, const TalusProblemDef *def, int at)
+{
+    size_t n = (size_t)def->body_count;
+    memcpy(m->inv_mass + at, def->inv_mass, n * sizeof *m->inv_mass);
+    memcpy(m->radius + at, def->radius, n * sizeof *m->radius);
+    memcpy(m->inv_inertia + at, def->inv_inertia, n * sizeof *m->inv_inertia);
+    memcpy(m->free_velocity + 6 * at, def->free_velocity, 6 * n * sizeof *m->free_velocity);
+    for (int i = 0; i < def->contact_count; i++) {
+        TalusContactDef *c = &m->contacts[m->count++];
+        *c = def->contacts[i];
+        c->a += at;
+        c->b += c->b >= 0 ? at : 0;
+    }
+}
+
+TestProblem make_union(const TalusProblemDef *a, const TalusProblemDef *b)
+{
+    TestProblem p = {.name = "union"};
+    Maker m = begin(&p, 4, a->body_count + b->body_count, a->contact_count + b->contact_count);
+    append(&m, a, 0);
+    append(&m, b, a->body_count);
+    finish(&p, &m);
+    return p;
+}
+
 TestProblem make_column(int count, double ratio, double mu)
 {
     TestProblem p = {.name = "column"};
     Maker m = begin(&p, 2, count, count);
     const TalusVec3 up = {0.0, 0.0, 1.0};
     for (int i = 0; i < count; i++)
-        set_sphere(&m, i, talus_vec3(0.0, 0.0, 2.0 * i + 1.0), 1.0,
-                   i + 1 == count ? ratio : 1.0);
+        set_sphere(&m, i, talus_vec3(0.0, 0.0, 2.0 * i + 1.0), 1.0, i + 1 == count ? ratio : 1.0);
     for (int i = 0; i + 1 < count; i++)
         add_contact(&m, i, i + 1, up, 1.0, 1.0);
     add_contact(&m, 0, -1, talus_neg(up), 1.0, 0.0);

@@ -29,7 +29,7 @@ typedef struct HeapOptions {
     int nx, ny, nz;
     double mu;         /* 0: one row per contact */
     double compliance; /* of every second contact, as a fraction of 1 / mass */
-    double general;    /* share of the bodies that are no spheres: full inertia, arms off the normal */
+    double general; /* share of the bodies that are no spheres: full inertia, arms off the normal */
 } HeapOptions;
 
 TestProblem make_heap(const HeapOptions *options);
@@ -45,8 +45,11 @@ TestProblem make_explicit(uint64_t seed, int blocks, int rows);
 /* The same problem with N + E written out. */
 TestProblem make_dense_copy(const TalusProblemDef *def);
 
-/* One sphere between `walls` pairs of fixed walls that are closer than its diameter, by 1 %. */
-TestProblem make_wedge(double mu, int spheres_in_row);
+/* A row of spheres between two fixed walls that stand too close: no velocity satisfies all. */
+TestProblem make_wedge(double mu, int spheres);
+
+/* Both at once, not touching each other; the first one's contacts come first. */
+TestProblem make_union(const TalusProblemDef *a, const TalusProblemDef *b);
 
 /* `count` spheres on top of each other, the last `ratio` times as heavy as the others. */
 TestProblem make_column(int count, double ratio, double mu);

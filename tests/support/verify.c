@@ -299,11 +299,14 @@ double verify_outside(const TalusProblemDef *def, const double *gamma)
 
 double verify_scale(const TalusProblemDef *def, const double *gamma)
 {
-    int rows = verify_rows(def), n = verify_size(def);
-    double *q = zeros((size_t)n), scale = 0.0;
+    int rows = verify_rows(def);
+    double *q = zeros((size_t)verify_size(def)), scale = 0.0;
     verify_velocity(def, NULL, q);
-    for (int k = 0; k < n; k++)
-        scale = fmax(scale, fmax(fabs(q[k]), verify_diagonal(def, k / rows) * fabs(gamma[k])));
+    for (int i = 0; i < verify_blocks(def); i++) {
+        double d = verify_diagonal(def, i);
+        for (int k = i * rows; k < (i + 1) * rows; k++)
+            scale = fmax(scale, fmax(fabs(q[k]), d * fabs(gamma[k])));
+    }
     free(q);
     return scale;
 }

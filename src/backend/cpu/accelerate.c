@@ -47,8 +47,12 @@ KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 typedef struct Pair {
     int64_t i;
     bool both;
-    Mask live;
 } Pair;
+
+KERNEL Lane live(const Pair *pair, Lane a)
+{
+    return pair->both ? a : (Lane){a[0], 0.0};
+}
 
 KERNEL void load3(const double *p, const Pair *pair, Lane r[3])
 {
@@ -92,11 +96,10 @@ KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, c
 
 /* Blocks i (and i+1) of a chunk whose first block is `begin`: u holds D'v (or N gamma + q) on entry
  * and the new gamma on return. */
-KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double *u, Sums *sums)
+KERNEL void cone_pair(const TalusOperator *op, const TalusAccelerated *state, int64_t begin,
+                      const Pair *pair, bool measure, double *u, Sums *sums)
 {
-    const TalusOperator *op = pass->op;
-    const TalusAccelerated *state = pass->state;
-    const Pair local = {pair->i - begin, pair->both, pair->live};
+    const Pair local = {pair->i - begin, pair->both};
     Lane s[4], x[3], xp[3], g[3], gp[3], next[3];
     lane_gather(state->metric[pair->i], state->metric[pair->i + pair->both], 2, s);
     load3(state->x, pair, x);
@@ -120,12 +123,12 @@ KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double 
     lanes_project(s[2], s[3], next);
     for (int k = 0; k < 3; k++)
         restart += (y[k] - next[k]) * (next[k] - x[k]);
-    sums->restart += (Lane)(pair->live & (Mask)restart);
-    sums->dx2 += (Lane)(pair->live & (Mask)dx2);
-    sums->dg2 += (Lane)(pair->live & (Mask)dg2);
-    if (state->want_residual) {
+    sums->restart += live(pair, restart);
+    sums->dx2 += live(pair, dx2);
+    sums->dg2 += live(pair, dg2);
+    if (measure) {
         Lane mu = load1(op->mu, pair);
-        Lane r2 = (Lane)(pair->live & (Mask)cone_residual2(op, pair, mu, s, x, g));
+        Lane r2 = live(pair, cone_residual2(op, pair, mu, s, x, g));
         sums->residual2 += r2;
         sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
     }
@@ -136,14 +139,30 @@ KERNEL void cone_pair(const Pass *pass, int64_t begin, const Pair *pair, double 
     store3(u, &local, next);
 }
 
+/* The operator and the state are copied, so that the compiler need not fear that a store to a vector
+ * changes them; `measure` is a constant after inlining. */
+KERNEL Sums cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
+                       bool measure, double *u)
+{
+    Sums sums = {{0}, {0}, {0}, {0}, {0}};
+    int64_t i = begin;
+    for (; i + LANES <= end; i += LANES) {
+        Pair pair = {i, true};
+        cone_pair(&op, &state, begin, &pair, measure, u, &sums);
+    }
+    if (i < end) {
+        Pair last = {i, false};
+        cone_pair(&op, &state, begin, &last, measure, u, &sums);
+    }
+    return sums;
+}
+
 static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
 {
-    const Mask all = {-1, -1}, first = {-1, 0};
-    for (int64_t i = begin; i < end; i += LANES) {
-        bool both = i + 1 < end;
-        Pair pair = {i, both, both ? all : first};
-        cone_pair(pass, begin, &pair, u, sums);
-    }
+    if (pass->state->want_residual)
+        *sums = cone_range(*pass->op, *pass->state, begin, end, true, u);
+    else
+        *sums = cone_range(*pass->op, *pass->state, begin, end, false, u);
 }
 
 KERNEL void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, Sums *sums)

@@ -1,0 +1,508 @@
+/* The ground everything stands on: pool, memory, messages, parameters, hash, random numbers. */
+
+#include "support/test.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/param.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <talus/world.h>
+
+/* ---- pool ---- */
+
+enum { MOST_ITEMS = 20000 };
+
+typedef struct Visits {
+    atomic_int item[MOST_ITEMS];
+    atomic_int chunk[MOST_ITEMS];
+    int64_t grain, count;
+    atomic_int wrong;
+} Visits;
+
+static Visits visits;
+
+static void visit(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Visits *v = context;
+    int64_t whole = begin + v->grain;
+    if (begin != chunk * v->grain || end != (whole < v->count ? whole : v->count))
+        atomic_fetch_add(&v->wrong, 1);
+    atomic_fetch_add(&v->chunk[chunk], 1);
+    for (int64_t i = begin; i < end; i++)
+        atomic_fetch_add(&v->item[i], 1);
+}
+
+/* Every item and every chunk once, nothing beyond. */
+static bool visited_once(TalusPool *pool, int64_t count, int64_t grain)
+{
+    memset(&visits, 0, sizeof visits);
+    visits.grain = grain;
+    visits.count = count;
+    talus_parallel(pool, count, grain, visit, &visits);
+    bool ok = atomic_load(&visits.wrong) == 0;
+    for (int64_t i = 0; i < MOST_ITEMS && ok; i++)
+        ok = atomic_load(&visits.item[i]) == (i < count) &&
+             atomic_load(&visits.chunk[i]) == (i < talus_chunks(count, grain));
+    return CHECK(ok);
+}
+
+TEST(pool_visits_every_chunk_once)
+{
+    const int threads[] = {1, 2, 3, 8}; /* more than this machine may have */
+    const int64_t counts[] = {0, 1, 2, 63, 64, 65, 511, 512, 513, 4097, MOST_ITEMS};
+    const int64_t grains[] = {1, 64, 512, 5000};
+    CHECK(visited_once(NULL, 1000, 7));
+    for (int t = 0; t < 4; t++) {
+        TalusPool *pool = NULL;
+        REQUIRE_OK(talus_pool_create(threads[t], &pool));
+        CHECK_INT(talus_pool_threads(pool), threads[t]);
+        for (int c = 0; c < 11; c++)
+            for (int g = 0; g < 4; g++)
+                visited_once(pool, counts[c], grains[g]);
+        talus_pool_destroy(pool);
+    }
+}
+
+static void add_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    double *partial = context, sum = 0.0;
+    for (int64_t i = begin; i < end; i++)
+        sum += 1.0 / (double)(i + 1);
+    partial[chunk] = sum;
+}
+
+/* Many short loops in a row, with pauses that send the workers to sleep: what a step does. */
+TEST(pool_is_used_again_and_again)
+{
+    double expected[40], partial[40];
+    for (int threads = 1; threads <= 8; threads += 7) {
+        TalusPool *pool = NULL;
+        REQUIRE_OK(talus_pool_create(threads, &pool));
+        talus_parallel(NULL, 4000, 100, add_chunk, expected);
+        for (int i = 0; i < 2000; i++) {
+            memset(partial, 0, sizeof partial);
+            talus_parallel(pool, 4000, 100, add_chunk, partial);
+            if (memcmp(partial, expected, sizeof partial) != 0) {
+                CHECK(!"the sums of chunks differ");
+                break;
+            }
+            if (i % 500 == 0) {
+                struct timespec nap = {0, 2000000};
+                nanosleep(&nap, NULL);
+            }
+        }
+        talus_pool_destroy(pool);
+    }
+}
+
+/* A loop's function may use other pools, and NULL. */
+static void loop_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    double *sums = context, partial[10];
+    (void)end;
+    (void)chunk;
+    talus_parallel(NULL, 100, 10, add_chunk, partial);
+    sums[begin] = partial[0] + partial[9];
+}
+
+TEST(pool_loops_may_hold_serial_loops)
+{
+    TalusPool *pool = NULL;
+    double sums[64];
+    REQUIRE_OK(talus_pool_create(3, &pool));
+    talus_parallel(pool, 64, 1, loop_inside, sums);
+    for (int i = 1; i < 64; i++)
+        CHECK(sums[i] == sums[0]);
+    talus_pool_destroy(pool);
+}
+
+TEST(pools_live_side_by_side_and_die_unused)
+{
+    TalusPool *pools[8] = {NULL};
+    for (int i = 0; i < 8; i++)
+        CHECK_OK(talus_pool_create(i, &pools[i]));
+    CHECK(talus_pool_threads(pools[0]) >= 1);
+    CHECK_INT(talus_pool_threads(NULL), 1);
+    visited_once(pools[3], 5000, 64);
+    visited_once(pools[5], 5000, 64);
+    for (int i = 0; i < 8; i++)
+        talus_pool_destroy(pools[i]);
+    talus_pool_destroy(NULL);
+}
+
+TEST(pool_refuses_odd_sizes)
+{
+    TalusPool *pool = NULL;
+    CHECK_INT(talus_pool_create(-1, &pool), TALUS_ERR_ARGUMENT);
+    CHECK_STR(talus_error(), "threads: -1 is not between 0 and 1024");
+    CHECK_INT(talus_pool_create(1025, &pool), TALUS_ERR_ARGUMENT);
+    for (long n = 1; n <= 2; n++) {
+        talus_fail_allocation_in(n);
+        CHECK_INT(talus_pool_create(2, &pool), TALUS_ERR_MEMORY);
+        CHECK(!pool);
+    }
+    talus_fail_allocation_in(0);
+}
+
+/* ---- memory ---- */
+
+TEST(memory_is_zeroed_aligned_and_counted)
+{
+    for (size_t n = 0; n < 200; n += 33) {
+        uint64_t before = talus_allocation_count();
+        double *block = NULL;
+        bool zero = true;
+        REQUIRE_OK(TALUS_ALLOC(block, n, "block"));
+        CHECK(block && (uintptr_t)block % 64 == 0);
+        CHECK(talus_allocation_count() == before + 1);
+        for (size_t i = 0; i < n; i++)
+            zero &= block[i] == 0.0;
+        CHECK(zero);
+        talus_release(block);
+    }
+    talus_release(NULL);
+    talus_free(NULL);
+}
+
+TEST(reserve_keeps_what_it_is_told_to)
+{
+    int *array = NULL;
+    size_t room = 0, held = 0;
+    for (size_t need = 1; need < 3000; need = need * 5 / 4 + 1) {
+        REQUIRE_OK(TALUS_RESERVE(array, room, need, held, "numbers"));
+        CHECK(room >= need);
+        for (size_t i = 0; i < held; i++)
+            if (array[i] != (int)i * 7) {
+                CHECK(!"an element was lost");
+                break;
+            }
+        for (; held < need; held++)
+            array[held] = (int)held * 7;
+    }
+    uint64_t before = talus_allocation_count();
+    CHECK_OK(TALUS_RESERVE(array, room, held / 2, held, "numbers")); /* there is room already */
+    CHECK(talus_allocation_count() == before);
+    talus_release(array);
+}
+
+TEST(reserve_grows_by_half_at_least)
+{
+    char *array = NULL;
+    size_t room = 0;
+    uint64_t before = talus_allocation_count();
+    for (size_t need = 1; need <= 100000; need++)
+        REQUIRE_OK(TALUS_RESERVE(array, room, need, need - 1, "bytes"));
+    CHECK(talus_allocation_count() - before < 40);
+    talus_release(array);
+}
+
+TEST(allocations_fail_on_demand)
+{
+    int *array = NULL, *other = NULL;
+    size_t room = 0;
+    REQUIRE_OK(TALUS_RESERVE(array, room, 10, 0, "numbers"));
+    array[9] = 42;
+    size_t before = room;
+    talus_fail_allocation_in(1);
+    CHECK_INT(TALUS_RESERVE(array, room, 100000, 10, "numbers"), TALUS_ERR_MEMORY);
+    CHECK(strncmp(talus_error(), "numbers: out of memory for 4000", 30) == 0);
+    CHECK(array[9] == 42 && room == before); /* what was to be kept is still there */
+    talus_fail_allocation_in(2);
+    CHECK_OK(TALUS_ALLOC(other, 1, "one"));
+    talus_release(other);
+    CHECK_INT(TALUS_ALLOC(other, 1, "two"), TALUS_ERR_MEMORY);
+    CHECK_STR(talus_error(), "two: out of memory for 64 bytes");
+    CHECK_OK(TALUS_ALLOC(other, 1, "three"));
+    talus_release(other);
+    talus_fail_allocation_in(0);
+    talus_release(array);
+}
+
+TEST(sizes_that_overflow_are_refused)
+{
+    double *block = NULL;
+    CHECK_INT(TALUS_ALLOC(block, SIZE_MAX / 4, "huge"), TALUS_ERR_MEMORY);
+    CHECK(strstr(talus_error(), "overflow the address space"));
+}
+
+/* ---- messages ---- */
+
+TEST(fail_keeps_a_message_made_of_itself)
+{
+    CHECK_INT(talus_fail(TALUS_ERR_IO, "disk %d", 7), TALUS_ERR_IO);
+    CHECK_INT(talus_fail(TALUS_ERR_FORMAT, "while reading: %s", talus_error()), TALUS_ERR_FORMAT);
+    CHECK_STR(talus_error(), "while reading: disk 7");
+    char longer[3000];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    talus_fail(TALUS_ERR_IO, "%s", longer);
+    CHECK(strlen(talus_error()) > 500 && strlen(talus_error()) < sizeof longer);
+}
+
+static void *fail_elsewhere(void *unused)
+{
+    (void)unused;
+    bool empty = *talus_error() == '\0';
+    talus_fail(TALUS_ERR_IO, "elsewhere");
+    return empty ? fail_elsewhere : NULL;
+}
+
+TEST(messages_belong_to_their_thread)
+{
+    pthread_t thread;
+    void *was_empty = NULL;
+    talus_fail(TALUS_ERR_ARGUMENT, "here");
+    REQUIRE(pthread_create(&thread, NULL, fail_elsewhere, NULL) == 0);
+    pthread_join(thread, &was_empty);
+    CHECK(was_empty != NULL);
+    CHECK_STR(talus_error(), "here");
+}
+
+static TalusStatus try_it(TalusStatus status)
+{
+    TALUS_TRY(status);
+    return TALUS_ERR_CANCELLED;
+}
+
+TEST(try_hands_failures_on)
+{
+    CHECK_INT(try_it(TALUS_ERR_NUMERIC), TALUS_ERR_NUMERIC);
+    CHECK_INT(try_it(TALUS_OK), TALUS_ERR_CANCELLED);
+}
+
+TEST(statuses_and_version_have_names)
+{
+    static const char *const names[] = {"ok",      "argument",  "memory",
+                                        "io",      "format",    "unsupported",
+                                        "numeric", "tolerance", "cancelled"};
+    for (int i = 0; i <= TALUS_ERR_CANCELLED; i++)
+        CHECK_STR(talus_status_name((TalusStatus)i), names[i]);
+    CHECK_STR(talus_status_name((TalusStatus)99), "unknown");
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", TALUS_VERSION_MAJOR, TALUS_VERSION_MINOR,
+             TALUS_VERSION_PATCH);
+    CHECK_STR(talus_version(), version);
+}
+
+static void note(void *user, TalusLogLevel level, const char *id, const char *text)
+{
+    snprintf(user, 100, "%d %s %s", (int)level, id, text);
+}
+
+TEST(log_goes_where_it_was_sent)
+{
+    char heard[100] = "";
+    talus_log(TALUS_LOG_INFO, "test.nobody", "unheard");
+    talus_set_log(note, heard);
+    talus_log(TALUS_LOG_WARNING, "test.some", "%d of %s", 3, "them");
+    CHECK_STR(heard, "1 test.some 3 of them");
+    talus_set_log(NULL, NULL);
+    talus_log(TALUS_LOG_WARNING, "test.nobody", "unheard");
+    CHECK_STR(heard, "1 test.some 3 of them");
+}
+
+/* ---- parameters ---- */
+
+typedef struct Values {
+    double real;
+    int whole, colour;
+    bool flag;
+} Values;
+
+static const char *const colours[] = {"red", "green", "blue", NULL};
+static const TalusParam table[] = {
+    {"real", TALUS_PARAM_REAL, offsetof(Values, real), 0.5, 0.0, 2.0, NULL, "a number"},
+    {"whole", TALUS_PARAM_INT, offsetof(Values, whole), 3, 1, 10, NULL, "a count"},
+    {"colour", TALUS_PARAM_CHOICE, offsetof(Values, colour), 1, 0, 0, colours, "a colour"},
+    {"flag", TALUS_PARAM_FLAG, offsetof(Values, flag), 1, 0, 1, NULL, "a switch"},
+};
+
+TEST(params_start_at_presets_and_take_values)
+{
+    Values v;
+    talus_params_default(table, 4, &v);
+    CHECK(v.real == 0.5 && v.whole == 3 && v.colour == 1 && v.flag);
+    CHECK_OK(talus_params_parse(table, 4, "test", NULL, &v));
+    CHECK_OK(talus_params_parse(table, 4, "test", "", &v));
+    CHECK_OK(talus_params_parse(table, 4, "test", "real=1e-3,whole=10,colour=blue,flag=off", &v));
+    CHECK(v.real == 1e-3 && v.whole == 10 && v.colour == 2 && !v.flag);
+    CHECK_OK(talus_params_parse(table, 4, "test", "flag=true,whole=1e0,", &v));
+    CHECK(v.flag && v.whole == 1);
+}
+
+TEST(params_explain_what_is_wrong)
+{
+    static const char *const wrong[][2] = {
+        {"reel=1", "test: no parameter 'reel'; did you mean 'real'?"},
+        {"zzzz=1", "test: no parameter 'zzzz'; `talus list solvers` names its parameters"},
+        {"=1", "test: no parameter ''; `talus list solvers` names its parameters"},
+        {"real", "test: 'real': expected key=value"},
+        {"real=", "test: real=: expected a number"},
+        {"real=one", "test: real=one: expected a number"},
+        {"real=inf", "test: real=inf: expected a number"},
+        {"real=2.5", "test: real=2.5: expected a number from 0 to 2"},
+        {"whole=2.5", "test: whole=2.5: expected a whole number"},
+        {"whole=11", "test: whole=11: expected a whole number from 1 to 10"},
+        {"whole=1e99", "test: whole=1e99: expected a whole number from 1 to 10"},
+        {"colour=pink", "test: colour=pink: expected one of red|green|blue"},
+        {"flag=perhaps", "test: flag=perhaps: expected on or off"},
+        {"real=1,,whole=2", "test: '': expected key=value"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Values v;
+        talus_params_default(table, 4, &v);
+        CHECK_INT(talus_params_parse(table, 4, "test", wrong[i][0], &v), TALUS_ERR_ARGUMENT);
+        CHECK_STR(talus_error(), wrong[i][1]);
+    }
+    char longer[400];
+    Values v;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    CHECK_INT(talus_params_parse(table, 4, "test", longer, &v), TALUS_ERR_ARGUMENT);
+}
+
+TEST(params_describe_themselves)
+{
+    static const char *const lines[] = {
+        "  real=0.5  a number (0 to 2)", "  whole=3  a count (1 to 10)",
+        "  colour=green  a colour (red|green|blue)", "  flag=on  a switch (on|off)"};
+    for (int i = 0; i < 4; i++) {
+        char text[100];
+        talus_param_line(&table[i], text, sizeof text);
+        CHECK_STR(text, lines[i]);
+        talus_param_line(&table[i], text, 8); /* cut, not overrun */
+        CHECK_INT((int)strlen(text), 7);
+    }
+}
+
+TEST(nearest_name_is_near)
+{
+    static const char *const names[] = {"friction", "density", "stiffness", "damping"};
+    CHECK_STR(talus_nearest("frction", names, 4), "friction");
+    CHECK_STR(talus_nearest("Density", names, 4), "density");
+    CHECK_STR(talus_nearest("stifness", names, 4), "stiffness");
+    CHECK_STR(talus_nearest("damping", names, 4), "damping");
+    CHECK(!talus_nearest("colour", names, 4));
+    CHECK(!talus_nearest("", names, 4));
+    CHECK(!talus_nearest("friction", names, 0));
+    char longer[300];
+    memset(longer, 'q', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    CHECK(!talus_nearest(longer, names, 4));
+}
+
+/* ---- hash and random numbers ---- */
+
+static int bits(uint64_t x)
+{
+    int n = 0;
+    for (; x; x &= x - 1)
+        n++;
+    return n;
+}
+
+/* Turning any one bit of the input turns about half of the output's. */
+TEST(hash_spreads_every_bit)
+{
+    unsigned char text[40];
+    double sum = 0.0;
+    int least = 64, tries = 0;
+    for (int i = 0; i < 40; i++)
+        text[i] = (unsigned char)(i * 37);
+    for (size_t length = 1; length <= 40; length += 3)
+        for (size_t bit = 0; bit < 8 * length; bit++, tries++) {
+            uint64_t before = talus_hash(TALUS_HASH_SEED, text, length);
+            text[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            int turned = bits(before ^ talus_hash(TALUS_HASH_SEED, text, length));
+            text[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            sum += turned;
+            least = turned < least ? turned : least;
+        }
+    CHECK_NEAR(sum / tries, 32.0, 0.5);
+    CHECK(least >= 10);
+}
+
+TEST(hash_tells_lengths_and_starts_apart)
+{
+    const char zero[24] = {0};
+    for (size_t a = 0; a < 24; a++)
+        for (size_t b = a + 1; b <= 24; b++)
+            CHECK(talus_hash(1, zero, a) != talus_hash(1, zero, b));
+    CHECK(talus_hash(1, zero, 8) != talus_hash(2, zero, 8));
+    CHECK(talus_hash(1, zero, 8) == talus_hash(1, zero, 8));
+}
+
+TEST(random_numbers_stay_in_range_and_fill_it)
+{
+    TalusRng rng = talus_rng(5);
+    int counts[10] = {0}, bins[7] = {0};
+    double sum = 0.0, low = 1.0, high = 0.0;
+    for (int i = 0; i < 70000; i++) {
+        double x = talus_rng_uniform(&rng);
+        sum += x;
+        low = fmin(low, x);
+        high = fmax(high, x);
+        counts[(int)(10.0 * x)]++;
+        bins[talus_rng_below(&rng, 7)]++;
+    }
+    CHECK(low >= 0.0 && low < 1e-3 && high < 1.0 && high > 0.999);
+    CHECK_NEAR(sum / 70000, 0.5, 0.005);
+    for (int i = 0; i < 10; i++)
+        CHECK_NEAR(counts[i], 7000, 400);
+    for (int i = 0; i < 7; i++)
+        CHECK_NEAR(bins[i], 10000, 400);
+    CHECK(talus_rng_below(&rng, 1) == 0);
+    for (int i = 0; i < 1000; i++)
+        CHECK(talus_rng_below(&rng, UINT64_C(1) << 40) < UINT64_C(1) << 40);
+}
+
+TEST(random_numbers_repeat_from_their_state)
+{
+    TalusRng a = talus_rng(9), b = talus_rng(9), other = talus_rng(10);
+    bool same = true, different = false;
+    for (int i = 0; i < 100; i++) {
+        uint64_t x = talus_rng_next(&a);
+        same &= x == talus_rng_next(&b);
+        different |= x != talus_rng_next(&other);
+    }
+    CHECK(same && different);
+    TalusRng saved = a;
+    CHECK(talus_rng_next(&a) == talus_rng_next(&saved));
+}
+
+int main(void)
+{
+    RUN(pool_visits_every_chunk_once);
+    RUN(pool_is_used_again_and_again);
+    RUN(pool_loops_may_hold_serial_loops);
+    RUN(pools_live_side_by_side_and_die_unused);
+    RUN(pool_refuses_odd_sizes);
+    RUN(memory_is_zeroed_aligned_and_counted);
+    RUN(reserve_keeps_what_it_is_told_to);
+    RUN(reserve_grows_by_half_at_least);
+    RUN(allocations_fail_on_demand);
+    RUN(sizes_that_overflow_are_refused);
+    RUN(fail_keeps_a_message_made_of_itself);
+    RUN(messages_belong_to_their_thread);
+    RUN(try_hands_failures_on);
+    RUN(statuses_and_version_have_names);
+    RUN(log_goes_where_it_was_sent);
+    RUN(params_start_at_presets_and_take_values);
+    RUN(params_explain_what_is_wrong);
+    RUN(params_describe_themselves);
+    RUN(nearest_name_is_near);
+    RUN(hash_spreads_every_bit);
+    RUN(hash_tells_lengths_and_starts_apart);
+    RUN(random_numbers_stay_in_range_and_fill_it);
+    RUN(random_numbers_repeat_from_their_state);
+    return talus_test_result();
+}
