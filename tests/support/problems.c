@@ -82,6 +82,8 @@ static Maker begin(TestProblem *p, uint64_t seed, int bodies, int contacts)
     return m;
 }
 
+/* One draw per full expression: C leaves the order of arguments to the compiler, and a problem shall
+ * be the same under all of them. */
 static double between(TalusRng *rng, double low, double high)
 {
     return low + (high - low) * talus_rng_uniform(rng);
@@ -111,8 +113,9 @@ static void set_sphere(Maker *m, int i, TalusVec3 x, double radius, double mass)
 static void make_general(Maker *m, int i)
 {
     double k = m->inv_inertia[i].xx;
-    TalusSym3 principal = {
-        k, k * between(&m->rng, 1.0, 8.0), k * between(&m->rng, 0.5, 4.0), 0.0, 0.0, 0.0};
+    TalusSym3 principal = {.xx = k};
+    principal.yy = k * between(&m->rng, 1.0, 8.0);
+    principal.zz = k * between(&m->rng, 0.5, 4.0);
     TalusQuat q = talus_quat_cayley(random_vector(&m->rng, 2.0));
     m->inv_inertia[i] = talus_sym3_rotate(q, principal);
     m->radius[i] = 0.0;
@@ -170,9 +173,10 @@ static void place_bodies(Maker *m, const HeapOptions *o, double *size)
 {
     for (int i = 0; i < m->bodies; i++) {
         TalusVec3 cell = talus_vec3(i % o->nx, i / o->nx % o->ny, i / (o->nx * o->ny));
+        TalusVec3 x = talus_add(cell, random_vector(&m->rng, 0.04));
+        double mass = between(&m->rng, 0.5, 2.0);
         size[i] = between(&m->rng, 0.47, 0.53);
-        set_sphere(m, i, talus_add(cell, random_vector(&m->rng, 0.04)), size[i],
-                   between(&m->rng, 0.5, 2.0));
+        set_sphere(m, i, x, size[i], mass);
         if (talus_rng_uniform(&m->rng) < o->general)
             make_general(m, i);
     }
@@ -187,7 +191,8 @@ static void touch_neighbour(Maker *m, const double *size, int a, int b)
 
 static void touch_floor(Maker *m, const double *size, int a)
 {
-    TalusVec3 down = unit(talus_vec3(between(&m->rng, -0.3, 0.3), between(&m->rng, -0.3, 0.3), -1));
+    double x = between(&m->rng, -0.3, 0.3), y = between(&m->rng, -0.3, 0.3);
+    TalusVec3 down = unit(talus_vec3(x, y, -1.0));
     add_contact(m, a, -1, down, size[a], 0.0)->bias = between(&m->rng, -0.02, 0.02);
 }
 

@@ -43,6 +43,13 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
+/* Writes one lane and leaves the other alone. Not r[k] = a: clang makes that a load and a store of
+ * both lanes, which loses what another thread writes to the other. */
+KERNEL void lane_set(Lane *r, int k, double a)
+{
+    memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
+}
+
 KERNEL Lane lane_select(Mask m, Lane a, Lane b)
 {
     return (Lane)((m & (Mask)a) | (~m & (Mask)b));

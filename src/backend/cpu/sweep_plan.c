@@ -57,17 +57,17 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     double world[3];
     world_impulse(op, gamma, i, world);
     for (int c = 0; c < 3; c++) {
-        pack->normal[c][k] = op->frame[i][c];
-        pack->gamma[c][k] = world[c];
+        lane_set(&pack->normal[c], k, op->frame[i][c]);
+        lane_set(&pack->gamma[c], k, world[c]);
     }
-    pack->bias[k] = op->bias[i];
-    pack->compliance[k] = op->compliance ? op->compliance[i] : 0.0;
-    pack->inv_n[k] = rule.inv_n;
-    pack->inv_t[k] = rule.inv_t;
-    pack->mu[k] = rule.mu;
-    pack->kappa[k] = rule.kappa;
-    pack->mantle[k] = rule.mantle;
-    pack->scale[k] = rule.scale;
+    lane_set(&pack->bias, k, op->bias[i]);
+    lane_set(&pack->compliance, k, op->compliance ? op->compliance[i] : 0.0);
+    lane_set(&pack->inv_n, k, rule.inv_n);
+    lane_set(&pack->inv_t, k, rule.inv_t);
+    lane_set(&pack->mu, k, rule.mu);
+    lane_set(&pack->kappa, k, rule.kappa);
+    lane_set(&pack->mantle, k, rule.mantle);
+    lane_set(&pack->scale, k, rule.scale);
     pack->a[k] = op->pair[i][0];
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
@@ -116,8 +116,8 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
         TalusVec3 r = talus_vec3(arm[0], arm[1], arm[2]);
         TalusVec3 lever = talus_cross(r, talus_vec3(normal[0], normal[1], normal[2]));
         double turn = talus_dot(lever, talus_sym3_mul(inv, lever));
-        double all = talus_dot(r, r) * (inv.xx + inv.yy + inv.zz) -
-                     talus_dot(r, talus_sym3_mul(inv, r));
+        double all =
+            talus_dot(r, r) * (inv.xx + inv.yy + inv.zz) - talus_dot(r, talus_sym3_mul(inv, r));
         along = inv_mass + turn;
         across = inv_mass + 0.5 * (all - turn);
     }
@@ -136,9 +136,9 @@ static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
     add_side(op, item->a, sweep->split[item->a], item->normal, item->arm_a, &nn, &tt);
     if (item->b >= 0)
         add_side(op, item->b, sweep->split[item->b], item->normal, item->arm_b, &nn, &tt);
-    item->rule = talus_step_rule(&sweep->options, op->rows,
-                                 (coupled ? 2.0 * nn : nn) + item->compliance,
-                                 coupled ? 4.0 * tt : tt, 1.0, mu);
+    item->rule =
+        talus_step_rule(&sweep->options, op->rows, (coupled ? 2.0 * nn : nn) + item->compliance,
+                        coupled ? 4.0 * tt : tt, 1.0, mu);
 }
 
 /* ---- the coloured plan ---- */
