@@ -30,7 +30,8 @@ typedef struct TalusSolveInfo {
     double seconds;
 } TalusSolveInfo;
 
-/* Called after each iteration whose residual is known; returning false stops the solve (budget). */
+/* Called after each iteration whose residual is known; returning false stops the solve (budget). It
+ * must not call the problem: the solve is using its work space. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
 typedef struct TalusSolveOptions {

@@ -26,7 +26,7 @@ static inline double talus_rng_uniform(TalusRng *rng)
     return (double)(talus_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* Uniform in 0..n-1; the bias of the multiply is below n / 2^64. */
+/* Uniform in 0..n-1; the bias is below n / 2^32 for n up to 2^32. */
 static inline uint64_t talus_rng_below(TalusRng *rng, uint64_t n)
 {
     uint64_t x = talus_rng_next(rng) >> 32;

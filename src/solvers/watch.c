@@ -30,7 +30,6 @@ void talus_watch_reset(TalusWatch *watch)
 void talus_watch_clear(TalusWatch *watch)
 {
     talus_release(watch->old);
-    talus_release(watch->now);
     talus_release(watch->delta);
     talus_release(watch->product);
 }
@@ -80,12 +79,34 @@ static bool certificate(TalusSolve *solve)
     return gain > 0.0 && gain * gain > least;
 }
 
-static TalusStatus reserve(TalusWatch *w, size_t n)
+/* Sum over blocks of d^2 |gamma|^2, gamma = s x. */
+static double iterate_size(const TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
-    TALUS_TRY(TALUS_RESERVE(w->old, w->old_room, n, 0, "snapshot"));
-    TALUS_TRY(TALUS_RESERVE(w->now, w->now_room, n, 0, "snapshot"));
-    TALUS_TRY(TALUS_RESERVE(w->delta, w->delta_room, n, 0, "snapshot"));
-    return TALUS_RESERVE(w->product, w->product_room, n, 0, "snapshot");
+    const int rows = solve->op->rows;
+    double size = 0.0;
+    for (int i = 0; i < solve->op->blocks; i++)
+        for (int k = 0; k < rows; k++) {
+            double s = metric ? metric[i][k > 0] : 1.0;
+            double value = talus_block_scale(solve->op, i) * s * x[i * rows + k];
+            size += value * value;
+        }
+    return size;
+}
+
+/* Whether the move from the snapshot to x proves that there is no solution. Memory for the proof is
+ * taken only when there is a suspicion. */
+static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
+{
+    TalusWatch *w = solve->watch;
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    if (TALUS_RESERVE(w->delta, w->delta_room, n, 0, "certificate") != TALUS_OK ||
+        TALUS_RESERVE(w->product, w->product_room, n, 0, "certificate") != TALUS_OK)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        w->delta[i] = x[i] - w->old[i];
+    if (metric)
+        solve->backend->scale(solve->op, metric, false, w->delta);
+    return certificate(solve);
 }
 
 bool talus_solve_watching(const TalusSolve *solve)
@@ -98,22 +119,17 @@ bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetri
 {
     TalusWatch *w = solve->watch;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (!talus_solve_watching(solve) || reserve(w, n) != TALUS_OK)
+    if (!talus_solve_watching(solve) ||
+        TALUS_RESERVE(w->old, w->old_room, n, 0, "snapshot") != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
-    memcpy(w->now, x, n * sizeof *x);
-    if (metric)
-        solve->backend->scale(solve->op, metric, false, w->now);
-    double outside, size = scaled_size(solve, w->now, &outside);
-    if (w->has_old && rms > 0.5 * w->old_rms && size > 2.0 * w->old_size) {
-        for (size_t i = 0; i < n; i++)
-            w->delta[i] = w->now[i] - w->old[i];
-        if (certificate(solve)) {
-            solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
-            return true;
-        }
+    double size = iterate_size(solve, x, metric);
+    bool suspicious = w->has_old && rms > 0.5 * w->old_rms && size > 2.0 * w->old_size;
+    if (suspicious && proves_infeasible(solve, x, metric)) {
+        solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+        return true;
     }
-    memcpy(w->old, w->now, n * sizeof *x);
+    memcpy(w->old, x, n * sizeof *x);
     w->old_rms = rms;
     w->old_size = size;
     w->has_old = true;

@@ -9,8 +9,9 @@ typedef struct TalusWatch {
     int next; /* iteration of the next snapshot */
     bool has_old;
     double old_rms, old_size;
-    double *old, *now, *delta, *product;
-    size_t old_room, now_room, delta_room, product_room;
+    double *old; /* the iterate then, in the solver's metric */
+    double *delta, *product;
+    size_t old_room, delta_room, product_room;
 } TalusWatch;
 
 void talus_watch_reset(TalusWatch *watch);

@@ -94,8 +94,9 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
         .shapes = world->shape,
         .shape_count = world->shapes,
     };
+    /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
     TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
-                                  world->materials.max_friction};
+                                  fmin(world->materials.max_friction, 1.0)};
     TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
