@@ -111,7 +111,7 @@ run_talus() {
         "steps=$(json_number steps "$work/talus-$n.json")" \
         "sim_s=$(json_number time "$work/talus-$n.json")" \
         "rss_mb=$(calc "$(json_number peak_memory_bytes "$work/talus-$n.json") / 1048576")" \
-        "sweep_ns=$(talus_sweep_cost)"
+        "sweep_ns=$(talus_sweep_cost) contacts_last=$(json_number contacts "$work/talus-$n.json")"
 }
 
 talus_case() { # talus_case STEM OPTIONS...: one thread, result in STEM.json, tables in STEM

@@ -33,6 +33,7 @@ need_test() {
 need_bench() {
     need_run
     have g++ || need g++
+    have pkg-config || need pkg-config
     installed libode-dev || need libode-dev
     installed libbullet-dev || need libbullet-dev
     have lmp || need lammps

@@ -75,7 +75,8 @@ void run_report(const Run *run, FILE *out)
                 " steps; the worst reached a residual of %.2e m/s\n",
                 run->tally.missed, steps, run->tally.residual_max);
     else
-        fprintf(out, "tolerance reached in every step\n");
+        fprintf(out, "no step missed its tolerance; the largest residual was %.2e m/s\n",
+                run->tally.residual_max);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
     if (run->dir)
         fprintf(out, "results in %s\n", run->dir);

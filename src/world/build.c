@@ -34,17 +34,19 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
     const FreeContext *c = context;
     TalusWorld *world = c->world;
     const TalusBodies *b = &world->bodies;
-    double bad = 0.0;
+    double bad = 0.0, least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
         TalusVec3 v = {0.0, 0.0, 0.0};
         if (talus_slot_moves(b, (int)i)) {
             TalusVec3 w = b->spin[i], x = b->position[i];
             v = talus_add(b->velocity[i], c->change);
             bad += state_fault(x, v, w);
+            least = fmin(least, b->size[i]);
         }
         world->free_velocity[i] = v;
     }
     world->partial[chunk][0] = bad;
+    world->partial[chunk][1] = least;
 }
 
 static TalusStatus name_bad_body(const TalusWorld *world)
@@ -70,22 +72,14 @@ static TalusStatus reserve_step(TalusWorld *world)
                          (size_t)talus_chunks((int64_t)slots, TALUS_GRAIN), 0, "partial sums");
 }
 
-TalusStatus talus_step_detect(TalusWorld *world, double h)
+static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *velocity)
 {
-    double start = talus_now();
-    TalusBodies *b = &world->bodies;
-    FreeContext c = {world, talus_scale(h, world->def.gravity)};
-    TALUS_TRY(reserve_step(world));
-    talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
-    double bad;
-    talus_sum_partials(world, b->counts.slots, 1, &bad);
-    if (bad != 0.0)
-        TALUS_TRY(name_bad_body(world));
+    const TalusBodies *b = &world->bodies;
     TalusBodyView view = {
         .count = b->counts.slots,
         .position = b->position,
         .orientation = b->orientation,
-        .velocity = world->free_velocity,
+        .velocity = velocity,
         .spin = b->spin,
         .radius = b->radius,
         .size = b->size,
@@ -97,7 +91,90 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
     /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
     TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
-    TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
+    world->seen_velocity = velocity;
+    return talus_detect(world->detector, world->pool, &view, &options, &world->contacts);
+}
+
+TalusStatus talus_step_detect(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TalusBodies *b = &world->bodies;
+    FreeContext c = {world, talus_scale(h, world->def.gravity)};
+    TALUS_TRY(reserve_step(world));
+    talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
+    double bad;
+    talus_sum_partials(world, b->counts.slots, 1, &bad);
+    if (bad != 0.0)
+        TALUS_TRY(name_bad_body(world));
+    world->least_size = INFINITY;
+    for (int64_t k = 0; k < talus_chunks(b->counts.slots, TALUS_GRAIN); k++)
+        world->least_size = fmin(world->least_size, world->partial[k][1]);
+    TALUS_TRY(detect_with(world, h, world->free_velocity));
+    world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- a second look ----
+ *
+ * Contacts are looked for with the velocities before the solve. A body that the solve pushes may
+ * close a gap that nobody watched: two bodies out of each other's envelope touch only if their
+ * speeds change, together, by more than the part of the envelope that rests on no speed, over h. So
+ * if no body's velocity has changed by more than half of that, nothing was missed. Otherwise the
+ * contacts are looked for again, with the solved velocities, and the step is solved again from where
+ * it stands: a moment's work if nothing new is found. */
+
+typedef struct SurpriseContext {
+    TalusWorld *world;
+    const double (*solved)[8];
+    double limit2; /* of |velocity change|^2 */
+} SurpriseContext;
+
+static void find_surprises(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const SurpriseContext *c = context;
+    double surprises = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        const double *v = c->solved[i];
+        TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), c->world->seen_velocity[i]);
+        surprises +=
+            talus_dot(change, change) > c->limit2 && talus_slot_moves(&c->world->bodies, (int)i);
+    }
+    c->world->partial[chunk][0] = surprises;
+}
+
+static void copy_solved(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const SurpriseContext *c = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        c->world->solved_velocity[i] =
+            talus_slot_moves(&c->world->bodies, (int)i)
+                ? talus_vec3(c->solved[i][0], c->solved[i][1], c->solved[i][2])
+                : talus_vec3(0.0, 0.0, 0.0);
+}
+
+bool talus_step_surprised(TalusWorld *world, double h)
+{
+    int slots = world->bodies.counts.slots;
+    double limit = 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
+    double surprises;
+    SurpriseContext c = {world, talus_problem_velocities(world->problem), limit * limit};
+    talus_parallel(world->pool, slots, TALUS_GRAIN, find_surprises, &c);
+    talus_sum_partials(world, slots, 1, &surprises);
+    return surprises > 0.0;
+}
+
+TalusStatus talus_step_look_again(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    int slots = world->bodies.counts.slots;
+    TALUS_TRY(TALUS_RESERVE(world->solved_velocity, world->solved_capacity, (size_t)slots, 0,
+                            "solved velocities"));
+    SurpriseContext c = {.world = world, .solved = talus_problem_velocities(world->problem)};
+    talus_parallel(world->pool, slots, TALUS_GRAIN, copy_solved, &c);
+    talus_store_impulses(world);
+    world->impulse_step = h;
+    TALUS_TRY(detect_with(world, h, world->solved_velocity));
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }

@@ -184,10 +184,13 @@ struct TalusWorld {
     double exchange_kinetic, exchange_potential;
 
     /* the step under way */
-    TalusVec3 *free_velocity; /* [slots] v + h g */
-    size_t free_capacity;
-    TalusContactList *contacts; /* the detector's */
-    double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
+    TalusVec3 *free_velocity;   /* [slots] v + h g */
+    TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
+    size_t free_capacity, solved_capacity;
+    const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
+    double least_size;              /* of the moving bodies */
+    TalusContactList *contacts;     /* the detector's */
+    double impulse_step; /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
     size_t partial_capacity;
@@ -265,6 +268,11 @@ void talus_nursery_clear(TalusNursery *nursery);
 /* ---- build.c ---- */
 /* Detects contacts for a step of length h. */
 TalusStatus talus_step_detect(TalusWorld *world, double h);
+/* Whether the solved velocities differ so much from those the contacts were looked for with that a
+ * contact may be missing (build.c). */
+bool talus_step_surprised(TalusWorld *world, double h);
+/* Looks for the contacts again, with the solved velocities; the impulses go over to the new list. */
+TalusStatus talus_step_look_again(TalusWorld *world, double h);
 /* Fills the problem from the contacts; `soften` adds normal compliance to every contact. */
 TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
 
@@ -281,6 +289,8 @@ double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation, T
 /* Works of the contacts over the step, and their impulses back into the contact list. The problem's
  * body records hold the mean of free and solved velocities. */
 void talus_ledger_contacts(TalusWorld *world);
+/* Only the impulses, world frame, into the contact list. */
+void talus_store_impulses(TalusWorld *world);
 /* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
 void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum);
 void talus_ledger_close(TalusWorld *world);

@@ -61,6 +61,34 @@ static void mean_contact_velocity(const LedgerContext *c, int64_t i, double loca
     talus_frame_local(n, world, local);
 }
 
+/* gamma of contact i, three entries whatever the rows. */
+static void read_gamma(const LedgerContext *c, int64_t i, double gamma[3])
+{
+    const double *g = &c->gamma[c->op->rows * i];
+    gamma[0] = g[0];
+    gamma[1] = c->op->rows == 3 ? g[1] : 0.0;
+    gamma[2] = c->op->rows == 3 ? g[2] : 0.0;
+}
+
+static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const LedgerContext *c = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double gamma[3], world[3];
+        read_gamma(c, i, gamma);
+        talus_frame_world(c->op->frame[i], gamma, world);
+        c->world->contacts->impulse[i] = talus_vec3(world[0], world[1], world[2]);
+    }
+}
+
+void talus_store_impulses(TalusWorld *world)
+{
+    LedgerContext c = {world, talus_problem_operator(world->problem),
+                       talus_problem_gamma(world->problem)};
+    talus_parallel(world->pool, world->contacts->count, TALUS_GRAIN, store_impulses, &c);
+}
+
 static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
@@ -68,11 +96,8 @@ static void contact_works(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusContactList *list = c->world->contacts;
     double sum[SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++) {
-        double gamma[3] = {c->gamma[op->rows * i], 0.0, 0.0};
-        if (op->rows == 3) {
-            gamma[1] = c->gamma[3 * i + 1];
-            gamma[2] = c->gamma[3 * i + 2];
-        }
+        double gamma[3];
+        read_gamma(c, i, gamma);
         if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0) {
             list->impulse[i] = talus_vec3(0.0, 0.0, 0.0);
             continue;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { MAX_HALVINGS = 4 };
+enum { MAX_HALVINGS = 4, MAX_LOOKS = 4 };
 
 /* ---- a copy of the state, for halved steps ---- */
 
@@ -113,13 +113,14 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
-static TalusStatus solve_once(TalusWorld *world, TalusSolveInfo *part)
+/* One solve with what `used` iterations have left of the step's budget. */
+static TalusStatus solve_once(TalusWorld *world, int used, TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = world->def.tolerance * world->reference_speed;
     options.norm = world->def.norm;
     options.reference_speed = world->reference_speed;
-    options.max_iterations = world->def.max_iterations;
+    options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     if (world->contacts->count > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
@@ -130,9 +131,9 @@ static TalusStatus solve_once(TalusWorld *world, TalusSolveInfo *part)
     return TALUS_OK;
 }
 
-static TalusStatus solve(TalusWorld *world, double h, TalusSolveInfo *part)
+static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
-    TALUS_TRY(solve_once(world, part));
+    TALUS_TRY(solve_once(world, used, part));
     if (part->outcome != TALUS_OUTCOME_INFEASIBLE)
         return TALUS_OK;
     if (!world->said_infeasible)
@@ -143,7 +144,7 @@ static TalusStatus solve(TalusWorld *world, double h, TalusSolveInfo *part)
     world->said_infeasible = true;
     TalusSolveInfo first = *part;
     TALUS_TRY(talus_step_build(world, h, true));
-    TALUS_TRY(solve_once(world, part));
+    TALUS_TRY(solve_once(world, 0, part));
     part->outcome = TALUS_OUTCOME_INFEASIBLE;
     part->iterations += first.iterations;
     part->products += first.products;
@@ -182,21 +183,43 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
+/* Solves again as long as the solve itself brings bodies near each other that were not watched, and
+ * the step has iterations left. */
+static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
+{
+    for (int look = 0; look < MAX_LOOKS && part->iterations < world->def.max_iterations &&
+                       talus_step_surprised(world, h);
+         look++) {
+        TalusSolveInfo first = *part;
+        if (!world->backup.taken) /* the impulses are about to change */
+            TALUS_TRY(take_backup(world));
+        TALUS_TRY(talus_step_look_again(world, h));
+        TALUS_TRY(talus_step_build(world, h, false));
+        TALUS_TRY(solve(world, h, first.iterations, part));
+        part->iterations += first.iterations;
+        part->products += first.products;
+        part->seconds += first.seconds;
+        part->start_residual = first.start_residual;
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus advance(TalusWorld *world, double h, int depth)
 {
     TalusSolveInfo part;
     TALUS_TRY(talus_step_detect(world, h));
     TALUS_TRY(talus_step_build(world, h, false));
+    TALUS_TRY(solve(world, h, 0, &part));
+    TALUS_TRY(follow_up(world, h, &part));
     if (depth == 0)
         report_start(world);
-    TALUS_TRY(solve(world, h, &part));
     bool miss = missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_STOP)
         return fail_missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS &&
         part.outcome != TALUS_OUTCOME_INFEASIBLE) {
         world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
-        if (depth == 0)
+        if (!world->backup.taken)
             TALUS_TRY(take_backup(world));
         TALUS_TRY(advance(world, 0.5 * h, depth + 1));
         return advance(world, 0.5 * h, depth + 1);

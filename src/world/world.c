@@ -130,6 +130,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_bodies_clear(&world->bodies);
     clear_backup(&world->backup);
     talus_release(world->free_velocity);
+    talus_release(world->solved_velocity);
     talus_release(world->partial);
     talus_release(world->solver_state);
     talus_release(world->solver_spec);
