@@ -31,7 +31,7 @@ if [ "${1:-}" = --inside ]; then
         status=0
         chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
             ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
-            /bin/sh -c "cd /work/talus && $command" </dev/null || status=$?
+            /bin/sh -c "cd /talus && $command" </dev/null || status=$?
         say "$command: exit status $status after $(($(date +%s) - start)) s"
         [ $status -eq 0 ] || exit $status
     done
@@ -103,17 +103,16 @@ if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
     cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 fi
 
-mkdir -p "$root/work"
 if [ $worktree = yes ]; then
     say "copying the working tree"
-    mkdir -p "$root/work/talus"
+    mkdir -p "$root/talus"
     (cd "$repo" && git ls-files -z --cached --others --exclude-standard |
         tar --null -T - --ignore-failed-read -cf -) |
-        tar -C "$root/work/talus" --no-same-owner -xf -
+        tar -C "$root/talus" --no-same-owner -xf -
 else
     say "cloning $(git -C "$repo" rev-parse --short HEAD)"
-    git clone --quiet --no-hardlinks "$repo" "$root/work/talus"
+    git clone --quiet --no-hardlinks "$repo" "$root/talus"
 fi
-if [ -d "$repo/../shared" ]; then cp -r "$repo/../shared" "$root/work/shared"; fi
+if [ -d "$repo/../shared" ]; then cp -r "$repo/../shared" "$root/shared"; fi
 
 unshare --mount --propagation private sh "$0" --inside "$root" "$@"

@@ -158,7 +158,7 @@ bool talus_step_surprised(TalusWorld *world, double h)
     int slots = world->bodies.counts.slots;
     double limit = 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
     double surprises;
-    SurpriseContext c = {world, talus_problem_velocities(world->problem), limit * limit};
+    SurpriseContext c = {world, world->solved, limit * limit};
     talus_parallel(world->pool, slots, TALUS_GRAIN, find_surprises, &c);
     talus_sum_partials(world, slots, 1, &surprises);
     return surprises > 0.0;
@@ -170,7 +170,7 @@ TalusStatus talus_step_look_again(TalusWorld *world, double h)
     int slots = world->bodies.counts.slots;
     TALUS_TRY(TALUS_RESERVE(world->solved_velocity, world->solved_capacity, (size_t)slots, 0,
                             "solved velocities"));
-    SurpriseContext c = {.world = world, .solved = talus_problem_velocities(world->problem)};
+    SurpriseContext c = {.world = world, .solved = world->solved};
     talus_parallel(world->pool, slots, TALUS_GRAIN, copy_solved, &c);
     talus_store_impulses(world);
     world->impulse_step = h;

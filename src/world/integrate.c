@@ -178,7 +178,7 @@ TalusStatus talus_step_integrate(TalusWorld *world, double h)
     TalusOperator *op = talus_problem_operator(world->problem);
     IntegrateContext c = {
         .world = world,
-        .velocity = talus_problem_velocities(world->problem),
+        .velocity = world->solved,
         .before = op->body,
         .length = talus_problem_lengths(world->problem),
         .h = h,

@@ -187,6 +187,7 @@ struct TalusWorld {
     TalusVec3 *free_velocity;   /* [slots] v + h g */
     TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
     size_t free_capacity, solved_capacity;
+    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
     double least_size;              /* of the moving bodies */
     TalusContactList *contacts;     /* the detector's */

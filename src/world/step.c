@@ -128,6 +128,7 @@ static TalusStatus solve_once(TalusWorld *world, int used, TalusSolveInfo *part)
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
                           (long long)world->steps + 1, part->solver);
+    world->solved = talus_problem_velocities(world->problem);
     return TALUS_OK;
 }
 

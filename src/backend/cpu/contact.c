@@ -100,25 +100,18 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
     }
 }
 
-KERNEL void cross(const double a[3], const double b[3], double r[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static void general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                              double local[3])
 {
     const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
     const double *a = velocity[op->pair[i][0]];
     double world[3], turn[3];
-    cross(a + 4, arm, turn);
+    cross3(a + 4, arm, turn);
     for (int k = 0; k < 3; k++)
         world[k] = -a[k] - turn[k];
     if (op->pair[i][1] >= 0) {
         const double *b = velocity[op->pair[i][1]];
-        cross(b + 4, arm + 3, turn);
+        cross3(b + 4, arm + 3, turn);
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
@@ -202,7 +195,7 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
     talus_frame_world(op->frame[i], local, p);
     for (int side = 0; side < 2; side++) {
         double *r = record[spheres + 2 * j + side];
-        cross(op->arm[j] + 3 * side, p, t);
+        cross3(op->arm[j] + 3 * side, p, t);
         for (int k = 0; k < 3; k++) {
             r[k] = p[k];
             r[3 + k] = side ? -t[k] : t[k];
@@ -250,20 +243,6 @@ KERNEL void body_sum(const Gather *g, int body, double sum[6])
     lane_store(sum + 4, c);
 }
 
-KERNEL void turn_body(const TalusOperator *op, int body, const double torque[3], double k,
-                      double turn[3])
-{
-    if (!op->inertia) {
-        for (int i = 0; i < 3; i++)
-            turn[i] = k * torque[i];
-        return;
-    }
-    const double *m = op->inertia[body];
-    turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
-    turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
-    turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
-}
-
 static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Gather *g = context;
@@ -273,7 +252,7 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         double *v = g->velocity[i], sum[6], turn[3];
         double keep = g->free_motion ? 1.0 : 0.0;
         body_sum(g, i, sum);
-        turn_body(g->op, i, sum + 3, body[7], turn);
+        turn_body(g->op, i, body[7], sum + 3, turn);
         for (int k = 0; k < 3; k++) {
             v[k] = keep * body[k] + body[3] * sum[k];
             v[4 + k] = keep * body[4 + k] - turn[k];

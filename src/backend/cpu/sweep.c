@@ -115,18 +115,6 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
 
 /* ---- one contact of any kind ---- */
 
-KERNEL double dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-KERNEL void cross3(const double a[3], const double b[3], double r[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static void item_velocity(const SweepItem *item, const double (*velocity)[8], double u[3])
 {
     const double *a = velocity[item->a];
@@ -173,15 +161,7 @@ static void push_body(const TalusOperator *op, int body, double sign, const doub
 {
     double torque[3], turn[3];
     cross3(arm, dp, torque);
-    if (op->inertia) {
-        const double *m = op->inertia[body];
-        turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
-        turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
-        turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
-    } else {
-        for (int k = 0; k < 3; k++)
-            turn[k] = v[7] * torque[k];
-    }
+    turn_body(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * dp[k]);
         v[4 + k] += sign * turn[k];
