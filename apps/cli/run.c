@@ -147,13 +147,22 @@ static int open_resumed(Session *session)
 
 /* ---- the loop ---- */
 
+enum { TABLE_LINES = 50 };
+
 /* Whether this step is the first at or after a multiple of `every`. */
-static bool interval_ends(const Run *run, int64_t step)
+static bool interval_ends(const Run *run, int64_t step, double every)
 {
-    double h = talus_world_step_length(run->world), every = run->settings.every;
+    double h = talus_world_step_length(run->world);
     if (!(every > 0.0))
         return step == run->last_step;
     return floor((double)step * h / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
+}
+
+/* A table line goes with a frame, but a table should fit on a screen or two. */
+static double table_interval(const Run *run)
+{
+    double every = run->settings.every, lines = run->settings.until / every;
+    return lines > TABLE_LINES ? every * ceil(lines / TABLE_LINES) : every;
 }
 
 static int save(Session *session)
@@ -217,10 +226,11 @@ static int step_once(Session *session)
     TalusStepInfo info;
     if (talus_world_step(run->world, &info) != TALUS_OK)
         return step_failed(session);
-    bool line = interval_ends(run, info.step);
+    bool line = interval_ends(run, info.step, table_interval(run));
+    bool frame = interval_ends(run, info.step, run->settings.every);
     run_tally_step(&run->tally, &run->clock, &info);
     progress_step(&session->progress, run, &info, line || info.step == run->last_step);
-    int code = write_step(session, &info, line);
+    int code = write_step(session, &info, frame);
     if (code != CLI_OK)
         say_what_is_safe(session);
     return code;
@@ -344,7 +354,7 @@ static const CliOption run_options[] = {
      "write frames, tables and checkpoints to DIR, in place of\n"
      "an earlier run there; without it nothing is written"},
     {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
-     "simulated seconds between frames and between table lines"},
+     "simulated seconds between frames; table lines\nfollow them, 50 at most"},
     {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",
      "wall-clock seconds between checkpoints, 60 by default;\n"
      "one is also written at the end and on SIGINT or SIGTERM"},
