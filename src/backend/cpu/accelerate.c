@@ -32,8 +32,8 @@ KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
     Lane t2 = x[1] * x[1] + x[2] * x[2];
     Lane t = lane_sqrt(t2);
     Lane shrink = mu / lane_select(t2 > TINY2, t2, lane(1.0));
-    Mask inside = (t <= mu * x[0]) & (x[0] >= 0.0);
-    Mask apex = (mu * t <= -x[0]) & ~inside;
+    Mask inside = t <= mu * x[0]; /* for mu 0 also where apex is meant, */
+    Mask apex = mu * t <= -x[0];  /* which therefore decides */
     Lane mantle = (x[0] + mu * t) * inv;
     shrink = shrink * t * mantle;
     Lane n = lane_select(inside, x[0], mantle);

@@ -58,8 +58,8 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         shrink[w] = pack[w].mu / lane_select(t2[w] > TINY2, t2[w], lane(1.0));
     }
     for (int w = 0; w < wide; w++) {
-        Mask inside = (size[w] <= pack[w].mu * normal[w]) & (normal[w] >= 0.0);
-        Mask apex = ~inside & (pack[w].kappa * size[w] <= -normal[w]);
+        Mask inside = size[w] <= pack[w].mu * normal[w];   /* for mu 0 also where apex is meant, */
+        Mask apex = pack[w].kappa * size[w] <= -normal[w]; /* which therefore decides */
         Lane mantle = (normal[w] + pack[w].kappa * size[w]) * pack[w].mantle;
         shrink[w] = shrink[w] * size[w] * mantle;
         normal[w] = (Lane)(~apex & (Mask)lane_select(inside, normal[w], mantle));
