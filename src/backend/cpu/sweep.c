@@ -192,13 +192,28 @@ typedef struct Loop {
     bool fixed;
 } Loop;
 
+/* Body records lie anywhere: they are asked for AHEAD packs before they are needed. */
+enum { AHEAD = 6 };
+
+KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
+{
+    for (int k = 0; k < LANES; k++) {
+        __builtin_prefetch(velocity[pack->a[k]], 1);
+        if (!fixed)
+            __builtin_prefetch(velocity[pack->b[k]], 1);
+    }
+}
+
 KERNEL Lane sweep_range(SpherePack *pack, int64_t begin, int64_t end, double (*velocity)[8],
                         Lane rho, bool fixed)
 {
     Lane sum = lane(0.0);
     int64_t i = begin;
-    for (; i + WIDE <= end; i += WIDE)
+    for (; i + WIDE <= end; i += WIDE) {
+        for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
+            fetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
         sum += sweep_packs(&pack[i], WIDE, velocity, rho, fixed);
+    }
     for (; i < end; i++)
         sum += sweep_packs(&pack[i], 1, velocity, rho, fixed);
     return sum;
