@@ -157,14 +157,6 @@ TalusStatus talus_file_commit(TalusFile *file)
     return status;
 }
 
-void talus_file_discard(TalusFile *file)
-{
-    if (!file)
-        return;
-    unlink(file->temporary);
-    file_free(file);
-}
-
 /* ---- reads ---- */
 
 static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size)

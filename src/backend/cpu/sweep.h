@@ -65,7 +65,7 @@ struct TalusSweep {
     double *gamma;
     size_t gamma_room;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
-    int colours;                   /* the one being swept */
+    int colour;                    /* the one being swept */
 };
 
 /* The step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */

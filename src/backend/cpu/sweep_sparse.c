@@ -84,7 +84,7 @@ static double sweep_block(TalusSweep *sweep, int i)
 static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusSweep *sweep = context;
-    const int32_t *order = sweep->order + sweep->colour_start[sweep->colours];
+    const int32_t *order = sweep->order + sweep->colour_start[sweep->colour];
     double sum = 0.0;
     for (int64_t i = begin; i < end; i++)
         sum += sweep_block(sweep, order[i]);
@@ -96,7 +96,7 @@ static double run_colours(TalusSweep *sweep)
     double sum = 0.0;
     for (int c = 0; c < COLOURS; c++) {
         int count = sweep->colour_start[c + 1] - sweep->colour_start[c];
-        sweep->colours = c;
+        sweep->colour = c;
         talus_parallel(sweep->op->pool, count, ITEM_GRAIN, colour_chunk, sweep);
         for (int64_t k = 0; k < talus_chunks(count, ITEM_GRAIN); k++)
             sum += sweep->partial[k];
