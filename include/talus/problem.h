@@ -90,6 +90,28 @@ void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusRes
 /* The value of the objective that the problem minimises. */
 TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
+/* Everything the laboratory reports about an iterate, in one place (docs/metrics.md). With g the
+ * gradient, u the contact velocity, P the projection onto K, K* the dual cone, all 2-norms: */
+typedef struct TalusMetrics {
+    double objective;
+    TalusResidual natural;       /* above */
+    double natural_at_zero;      /* rms of gamma = 0, what relative figures divide by */
+    double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
+    double tau_g;                /* 1 / the largest diagonal scaling of a block */
+    double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */
+    double complementarity_std;
+    double complementarity_max;
+    double primal_infeasibility; /* largest distance of a g_i from K*, m/s */
+    double cone_violation;       /* largest distance of a gamma_i from K, N s */
+    double duality_gap;          /* |gamma . g|: primal minus dual objective when g is in K*; J */
+    double duality_gap_scaled;   /* the same over the largest |q_i| or |N_ii|, as OOQP */
+    double siconos;              /* exact Coulomb: |gamma - P(gamma - u - (mu|u_t|,0,0))| over */
+    double siconos_over_q;       /*   max(|q|, |gamma|, |u|), and over |q| */
+    int open, sliding, sticking; /* blocks with gamma = 0, on the mantle, inside */
+} TalusMetrics;
+
+TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
+
 #ifdef __cplusplus
 }
 #endif
