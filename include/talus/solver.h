@@ -27,12 +27,25 @@ typedef struct TalusSolveInfo {
     int products;           /* operator products or sweeps */
     TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
-    double seconds;
+    double seconds;         /* without what an observer took */
+    size_t memory_bytes;    /* most the solve held beside the problem: vectors, plans, factors */
 } TalusSolveInfo;
 
 /* Called after each iteration whose residual is known; returning false stops the solve (budget). It
  * must not call the problem: the solve is using its work space. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
+
+/* An iterate on its way, shown at the start, then at every iteration at first and later at every
+ * 2 % more of them, and at the end. Meanwhile the clock stands still, and the observer may ask the
+ * problem anything (talus_problem_measure); gamma must stay as it is. Methods that measure
+ * themselves only now and then are shown at those iterations. Returning false stops the solve. */
+typedef struct TalusObservation {
+    int iteration, products;
+    double seconds;
+    const double *gamma;
+} TalusObservation;
+
+typedef bool TalusObserver(void *user, const TalusObservation *observation);
 
 typedef struct TalusSolveOptions {
     double tolerance; /* m/s, in `norm`; 0 runs the whole budget */
@@ -43,6 +56,8 @@ typedef struct TalusSolveOptions {
     double max_seconds; /* 0: no limit (a limit makes results depend on the machine) */
     TalusMonitor *monitor;
     void *monitor_user;
+    TalusObserver *observer;
+    void *observer_user;
 } TalusSolveOptions;
 
 TalusSolveOptions talus_solve_options_default(void);

@@ -11,6 +11,9 @@
 
 #include "backend/operator.h"
 
+/* Vectors that dots and combine take at once. */
+enum { TALUS_VECTORS = 64 };
+
 /* How a Gauss-Seidel sweep visits the blocks. */
 typedef enum TalusOrder {
     TALUS_ORDER_FORWARD,   /* in the order of the problem, one thread */
@@ -46,6 +49,24 @@ typedef struct TalusAccelerated {
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
 } TalusAccelerated;
 
+/* Sums of one forward-backward step at x, in the scaled metric but for the residual. */
+typedef struct TalusForward {
+    double r2, rg;                  /* |x - t|^2 and (x - t)'g */
+    double residual2, residual_max; /* natural residual of x as in TalusStepSums */
+} TalusForward;
+
+/* The face of x: a block is active when it is on the boundary of its set (gamma_n = 0; for a cone
+ * also the mantle), else free. With x~ = (x - P(x - step g)) / step, the reduced gradient is x~ and
+ * the free gradient g on free blocks, the chopped gradient x~ on active ones. */
+typedef struct TalusFace {
+    double free2;                   /* |free gradient|^2 */
+    double reduced_g, chopped_g;    /* reduced'g and chopped'g */
+    double chopped2;                /* |chopped gradient|^2 */
+    double residual2, residual_max; /* natural residual of x */
+    int active;                     /* blocks on their boundary; */
+    int unbound;                    /*   of these, with a chopped gradient that is not zero */
+} TalusFace;
+
 typedef struct TalusSweep TalusSweep;
 
 typedef struct TalusSweepOptions {
@@ -80,6 +101,42 @@ typedef struct TalusBackend {
      * returns the residual of the gamma that came in. One product. */
     void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
                   double *max);
+
+    /* ---- For gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. ---- */
+
+    /* out = S (N + E) S x, plus S q where `offset`. One product. */
+    void (*gradient)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     bool offset, double *out);
+    /* sums[k] = x[k]'y, and out = sum of a[k] x[k]; at most TALUS_VECTORS at once. `out` may be one
+     * of the x. */
+    void (*dots)(const TalusOperator *op, int count, const double *const *x, const double *y,
+                 double *sums);
+    void (*combine)(const TalusOperator *op, int count, const double *const *x, const double *a,
+                    double *out);
+    /* x = P(x). */
+    void (*project)(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
+    /* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
+    void (*forward_backward)(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *g, double step, double *t, double *r,
+                             TalusForward *sums);
+    /* The gradients of the face of x; each vector may be NULL. */
+    void (*split)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                  const double *g, double step, double *free_part, double *reduced, double *chopped,
+                  TalusFace *face);
+    /* y = 0 on the active blocks of x. */
+    void (*mask)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                 double *y);
+    /* out = projection of d onto the tangent cone of the set at x; out may be d. */
+    void (*tangent)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    const double *d, double *out);
+    /* The largest a >= 0 with x - a p in the set; infinite if there is none. */
+    double (*feasible_step)(const TalusOperator *op, const TalusMetricBlock *metric,
+                            const double *x, const double *p);
+    /* Blocks active in y, and blocks that are active in one of x and y alone. */
+    void (*compare)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    const double *y, int *active, int *changed);
+
+    /* ---- Fused steps of single methods ---- */
 
     /* One projected gradient step with momentum: evaluates g at x, then
      *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),

@@ -12,12 +12,40 @@
 
 enum { ALIGNMENT = 64 };
 
+/* In front of every block, one line of its own: how many bytes it holds. */
+typedef struct Header {
+    size_t bytes;
+} Header;
+
 static atomic_uint_fast64_t allocation_count;
+static atomic_size_t bytes_now, bytes_peak;
 static atomic_long fail_countdown;
 
 uint64_t talus_allocation_count(void)
 {
     return atomic_load(&allocation_count);
+}
+
+size_t talus_memory_now(void)
+{
+    return atomic_load(&bytes_now);
+}
+
+size_t talus_memory_peak(void)
+{
+    return atomic_load(&bytes_peak);
+}
+
+void talus_memory_reset_peak(void)
+{
+    atomic_store(&bytes_peak, atomic_load(&bytes_now));
+}
+
+static void count_bytes(size_t bytes)
+{
+    size_t now = atomic_fetch_add(&bytes_now, bytes) + bytes, peak = atomic_load(&bytes_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now))
+        ;
 }
 
 void talus_fail_allocation_in(long n)
@@ -33,18 +61,21 @@ static bool injected_failure(void)
 /* Uninitialised block, or NULL with the message set. */
 static void *raw_block(size_t count, size_t element, const char *what)
 {
-    if (element && count > (SIZE_MAX - ALIGNMENT) / element) {
+    if (element && count > (SIZE_MAX - 2 * ALIGNMENT) / element) {
         talus_fail(TALUS_ERR_MEMORY, "%s: %zu elements of %zu bytes overflow the address space",
                    what, count, element);
         return NULL;
     }
     size_t bytes = (count * element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    void *block = injected_failure() ? NULL : aligned_alloc(ALIGNMENT, bytes);
-    if (!block)
+    char *block = injected_failure() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
+    if (!block) {
         talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
-    else
-        atomic_fetch_add(&allocation_count, 1);
-    return block;
+        return NULL;
+    }
+    atomic_fetch_add(&allocation_count, 1);
+    count_bytes(bytes);
+    ((Header *)block)->bytes = bytes;
+    return block + ALIGNMENT;
 }
 
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what)
@@ -58,7 +89,11 @@ TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *wh
 
 void talus_release(void *pointer)
 {
-    free(pointer);
+    if (!pointer)
+        return;
+    char *block = (char *)pointer - ALIGNMENT;
+    atomic_fetch_sub(&bytes_now, ((const Header *)block)->bytes);
+    free(block);
 }
 
 void talus_free(void *bytes)

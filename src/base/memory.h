@@ -25,6 +25,11 @@ TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t ke
 #define TALUS_RESERVE(pointer, capacity, need, keep, what) \
     talus_reserve((void **)&(pointer), &(capacity), (need), (keep), sizeof *(pointer), (what))
 
+/* Bytes in blocks of the library now, and the most since the start or the last reset. */
+size_t talus_memory_now(void);
+size_t talus_memory_peak(void);
+void talus_memory_reset_peak(void);
+
 /* For tests: the n-th allocation from now on fails (1 = the next); 0 switches it off. */
 void talus_fail_allocation_in(long n);
 

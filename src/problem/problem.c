@@ -43,7 +43,8 @@ void talus_problem_destroy(TalusProblem *p)
                            p->scratch.velocity,
                            p->scratch.product,
                            p->scratch.unscaled,
-                           p->scratch.partial};
+                           p->scratch.partial,
+                           p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);

@@ -40,4 +40,62 @@ TALUS_INLINE void talus_project_cone(double mu, double kappa, double *n, double 
     *t2 *= shrink;
 }
 
+/* Where a block stands in its cone. Impulses come from projections, so the mantle is met up to
+ * rounding. Without friction the cone is a half line, which has no mantle to stand on. */
+typedef enum TalusConeState {
+    TALUS_CONE_APEX,
+    TALUS_CONE_MANTLE,
+    TALUS_CONE_INSIDE
+} TalusConeState;
+
+TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, double t2)
+{
+    if (!(n > 0.0))
+        return TALUS_CONE_APEX;
+    if (mu > 0.0 && t1 * t1 + t2 * t2 >= mu * mu * n * n * (1.0 - 1e-12))
+        return TALUS_CONE_MANTLE;
+    return TALUS_CONE_INSIDE;
+}
+
+/* Projection of d onto the tangent cone at x: the cone itself at the apex, a half space on the
+ * mantle, everything inside (the axis without friction). */
+TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
+{
+    TalusConeState state = talus_cone_state(mu, x[0], x[1], x[2]);
+    if (state == TALUS_CONE_APEX) {
+        talus_project_cone(mu, mu, &d[0], &d[1], &d[2]);
+    } else if (mu == 0.0) {
+        d[1] = d[2] = 0.0;
+    } else if (state == TALUS_CONE_MANTLE) {
+        double t = sqrt(x[1] * x[1] + x[2] * x[2]);
+        double out = -mu * d[0] + (x[1] * d[1] + x[2] * d[2]) / t;
+        if (out > 0.0) {
+            out /= 1.0 + mu * mu;
+            d[0] += mu * out;
+            d[1] -= out * x[1] / t;
+            d[2] -= out * x[2] / t;
+        }
+    }
+}
+
+/* The largest a >= 0 with x - a p in the cone, x being in it: where the path first meets
+ *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
+TALUS_INLINE double talus_cone_step(double mu, const double x[3], const double p[3])
+{
+    double mu2 = mu * mu, apex = p[0] > 0.0 ? x[0] / p[0] : INFINITY;
+    double c = x[1] * x[1] + x[2] * x[2] - mu2 * x[0] * x[0];
+    double b = x[1] * p[1] + x[2] * p[2] - mu2 * x[0] * p[0];
+    double s = p[1] * p[1] + p[2] * p[2] - mu2 * p[0] * p[0];
+    c = c < 0.0 ? c : 0.0;
+    double root2 = b * b - s * c;
+    if (root2 < 0.0)
+        return apex;
+    double root = sqrt(root2), exit = INFINITY;
+    if (b < 0.0)
+        exit = -c / (root - b);
+    else if (s > 0.0)
+        exit = (b + root) / s;
+    return exit < apex ? exit : apex;
+}
+
 #endif

@@ -56,31 +56,6 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
 }
 
-typedef struct MetricPass {
-    const TalusOperator *op;
-    TalusMetricBlock *out;
-    bool trace;
-} MetricPass;
-
-static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const MetricPass *pass = context;
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++) {
-        double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
-        m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
-        m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
-        m[2] = pass->op->rows == 3 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
-        m[3] = 1.0 / (1.0 + m[2] * m[2]);
-    }
-}
-
-static void fill_metric(TalusSolve *s, const Params *p, Work *w)
-{
-    MetricPass pass = {s->op, w->metric, p->metric == TALUS_METRIC_TRACE};
-    talus_parallel(s->op->pool, s->op->blocks, 4096, metric_chunk, &pass);
-}
-
 /* Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. */
 static double next_momentum(double *theta)
 {
@@ -113,9 +88,9 @@ static void iterate(TalusSolve *s, const Params *p, State *state, TalusAccelerat
         talus_solve_count(s, 1);
         if (a->want_residual) {
             double rms = sqrt(sums.residual2 / s->op->blocks);
-            if (talus_solve_watching(s))
-                a->warm = false; /* the look below uses the scratch */
-            go = !talus_solve_infeasible(s, a->x_prev, a->metric, rms) &&
+            if (talus_solve_wants_iterate(s))
+                a->warm = false; /* showing it uses the scratch */
+            go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
                  talus_solve_continue(s, rms, sums.residual_max);
         }
     }
@@ -128,7 +103,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(reserve(s, w));
-    fill_metric(s, p, w);
+    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
     const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (state->norm > 0.0)
         state->norm *= p->forget;
@@ -159,7 +134,7 @@ const TalusSolverType talus_solver_apgd = {
     .name = "apgd",
     .summary = "accelerated projected gradient, anisotropic metric, restarts: the default",
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
-    .accepts = "nonneg, cone; matrix-free and explicit",
+    .takes = TALUS_TAKES_ALL,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

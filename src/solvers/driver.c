@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "solvers/show.h"
 #include "solvers/watch.h"
 
 #include <math.h>
@@ -31,6 +32,8 @@ struct TalusSolver {
     TalusSolver *loose; /* "auto" only: for loose tolerances */
     void *params, *state, *work;
     TalusWatch watch;
+    TalusShow show;
+    size_t held; /* bytes kept from solve to solve */
 };
 
 /* ---- options and names ---- */
@@ -48,6 +51,12 @@ const char *talus_outcome_name(TalusOutcome outcome)
     return names[outcome];
 }
 
+static const char *accepts(const TalusSolverType *type)
+{
+    static const char *const names[] = {"", "nonneg", "cone", "nonneg, cone"};
+    return names[type->takes];
+}
+
 int talus_solver_count(void)
 {
     return SOLVERS + 1;
@@ -59,11 +68,11 @@ TalusSolverRow talus_solver_row(int index)
         TalusSolverRow row = {"auto",
                               "gs:omega=1.5 when the tolerance is 3 % of the reference speed or "
                               "looser, else apgd",
-                              "docs/solvers.md", "nonneg, cone; matrix-free and explicit"};
+                              "docs/solvers.md", "nonneg, cone"};
         return row;
     }
     const TalusSolverType *t = table[index - 1];
-    TalusSolverRow row = {t->name, t->summary, t->reference, t->accepts};
+    TalusSolverRow row = {t->name, t->summary, t->reference, accepts(t)};
     return row;
 }
 
@@ -147,18 +156,21 @@ void talus_solver_destroy(TalusSolver *s)
         s->type->clear(s->work);
     talus_solver_destroy(s->loose);
     talus_watch_clear(&s->watch);
+    talus_show_clear(&s->show);
     talus_release(s->params);
     talus_release(s->state);
     talus_release(s->work);
     talus_release(s);
 }
 
-/* Every solver so far takes both sets and both operators; a new one that does not says so here. */
 TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
 {
-    (void)s;
-    (void)problem;
-    return TALUS_OK;
+    bool friction = problem->op.rows == 3;
+    if (s->type->takes & (friction ? TALUS_TAKES_CONE : TALUS_TAKES_NONNEG))
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "solver %s: takes problems %s friction, this one has %s", s->type->name,
+                      friction ? "without" : "with", friction ? "it" : "none");
 }
 
 size_t talus_solver_state_size(const TalusSolver *s)
@@ -196,7 +208,7 @@ void talus_solve_count(TalusSolve *solve, int products)
 bool talus_solve_within_budget(TalusSolve *solve)
 {
     if (solve->info->iterations >= solve->options->max_iterations ||
-        (solve->deadline > 0.0 && talus_now() > solve->deadline)) {
+        (solve->deadline > 0.0 && talus_now() - solve->paused > solve->deadline)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         return false;
     }
@@ -225,6 +237,30 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
         return false;
     }
     return talus_solve_within_budget(solve);
+}
+
+bool talus_solve_next(TalusSolve *solve, int products, const double *x,
+                      const TalusMetricBlock *metric, double residual2, double residual_max)
+{
+    double rms = sqrt(residual2 / solve->op->blocks);
+    talus_solve_count(solve, products);
+    return talus_solve_show(solve, x, metric, rms) &&
+           talus_solve_continue(solve, rms, residual_max);
+}
+
+bool talus_solve_wants_iterate(const TalusSolve *solve)
+{
+    return talus_show_due(solve) || talus_watch_due(solve);
+}
+
+bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                      double rms)
+{
+    if (talus_show_due(solve) && !talus_show_iterate(solve, x, metric)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        return false;
+    }
+    return !talus_watch_look(solve, x, metric, rms);
 }
 
 /* ---- the solve ---- */
@@ -279,8 +315,9 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                         .gamma = problem->gamma,
                         .info = info,
                         .strictness = 1.0,
-                        .watch = &s->watch};
-    double began = talus_now();
+                        .began = talus_now(),
+                        .watch = &s->watch,
+                        .show = &s->show};
     size_t n = (size_t)talus_problem_size(problem);
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     if (options->max_iterations <= 0)
@@ -288,13 +325,19 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                           options->max_iterations);
     TALUS_TRY(talus_solver_supports(s, problem));
     if (options->max_seconds > 0.0)
-        solve.deadline = began + options->max_seconds;
+        solve.deadline = solve.began + options->max_seconds;
+    TALUS_TRY(talus_show_begin(&solve));
+    size_t held = talus_memory_now();
+    talus_memory_reset_peak();
     talus_watch_reset(&s->watch);
     if (n == 0)
         info->outcome = TALUS_OUTCOME_CONVERGED;
     else
         TALUS_TRY(run(s, &solve));
     settle_outcome(&solve);
-    info->seconds = talus_now() - began;
+    info->seconds = talus_now() - solve.began - solve.paused;
+    info->memory_bytes = talus_memory_peak() - held + s->held;
+    s->held += talus_memory_now() - held;
+    talus_show_end(&solve);
     return TALUS_OK;
 }

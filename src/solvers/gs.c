@@ -60,9 +60,9 @@ static TalusStatus solve_gs(TalusSolve *s)
     do {
         rms = sqrt(s->backend->sweep_run(work->sweep) / s->op->blocks);
         talus_solve_count(s, products);
-        if (talus_solve_watching(s)) {
+        if (talus_solve_wants_iterate(s)) {
             s->backend->sweep_end(work->sweep, s->gamma);
-            if (talus_solve_infeasible(s, s->gamma, NULL, rms))
+            if (!talus_solve_show(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
@@ -81,7 +81,7 @@ const TalusSolverType talus_solver_gs = {
     .name = "gs",
     .summary = "projected Gauss-Seidel: fast to a loose tolerance",
     .reference = "negrut-2009 Algorithm 1",
-    .accepts = "nonneg, cone; matrix-free and explicit",
+    .takes = TALUS_TAKES_ALL,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -6,7 +6,6 @@
  * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
 #include "solvers/solver.h"
 
-#include <math.h>
 #include <stddef.h>
 
 typedef struct Params {
@@ -22,14 +21,10 @@ static const TalusParam params[] = {
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;
-    double sum2, max, rms;
-    do { /* the residual is that of the iterate before the step: one product serves both */
+    double sum2, max;
+    do /* the residual is that of the iterate before the step: one product serves both */
         s->backend->relax(s->op, p->omega, p->lambda, s->gamma, &sum2, &max);
-        rms = sqrt(sum2 / s->op->blocks);
-        talus_solve_count(s, 1);
-        if (talus_solve_infeasible(s, s->gamma, NULL, rms))
-            return TALUS_OK;
-    } while (talus_solve_continue(s, rms, max));
+    while (talus_solve_next(s, 1, s->gamma, NULL, sum2, max));
     return TALUS_OK;
 }
 
@@ -42,7 +37,7 @@ const TalusSolverType talus_solver_jacobi = {
     .name = "jacobi",
     .summary = "projected Jacobi: simple, parallel, slow",
     .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
-    .accepts = "nonneg, cone; matrix-free and explicit",
+    .takes = TALUS_TAKES_ALL,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -10,8 +10,16 @@
 
 typedef struct TalusSolve TalusSolve;
 
+/* What a solver takes. */
+enum {
+    TALUS_TAKES_NONNEG = 1, /* problems without friction */
+    TALUS_TAKES_CONE = 2,   /* problems with circular cones */
+    TALUS_TAKES_ALL = TALUS_TAKES_NONNEG | TALUS_TAKES_CONE
+};
+
 typedef struct TalusSolverType {
-    const char *name, *summary, *reference, *accepts;
+    const char *name, *summary, *reference;
+    int takes;
     const TalusParam *params;
     int param_count;
     size_t param_size; /* of the parameter struct */
@@ -35,9 +43,10 @@ struct TalusSolve {
     /* kept by the driver */
     TalusSolveInfo *info;
     double strictness; /* estimates must beat tolerance times this; lowered when one was too rosy */
-    double deadline;
-    bool started; /* a first residual has been seen */
+    double began, paused, deadline; /* clock: start, time given to observers, end of the budget */
+    bool started;                   /* a first residual has been seen */
     struct TalusWatch *watch;
+    struct TalusShow *show;
 };
 
 /* Counts one iteration with `products` products. */
@@ -50,17 +59,27 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max);
 /* True if the budget allows another iteration; for iterations whose residual is not known. */
 bool talus_solve_within_budget(TalusSolve *solve);
 
-/* True at the iterations at which talus_solve_infeasible would look: gamma need not be at hand at
- * the others. */
-bool talus_solve_watching(const TalusSolve *solve);
+/* True when talus_solve_show has a use for the iterate now; at other times it need not be at hand. */
+bool talus_solve_wants_iterate(const TalusSolve *solve);
 
-/* To be called now and then with the current iterate, gamma = s x (metric NULL: x is gamma):
- * true when the problem proves infeasible. */
-bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                            double rms);
+/* Shows the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the watch
+ * for infeasible problems. False when the solve is to end: the observer asked for it, or the problem
+ * proves infeasible. Uses the operator's scratch. */
+bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                      double rms);
 
-/* The largest eigenvalue of S (N + E) S by power iteration: an estimate from below. `x` and `y` are
- * work vectors. Counts its products. */
+/* The usual end of an iteration: counts it with its products, shows the iterate, and asks whether to
+ * go on, given the sums of a residual. */
+bool talus_solve_next(TalusSolve *solve, int products, const double *x,
+                      const TalusMetricBlock *metric, double residual2, double residual_max);
+
+/* The metric s of a solver: 1 / sqrt of the block's mean diagonal (trace) or of its normal and
+ * tangential entries apart (anisotropic). `out` has room for op->blocks. */
+void talus_solver_metric(const TalusSolve *solve, TalusMetric kind, TalusMetricBlock *out);
+
+/* The largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration: an estimate from
+ * below, to be used with a margin and a test on gradients. `x` and `y` are work vectors. Counts its
+ * products. */
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
 

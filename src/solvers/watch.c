@@ -109,18 +109,17 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     return certificate(solve);
 }
 
-bool talus_solve_watching(const TalusSolve *solve)
+bool talus_watch_due(const TalusSolve *solve)
 {
     return solve->info->iterations >= solve->watch->next;
 }
 
-bool talus_solve_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                            double rms)
+bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                      double rms)
 {
     TalusWatch *w = solve->watch;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (!talus_solve_watching(solve) ||
-        TALUS_RESERVE(w->old, w->old_room, n, 0, "snapshot") != TALUS_OK)
+    if (!talus_watch_due(solve) || TALUS_RESERVE(w->old, w->old_room, n, 0, "snapshot") != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
     double size = iterate_size(solve, x, metric);

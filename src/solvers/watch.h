@@ -14,6 +14,10 @@ typedef struct TalusWatch {
     size_t old_room, delta_room, product_room;
 } TalusWatch;
 
+/* Whether the next look would look, and the look: true when the iterate proves that there is none. */
+bool talus_watch_due(const TalusSolve *solve);
+bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                      double rms);
 void talus_watch_reset(TalusWatch *watch);
 void talus_watch_clear(TalusWatch *watch);
 

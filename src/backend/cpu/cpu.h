@@ -56,7 +56,8 @@ typedef struct TalusCpuScratch {
     double (*velocity)[8];
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     double *partial;            /* sums by chunk */
-    size_t record_room, velocity_room, product_room, unscaled_room, partial_room;
+    double *many;               /* the same for TALUS_VECTORS dot products at once */
+    size_t record_room, velocity_room, product_room, unscaled_room, partial_room, many_room;
 } TalusCpuScratch;
 
 /* PARTIALS sums per chunk at most. */
@@ -64,6 +65,28 @@ enum { PARTIALS = 8 };
 
 double talus_cpu_dot(const TalusOperator *op, const double *x, const double *y);
 void talus_cpu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y);
+void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
+                    double *sums);
+void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
+                       double *out);
+
+/* Block by block, blocks.c */
+void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
+void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x, const double *g, double step, double *t, double *r,
+                                TalusForward *sums);
+void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     const double *g, double step, double *free_part, double *reduced,
+                     double *chopped, TalusFace *face);
+void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    double *y);
+void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                       const double *d, double *out);
+double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                               const double *x, const double *p);
+void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                       const double *y, int *active, int *changed);
+
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 

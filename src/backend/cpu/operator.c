@@ -32,6 +32,9 @@ static TalusStatus scratch(const TalusOperator *op)
         TALUS_TRY(TALUS_RESERVE(s->product, s->product_room, n, 0, "operator product"));
         TALUS_TRY(TALUS_RESERVE(s->unscaled, s->unscaled_room, n, 0, "impulses"));
     }
+    size_t vector_chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN);
+    TALUS_TRY(
+        TALUS_RESERVE(s->many, s->many_room, TALUS_VECTORS * vector_chunks, 0, "dot products"));
     return TALUS_RESERVE(s->partial, s->partial_room, PARTIALS * chunks, 0, "partial sums");
 }
 
@@ -43,6 +46,8 @@ typedef struct Product {
     double *out;
     const double (*velocity)[8];
     bool compliant, offset;
+    const TalusMetricBlock *metric; /* gradient in a metric: gamma is S times this x, */
+    const double *x;                /*   and the result is multiplied by S */
 } Product;
 
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -104,7 +109,7 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
 static void product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                     double *out)
 {
-    Product p = {op, gamma, out, NULL, compliant, offset};
+    Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
     if (op->pair && !gamma) {
         p.velocity = (const double(*)[8])op->body; /* v_f itself */
     } else if (op->pair) {
@@ -112,6 +117,60 @@ static void product(const TalusOperator *op, const double *gamma, bool compliant
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
+}
+
+/* ---- gradient in a metric ---- */
+
+/* gamma = S x, as wrenches or, for rows of a matrix, as a vector. */
+static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Product *p = context;
+    const TalusOperator *op = p->op;
+    const int rows = op->rows;
+    double local[3 * BLOCK_GRAIN];
+    double *gamma = op->pair ? local : op->scratch->unscaled + begin * rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < rows; k++)
+            gamma[(i - begin) * rows + k] = p->metric[i][k > 0] * p->x[i * rows + k];
+    if (op->pair)
+        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+}
+
+static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Product *p = context;
+    const TalusOperator *op = p->op;
+    const int rows = op->rows;
+    double *out = p->out + begin * rows;
+    (void)chunk;
+    gradient_of(p, begin, end, out);
+    for (int64_t i = begin; i < end; i++, out += rows) {
+        const double *s = p->metric[i];
+        if (op->pair && op->compliance)
+            out[0] += op->compliance[i] * s[0] * p->x[i * rows];
+        for (int k = 0; k < rows; k++)
+            out[k] *= s[k > 0];
+    }
+}
+
+static void gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     bool offset, double *out)
+{
+    if (!metric) {
+        product(op, x, true, offset, out);
+        return;
+    }
+    Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
+    if (op->pair) {
+        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset,
+                         op->scratch->velocity);
+        p.velocity = (const double(*)[8])op->scratch->velocity;
+    } else {
+        p.gamma = op->scratch->unscaled;
+    }
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scaled_chunk, &p);
 }
 
 /* ---- residual and Jacobi step ---- */
@@ -196,14 +255,14 @@ static void run_blocks(BlockPass *pass, double *sum2, double *max)
 
 static void residual(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
-    BlockPass pass = {.product = {op, gamma, NULL, NULL, true, true}};
+    BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
     run_blocks(&pass, sum2, max);
 }
 
 static void relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
                   double *max)
 {
-    BlockPass pass = {.product = {op, gamma, NULL, NULL, true, true},
+    BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
                       .omega = omega,
                       .lambda = lambda};
@@ -222,6 +281,16 @@ const TalusBackend talus_backend_cpu = {
     .product = product,
     .residual = residual,
     .relax = relax,
+    .gradient = gradient,
+    .dots = talus_cpu_dots,
+    .combine = talus_cpu_combine,
+    .project = talus_cpu_project,
+    .forward_backward = talus_cpu_forward_backward,
+    .split = talus_cpu_split,
+    .mask = talus_cpu_mask,
+    .tangent = talus_cpu_tangent,
+    .feasible_step = talus_cpu_feasible_step,
+    .compare = talus_cpu_compare,
     .accelerate = talus_cpu_accelerate,
     .scale = talus_cpu_scale,
     .sweep_begin = talus_cpu_sweep_begin,

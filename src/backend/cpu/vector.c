@@ -1,6 +1,8 @@
 /* backend/cpu/vector.c - vector operations with sums that do not depend on threads. */
 #include "backend/cpu/cpu.h"
 
+#include <string.h>
+
 typedef struct VectorPass {
     const double *x;
     double *y;
@@ -67,4 +69,59 @@ void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bo
 {
     VectorPass pass = {.y = x, .metric = metric, .rows = op->rows, .into = into};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
+}
+
+typedef struct ManyPass {
+    const double *const *x;
+    const double *y, *a;
+    double *out, *partial;
+    int64_t chunks;
+    int count;
+} ManyPass;
+
+static void dots_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ManyPass *pass = context;
+    for (int v = 0; v < pass->count; v++) {
+        VectorPass one = {
+            .x = pass->x[v], .other = pass->y, .partial = pass->partial + v * pass->chunks};
+        dot_chunk(&one, begin, end, chunk);
+    }
+}
+
+void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
+                    double *sums)
+{
+    int64_t n = (int64_t)op->rows * op->blocks, chunks = talus_chunks(n, VECTOR_GRAIN);
+    ManyPass pass = {
+        .x = x, .y = y, .partial = op->scratch->many, .count = count, .chunks = chunks};
+    talus_parallel(op->pool, n, VECTOR_GRAIN, dots_chunk, &pass);
+    for (int v = 0; v < count; v++) {
+        sums[v] = 0.0;
+        for (int64_t i = 0; i < chunks; i++)
+            sums[v] += pass.partial[v * chunks + i];
+    }
+}
+
+/* A piece of the result stays in the first-level cache while all vectors pass over it. */
+static void combine_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    enum { PIECE = 512 };
+    const ManyPass *pass = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i += PIECE) {
+        double sum[PIECE] = {0.0};
+        int64_t length = end - i < PIECE ? end - i : PIECE;
+        for (int v = 0; v < pass->count; v++)
+            for (int64_t k = 0; k < length; k++)
+                sum[k] += pass->a[v] * pass->x[v][i + k];
+        memcpy(pass->out + i, sum, (size_t)length * sizeof *sum);
+    }
+}
+
+void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
+                       double *out)
+{
+    ManyPass pass = {.x = x, .a = a, .out = out, .count = count};
+    talus_parallel(op->pool, (int64_t)op->rows * op->blocks, VECTOR_GRAIN, combine_chunk, &pass);
 }

@@ -1,0 +1,312 @@
+/* backend/cpu/blocks.c - operations block by block: projections, steps, faces.
+ *
+ * Bound by memory: each reads and writes every vector once. Sums go through one slot per chunk. */
+#include "backend/cpu/cpu.h"
+
+#include "sets/cone.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Pass {
+    const TalusOperator *op;
+    const TalusMetricBlock *metric;
+    const double *x, *g;
+    double step;
+    double *t, *r;                         /* forward_backward; t: project, mask and tangent */
+    double *free_part, *reduced, *chopped; /* split */
+} Pass;
+
+/* ---- one block ---- */
+
+static inline double friction(const Pass *pass, int64_t i)
+{
+    if (pass->op->rows == 1)
+        return 0.0;
+    return pass->metric ? pass->metric[i][2] : pass->op->mu[i];
+}
+
+static inline void project_block(int rows, double mu, double *x)
+{
+    if (rows == 1)
+        x[0] = talus_project_nonneg(x[0]);
+    else
+        talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
+}
+
+static inline TalusConeState state_of(int rows, double mu, const double *x)
+{
+    if (rows == 1)
+        return x[0] > 0.0 ? TALUS_CONE_INSIDE : TALUS_CONE_APEX;
+    return talus_cone_state(mu, x[0], x[1], x[2]);
+}
+
+/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
+static inline double natural2(const Pass *pass, int64_t i, const double *x, const double *g)
+{
+    const int rows = pass->op->rows;
+    double d = talus_block_scale(pass->op, (int)i), gamma[3], step[3] = {0.0}, r2 = 0.0;
+    for (int k = 0; k < rows; k++) {
+        double s = pass->metric ? pass->metric[i][k > 0] : 1.0;
+        gamma[k] = s * x[k];
+        step[k] = gamma[k] - g[k] / (s * d);
+    }
+    project_block(rows, rows == 3 ? pass->op->mu[i] : 0.0, step);
+    for (int k = 0; k < rows; k++) {
+        double r = d * (gamma[k] - step[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+/* ---- sums ---- */
+
+/* Adds `count` sums of all chunks; the last of them is a maximum. */
+static void collect(const TalusOperator *op, int count, double *total)
+{
+    for (int k = 0; k < count; k++)
+        total[k] = 0.0;
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        for (int k = 0; k < count - 1; k++)
+            total[k] += partial[k];
+        total[count - 1] =
+            partial[count - 1] <= total[count - 1] ? total[count - 1] : partial[count - 1];
+    }
+}
+
+static inline void add_max(double *max, double value) /* a NaN must not hide behind a maximum */
+{
+    *max = value <= *max ? *max : value;
+}
+
+/* ---- projections ---- */
+
+static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        project_block(rows, friction(pass, i), pass->t + i * rows);
+}
+
+void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+{
+    Pass pass = {.op = op, .metric = metric, .t = x};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_chunk, &pass);
+}
+
+static void forward_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t i = begin; i < end; i++) {
+        double x[3], g[3], t[3] = {0.0};
+        for (int k = 0; k < rows; k++) {
+            x[k] = pass->x[i * rows + k];
+            g[k] = pass->g[i * rows + k];
+            t[k] = x[k] - pass->step * g[k];
+        }
+        project_block(rows, friction(pass, i), t);
+        double r2 = natural2(pass, i, x, g);
+        for (int k = 0; k < rows; k++) {
+            double r = x[k] - t[k];
+            sums[0] += r * r;
+            sums[1] += r * g[k];
+            if (pass->r)
+                pass->r[i * rows + k] = r;
+        }
+        if (pass->t)
+            memcpy(pass->t + i * rows, t, (size_t)rows * sizeof *t);
+        sums[2] += r2;
+        add_max(&sums[3], r2);
+    }
+    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+}
+
+void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                                const double *x, const double *g, double step, double *t, double *r,
+                                TalusForward *sums)
+{
+    Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
+    double total[4];
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, forward_chunk, &pass);
+    collect(op, 4, total);
+    *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
+}
+
+/* ---- faces ---- */
+
+/* A block without friction in a problem with it moves along its axis only. */
+static inline void free_gradient(int rows, double mu, double g[3])
+{
+    if (rows == 3 && mu == 0.0)
+        g[1] = g[2] = 0.0;
+}
+
+enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
+
+static inline void split_block(const Pass *pass, int64_t i, double *sums)
+{
+    const int rows = pass->op->rows;
+    const double *x = pass->x + i * rows, *g = pass->g + i * rows;
+    double mu = friction(pass, i), step[3] = {0.0}, phi[3] = {0.0}, r2 = natural2(pass, i, x, g);
+    bool active = state_of(rows, mu, x) != TALUS_CONE_INSIDE, bound = true;
+    for (int k = 0; k < rows; k++) {
+        step[k] = x[k] - pass->step * g[k];
+        phi[k] = active ? 0.0 : g[k];
+    }
+    free_gradient(rows, mu, phi);
+    project_block(rows, mu, step);
+    for (int k = 0; k < rows; k++) {
+        double moved = (x[k] - step[k]) / pass->step;
+        sums[FREE2] += phi[k] * phi[k];
+        sums[active ? CHOPPED_G : REDUCED_G] += moved * g[k];
+        sums[CHOPPED2] += active ? moved * moved : 0.0;
+        bound = bound && moved == 0.0;
+        if (pass->free_part)
+            pass->free_part[i * rows + k] = phi[k];
+        if (pass->reduced)
+            pass->reduced[i * rows + k] = active ? 0.0 : moved;
+        if (pass->chopped)
+            pass->chopped[i * rows + k] = active ? moved : 0.0;
+    }
+    sums[ACTIVE] += active;
+    sums[UNBOUND] += active && !bound;
+    sums[RESIDUAL2] += r2;
+    add_max(&sums[RESIDUAL_MAX], r2);
+}
+
+static void split_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    double sums[FACE_SUMS] = {0.0};
+    for (int64_t i = begin; i < end; i++)
+        split_block(pass, i, sums);
+    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+}
+
+void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     const double *g, double step, double *free_part, double *reduced,
+                     double *chopped, TalusFace *face)
+{
+    Pass pass = {.op = op,
+                 .metric = metric,
+                 .x = x,
+                 .g = g,
+                 .step = step,
+                 .free_part = free_part,
+                 .reduced = reduced,
+                 .chopped = chopped};
+    double total[FACE_SUMS];
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, split_chunk, &pass);
+    collect(op, FACE_SUMS, total);
+    *face = (TalusFace){.free2 = total[FREE2],
+                        .reduced_g = total[REDUCED_G],
+                        .chopped_g = total[CHOPPED_G],
+                        .chopped2 = total[CHOPPED2],
+                        .residual2 = total[RESIDUAL2],
+                        .residual_max = sqrt(total[RESIDUAL_MAX]),
+                        .active = (int)total[ACTIVE],
+                        .unbound = (int)total[UNBOUND]};
+}
+
+static void mask_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double *y = pass->t + i * rows, mu = friction(pass, i);
+        if (state_of(rows, mu, pass->x + i * rows) != TALUS_CONE_INSIDE)
+            memset(y, 0, (size_t)rows * sizeof *y);
+        else
+            free_gradient(rows, mu, y);
+    }
+}
+
+void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    double *y)
+{
+    Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
+}
+
+static void tangent_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = pass->x + i * rows;
+        double d[3] = {0.0}, *out = pass->t + i * rows;
+        memcpy(d, pass->g + i * rows, (size_t)rows * sizeof *d);
+        if (rows == 3)
+            talus_tangent_cone(friction(pass, i), x, d);
+        else if (!(x[0] > 0.0))
+            d[0] = talus_project_nonneg(d[0]);
+        memcpy(out, d, (size_t)rows * sizeof *d);
+    }
+}
+
+void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                       const double *d, double *out)
+{
+    Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
+}
+
+static void feasible_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    double least = INFINITY;
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = pass->x + i * rows, *p = pass->g + i * rows;
+        double a = rows == 3 ? talus_cone_step(friction(pass, i), x, p)
+                             : (p[0] > 0.0 ? x[0] / p[0] : INFINITY);
+        least = a < least ? a : least;
+    }
+    pass->op->scratch->partial[PARTIALS * chunk] = least;
+}
+
+double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                               const double *x, const double *p)
+{
+    Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
+    double least = INFINITY;
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, feasible_chunk, &pass);
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        double a = op->scratch->partial[PARTIALS * c];
+        least = a < least ? a : least;
+    }
+    return least;
+}
+
+static void compare_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    double sums[3] = {0.0, 0.0, 0.0};
+    for (int64_t i = begin; i < end; i++) {
+        double mu = friction(pass, i);
+        bool x = state_of(rows, mu, pass->x + i * rows) != TALUS_CONE_INSIDE;
+        bool y = state_of(rows, mu, pass->g + i * rows) != TALUS_CONE_INSIDE;
+        sums[0] += y;
+        sums[1] += x != y;
+    }
+    memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+}
+
+void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                       const double *y, int *active, int *changed)
+{
+    Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
+    double total[3];
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, compare_chunk, &pass);
+    collect(op, 3, total);
+    *active = (int)total[0];
+    *changed = (int)total[1];
+}

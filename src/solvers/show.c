@@ -1,0 +1,72 @@
+/* solvers/show.c - iterates for an observer, with the clock stopped. */
+#include "solvers/show.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+
+#include <string.h>
+
+/* Every iteration up to 50, then those 2 % apart: a plot over ten thousand has a few hundred points. */
+static int next_after(int iteration)
+{
+    return iteration + 1 + iteration / 50;
+}
+
+static bool show(TalusSolve *solve, const double *gamma)
+{
+    const TalusSolveOptions *options = solve->options;
+    double stopped = talus_now();
+    TalusObservation seen = {.iteration = solve->info->iterations,
+                             .products = solve->info->products,
+                             .seconds = stopped - solve->began - solve->paused,
+                             .gamma = gamma};
+    solve->show->last = seen.iteration;
+    solve->show->next = next_after(seen.iteration);
+    bool go = options->observer(options->observer_user, &seen);
+    solve->paused += talus_now() - stopped;
+    return go;
+}
+
+static size_t size_of(const TalusSolve *solve)
+{
+    return (size_t)solve->op->rows * (size_t)solve->op->blocks;
+}
+
+TalusStatus talus_show_begin(TalusSolve *solve)
+{
+    TalusShow *s = solve->show;
+    if (!solve->options->observer)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(s->gamma, s->room, size_of(solve), 0, "observed impulses"));
+    s->last = -1;
+    s->next = 1;
+    show(solve, solve->gamma);
+    return TALUS_OK;
+}
+
+bool talus_show_due(const TalusSolve *solve)
+{
+    return solve->options->observer && solve->info->iterations >= solve->show->next;
+}
+
+bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
+{
+    TalusShow *s = solve->show;
+    if (!metric)
+        return show(solve, x);
+    memcpy(s->gamma, x, size_of(solve) * sizeof *x);
+    solve->backend->scale(solve->op, metric, false, s->gamma);
+    return show(solve, s->gamma);
+}
+
+void talus_show_end(TalusSolve *solve)
+{
+    if (solve->options->observer && solve->show->last != solve->info->iterations)
+        show(solve, solve->gamma);
+}
+
+void talus_show_clear(TalusShow *show)
+{
+    talus_release(show->gamma);
+}

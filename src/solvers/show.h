@@ -1,0 +1,23 @@
+/* solvers/show.h - iterates for an observer (talus/solver.h). */
+#ifndef TALUS_SOLVERS_SHOW_H
+#define TALUS_SOLVERS_SHOW_H
+
+#include "solvers/solver.h"
+
+typedef struct TalusShow {
+    int next;      /* iteration to show next */
+    int last;      /* iteration shown last, -1: none */
+    double *gamma; /* an iterate out of its metric */
+    size_t room;
+} TalusShow;
+
+/* Shows the starting point. */
+TalusStatus talus_show_begin(TalusSolve *solve);
+bool talus_show_due(const TalusSolve *solve);
+/* False when the observer asks to stop. */
+bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlock *metric);
+/* Shows the result, unless the last iterate shown was it. */
+void talus_show_end(TalusSolve *solve);
+void talus_show_clear(TalusShow *show);
+
+#endif
