@@ -14,7 +14,7 @@ if(talus_support_sources)
   target_include_directories(talus_test_support
     PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support
            ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(talus_test_support PUBLIC talus_lib)
+  target_link_libraries(talus_test_support PUBLIC talus_verify talus_lib)
 endif()
 
 get_filename_component(talus_shared ${PROJECT_SOURCE_DIR}/../shared ABSOLUTE)
@@ -52,6 +52,13 @@ foreach(source IN LISTS talus_test_sources)
   add_executable(${name} ${source})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE talus_test_support)
+  if(name MATCHES "page")
+    target_link_libraries(${name} PRIVATE talus_page)
+  endif()
+  if(TALUS_HAVE_HDF5 AND name MATCHES "test_fclib")
+    target_link_libraries(${name} PRIVATE hdf5::hdf5)
+    target_compile_definitions(${name} PRIVATE TALUS_HDF5=1)
+  endif()
   talus_add_test(${name} $<TARGET_FILE:${name}>)
 endforeach()
 

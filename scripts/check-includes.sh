@@ -3,7 +3,8 @@
 #
 # In src/ a file may include its own folder and folders earlier in the order below, written
 # "folder/file.h" or, beside it, "file.h"; public headers are <talus/x.h> everywhere. apps/ come
-# last and see everything. include/talus/ sees only itself. Solvers see no CUDA and no MPI.
+# last and see everything but apps/verify, the independent verifier, which sees only public headers
+# and itself. include/talus/ sees only itself. Solvers see no CUDA and no MPI.
 # Prints file:line: the include: the rule, for each offence; exit status 1 if there is one.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -48,7 +49,11 @@ function check_quoted(name,   part, count) {
     else if (count == 1) {
         if (!exists(dir "/" name))
             offence("no such file beside this one; write \"folder/file.h\" relative to src/")
-    } else if (!(part[1] in rank))
+    } else if (dir == "apps/verify")
+        offence("the verifier shares no code with src/: public headers and its own files only")
+    else if (area == "apps" && part[1] == "verify" && exists("apps/" name))
+        return
+    else if (!(part[1] in rank))
         offence("\"" part[1] "\" is no folder of src/; write \"folder/file.h\" relative to src/")
     else if (area == "src" && rank[part[1]] > rank[folder])
         offence(folder " may not include " part[1] " (order: " order ")")

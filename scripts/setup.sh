@@ -1,17 +1,20 @@
 #!/bin/sh
 # Install what is missing, and nothing else: setup.sh [run|test|bench].
-#   run     what building and running needs: a C compiler, CMake, Ninja
+#   run     what building and running needs: a C compiler, CMake, Ninja; and, if it can be had, HDF5
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler
 #   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
-# missing it installs nothing and needs neither root nor network.
+# missing it installs nothing and needs neither root nor network. HDF5 is optional (FCLIB files): where
+# it cannot be installed this is said, and nothing fails.
 set -eu
 
 level=${1:-run}
 missing=
+optional=
 
 have() { command -v "$1" >/dev/null 2>&1; }
 need() { missing="$missing $*"; }
+want() { optional="$optional $*"; }
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # A tool counts as present wherever it came from; a package name matters only where it is absent.
@@ -23,6 +26,7 @@ need_run() {
     fi
     have cmake || need cmake
     have ninja || have make || need ninja-build
+    have h5cc || want libhdf5-dev
 }
 need_test() {
     need_run
@@ -50,27 +54,47 @@ bench) need_bench ;;
 esac
 
 missing=${missing# }
-if [ -z "$missing" ]; then
+optional=${optional# }
+if [ -z "$missing$optional" ]; then
     echo "setup: everything for '$level' is installed" >&2
     exit 0
 fi
-if ! have apt-get; then
-    echo "setup: no apt-get here; please install what Debian calls: $missing" >&2
+
+# Packages that cannot be installed here: an end if one is needed, a word if all are optional.
+by_hand() {
+    packages=$missing${missing:+${optional:+ }}$optional
+    if [ -z "$missing" ]; then
+        echo "setup: $packages is not here, which is optional: going on without" >&2
+        echo "setup: to have it, install what Debian calls $packages" >&2
+        exit 0
+    fi
+    if have apt-get; then
+        echo "setup: '$level' needs packages, and this is not root. Please run:" >&2
+        echo "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends $packages'" >&2
+    else
+        echo "setup: no apt-get here; please install what Debian calls: $packages" >&2
+    fi
     exit 1
-fi
-if [ "$(id -u)" -ne 0 ]; then
-    echo "setup: '$level' needs packages, and this is not root. Please run:" >&2
-    echo "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends $missing'" >&2
-    exit 1
-fi
+}
+if ! have apt-get || [ "$(id -u)" -ne 0 ]; then by_hand; fi
 
 export DEBIAN_FRONTEND=noninteractive
+install() {
+    echo "setup: apt-get install --no-install-recommends $*"
+    apt-get -qq -y -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
+        install --no-install-recommends "$@"
+}
 {
     echo "setup: apt-get update"
-    apt-get -qq -o DPkg::Lock::Timeout=120 update
-    echo "setup: apt-get install --no-install-recommends $missing"
-    # shellcheck disable=SC2086 # a list of package names
-    apt-get -qq -y -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
-        install --no-install-recommends $missing
+    if ! apt-get -qq -o DPkg::Lock::Timeout=120 update; then
+        if [ -n "$missing" ]; then exit 1; fi
+        echo "setup: no package lists; trying those at hand"
+    fi
+    # shellcheck disable=SC2086 # lists of package names
+    if [ -n "$missing" ]; then install $missing; fi
+    # shellcheck disable=SC2086
+    if [ -n "$optional" ] && ! install $optional; then
+        echo "setup: $optional could not be installed, which is optional: going on without"
+    fi
     echo "setup: '$level' is ready"
 } >&2

@@ -36,10 +36,12 @@ offends src/io/a.c '#include <world/world.h>' 'included as "folder/file.h"'
 offends src/io/a.c '#include WORLD_H' 'literally'
 offends include/talus/a.h '#include "base.h"' 'include one another as <talus/x.h>'
 offends include/talus/a.h '#include <base/log.h>' 'included as "folder/file.h"'
+offends apps/verify/a.c '#include "sets/cone.h"' 'the verifier shares no code with src/'
 offends src/extras/a.c '' 'belongs in a folder of src/'
 offends src/a.c '' 'belongs in a folder of src/'
 
-mkdir -p good/src/base good/src/backend/cpu good/src/solvers good/apps/cli good/include/talus
+mkdir -p good/src/base good/src/backend/cpu good/src/solvers good/apps/cli good/apps/verify \
+    good/include/talus
 cat >good/src/solvers/a.c <<'END'
 #include "a.h"
 #include "backend/backend.h"
@@ -51,7 +53,9 @@ const char *s = "#include \"world/world.h\"";
 END
 touch good/src/solvers/a.h
 echo '#include "backend/cpu/b.h"' >good/src/backend/cpu/b.c
-echo '#include "io/scene.h"' >good/apps/cli/main.c
+printf '#include "io/scene.h"\n#include "verify/verify.h"\n' >good/apps/cli/main.c
+echo '#include "verify.h"' >good/apps/verify/a.c
+touch good/apps/verify/verify.h
 echo '#include <talus/base.h>' >good/include/talus/world.h
 sh "$checker" good || fail "rejected a good tree"
 

@@ -43,7 +43,7 @@ complete() {
 
 complete run --set --solver --backend --threads --until --out --every --checkpoint-every --resume \
     --final-positions --json --quiet
-complete list solvers sets scenes backends shapes
+complete list solvers sets scenes backends shapes features
 complete info
 complete extract --at -o --output --set --solver --threads
 complete help
@@ -70,7 +70,7 @@ expect 2 "talus: run: --out: given twice" run x --out a --out b
 expect 2 "talus: run: --backend cpv: no such backend; did you mean 'cpu'?" run x --backend cpv
 expect 2 "talus: run: --resume: the scene and its settings" run --resume a --set b=1
 expect 2 "talus: list: cannot list 'solver'; did you mean 'solvers'?" list solver
-expect 2 "talus: list: expected solvers|sets|scenes|backends|shapes" list
+expect 2 "talus: list: expected solvers|sets|scenes|backends|shapes|features" list
 expect 2 "talus: help: no command 'lits'; did you mean 'list'?" help lits
 expect 2 "talus: extract: expected --at T" extract hourglass -o f
 expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1

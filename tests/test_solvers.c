@@ -34,6 +34,9 @@ static const Spec specs[] = {
     {"apgd", false},
     {"apgd:metric=trace", false},
     {"apgd:restart=off,check=1", true},
+    {"lbfgs-fb", false},
+    {"lbfgs-fb:memory=1,check=1,step=1,rise=0", true},
+    {"lbfgs-fb:metric=trace,memory=20,patience=40", false},
     {"auto", false},
     {"gs", true},
     {"gs:order=forward", true},
@@ -45,8 +48,20 @@ static const Spec specs[] = {
     {"gs:order=random,metric=trace", true},
     {"gs:order=coloured,metric=trace", true},
     {"gs:order=forward,omega=0.8,rho=0.9", true},
+    {"gpcg", false},
+    {"gpcg:metric=none,line=whole,eta2=0.5", false},
+    {"gpminres", false},
+    {"gpminres:metric=none,line=whole,binding=off", true},
+    {"gpminres-p", false},
     {"jacobi", true},
     {"jacobi:omega=0.35,lambda=0.9", true},
+    {"cpg", false},
+    {"cpg:variant=two,metric=none", false},
+    {"kucera", true},
+    {"kucera:metric=none,gamma=2,step=1.9", true},
+    {"mprgp", true},
+    {"mprgp:metric=none,step=1,half_step=off", true},
+    {"pgd", true},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -80,6 +95,21 @@ static TalusSolveOptions budget(double tolerance, int iterations)
     options.max_iterations = iterations;
     return options;
 }
+
+/* The first spec from `s` on that takes the problem: some are for problems without friction only. */
+static int from(int s, const TalusProblem *problem)
+{
+    for (; s < SPECS; s++) {
+        TalusSolver *solver = solver_of(specs[s].text);
+        bool ok = talus_solver_supports(solver, problem) == TALUS_OK;
+        talus_solver_destroy(solver);
+        if (ok)
+            break;
+    }
+    return s;
+}
+
+#define FOR_SPECS(s, problem) for (int s = from(0, problem); s < SPECS; s = from(s + 1, problem))
 
 static void set_gamma(TalusProblem *problem, const double *gamma)
 {
@@ -171,8 +201,8 @@ TEST(known_optima_are_found)
         TalusResidual planted = verify_residual(&p->def, p->gamma);
         CHECK(planted.max <= 1e-13 * verify_scale(&p->def, p->gamma));
         TalusProblem *problem = create(&p->def, NULL);
-        for (int s = 0; s < SPECS; s++)
-            blame(solve_known(p, problem, specs[s].text), p->name, specs[s].text);
+        FOR_SPECS(s, problem)
+        blame(solve_known(p, problem, specs[s].text), p->name, specs[s].text);
         talus_problem_destroy(problem);
         free_test_problem(p);
     }
@@ -225,9 +255,9 @@ TEST(solvers_agree_on_steps_of_worlds)
         int n;
         solve_cold("apgd", problem, 1e-12 * start_residual(problem), 30000);
         double *expected = velocities_of(&p->def, problem, &n);
-        for (int s = 0; s < SPECS; s++)
-            if (!left_out(&specs[s]))
-                blame(solve_extracted(p, problem, &specs[s], expected), p->name, specs[s].text);
+        FOR_SPECS(s, problem)
+        if (!left_out(&specs[s]))
+            blame(solve_extracted(p, problem, &specs[s], expected), p->name, specs[s].text);
         free(expected);
         talus_problem_destroy(problem);
         free_test_problem(p);
@@ -256,11 +286,12 @@ TEST(auto_follows_the_tolerance)
     free_test_problem(&p);
 }
 
-TEST(maximum_norm_is_met_where_asked)
+static void meet_maximum_norm(double mu)
 {
-    TestProblem p = make_heap(&(HeapOptions){12, 4, 4, 3, 0.3, 0.01, 0.3});
+    TestProblem p = make_heap(&(HeapOptions){12, 4, 4, 3, mu, 0.01, 0.3});
     TalusProblem *problem = create(&p.def, NULL);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(1e-3 * start_residual(problem), 20000);
         TalusSolveInfo info;
@@ -273,6 +304,12 @@ TEST(maximum_norm_is_met_where_asked)
     }
     talus_problem_destroy(problem);
     free_test_problem(&p);
+}
+
+TEST(maximum_norm_is_met_where_asked)
+{
+    meet_maximum_norm(0.3);
+    meet_maximum_norm(0.0);
 }
 
 /* ---- names and parameters ---- */
@@ -330,21 +367,31 @@ TEST(every_solver_is_listed)
 
 /* ---- budgets and callbacks ---- */
 
+static void keep_budget(double mu)
+{
+    TestProblem p = make_heap(&(HeapOptions){13, 4, 4, 4, mu, 0.0, 0.2});
+    TalusProblem *problem = create(&p.def, NULL);
+    const int budgets[] = {1, 2, 7, 64, 131};
+    FOR_SPECS(s, problem)
+    for (int b = 0; b < 5; b++)
+        for (int zero = 0; zero < 2; zero++) { /* tolerance 0 runs the whole budget */
+            TalusSolveInfo info =
+                solve_cold(specs[s].text, problem, zero ? 0.0 : 1e-300, budgets[b]);
+            bool ok = CHECK_INT(info.iterations, budgets[b]);
+            ok &= CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
+            ok &= check_report(&p.def, talus_problem_gamma(problem), &info, 0.0);
+            blame(ok, "heap", specs[s].text);
+        }
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 TEST(budget_is_kept_to_the_iteration)
 {
     TestProblem p = make_heap(&(HeapOptions){13, 4, 4, 4, 0.3, 0.0, 0.2});
     TalusProblem *problem = create(&p.def, NULL);
-    const int budgets[] = {1, 2, 7, 64, 131};
-    for (int s = 0; s < SPECS; s++)
-        for (int b = 0; b < 5; b++)
-            for (int zero = 0; zero < 2; zero++) { /* tolerance 0 runs the whole budget */
-                TalusSolveInfo info =
-                    solve_cold(specs[s].text, problem, zero ? 0.0 : 1e-300, budgets[b]);
-                bool ok = CHECK_INT(info.iterations, budgets[b]);
-                ok &= CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
-                ok &= check_report(&p.def, talus_problem_gamma(problem), &info, 0.0);
-                blame(ok, "heap", specs[s].text);
-            }
+    keep_budget(0.3);
+    keep_budget(0.0);
     TalusSolver *solver = solver_of("apgd");
     TalusSolveOptions options = budget(1e-6, 0);
     TalusSolveInfo info;
@@ -368,18 +415,19 @@ static bool see(void *user, int iteration, int products, double residual)
 {
     Seen *seen = user;
     seen->rising &= iteration > seen->last && products >= seen->products;
-    seen->positive &= residual > 0.0;
+    seen->positive &= residual >= 0.0; /* zero: a factorisation may hit it */
     seen->last = iteration;
     seen->products = products;
     seen->calls++;
     return iteration < seen->stop_at;
 }
 
-TEST(monitor_sees_progress_and_can_stop_it)
+static void monitor_solves(double mu)
 {
-    TestProblem p = make_heap(&(HeapOptions){14, 3, 3, 3, 0.3, 0.0, 0.0});
+    TestProblem p = make_heap(&(HeapOptions){14, 3, 3, 3, mu, 0.0, 0.0});
     TalusProblem *problem = create(&p.def, NULL);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         Seen seen = {.stop_at = 23, .rising = true, .positive = true};
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(0.0, 1000);
@@ -399,12 +447,19 @@ TEST(monitor_sees_progress_and_can_stop_it)
     free_test_problem(&p);
 }
 
-TEST(a_solution_is_recognised)
+TEST(monitor_sees_progress_and_can_stop_it)
 {
-    TestProblem p = make_heap(&(HeapOptions){15, 3, 3, 3, 0.3, 0.05, 0.3});
+    monitor_solves(0.3);
+    monitor_solves(0.0);
+}
+
+static void recognise_solutions(double mu)
+{
+    TestProblem p = make_heap(&(HeapOptions){15, 3, 3, 3, mu, 0.05, 0.3});
     TalusProblem *problem = create(&p.def, NULL);
     double tolerance = 1e-8 * start_residual(problem);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(tolerance, 20000);
         TalusSolveInfo first, second;
@@ -420,6 +475,12 @@ TEST(a_solution_is_recognised)
     }
     talus_problem_destroy(problem);
     free_test_problem(&p);
+}
+
+TEST(a_solution_is_recognised)
+{
+    recognise_solutions(0.3);
+    recognise_solutions(0.0);
 }
 
 TEST(no_contacts_are_no_work)
@@ -449,8 +510,9 @@ TEST(no_contacts_are_no_work)
 static void expect_infeasible(TestProblem *p)
 {
     TalusProblem *problem = create(&p->def, NULL);
-    for (int s = 0; s < SPECS; s++) {
-        TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 6000);
+    FOR_SPECS(s, problem)
+    {
+        TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 8200);
         blame(CHECK(info.outcome == TALUS_OUTCOME_INFEASIBLE), p->name, specs[s].text);
         TalusResidual truth = verify_residual(&p->def, talus_problem_gamma(problem));
         CHECK_NEAR(info.residual.rms, truth.rms,
@@ -473,10 +535,10 @@ TEST(wedged_bodies_are_infeasible)
 }
 
 /* The certificate must be found among the impulses of a heap that settles at the same time. */
-TEST(wedge_beside_a_heap_is_found)
+static void find_wedge_beside_heap(double mu)
 {
-    TestProblem heap = make_heap(&(HeapOptions){18, 4, 4, 3, 0.3, 0.0, 0.0});
-    TestProblem wedge = make_wedge(0.3, 1);
+    TestProblem heap = make_heap(&(HeapOptions){18, 4, 4, 3, mu, 0.0, 0.0});
+    TestProblem wedge = make_wedge(mu, 1);
     TestProblem both = make_union(&heap.def, &wedge.def);
     both.name = "wedge beside a heap";
     free_test_problem(&heap);
@@ -484,14 +546,21 @@ TEST(wedge_beside_a_heap_is_found)
     expect_infeasible(&both);
 }
 
-/* Compliance in every contact gives: the wedge has a solution. */
-TEST(compliant_wedge_is_solved)
+TEST(wedge_beside_a_heap_is_found)
 {
-    TestProblem p = make_wedge(0.3, 1);
+    find_wedge_beside_heap(0.3);
+    find_wedge_beside_heap(0.0);
+}
+
+/* Compliance in every contact gives: the wedge has a solution. */
+static void solve_compliant_wedge(double mu)
+{
+    TestProblem p = make_wedge(mu, 1);
     for (int i = 0; i < p.def.contact_count; i++)
         ((TalusContactDef *)p.def.contacts)[i].compliance = 0.01;
     TalusProblem *problem = create(&p.def, NULL);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-9, 20000);
         blame(CHECK(info.outcome == TALUS_OUTCOME_CONVERGED), p.name, specs[s].text);
     }
@@ -499,11 +568,18 @@ TEST(compliant_wedge_is_solved)
     free_test_problem(&p);
 }
 
+TEST(compliant_wedge_is_solved)
+{
+    solve_compliant_wedge(0.3);
+    solve_compliant_wedge(0.0);
+}
+
 /* Long runs on problems that converge slowly: whoever gives up too early is seen here. */
 static void expect_feasible(TestProblem *p, int iterations)
 {
     TalusProblem *problem = create(&p->def, NULL);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, iterations);
         blame(CHECK(info.outcome == TALUS_OUTCOME_BUDGET), p->name, specs[s].text);
     }
@@ -559,7 +635,8 @@ static void expect_divergence(TestProblem *p)
 {
     TalusProblem *problem = create(&p->def, NULL);
     int n = talus_problem_size(problem);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, problem)
+    {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(1e-6, 50);
         TalusSolveInfo info;
@@ -571,7 +648,7 @@ static void expect_divergence(TestProblem *p)
         for (int k = 0; k < n; k++)
             left += fabs(gamma[k]);
         ok &= CHECK(left == 0.0);
-        TestProblem good = make_explicit(21, 9, 3);
+        TestProblem good = make_explicit(21, 9, talus_problem_rows(problem));
         TalusProblem *next = create(&good.def, NULL); /* the solver has not kept the NaN */
         options = budget(1e-9, 20000);
         CHECK_OK(talus_solver_solve(solver, next, &options, &info));
@@ -608,14 +685,15 @@ static void solve_once(TalusSolver *solver, TalusProblem *problem)
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
 }
 
-TEST(saved_state_continues_bitwise)
+static void continue_saved_state(double mu)
 {
-    TestProblem a = make_heap(&(HeapOptions){31, 4, 3, 3, 0.3, 0.0, 0.2});
-    TestProblem b = make_heap(&(HeapOptions){32, 3, 4, 3, 0.5, 0.0, 0.2});
+    TestProblem a = make_heap(&(HeapOptions){31, 4, 3, 3, mu, 0.0, 0.2});
+    TestProblem b = make_heap(&(HeapOptions){32, 3, 4, 3, 1.6 * mu, 0.0, 0.2});
     TalusProblem *first = create(&a.def, NULL), *second = create(&b.def, NULL);
     size_t bytes = (size_t)talus_problem_size(second) * sizeof(double);
     double *expected = malloc(bytes);
-    for (int s = 0; s < SPECS; s++) {
+    FOR_SPECS(s, first)
+    {
         TalusSolver *whole = solver_of(specs[s].text), *resumed = solver_of(specs[s].text);
         char state[256];
         size_t size = talus_solver_state_size(whole);
@@ -639,26 +717,34 @@ TEST(saved_state_continues_bitwise)
     free_test_problem(&b);
 }
 
+TEST(saved_state_continues_bitwise)
+{
+    continue_saved_state(0.3);
+    continue_saved_state(0.0);
+}
+
 static void same_for_any_threads(TestProblem *p)
 {
     const int threads[] = {1, 2, 3, 8};
     size_t bytes = (size_t)verify_size(&p->def) * sizeof(double);
     double *expected = malloc(bytes);
-    for (int s = 0; s < SPECS; s++)
-        for (int t = 0; t < 4 && !left_out(&specs[s]); t++) {
-            TalusPool *pool = NULL;
-            CHECK_OK(talus_pool_create(threads[t], &pool));
-            TalusProblem *problem = create(&p->def, pool);
-            TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 12);
-            bool ok = CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
-            if (t == 0)
-                memcpy(expected, talus_problem_gamma(problem), bytes);
-            else
-                ok &= CHECK(memcmp(talus_problem_gamma(problem), expected, bytes) == 0);
-            blame(ok, p->name, specs[s].text);
-            talus_problem_destroy(problem);
-            talus_pool_destroy(pool);
-        }
+    TalusProblem *any = create(&p->def, NULL);
+    FOR_SPECS(s, any)
+    for (int t = 0; t < 4 && !left_out(&specs[s]); t++) {
+        TalusPool *pool = NULL;
+        CHECK_OK(talus_pool_create(threads[t], &pool));
+        TalusProblem *problem = create(&p->def, pool);
+        TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 12);
+        bool ok = CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
+        if (t == 0)
+            memcpy(expected, talus_problem_gamma(problem), bytes);
+        else
+            ok &= CHECK(memcmp(talus_problem_gamma(problem), expected, bytes) == 0);
+        blame(ok, p->name, specs[s].text);
+        talus_problem_destroy(problem);
+        talus_pool_destroy(pool);
+    }
+    talus_problem_destroy(any);
     free(expected);
     free_test_problem(p);
 }

@@ -48,7 +48,8 @@ typedef struct CliCommand {
     int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } CliCommand;
 
-extern const CliCommand cli_run, cli_list, cli_info, cli_extract, cli_help;
+extern const CliCommand cli_run, cli_solve, cli_verify, cli_bench, cli_list, cli_info, cli_extract,
+    cli_help;
 
 /* All commands, in the order of the help; NULL ends. */
 extern const CliCommand *const cli_commands[];
@@ -67,6 +68,8 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Reports talus_error(). */
 int cli_fail_library(void);
+/* The pointer, unless it is NULL: then there is no memory, and the program ends. */
+void *cli_must(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */
 void cli_show_warnings(void);
 
@@ -81,6 +84,12 @@ bool cli_check_backend(const CliCommand *command, const char *name);
 
 /* The value of --threads (-1: not given, 0: one per processor) as TalusSceneChoice has it. */
 int cli_threads(int option);
+
+/* From now on SIGINT and SIGTERM are requests to stop: cli_stop_signal is their number, 0 before. A
+ * second one, a second later, ends the program at once. */
+void cli_catch_signals(void);
+int cli_stop_signal(void);
+const char *cli_stop_name(void);
 
 /* The steps from the start up to `time`; `time` may be a multiple of the step up to rounding. */
 int64_t cli_steps_until(double time, double step);

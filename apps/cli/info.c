@@ -122,6 +122,69 @@ static int info_problem(const char *path)
     return CLI_OK;
 }
 
+/* Text of a file may hold anything: its first line that is not empty, without control characters. */
+static void print_line(const char *name, const char *text)
+{
+    char line[80];
+    size_t n = 0;
+    if (!text)
+        return;
+    for (text += strspn(text, "\r\n\t "); *text && *text != '\n'; text++)
+        if (n + 1 < sizeof line)
+            line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
+    line[n] = '\0';
+    if (n)
+        print_fact(name, "%s", line);
+}
+
+static void print_guesses(const TalusFclib *f)
+{
+    int complete = 0;
+    for (int i = 0; i < f->guess_count; i++)
+        complete += f->guesses[i].r != NULL;
+    const TalusFclibPoint *s = &f->solution;
+    print_fact("solution", "%s",
+               s->r           ? "impulses and velocities"
+               : s->u || s->v ? "velocities alone"
+                              : "none");
+    print_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
+}
+
+static void print_friction(const TalusFclib *f)
+{
+    double low = f->contacts ? f->mu[0] : 0.0, high = low;
+    for (int i = 1; i < f->contacts; i++) {
+        low = f->mu[i] < low ? f->mu[i] : low;
+        high = f->mu[i] > high ? f->mu[i] : high;
+    }
+    if (low == high)
+        print_fact("mu", "%g", low);
+    else
+        print_fact("mu", "%g to %g", low, high);
+}
+
+static int info_fclib(const char *path)
+{
+    TalusFclib *f;
+    double asymmetry;
+    if (talus_fclib_read(path, &f) != TALUS_OK)
+        return cli_fail_library();
+    printf("%s: FCLIB %s problem\n", path, f->global ? "global" : "local");
+    print_line("title", f->title);
+    print_line("description", f->description);
+    print_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
+    if (f->global)
+        print_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
+                   talus_fclib_joints(f));
+    print_friction(f);
+    int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
+    if (code == CLI_OK)
+        print_fact("asymmetry", "%.3g of W", asymmetry);
+    print_guesses(f);
+    talus_fclib_destroy(f);
+    return code;
+}
+
 /* ---- a run's directory ---- */
 
 static int count_in_file(const char *dir, const char *name, const char *what)
@@ -193,12 +256,14 @@ static int info_main(int argc, char **argv)
         return info_checkpoint(path);
     if (starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_problem(path);
+    if (talus_fclib_is(path))
+        return info_fclib(path);
     return info_scene(path);
 }
 
 const CliCommand cli_info = {
     .name = "info",
-    .summary = "Tells what a scene, checkpoint, problem file or run directory holds.",
+    .summary = "Tells what a scene, checkpoint, problem or FCLIB file, or run directory holds.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,

@@ -1,5 +1,6 @@
 /* list.c - talus list: what there is to choose from. */
 #include "cli.h"
+#include "experiment.h"
 
 #include "base/param.h"
 
@@ -75,14 +76,28 @@ static void list_shapes(void)
         print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
 }
 
+static void list_experiments(void)
+{
+    for (int i = 0; i < experiment_count(); i++) {
+        const Experiment *e = experiment_row(i);
+        print_row(e->name, e->summary);
+        printf("  %*s%s\n", NAME_WIDTH, "", e->source);
+    }
+}
+
+static void list_features(void)
+{
+    print_row("hdf5", "FCLIB problem files (.hdf5)");
+    if (!talus_fclib_available())
+        printf("  %*snot in this build: %s\n", NAME_WIDTH, "", talus_fclib_how());
+}
+
 static const struct {
     const char *name;
     void (*list)(void);
-} kinds[] = {{"solvers", list_solvers},
-             {"sets", list_sets},
-             {"scenes", list_scenes},
-             {"backends", list_backends},
-             {"shapes", list_shapes}};
+} kinds[] = {{"solvers", list_solvers},        {"sets", list_sets},     {"scenes", list_scenes},
+             {"backends", list_backends},      {"shapes", list_shapes}, {"features", list_features},
+             {"experiments", list_experiments}};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -115,9 +130,10 @@ static int list_main(int argc, char **argv)
 const CliCommand cli_list = {
     .name = "list",
     .summary = "Lists what there is to choose from.",
-    .operands = "solvers|sets|scenes|backends|shapes",
+    .operands = "solvers|sets|scenes|backends|shapes|features|experiments",
     .operands_min = 1,
     .operands_max = 1,
     .details = "Solvers come with their parameters as key=default, for --solver NAME:key=value;\n"
-               "scenes with theirs as name=value, for --set name=value.\n",
+               "scenes with theirs as name=value, for --set name=value.\n"
+               "Features are the optional parts of this build.\n",
     .main = list_main};

@@ -36,6 +36,13 @@ int cli_fail_library(void)
     return cli_fail("%s", talus_error());
 }
 
+void *cli_must(void *memory)
+{
+    if (!memory)
+        exit(cli_fail("out of memory"));
+    return memory;
+}
+
 int cli_usage(const CliCommand *command, const char *format, ...)
 {
     va_list args;

@@ -11,8 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,32 +33,6 @@ typedef struct Session {
     double last_checkpoint; /* wall clock */
     double saved_time;      /* simulated, of the last good checkpoint; -1: none */
 } Session;
-
-/* ---- signals: finish the step, then stop; one that comes a second later ends it at once ---- */
-
-static volatile sig_atomic_t stop_signal;
-static atomic_llong stop_time; /* of the first, in nanoseconds */
-
-/* timeout(1) signals a process and then its group: the same request, twice within microseconds. */
-static void request_stop(int number)
-{
-    long long now = (long long)(1e9 * talus_now()), none = 0;
-    if (atomic_compare_exchange_strong(&stop_time, &none, now)) {
-        stop_signal = number;
-    } else if (now - none > 1000000000) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* then a file-size limit is a failed write, which is told */
-}
 
 /* ---- opening ---- */
 
@@ -248,7 +220,7 @@ static int loop(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    while (code == CLI_OK && !stop_signal && talus_world_steps(run->world) < run->last_step)
+    while (code == CLI_OK && !cli_stop_signal() && talus_world_steps(run->world) < run->last_step)
         code = step_once(session);
     progress_end(&session->progress);
     if (code == CLI_OK && session->output && session->saved_time != talus_world_time(run->world))
@@ -284,14 +256,13 @@ static int write_positions(const char *path, const TalusWorld *world)
 
 static int report_stop(const Run *run)
 {
-    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")",
-            stop_signal == SIGINT ? "SIGINT" : "SIGTERM", talus_world_time(run->world),
-            talus_world_steps(run->world));
+    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", cli_stop_name(),
+            talus_world_time(run->world), talus_world_steps(run->world));
     if (run->dir)
         fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
     else
         fprintf(stderr, "; nothing was kept, for there was no --out\n");
-    return 128 + stop_signal;
+    return 128 + cli_stop_signal();
 }
 
 static int finish(Session *session)
@@ -306,7 +277,7 @@ static int finish(Session *session)
     if (o->final_positions)
         code = write_positions(o->final_positions, run->world);
     bool complete = talus_world_steps(run->world) >= run->last_step;
-    return code == CLI_OK && stop_signal && !complete ? report_stop(run) : code;
+    return code == CLI_OK && cli_stop_signal() && !complete ? report_stop(run) : code;
 }
 
 static int run_session(Session *session, const CliList *operands)
@@ -314,7 +285,7 @@ static int run_session(Session *session, const CliList *operands)
     int code = check_options(&session->options, operands);
     if (code != CLI_OK)
         return code;
-    catch_signals();
+    cli_catch_signals();
     session->run.clock.start = talus_now();
     code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
     if (code == CLI_OK)

@@ -3,24 +3,18 @@
  *     local    u = W r + q
  *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0   (l: impulses of joints)
  * Contact k owns `dimension` consecutive rows: normal, tangent 1 and in space tangent 2. Numbers are
- * kept as the file has them; talus_fclib_problem makes of them what a solver takes. */
+ * kept as the file has them; talus_fclib_problem makes of them what a solver takes.
+ * HDF5 is not safe for threads: read and write from one thread at a time. */
 #ifndef TALUS_FCLIB_H
 #define TALUS_FCLIB_H
 
 #include <talus/base.h>
 #include <talus/problem.h>
+#include <talus/sparse.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Compressed rows; columns ascend within a row, duplicates are summed. Absent: start is NULL. */
-typedef struct TalusSparse {
-    int rows, columns;
-    int32_t *start; /* [rows + 1] */
-    int32_t *column;
-    double *value;
-} TalusSparse;
 
 /* A solution or a guess. Vectors the file does not have are NULL. */
 typedef struct TalusFclibPoint {
@@ -33,7 +27,7 @@ typedef struct TalusFclib {
     int dimension; /* 2 or 3 */
     int contacts;
     bool global;
-    TalusSparse W; /* local */
+    TalusSparse W; /* local: square, dimension * contacts */
     double *q;
     TalusSparse M, H, G; /* global: dofs x dofs, dofs x rows, dofs x joint rows (may be absent) */
     double *f, *w, *b;
@@ -46,26 +40,38 @@ typedef struct TalusFclib {
 
 /* True when this build can read and write such files (it was built with HDF5). */
 bool talus_fclib_available(void);
+/* In a build without HDF5, what would give it. */
+const char *talus_fclib_how(void);
 
 /* True when the file looks like HDF5, whatever is in it. */
 bool talus_fclib_is(const char *path);
 
-/* Fails with FILE, the dataset and what was expected. In a build without HDF5: UNSUPPORTED. */
+/* Fails with FILE, the dataset, what is there and what was expected. In a build without HDF5:
+ * UNSUPPORTED. Files of other tools often hold solutions and guesses whose r was never written. */
 TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
 /* /solution, or another group of that shape such as "ccp_solution", of any HDF5 file. */
 TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
                                    TalusFclibPoint *out);
+/* Atomic: an existing file is replaced whole or not at all. The same data gives the same bytes. */
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
 void talus_fclib_destroy(TalusFclib *problem);
 void talus_fclib_free_point(TalusFclibPoint *point);
 
-/* The convex problem over N = (W + W')/2 and q, or N = H' M^-1 H and q = H' M^-1 f + w: explicit, one
- * row per contact when no contact has friction, else three. A plane contact gets a third row of its
- * own, coupled to nothing, with the diagonal of the second: its impulse stays zero. */
+/* Degrees of freedom and joint rows of a global problem; 0 for a local one. */
+int talus_fclib_dofs(const TalusFclib *fclib);
+int talus_fclib_joints(const TalusFclib *fclib);
+
+/* |W - W'| / |W| in the Frobenius norm; of a global problem that of its condensed W. */
+TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
+
+/* The convex problem over N = (W + W')/2 and q, where a global problem is condensed to
+ * W = H' M^-1 H and q = H' M^-1 f + w, its joints eliminated: explicit, one row per contact when no
+ * contact has friction, else three. A plane contact gets a third row of its own, coupled to nothing,
+ * with the diagonal of the second: its impulse stays zero. */
 TalusStatus talus_fclib_problem(const TalusFclib *fclib, TalusPool *pool, TalusProblem **out);
 
-/* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file, u and v
- * from the file's own matrices (W as stored). */
+/* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file, u, v and
+ * l from the file's own matrices (W as stored). */
 TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
                                      const double *gamma);
 /* The other way: impulses of a point of the file, in the problem's rows. */
@@ -73,7 +79,8 @@ TalusStatus talus_fclib_impulses(const TalusFclib *fclib, const TalusProblem *pr
                                  const TalusFclibPoint *point, double *gamma);
 
 /* A matrix-free problem as a global one (M, H, f, w), an explicit one as a local one (W, q). What
- * the layout cannot hold, such as compliance, is refused by name. The impulses become guess 1. */
+ * the layout cannot hold, such as compliance, is refused by name. Bodies that cannot move have no
+ * place in M; their velocity goes into w. The impulses become guess 1. */
 TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out);
 
 #ifdef __cplusplus

@@ -112,6 +112,15 @@ typedef struct TalusMetrics {
 
 TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
 
+/* A block without friction is open or, where it bears, sticking. */
+typedef enum TalusBlockState {
+    TALUS_BLOCK_OPEN,
+    TALUS_BLOCK_SLIDING,
+    TALUS_BLOCK_STICKING
+} TalusBlockState;
+
+TalusBlockState talus_problem_state(const TalusProblem *problem, int block, const double *gamma);
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,13 +59,43 @@ typedef struct TalusForward {
  * also the mantle), else free. With x~ = (x - P(x - step g)) / step, the reduced gradient is x~ and
  * the free gradient g on free blocks, the chopped gradient x~ on active ones. */
 typedef struct TalusFace {
-    double free2;                   /* |free gradient|^2 */
-    double reduced_g, chopped_g;    /* reduced'g and chopped'g */
-    double chopped2;                /* |chopped gradient|^2 */
+    double free2;                /* |free gradient|^2 */
+    double reduced_g, chopped_g; /* reduced'g and chopped'g, block by block at least the square */
+    double chopped2;             /* |chopped gradient|^2 */
     double residual2, residual_max; /* natural residual of x */
     int active;                     /* blocks on their boundary; */
     int unbound;                    /*   of these, with a chopped gradient that is not zero */
 } TalusFace;
+
+/* Pairs that a quasi-Newton method may keep. */
+enum { TALUS_PAIRS = 20 };
+
+/* Workspace of a quasi-Newton method on r = x - P(x - step g), in the scaled metric. A pair is a
+ * vector's room that holds s and y, multiplied by `unit`, as the backend sees fit; they are oldest
+ * first, and a step writes its own into pair[count]. */
+typedef struct TalusQuasi {
+    const TalusMetricBlock *metric;
+    double step, unit;                      /* unit: a power of two near 1 / |r| */
+    double *x, *g, *r;                      /* iterate, gradient, residual */
+    double *d;                              /* direction */
+    double *x_next, *g_next, *r_next;       /* what a step leads to */
+    double *smooth_x, *smooth_g, *smooth_r; /* the same of a smoothed iterate */
+    double *pair[TALUS_PAIRS + 1];
+    int count;
+} TalusQuasi;
+
+typedef struct TalusQuasiSums {
+    double r2, rg;         /* |r_next|^2 and r_next'g_next */
+    double gd, dw, dd, ww; /* g'd, d'w, |d|^2 and |w|^2 with w = S (N + E) S d */
+    double smooth;         /* smooth_r'r_next */
+    double sy, yy;         /* s'y and |y|^2 of the new pair */
+    double sr[TALUS_PAIRS + 1], yr[TALUS_PAIRS + 1]; /* s'r_next, y'r_next of all pairs */
+} TalusQuasiSums;
+
+typedef struct TalusSmoothSums {
+    double x2, r2;                  /* |smooth_x|^2 and |smooth_r|^2 */
+    double residual2, residual_max; /* natural residual of smooth_x */
+} TalusSmoothSums;
 
 typedef struct TalusSweep TalusSweep;
 
@@ -145,6 +175,15 @@ typedef struct TalusBackend {
     void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
     /* x = gamma / s and back, in place. */
     void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
+
+    /* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
+    void (*quasi_direction)(const TalusOperator *op, const TalusQuasi *q, const double *weight);
+    /* x_next = x + d with its gradient and residual, and the pair of this step. Directly after
+     * quasi_direction, whose wrenches it takes. One product. */
+    void (*quasi_step)(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);
+    /* smooth_x += eta (x - smooth_x), its gradient likewise, and its residual; eta 1 copies x. */
+    void (*quasi_smooth)(const TalusOperator *op, const TalusQuasi *q, double eta,
+                         TalusSmoothSums *sums);
 
     /* Gauss-Seidel: begin copies gamma into a plan, run sweeps, end writes gamma back. `change2` is
      * the sum over blocks of (d |gamma_new - gamma_old|)^2, the velocity change of the sweep. */

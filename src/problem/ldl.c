@@ -10,8 +10,8 @@
 
 void talus_ldl_clear(TalusLdl *ldl)
 {
-    void *const owned[] = {ldl->order, ldl->place, ldl->parent, ldl->start, ldl->row,
-                           ldl->lower, ldl->pivot, ldl->work,   ldl->fill,  ldl->x,
+    void *const owned[] = {ldl->order, ldl->place, ldl->parent,    ldl->start, ldl->row,
+                           ldl->lower, ldl->pivot, ldl->work,      ldl->fill,  ldl->x,
                            ldl->y,     ldl->near,  ldl->near_start};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
@@ -204,8 +204,7 @@ static void grow_tree(TalusLdl *ldl)
         ldl->parent[k] = -1;
         ldl->work[k] = k;
         for (int64_t e = ldl->near_start[row]; e < ldl->near_start[row + 1]; e++)
-            for (int i = ldl->place[ldl->near[e]]; i < k && ldl->work[i] != k;
-                 i = ldl->parent[i]) {
+            for (int i = ldl->place[ldl->near[e]]; i < k && ldl->work[i] != k; i = ldl->parent[i]) {
                 if (ldl->parent[i] < 0)
                     ldl->parent[i] = k;
                 count[i]++;
@@ -295,11 +294,12 @@ static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pi
                                 const TalusPivots *rule)
 {
     if (!(pivot > rule->relative * fabs(diagonal)) || !isfinite(pivot)) {
-        ldl->failed = ldl->order[k];
-        if (!(rule->replacement > 0.0))
+        if (!(rule->replacement > 0.0)) {
+            ldl->failed = ldl->order[k];
             return talus_fail(TALUS_ERR_NUMERIC,
                               "row %d: pivot %g of diagonal entry %g: expected a positive one",
                               ldl->failed, pivot, diagonal);
+        }
         pivot = rule->replacement;
         ldl->replaced++;
     }
@@ -336,8 +336,6 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
     ldl->failed = -1;
     TalusStatus status = factor_rows(ldl, a, transposed, pivots, pattern);
     talus_release(pattern);
-    if (status == TALUS_OK && !pivots->replacement)
-        ldl->failed = -1;
     return status;
 }
 

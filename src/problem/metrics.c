@@ -53,15 +53,24 @@ static double dual_distance(const TalusOperator *op, int i, const double *g)
     return norm_of(y, op->rows);
 }
 
-static void count_state(const TalusOperator *op, int i, const double *gamma, TalusMetrics *out)
+TalusBlockState talus_problem_state(const TalusProblem *p, int block, const double *gamma)
 {
-    double n = gamma[0], t = op->rows == 3 ? norm_of(gamma + 1, 2) : 0.0;
-    if (n == 0.0 && t == 0.0)
-        out->open++;
-    else if (op->rows == 3 && t >= op->mu[i] * n * (1.0 - 1e-12))
-        out->sliding++;
-    else
-        out->sticking++;
+    const TalusOperator *op = &p->op;
+    const double *x = gamma + (size_t)block * (size_t)op->rows;
+    double t = op->rows == 3 ? norm_of(x + 1, 2) : 0.0;
+    if (x[0] == 0.0 && t == 0.0)
+        return TALUS_BLOCK_OPEN;
+    bool mantle = op->rows == 3 && t >= op->mu[block] * x[0] * (1.0 - 1e-12);
+    return mantle ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
+}
+
+static void count_state(const TalusProblem *p, int i, const double *gamma, TalusMetrics *out)
+{
+    switch (talus_problem_state(p, i, gamma)) {
+    case TALUS_BLOCK_OPEN: out->open++; break;
+    case TALUS_BLOCK_SLIDING: out->sliding++; break;
+    case TALUS_BLOCK_STICKING: out->sticking++; break;
+    }
 }
 
 static void add_complementarity(const TalusOperator *op, int i, const double *gamma,
@@ -152,7 +161,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     for (int i = 0; i < op->blocks; i++) {
         size_t at = (size_t)i * (size_t)op->rows;
         add_block(op, i, gamma + at, g + at, q + at, out->tau_g, &sums);
-        count_state(op, i, gamma + at, out);
+        count_state(p, i, gamma, out);
     }
     out->objective = 0.5 * (p->backend->dot(op, gamma, q) + p->backend->dot(op, gamma, g));
     talus_problem_residual(p, gamma, &out->natural);

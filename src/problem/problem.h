@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
 #include "problem/build.h"
+#include "problem/sparse.h"
 
 struct TalusProblem {
     TalusOperator op;
@@ -28,6 +29,9 @@ struct TalusProblem {
 
 /* problem/diagonal.c */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);
+/* problem/assemble.c: N + E as a matrix, which the caller clears; symmetric to the bit unless it was
+ * given otherwise, and the same for any number of threads. */
+TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
 /* problem/export.c */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);
 void talus_problem_forget_def(TalusProblem *problem);

@@ -17,8 +17,18 @@
 
 static const TalusSolverType *const table[] = {
     &talus_solver_apgd,
+    &talus_solver_lbfgs_fb,
     &talus_solver_gs,
     &talus_solver_jacobi,
+    &talus_solver_anderson,
+    &talus_solver_cpg,
+    &talus_solver_gpcg,
+    &talus_solver_gpminres,
+    &talus_solver_gpminres_p,
+    &talus_solver_kucera,
+    &talus_solver_mprgp,
+    &talus_solver_pgd,
+    &talus_solver_spg,
 };
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
@@ -251,6 +261,11 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
 bool talus_solve_wants_iterate(const TalusSolve *solve)
 {
     return talus_show_due(solve) || talus_watch_due(solve);
+}
+
+void talus_solve_suspect(TalusSolve *solve)
+{
+    solve->watch->next = 0;
 }
 
 bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,

@@ -68,6 +68,10 @@ bool talus_solve_wants_iterate(const TalusSolve *solve);
 bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                       double rms);
 
+/* Has the watch look at the next iterate that is shown, whatever the count of iterations: for methods
+ * whose iterates grow faster than their number. */
+void talus_solve_suspect(TalusSolve *solve);
+
 /* The usual end of an iteration: counts it with its products, shows the iterate, and asks whether to
  * go on, given the sums of a residual. */
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
@@ -84,5 +88,10 @@ double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, in
                            double *x, double *y);
 
 extern const TalusSolverType talus_solver_jacobi, talus_solver_gs, talus_solver_apgd;
+extern const TalusSolverType talus_solver_lbfgs_fb;
+extern const TalusSolverType talus_solver_admm, talus_solver_anderson, talus_solver_spg;
+extern const TalusSolverType talus_solver_gpcg, talus_solver_gpminres, talus_solver_gpminres_p;
+extern const TalusSolverType talus_solver_cpg, talus_solver_kucera, talus_solver_mprgp;
+extern const TalusSolverType talus_solver_pgd;
 
 #endif

@@ -1,14 +1,16 @@
 /* backend/cpu/accelerate.c - one accelerated projected gradient step, fused.
  *
  * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates
- * the gradient, extrapolates, projects, sums and writes the wrenches of the new x. Values between
- * its three kernels live in a buffer of one chunk that stays in the first-level cache.
+ * the gradient, extrapolates, projects, sums and writes the wrenches of the new x. For two spheres
+ * with friction the pass is one loop; for others the values between its three kernels live in a
+ * buffer of one chunk that stays in the first-level cache.
  *
  * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly
- * cached) and writes 96 B, for about 190 flop with the residual. */
+ * cached) and writes 96 B, for about 130 flop and 60 more with the residual. */
 #include "backend/cpu/cpu.h"
 
-#include "backend/cpu/lane.h"
+#include "backend/cpu/cone_lanes.h"
+#include "backend/cpu/sphere_lanes.h"
 #include "sets/cone.h"
 
 typedef struct Pass {
@@ -20,149 +22,165 @@ typedef struct Sums {
     Lane restart, dx2, dg2, residual2, residual_max;
 } Sums;
 
-KERNEL Lane lane_norm2(const Lane a[3])
-{
-    return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
-}
+/* A step is one long chain of dependent operations with a root in it, and the processor looks ahead
+ * over hardly more than one pack of two blocks. WIDE packs side by side keep it busy: statements are
+ * loops over them, unrolled by the compiler. */
+enum { WIDE = 2 };
 
-/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The
- * division runs beside the root instead of after it; TINY2 (lane.h) keeps it from overflowing. */
-KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
+/* g = S ((N + E) gamma + q) from u = D'v (or N gamma + q). */
+KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
+                            const Lane x[3], Lane g[3])
 {
-    Lane t2 = x[1] * x[1] + x[2] * x[2];
-    Lane t = lane_sqrt(t2);
-    Lane shrink = mu / lane_select(t2 > TINY2, t2, lane(1.0));
-    Mask inside = t <= mu * x[0]; /* for mu 0 also where apex is meant, */
-    Mask apex = mu * t <= -x[0];  /* which therefore decides */
-    Lane mantle = (x[0] + mu * t) * inv;
-    shrink = shrink * t * mantle;
-    Lane n = lane_select(inside, x[0], mantle);
-    Lane s = lane_select(inside, lane(1.0), shrink);
-    x[0] = (Lane)(~apex & (Mask)n);
-    x[1] = (Lane)(~apex & (Mask)(s * x[1]));
-    x[2] = (Lane)(~apex & (Mask)(s * x[2]));
-}
-
-/* Two entries, or the last one twice with its copy masked out of the sums. */
-typedef struct Pair {
-    int64_t i;
-    bool both;
-} Pair;
-
-KERNEL Lane live(const Pair *pair, Lane a)
-{
-    return pair->both ? a : (Lane){a[0], 0.0};
-}
-
-KERNEL void load3(const double *p, const Pair *pair, Lane r[3])
-{
-    if (pair->both)
-        lane_load3(p + 3 * pair->i, r);
-    else
-        for (int k = 0; k < 3; k++)
-            r[k] = lane(p[3 * pair->i + k]);
-}
-
-KERNEL void store3(double *p, const Pair *pair, const Lane r[3])
-{
-    if (pair->both)
-        lane_store3(p + 3 * pair->i, r);
-    else
-        for (int k = 0; k < 3; k++)
-            p[3 * pair->i + k] = r[k][0];
-}
-
-KERNEL Lane load1(const double *p, const Pair *pair)
-{
-    return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
-}
-
-/* Natural residual (problem.h) of gamma = s x with gradient g / s, squared. */
-KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, const Lane s[2],
-                           const Lane x[3], const Lane g[3])
-{
-    Lane d2[2], gamma[3], r[3];
-    lane_gather(op->diagonal[pair->i], op->diagonal[pair->i + pair->both], 1, d2);
-    Lane d = (d2[0] + 2.0 * d2[1]) * (1.0 / 3.0);
-    for (int k = 0; k < 3; k++) {
-        gamma[k] = s[k > 0] * x[k];
-        r[k] = gamma[k] - g[k] / (s[k > 0] * d);
-    }
-    lanes_project(mu, 1.0 / (1.0 + mu * mu), r);
-    for (int k = 0; k < 3; k++)
-        r[k] = d * (gamma[k] - r[k]);
-    return lane_norm2(r);
-}
-
-/* Blocks i (and i+1) of a chunk whose first block is `begin`: u holds D'v (or N gamma + q) on entry
- * and the new gamma on return. */
-KERNEL void cone_pair(const TalusOperator *op, const TalusAccelerated *state, int64_t begin,
-                      const Pair *pair, bool measure, double *u, Sums *sums)
-{
-    const Pair local = {pair->i - begin, pair->both};
-    Lane s[4], x[3], xp[3], g[3], gp[3], next[3];
-    lane_gather(state->metric[pair->i], state->metric[pair->i + pair->both], 2, s);
-    load3(state->x, pair, x);
-    load3(state->x_prev, pair, xp);
-    load3(state->g_prev, pair, gp);
-    load3(u, &local, g);
     if (op->pair)
         g[0] += load1(op->bias, pair);
     if (op->compliance)
         g[0] += load1(op->compliance, pair) * s[0] * x[0];
-
-    Lane restart = lane(0.0), dx2 = lane(0.0), dg2 = lane(0.0), y[3];
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         g[k] *= s[k > 0];
-        Lane dx = x[k] - xp[k], dg = g[k] - gp[k];
-        y[k] = x[k] + state->beta * dx;
-        next[k] = y[k] - state->step * (g[k] + state->beta * dg);
-        dx2 += dx * dx;
-        dg2 += dg * dg;
+}
+
+/* y = x + beta (x - x_prev) and y - step g(y); g goes into g_prev. */
+KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, const Lane x[3],
+                        const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
+{
+    Lane xp[3], gp[3], dx[3], dg[3];
+    load3(state->x_prev, pair, xp);
+    load3(state->g_prev, pair, gp);
+    for (int k = 0; k < 3; k++) {
+        dx[k] = x[k] - xp[k];
+        dg[k] = g[k] - gp[k];
+        y[k] = x[k] + state->beta * dx[k];
+        next[k] = y[k] - state->step * (g[k] + state->beta * dg[k]);
     }
-    lanes_project(s[2], s[3], next);
-    for (int k = 0; k < 3; k++)
-        restart += (y[k] - next[k]) * (next[k] - x[k]);
-    sums->restart += live(pair, restart);
-    sums->dx2 += live(pair, dx2);
-    sums->dg2 += live(pair, dg2);
-    if (measure) {
-        Lane mu = load1(op->mu, pair);
-        Lane r2 = live(pair, cone_residual2(op, pair, mu, s, x, g));
-        sums->residual2 += r2;
-        sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
-    }
+    sums->dx2 += live(pair, lane_norm2(dx));
+    sums->dg2 += live(pair, lane_norm2(dg));
     store3(state->g_prev, pair, g);
-    store3(state->x_prev, pair, next);
-    for (int k = 0; k < 3; k++)
-        next[k] *= s[k > 0];
-    store3(u, &local, next);
+}
+
+KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, const Lane s[2],
+                         const Lane x[3], const Lane g[3], Sums *sums)
+{
+    Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, g));
+    sums->residual2 += r2;
+    sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
+}
+
+/* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry and the new gamma on
+ * return. `wide` and `measure` are constants after inlining. */
+KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
+                       int wide, bool measure, Lane u[][3], Sums *sums)
+{
+    Lane s[WIDE][4], x[WIDE][3], y[WIDE][3], next[WIDE][3];
+    for (int w = 0; w < wide; w++) {
+        int64_t i = pair[w].i;
+        lane_gather(state->metric[i], state->metric[i + pair[w].both], 2, s[w]);
+        load3(state->x, &pair[w], x[w]);
+        scaled_gradient(op, &pair[w], s[w], x[w], u[w]);
+    }
+    if (measure)
+        for (int w = 0; w < wide; w++)
+            measure_pair(op, &pair[w], s[w], x[w], u[w], sums);
+    for (int w = 0; w < wide; w++)
+        extrapolate(state, &pair[w], x[w], u[w], y[w], next[w], sums);
+    for (int w = 0; w < wide; w++)
+        lanes_project(s[w][2], s[w][3], next[w]);
+    for (int w = 0; w < wide; w++) {
+        Lane uphill[3];
+        for (int k = 0; k < 3; k++) {
+            uphill[k] = (y[w][k] - next[w][k]) * (next[w][k] - x[w][k]);
+            u[w][k] = s[w][k > 0] * next[w][k];
+        }
+        sums->restart += live(&pair[w], uphill[0] + uphill[1] + uphill[2]);
+        store3(state->x_prev, &pair[w], next[w]);
+    }
+}
+
+/* ---- two spheres: velocity, step and wrench in one loop ---- */
+
+/* Contacts i to i + 2 WIDE - 1. */
+KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
+                         bool measure, Sums *sums)
+{
+    const double(*velocity)[8] = (const double(*)[8])op->scratch->velocity;
+    Lane frame[WIDE][4], v[WIDE][3], spin[WIDE][3], u[WIDE][3], turn[WIDE][3];
+    Pair pair[WIDE];
+    for (int w = 0; w < WIDE; w++) {
+        pair[w] = (Pair){i + LANES * w, true};
+        lanes_motion(velocity, (const int32_t(*)[2])op->pair + pair[w].i, false, v[w], spin[w]);
+        lane_gather(op->frame[pair[w].i], op->frame[pair[w].i + 1], 2, frame[w]);
+    }
+    for (int w = 0; w < WIDE; w++)
+        lanes_roll(frame[w], spin[w], v[w]);
+    for (int w = 0; w < WIDE; w++)
+        lanes_to_local(frame[w], v[w], u[w]);
+    cone_packs(op, state, pair, WIDE, measure, u, sums);
+    for (int w = 0; w < WIDE; w++)
+        lanes_to_world(frame[w], u[w], v[w]);
+    for (int w = 0; w < WIDE; w++)
+        lane_cross(frame[w], v[w], turn[w]);
+    for (int w = 0; w < WIDE; w++)
+        lanes_store_wrench(op->scratch->record[pair[w].i], v[w], turn[w]);
 }
 
 /* The operator and the state are copied, so that the compiler need not fear that a store to a vector
- * changes them; `measure` is a constant after inlining. */
-KERNEL Sums cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
-                       bool measure, double *u)
+ * changes them. */
+KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
+                         bool measure, Sums *out)
 {
-    Sums sums = {{0}, {0}, {0}, {0}, {0}};
+    TalusCpuScratch scratch = *op.scratch;
+    Sums sums = *out;
+    op.scratch = &scratch;
+    for (int64_t i = begin; i < end; i += WIDE * LANES)
+        sphere_packs(&op, &state, i, measure, &sums);
+    *out = sums;
+}
+
+/* Steps those of the contacts [begin, end) that are of two spheres with friction, but for less than
+ * 2 WIDE; returns the first that is left. */
+static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
+{
+    int64_t spheres = pass->op->pair && pass->op->rows == 3 ? pass->op->sphere_sphere : 0;
+    int64_t count = (spheres < end ? spheres : end) - begin;
+    if (count < WIDE * LANES)
+        return begin;
+    end = begin + count / (WIDE * LANES) * (WIDE * LANES);
+    if (pass->state->want_residual)
+        sphere_range(*pass->op, *pass->state, begin, end, true, sums);
+    else
+        sphere_range(*pass->op, *pass->state, begin, end, false, sums);
+    return end;
+}
+
+/* ---- any contact: velocities and impulses through a buffer ---- */
+
+KERNEL void cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
+                      bool measure, double *u, Sums *sums)
+{
+    const Pair local = {0, pair->both};
+    Lane g[1][3];
+    load3(u, &local, g[0]);
+    cone_packs(op, state, pair, 1, measure, g, sums);
+    store3(u, &local, g[0]);
+}
+
+KERNEL void cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
+                       bool measure, double *u, Sums *out)
+{
+    Sums sums = *out;
     int64_t i = begin;
-    for (; i + LANES <= end; i += LANES) {
-        Pair pair = {i, true};
-        cone_pair(&op, &state, begin, &pair, measure, u, &sums);
-    }
-    if (i < end) {
-        Pair last = {i, false};
-        cone_pair(&op, &state, begin, &last, measure, u, &sums);
-    }
-    return sums;
+    for (; i + LANES <= end; i += LANES, u += 3 * LANES)
+        cone_pair(&op, &state, &(Pair){i, true}, measure, u, &sums);
+    if (i < end)
+        cone_pair(&op, &state, &(Pair){i, false}, measure, u, &sums);
+    *out = sums;
 }
 
 static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
 {
     if (pass->state->want_residual)
-        *sums = cone_range(*pass->op, *pass->state, begin, end, true, u);
+        cone_range(*pass->op, *pass->state, begin, end, true, u, sums);
     else
-        *sums = cone_range(*pass->op, *pass->state, begin, end, false, u);
+        cone_range(*pass->op, *pass->state, begin, end, false, u, sums);
 }
 
 KERNEL void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, Sums *sums)
@@ -196,6 +214,7 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     const TalusOperator *op = pass->op;
     double u[3 * BLOCK_GRAIN];
     Sums sums = {{0}, {0}, {0}, {0}, {0}};
+    begin = sphere_blocks(pass, begin, end, &sums);
     if (op->pair)
         talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
                                    (int)end, u);

@@ -61,6 +61,13 @@ static inline double natural2(const Pass *pass, int64_t i, const double *x, cons
 
 /* ---- sums ---- */
 
+/* A NaN must neither hide behind a maximum nor be forgotten. */
+static inline void add_max(double *max, double value)
+{
+    if (!(value <= *max || isnan(*max)))
+        *max = value;
+}
+
 /* Adds `count` sums of all chunks; the last of them is a maximum. */
 static void collect(const TalusOperator *op, int count, double *total)
 {
@@ -70,14 +77,8 @@ static void collect(const TalusOperator *op, int count, double *total)
         const double *partial = op->scratch->partial + PARTIALS * c;
         for (int k = 0; k < count - 1; k++)
             total[k] += partial[k];
-        total[count - 1] =
-            partial[count - 1] <= total[count - 1] ? total[count - 1] : partial[count - 1];
+        add_max(&total[count - 1], partial[count - 1]);
     }
-}
-
-static inline void add_max(double *max, double value) /* a NaN must not hide behind a maximum */
-{
-    *max = value <= *max ? *max : value;
 }
 
 /* ---- projections ---- */
@@ -148,11 +149,19 @@ static inline void free_gradient(int rows, double mu, double g[3])
 
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
+/* x~'g, which is |x~|^2 at least. On the mantle near a solution x~ is small and nearly orthogonal to a
+ * g that is not, and the product is rounding of x / step times g: there the square stands for it. */
+static inline double reduced_by_g(double step, double x2, double g2, double moved_g, double moved2)
+{
+    return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
+}
+
 static inline void split_block(const Pass *pass, int64_t i, double *sums)
 {
     const int rows = pass->op->rows;
     const double *x = pass->x + i * rows, *g = pass->g + i * rows;
     double mu = friction(pass, i), step[3] = {0.0}, phi[3] = {0.0}, r2 = natural2(pass, i, x, g);
+    double x2 = 0.0, g2 = 0.0, moved_g = 0.0, moved2 = 0.0;
     bool active = state_of(rows, mu, x) != TALUS_CONE_INSIDE, bound = true;
     for (int k = 0; k < rows; k++) {
         step[k] = x[k] - pass->step * g[k];
@@ -163,8 +172,10 @@ static inline void split_block(const Pass *pass, int64_t i, double *sums)
     for (int k = 0; k < rows; k++) {
         double moved = (x[k] - step[k]) / pass->step;
         sums[FREE2] += phi[k] * phi[k];
-        sums[active ? CHOPPED_G : REDUCED_G] += moved * g[k];
-        sums[CHOPPED2] += active ? moved * moved : 0.0;
+        x2 += x[k] * x[k];
+        g2 += g[k] * g[k];
+        moved_g += moved * g[k];
+        moved2 += moved * moved;
         bound = bound && moved == 0.0;
         if (pass->free_part)
             pass->free_part[i * rows + k] = phi[k];
@@ -173,6 +184,8 @@ static inline void split_block(const Pass *pass, int64_t i, double *sums)
         if (pass->chopped)
             pass->chopped[i * rows + k] = active ? moved : 0.0;
     }
+    sums[active ? CHOPPED_G : REDUCED_G] += reduced_by_g(pass->step, x2, g2, moved_g, moved2);
+    sums[CHOPPED2] += active ? moved2 : 0.0;
     sums[ACTIVE] += active;
     sums[UNBOUND] += active && !bound;
     sums[RESIDUAL2] += r2;

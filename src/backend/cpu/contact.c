@@ -10,80 +10,66 @@
  *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached)     */
 #include "backend/cpu/cpu.h"
 
-#include "backend/cpu/lane.h"
+#include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
+
+/* The processor looks ahead over hardly more than one pack of two contacts and would wait for its
+ * results. WIDE packs side by side keep it busy: statements are loops over them, unrolled by the
+ * compiler. */
+enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
 
-/* s = sign(n_x) and w_x = n_x + s of two frames (backend/frame.h). */
-KERNEL Lane lane_sign(Lane nx)
+/* Sphere contacts [0, 2 wide) of a run; `wide` and `fixed` are constants after inlining. */
+KERNEL void velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2],
+                           const double (*frame)[4], int wide, bool fixed, double *u)
 {
-    return lane_select(nx < 0.0, lane(-1.0), lane(1.0));
-}
-
-KERNEL void lanes_to_local(const Lane frame[4], const Lane world[3], Lane local[3])
-{
-    Lane s = lane_sign(frame[0]);
-    Lane w[3] = {frame[0] + s, frame[1], frame[2]};
-    Lane d = frame[3] * lane_dot(w, world);
-    local[0] = -s * (world[0] - d * w[0]);
-    local[1] = world[1] - d * w[1];
-    local[2] = s * (world[2] - d * w[2]);
-}
-
-KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[3])
-{
-    Lane s = lane_sign(frame[0]);
-    Lane w[3] = {frame[0] + s, frame[1], frame[2]};
-    Lane g[3] = {-s * local[0], local[1], s * local[2]};
-    Lane d = frame[3] * lane_dot(w, g);
-    world[0] = g[0] - d * w[0];
-    world[1] = g[1] - d * w[1];
-    world[2] = g[2] - d * w[2];
-}
-
-/* World-frame velocity of b relative to a at sphere contacts i and j. */
-KERNEL void sphere_velocity(const TalusOperator *op, const double (*velocity)[8], int i, int j,
-                            const Lane normal[3], Lane u[3])
-{
-    Lane a[8];
-    lane_gather(velocity[op->pair[i][0]], velocity[op->pair[j][0]], 4, a);
-    Lane spin[3] = {a[4], a[5], a[6]};
-    u[0] = -a[0];
-    u[1] = -a[1];
-    u[2] = -a[2];
-    if (i < op->sphere_sphere) {
-        Lane b[8];
-        lane_gather(velocity[op->pair[i][1]], velocity[op->pair[j][1]], 4, b);
-        for (int k = 0; k < 3; k++) {
-            u[k] += b[k];
-            spin[k] += b[4 + k];
-        }
+    Lane f[WIDE][4], v[WIDE][3], spin[WIDE][3], local[WIDE][3];
+    for (int w = 0; w < wide; w++) {
+        lane_gather(frame[LANES * w], frame[LANES * w + 1], 2, f[w]);
+        lanes_motion(velocity, pair + LANES * w, fixed, v[w], spin[w]);
     }
-    Lane turn[3];
-    lane_cross(spin, normal, turn);
+    for (int w = 0; w < wide; w++)
+        lanes_roll(f[w], spin[w], v[w]);
+    for (int w = 0; w < wide; w++)
+        lanes_to_local(f[w], v[w], local[w]);
+    for (int w = 0; w < wide; w++)
+        lane_store3(u + 3 * LANES * w, local[w]);
+}
+
+KERNEL void one_velocity(const double (*velocity)[8], const int32_t pair[2], const double frame[4],
+                         bool fixed, double local[3])
+{
+    Lane r[4];
+    sphere_motion(velocity, pair, fixed, r);
+    double world[3] = {r[0][0], r[0][1], r[1][0]}, spin[3] = {r[2][0], r[2][1], r[3][0]}, turn[3];
+    cross3(spin, frame, turn);
     for (int k = 0; k < 3; k++)
-        u[k] -= turn[k];
+        world[k] -= turn[k];
+    talus_frame_local(frame, world, local);
+}
+
+KERNEL void velocity_run(const double (*velocity)[8], const int32_t (*pair)[2],
+                         const double (*frame)[4], int count, bool fixed, double *u)
+{
+    int i = 0;
+    for (; i + WIDE * LANES <= count; i += WIDE * LANES)
+        velocity_packs(velocity, pair + i, frame + i, WIDE, fixed, u + 3 * i);
+    for (; i + LANES <= count; i += LANES)
+        velocity_packs(velocity, pair + i, frame + i, 1, fixed, u + 3 * i);
+    if (i < count)
+        one_velocity(velocity, pair[i], frame[i], fixed, u + 3 * i);
 }
 
 static void sphere_velocities(const TalusOperator *op, const double (*velocity)[8], int begin,
                               int end, double *u)
 {
-    for (int i = begin; i < end; i += LANES) {
-        int j = i + 1 < end ? i + 1 : i;
-        Lane frame[4], world[3], local[3];
-        lane_gather(op->frame[i], op->frame[j], 2, frame);
-        sphere_velocity(op, velocity, i, j, frame, world);
-        lanes_to_local(frame, world, local);
-        if (j > i) {
-            lane_store3(u, local);
-            u += 6;
-        } else {
-            u[0] = local[0][0];
-            u[1] = local[1][0];
-            u[2] = local[2][0];
-        }
-    }
+    const int32_t(*pair)[2] = (const int32_t(*)[2])op->pair + begin;
+    const double(*frame)[4] = (const double(*)[4])op->frame + begin;
+    if (begin < op->sphere_sphere)
+        velocity_run(velocity, pair, frame, end - begin, false, u);
+    else
+        velocity_run(velocity, pair, frame, end - begin, true, u);
 }
 
 static void sphere_normal_velocities(const TalusOperator *op, const double (*velocity)[8],
@@ -149,28 +135,35 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
 
 /* ---- wrenches ---- */
 
+/* Sphere contacts [0, 2 wide) of a run. */
+KERNEL void wrench_packs(const double (*frame)[4], const double *gamma, int wide,
+                         double (*record)[6])
+{
+    Lane f[WIDE][4], local[WIDE][3], p[WIDE][3], t[WIDE][3];
+    for (int w = 0; w < wide; w++) {
+        lane_gather(frame[LANES * w], frame[LANES * w + 1], 2, f[w]);
+        lane_load3(gamma + 3 * LANES * w, local[w]);
+    }
+    for (int w = 0; w < wide; w++)
+        lanes_to_world(f[w], local[w], p[w]);
+    for (int w = 0; w < wide; w++)
+        lane_cross(f[w], p[w], t[w]);
+    for (int w = 0; w < wide; w++)
+        lanes_store_wrench(record[LANES * w], p[w], t[w]);
+}
+
 static void sphere_wrenches(const TalusOperator *op, const double *gamma, int begin, int end,
                             double (*record)[6])
 {
-    for (int i = begin; i < end; i += LANES, gamma += 3 * LANES) {
-        int j = i + 1 < end ? i + 1 : i;
-        Lane frame[4], local[3], p[3], t[3];
-        lane_gather(op->frame[i], op->frame[j], 2, frame);
-        if (j > i)
-            lane_load3(gamma, local);
-        else
-            for (int k = 0; k < 3; k++)
-                local[k] = lane(gamma[k]);
-        lanes_to_world(frame, local, p);
-        lane_cross(frame, p, t);
-        double *r = record[i];
-        lane_store(r, lane_low(p[0], p[1]));
-        lane_store(r + 2, lane_low(p[2], t[0]));
-        lane_store(r + 4, lane_low(t[1], t[2]));
-        r = record[j];
-        lane_store(r, j > i ? lane_high(p[0], p[1]) : lane_low(p[0], p[1]));
-        lane_store(r + 2, j > i ? lane_high(p[2], t[0]) : lane_low(p[2], t[0]));
-        lane_store(r + 4, j > i ? lane_high(t[1], t[2]) : lane_low(t[1], t[2]));
+    const double(*frame)[4] = (const double(*)[4])op->frame;
+    int i = begin;
+    for (; i + WIDE * LANES <= end; i += WIDE * LANES, gamma += 3 * WIDE * LANES)
+        wrench_packs(frame + i, gamma, WIDE, record + i);
+    for (; i + LANES <= end; i += LANES, gamma += 3 * LANES)
+        wrench_packs(frame + i, gamma, 1, record + i);
+    if (i < end) {
+        talus_frame_world(frame[i], gamma, record[i]);
+        cross3(frame[i], record[i], record[i] + 3);
     }
 }
 
@@ -226,39 +219,47 @@ typedef struct Gather {
     bool free_motion;
 } Gather;
 
-/* Sums of one body's impulses (0-2) and torques to subtract (3-5). */
-KERNEL void body_sum(const Gather *g, int body, double sum[6])
+/* Sums over one body's records: {p_x, p_y}, {p_z, t_x}, {t_y, t_z}. An impulse counts with the sign of
+ * its side, set by flipping its sign bit; torques are all subtracted. */
+KERNEL void body_sum(const double (*record)[6], const int32_t *touch, int count, Lane sum[3])
 {
-    const TalusOperator *op = g->op;
-    Lane a = lane(0.0), b = lane(0.0), c = lane(0.0);
-    for (int k = op->touch_start[body]; k < op->touch_start[body + 1]; k++) {
-        const double *r = g->record[op->touch[k] >> 1];
-        double sign = op->touch[k] & 1 ? 1.0 : -1.0;
-        a += lane(sign) * lane_load(r);
-        b += (Lane){sign, 1.0} * lane_load(r + 2);
-        c += lane_load(r + 4);
+    sum[0] = sum[1] = sum[2] = lane(0.0);
+    for (int k = 0; k < count; k++) {
+        const double *r = record[touch[k] >> 1];
+        int64_t flip = touch[k] & 1 ? 0 : INT64_MIN;
+        sum[0] += (Lane)((Mask){flip, flip} ^ (Mask)lane_load(r));
+        sum[1] += (Lane)((Mask){flip, 0} ^ (Mask)lane_load(r + 2));
+        sum[2] += lane_load(r + 4);
     }
-    lane_store(sum, a);
-    lane_store(sum + 2, b);
-    lane_store(sum + 4, c);
 }
 
 static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Gather *g = context;
+    const TalusOperator op = *g->op; /* a copy: no store below can change it */
+    const double(*record)[6] = g->record;
+    const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
     (void)chunk;
-    for (int i = (int)begin; i < (int)end; i++) {
-        const double *body = g->op->body[i];
-        double *v = g->velocity[i], sum[6], turn[3];
-        double keep = g->free_motion ? 1.0 : 0.0;
-        body_sum(g, i, sum);
-        turn_body(g->op, i, body[7], sum + 3, turn);
-        for (int k = 0; k < 3; k++) {
-            v[k] = keep * body[k] + body[3] * sum[k];
-            v[4 + k] = keep * body[4 + k] - turn[k];
+    for (int64_t i = begin; i < end; i++) {
+        const double *body = op.body[i];
+        double *v = g->velocity[i], m = body[3], k = body[7];
+        Lane sum[3];
+        body_sum(record, op.touch + op.touch_start[i], op.touch_start[i + 1] - op.touch_start[i],
+                 sum);
+        Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
+        if (op.inertia) {
+            double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
+            turn_body(&op, (int)i, k, torque, t);
+            turn[0] = (Lane){t[0], t[1]};
+            turn[1] = lane(t[2]);
+        } else {
+            turn[0] *= k;
+            turn[1] *= k;
         }
-        v[3] = body[3];
-        v[7] = body[7];
+        lane_store(v, keep * lane_load(body) + m * sum[0]);
+        lane_store(v + 2, lane_low(keep * lane_load(body + 2) + m * sum[1], lane(m)));
+        lane_store(v + 4, keep * lane_load(body + 4) - turn[0]);
+        lane_store(v + 6, lane_low(keep * lane_load(body + 6) - turn[1], lane(k)));
     }
 }
 

@@ -46,7 +46,9 @@ void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, i
 void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
                       double (*velocity)[8]);
 
-/* Explicit operator: out = N x for blocks [begin, end). */
+/* Explicit operator (sparse.c): whether N consists of full 3 x 3 blocks; out = N x for blocks
+ * [begin, end). */
+bool talus_cpu_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
@@ -55,8 +57,9 @@ typedef struct TalusCpuScratch {
     double (*record)[6];
     double (*velocity)[8];
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
+    bool full_blocks;           /* explicit operator: what talus_cpu_full_blocks says */
     double *partial;            /* sums by chunk */
-    double *many;               /* the same for TALUS_VECTORS dot products at once */
+    double *many;               /* the same for TALUS_VECTORS sums at once */
     size_t record_room, velocity_room, product_room, unscaled_room, partial_room, many_room;
 } TalusCpuScratch;
 
@@ -89,6 +92,12 @@ void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, 
 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
+
+/* quasi.c */
+void talus_cpu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight);
+void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);
+void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                            TalusSmoothSums *sums);
 
 TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                                   const double *gamma, TalusSweep **sweep);

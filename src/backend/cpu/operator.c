@@ -31,10 +31,9 @@ static TalusStatus scratch(const TalusOperator *op)
         size_t n = (size_t)op->blocks * (size_t)op->rows;
         TALUS_TRY(TALUS_RESERVE(s->product, s->product_room, n, 0, "operator product"));
         TALUS_TRY(TALUS_RESERVE(s->unscaled, s->unscaled_room, n, 0, "impulses"));
+        s->full_blocks = talus_cpu_full_blocks(op);
     }
-    size_t vector_chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN);
-    TALUS_TRY(
-        TALUS_RESERVE(s->many, s->many_room, TALUS_VECTORS * vector_chunks, 0, "dot products"));
+    TALUS_TRY(TALUS_RESERVE(s->many, s->many_room, TALUS_VECTORS * chunks, 0, "dot products"));
     return TALUS_RESERVE(s->partial, s->partial_room, PARTIALS * chunks, 0, "partial sums");
 }
 
@@ -64,17 +63,6 @@ static void bodies(const TalusOperator *op, const double *gamma, bool free_motio
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
     talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, velocity);
-}
-
-void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
-                              double *out)
-{
-    for (int row = begin * op->rows; row < end * op->rows; row++) {
-        double sum = 0.0;
-        for (int32_t k = op->row_start[row]; k < op->row_start[row + 1]; k++)
-            sum += op->values[k] * x[op->column[k]];
-        *out++ = sum;
-    }
 }
 
 /* out = N gamma (+ E gamma) (+ q) for blocks [begin, end), `out` starting at block `begin`. */
@@ -293,6 +281,9 @@ const TalusBackend talus_backend_cpu = {
     .compare = talus_cpu_compare,
     .accelerate = talus_cpu_accelerate,
     .scale = talus_cpu_scale,
+    .quasi_direction = talus_cpu_quasi_direction,
+    .quasi_step = talus_cpu_quasi_step,
+    .quasi_smooth = talus_cpu_quasi_smooth,
     .sweep_begin = talus_cpu_sweep_begin,
     .sweep_run = talus_cpu_sweep_run,
     .sweep_end = talus_cpu_sweep_end,

@@ -1,4 +1,5 @@
-#include "support/verify.h"
+/* def.c - matrix-free and explicit problems from their def. */
+#include "point.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,11 +165,6 @@ static void pull_all(const TalusProblemDef *def, const double *v, double *u)
         }
 }
 
-static double *zeros(size_t count)
-{
-    return calloc(count + 1, sizeof(double));
-}
-
 void verify_body_velocity(const TalusProblemDef *def, const double *gamma, double *v)
 {
     if (def->body_count)
@@ -180,7 +176,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
 void verify_product(const TalusProblemDef *def, const double *x, double *out)
 {
     if (def->contacts) {
-        double *v = zeros(6 * (size_t)def->body_count);
+        double *v = verify_zeros(6 * (size_t)def->body_count);
         push_all(def, x, v);
         pull_all(def, v, out);
         free(v);
@@ -197,7 +193,7 @@ void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
 {
     int rows = verify_rows(def), n = verify_size(def);
     if (def->contacts) {
-        double *v = zeros(6 * (size_t)def->body_count);
+        double *v = verify_zeros(6 * (size_t)def->body_count);
         verify_body_velocity(def, gamma, v);
         pull_all(def, v, u);
         for (int i = 0; i < def->contact_count; i++)
@@ -253,7 +249,7 @@ double verify_diagonal(const TalusProblemDef *def, int block)
 TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma)
 {
     int rows = verify_rows(def), blocks = verify_blocks(def);
-    double *g = zeros((size_t)verify_size(def)), sum2 = 0.0, max2 = 0.0;
+    double *g = verify_zeros((size_t)verify_size(def)), sum2 = 0.0, max2 = 0.0;
     verify_gradient(def, gamma, g);
     for (int i = 0; i < blocks; i++) {
         double d = verify_diagonal(def, i), step[3], r2 = 0.0;
@@ -272,7 +268,7 @@ TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma)
 double verify_objective(const TalusProblemDef *def, const double *gamma)
 {
     int n = verify_size(def);
-    double *g = zeros((size_t)n), *q = zeros((size_t)n), sum = 0.0;
+    double *g = verify_zeros((size_t)n), *q = verify_zeros((size_t)n), sum = 0.0;
     verify_gradient(def, gamma, g);
     verify_velocity(def, NULL, q);
     for (int k = 0; k < n; k++)
@@ -300,7 +296,7 @@ double verify_outside(const TalusProblemDef *def, const double *gamma)
 double verify_scale(const TalusProblemDef *def, const double *gamma)
 {
     int rows = verify_rows(def);
-    double *q = zeros((size_t)verify_size(def)), scale = 0.0;
+    double *q = verify_zeros((size_t)verify_size(def)), scale = 0.0;
     verify_velocity(def, NULL, q);
     for (int i = 0; i < verify_blocks(def); i++) {
         double d = verify_diagonal(def, i);
@@ -314,7 +310,7 @@ double verify_scale(const TalusProblemDef *def, const double *gamma)
 void verify_matrix(const TalusProblemDef *def, double *matrix)
 {
     int n = verify_size(def), rows = verify_rows(def);
-    double *unit = zeros((size_t)n), *column = zeros((size_t)n);
+    double *unit = verify_zeros((size_t)n), *column = verify_zeros((size_t)n);
     for (int k = 0; k < n; k++) {
         unit[k] = 1.0;
         verify_product(def, unit, column);
@@ -326,4 +322,23 @@ void verify_matrix(const TalusProblemDef *def, double *matrix)
     }
     free(unit);
     free(column);
+}
+
+/* ---- all at one gamma ---- */
+
+VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
+{
+    int rows = verify_rows(def);
+    VerifyPoint p = verify_new_point(verify_blocks(def), rows);
+    memcpy(p.gamma, gamma, (size_t)(rows * p.blocks) * sizeof *gamma);
+    verify_velocity(def, NULL, p.q);
+    verify_velocity(def, gamma, p.u);
+    verify_gradient(def, gamma, p.g);
+    for (int i = 0; i < p.blocks; i++) {
+        p.mu[i] = verify_mu(def, i);
+        p.normal[i] = entry_of(def, i, 0) + compliance_of(def, i);
+        for (int k = 1; k < rows; k++)
+            p.tangential[i] += entry_of(def, i, k) / (rows - 1);
+    }
+    return p;
 }

@@ -1,0 +1,375 @@
+/* bench.c - talus bench: an experiment from its scenes to its tables.
+ *
+ * The settled problems are kept in DIR beside the results, their names holding a hash of all that
+ * made them, so that a stopped experiment goes on where it was. */
+#include "experiment.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "io/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Options {
+    const char *out;
+    int threads;
+    bool quick, json, quiet, fresh;
+} Options;
+
+typedef struct Session {
+    Options options;
+    const Experiment *experiment;
+    char dir[CLI_PATH_MAX];
+    int divisor; /* of all iterations */
+    LabSet set;
+    char **path; /* of the problems */
+    TalusPool *pool;
+} Session;
+
+static const double others_seconds = 20.0; /* for a solver that the paper does not name */
+
+/* ---- the problems ---- */
+
+static const char *const *sets_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_set : c->set;
+}
+
+static double time_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_at : c->at;
+}
+
+static int count_sets(const char *const *set)
+{
+    int count = 0;
+    while (count < BENCH_SETS && set[count])
+        count++;
+    return count;
+}
+
+/* Of the scene's text, what is set in it, the time and the version. */
+static TalusStatus hash_case(const Session *session, const BenchCase *c, const char *scene,
+                             uint64_t *out)
+{
+    const char *const *set = sets_of(session, c);
+    double numbers[] = {time_of(session, c), c->heaviest};
+    char *text;
+    size_t size;
+    TALUS_TRY(talus_read_file(scene, 1 << 24, &text, &size));
+    *out = talus_hash(TALUS_HASH_SEED, text, size);
+    talus_release(text);
+    for (int i = 0; i < count_sets(set); i++)
+        *out = talus_hash(*out, set[i], strlen(set[i]));
+    *out = talus_hash(*out, numbers, sizeof numbers);
+    *out = talus_hash(*out, talus_version(), strlen(talus_version()));
+    return TALUS_OK;
+}
+
+static TalusStatus advance(const Session *session, TalusWorld *world, const BenchCase *c)
+{
+    double until = time_of(session, c), last = 0.0;
+    bool draw = !session->options.quiet && isatty(STDERR_FILENO);
+    int64_t steps = cli_steps_until(until, talus_world_step_length(world));
+    while (talus_world_steps(world) < steps && !cli_stop_signal()) {
+        TALUS_TRY(talus_world_step(world, NULL));
+        if (draw && talus_now() - last > 0.2) {
+            last = talus_now();
+            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", c->name,
+                    talus_world_time(world), until);
+            fflush(stderr);
+        }
+    }
+    if (last > 0.0)
+        fputs("\r\033[K", stderr);
+    return TALUS_OK;
+}
+
+/* The same contacts with another mass of the heaviest body. */
+static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
+{
+    TalusProblemDef def;
+    TALUS_TRY(talus_problem_export(problem, &def));
+    size_t bodies = (size_t)def.body_count, at = 0;
+    double *inv_mass = NULL;
+    TalusSym3 *inv_inertia = NULL;
+    TalusStatus status = TALUS_ALLOC(inv_mass, bodies, "masses");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(inv_inertia, bodies, "inertias");
+    if (status == TALUS_OK) {
+        memcpy(inv_mass, def.inv_mass, bodies * sizeof *inv_mass);
+        memcpy(inv_inertia, def.inv_inertia, bodies * sizeof *inv_inertia);
+        for (size_t i = 0; i < bodies; i++)
+            if (inv_mass[i] > 0.0 && (inv_mass[at] == 0.0 || inv_mass[i] < inv_mass[at]))
+                at = i;
+        double ratio = 1.0 / (mass * inv_mass[at]);
+        TalusSym3 *s = &inv_inertia[at];
+        double *entries[] = {&s->xx, &s->yy, &s->zz, &s->xy, &s->xz, &s->yz};
+        for (int k = 0; k < 6; k++)
+            *entries[k] *= ratio;
+        inv_mass[at] *= ratio;
+        def.inv_mass = inv_mass;
+        def.inv_inertia = inv_inertia;
+        status = talus_problem_create(&def, NULL, out);
+    }
+    talus_release(inv_mass);
+    talus_release(inv_inertia);
+    return status;
+}
+
+static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, const char *path)
+{
+    TalusProblem *changed;
+    if (!(c->heaviest > 0.0))
+        return talus_problem_write(path, problem);
+    TALUS_TRY(change_mass(problem, c->heaviest, &changed));
+    TalusStatus status = talus_problem_write(path, changed);
+    talus_problem_destroy(changed);
+    return status;
+}
+
+static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
+                          const char *path)
+{
+    const char *const *set = sets_of(session, c);
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusProblem *problem;
+    TalusSceneChoice choice = {.threads = session->set.threads};
+    double begun = talus_now();
+    TalusStatus status = talus_scene_load(scene_path, set, count_sets(set), &scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(scene, &choice, &world);
+    if (status == TALUS_OK)
+        status = advance(session, world, c);
+    if (status == TALUS_OK && !cli_stop_signal())
+        status = talus_world_build(world, &problem);
+    if (status == TALUS_OK && !cli_stop_signal())
+        status = write_problem(problem, c, path);
+    if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
+        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", c->name,
+                talus_world_time(world), talus_now() - begun);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return status;
+}
+
+static TalusStatus open_case(Session *session, int index)
+{
+    const BenchCase *c = &session->experiment->cases[index];
+    LabSet *set = &session->set;
+    char scene[CLI_PATH_MAX];
+    uint64_t hash;
+    if (!cli_find_scene(c->scene, scene, sizeof scene))
+        return talus_fail(TALUS_ERR_IO, "%s: its scene %s is missing", session->experiment->name,
+                          c->scene);
+    TALUS_TRY(hash_case(session, c, scene, &hash));
+    TALUS_TRY(talus_path(&session->path[index], "%s/problem-%d-%08" PRIx32 ".talus", session->dir,
+                         index + 1, (uint32_t)(hash >> 32)));
+    const char *path = session->path[index];
+    if (access(path, F_OK) != 0 || session->options.fresh)
+        TALUS_TRY(settle(session, c, scene, path));
+    if (cli_stop_signal())
+        return TALUS_OK;
+    LabProblem *p = &set->problems[set->problem_count++];
+    TALUS_TRY(lab_problem_open(path, session->pool, p));
+    snprintf(p->name, sizeof p->name, "%s", session->options.quick ? c->quick_name : c->name);
+    return TALUS_OK;
+}
+
+/* ---- the runs ---- */
+
+static bool same_algorithm(const char *spec, const char *name)
+{
+    size_t length = strcspn(spec, ":");
+    return strlen(name) == length && strncmp(spec, name, length) == 0;
+}
+
+static bool in_this_build(const char *spec)
+{
+    for (int i = 0; i < talus_solver_count(); i++)
+        if (same_algorithm(spec, talus_solver_row(i).name))
+            return true;
+    return false;
+}
+
+static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
+{
+    char label[LAB_TEXT];
+    experiment_label(run, session->divisor, label);
+    LabJob job = {.solver = run->solver,
+                  .label = label,
+                  .tolerance = run->tolerance,
+                  .max_iterations = run->iterations / session->divisor,
+                  .max_seconds = seconds,
+                  .trace = true};
+    LabResult *result;
+    bool kept;
+    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &kept));
+    if (session->options.quiet)
+        return TALUS_OK;
+    fprintf(stderr, "talus: %s, %s: ", session->set.problems[problem].name, label);
+    if (lab_outcome_measured(result->outcome))
+        fprintf(stderr, "%d iterations, residual %.1e, %.2f s%s\n", result->iterations,
+                result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, kept ? " (kept)" : "");
+    else
+        fprintf(stderr, "%s: %s\n", lab_outcome_name(result->outcome), result->reason);
+    return TALUS_OK;
+}
+
+static bool named_by_runs(const Experiment *e, const char *solver)
+{
+    for (int i = 0; i < e->run_count; i++)
+        if (same_algorithm(e->runs[i].solver, solver))
+            return true;
+    return false;
+}
+
+static TalusStatus run_case(Session *session, int problem)
+{
+    const Experiment *e = session->experiment;
+    for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
+        if (in_this_build(e->runs[i].solver))
+            TALUS_TRY(run_one(session, problem, &e->runs[i], 0.0));
+    for (int i = 0; i < talus_solver_count() && !cli_stop_signal(); i++) {
+        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
+        if (strcmp(other.solver, "auto") != 0 && !named_by_runs(e, other.solver))
+            TALUS_TRY(run_one(session, problem, &other, others_seconds));
+    }
+    return TALUS_OK;
+}
+
+static void note_missing(Session *session)
+{
+    const Experiment *e = session->experiment;
+    for (int i = 0; i < e->run_count; i++)
+        if (!in_this_build(e->runs[i].solver))
+            lab_set_note(&session->set, "%s is not in this build: what needs it is left out.",
+                         e->runs[i].solver);
+}
+
+static TalusStatus run_cases(Session *session)
+{
+    const Experiment *e = session->experiment;
+    note_missing(session);
+    for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
+        TALUS_TRY(open_case(session, i));
+        if (!cli_stop_signal())
+            TALUS_TRY(run_case(session, i));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the end ---- */
+
+static int report_stop(const Session *session)
+{
+    fprintf(stderr, "talus: stopped by %s; the same command goes on from what is in %s\n",
+            cli_stop_name(), session->dir);
+    return 128 + cli_stop_signal();
+}
+
+static int finish(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    FILE *out = o->json ? stderr : stdout;
+    set->complete = !cli_stop_signal();
+    if (cli_stop_signal())
+        return lab_set_write(set) == TALUS_OK ? report_stop(session) : cli_fail_library();
+    session->experiment->conclude(set, session->divisor);
+    if (lab_set_write(set) != TALUS_OK || lab_set_write_tables(set) != TALUS_OK)
+        return cli_fail_library();
+    if (!o->quiet) {
+        for (int i = 0; i < set->problem_count; i++)
+            lab_print_results(set, i, out);
+        for (int i = 0; i < set->table_count; i++) {
+            lab_table_print(&set->tables[i], out);
+            fputc('\n', out);
+        }
+        for (int i = 0; i < set->note_count; i++)
+            fprintf(out, "%s\n", set->notes[i]);
+        fprintf(out, "results in %s\n", session->dir);
+    }
+    if (o->json)
+        lab_print_bench_json(set);
+    return CLI_OK;
+}
+
+static int bench_session(Session *session, const char *name)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    session->experiment = experiment_find(name);
+    if (!session->experiment)
+        return CLI_FAILED;
+    const Experiment *e = session->experiment;
+    session->divisor = o->quick ? 10 : 1;
+    snprintf(session->dir, sizeof session->dir, o->out ? "%s" : "out/%s", o->out ? o->out : name);
+    set->title = e->name;
+    set->kind = "bench";
+    set->dir = session->dir;
+    if (talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool) != TALUS_OK ||
+        TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems") != TALUS_OK ||
+        TALUS_ALLOC(session->path, (size_t)e->case_count, "paths") != TALUS_OK)
+        return cli_fail_library();
+    set->threads = talus_pool_threads(session->pool);
+    lab_set_note(set, "%s: %s.", e->source, e->summary);
+    if (o->quick)
+        lab_set_note(set, "Quick version: about a tenth of the bodies, a tenth of the iterations.");
+    if (lab_set_open(set, o->fresh) != TALUS_OK)
+        return cli_fail_library();
+    cli_catch_signals();
+    return run_cases(session) == TALUS_OK ? finish(session) : cli_fail_library();
+}
+
+static int bench_main(int argc, char **argv)
+{
+    static Session session; /* static: its tables are large */
+    CliList operands;
+    int code;
+    session.options = (Options){.threads = -1};
+    if (!cli_parse(&cli_bench, argc, argv, &session.options, &operands, &code))
+        return code;
+    code = bench_session(&session, operands.item[0]);
+    lab_set_clear(&session.set);
+    for (int i = 0; session.path && i < session.experiment->case_count; i++)
+        talus_release(session.path[i]);
+    talus_release(session.path);
+    talus_pool_destroy(session.pool);
+    return code;
+}
+
+static const CliOption bench_options[] = {
+    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+     "where report.html, results.json, trace.csv, the tables and\n"
+     "the problems go; out/NAME by default"},
+    {"quick", 0, CLI_FLAG, offsetof(Options, quick), NULL,
+     "a small version: a tenth of the bodies and iterations"},
+    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
+     "run everything anew, whatever is in DIR"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; 1 by default,\n"
+     "which gives the steadiest times"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds one JSON object and nothing else;\ntables go to standard error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+};
+
+const CliCommand cli_bench = {
+    .name = "bench",
+    .summary = "Runs an experiment of the literature and compares.",
+    .operands = "NAME",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
+        "them with the paper's solvers and all others, and prints tables beside the paper's\n"
+        "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n",
+    .options = bench_options,
+    .option_count = sizeof bench_options / sizeof *bench_options,
+    .main = bench_main};

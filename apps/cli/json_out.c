@@ -1,0 +1,203 @@
+/* json_out.c - values to bytes, and the commas between them. */
+#include "json_out.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- bytes ---- */
+
+static void flush(JsonOut *json)
+{
+    if (json->used > 0)
+        json->sink(json->user, json->buffer, json->used);
+    json->used = 0;
+}
+
+static void put(JsonOut *json, const char *bytes, size_t size)
+{
+    if (size > sizeof json->buffer - json->used)
+        flush(json);
+    assert(size <= sizeof json->buffer);
+    memcpy(json->buffer + json->used, bytes, size);
+    json->used += size;
+}
+
+static void put_text(JsonOut *json, const char *text)
+{
+    put(json, text, strlen(text));
+}
+
+void json_to_stream(void *user, const char *bytes, size_t size)
+{
+    fwrite(bytes, 1, size, user);
+}
+
+void json_start(JsonOut *json, JsonSink *sink, void *user)
+{
+    json->sink = sink;
+    json->user = user;
+    json->depth = 0;
+    json->filled[0] = false;
+    json->used = 0;
+}
+
+void json_finish(JsonOut *json)
+{
+    assert(json->depth == 0 && json->filled[0]);
+    put(json, "\n", 1);
+    flush(json);
+}
+
+/* ---- texts ---- */
+
+/* The length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, at most
+ * U+10FFFF), or 0. A NUL inside the sequence fails the test for a continuation, so it is never passed. */
+static size_t utf8_length(const unsigned char *p)
+{
+    if (p[0] < 0x80)
+        return 1;
+    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+static void put_string(JsonOut *json, const char *text)
+{
+    put(json, "\"", 1);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t length = utf8_length(p);
+        if (length == 0) {
+            put_text(json, "\\ufffd");
+            length = 1;
+        } else if (*p == '"' || *p == '\\') {
+            char escaped[] = {'\\', (char)*p};
+            put(json, escaped, sizeof escaped);
+        } else if (*p < 0x20 || *p == '<') {
+            char escaped[8];
+            snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*p);
+            put_text(json, escaped);
+        } else {
+            put(json, (const char *)p, length);
+        }
+        p += length;
+    }
+    put(json, "\"", 1);
+}
+
+/* ---- values ---- */
+
+/* What stands before a value: the comma and the key. */
+static void begin_value(JsonOut *json, const char *key)
+{
+    assert(json->depth > 0 || !json->filled[0]);
+    if (json->filled[json->depth])
+        put(json, key ? "," : ", ", key ? 1 : 2);
+    json->filled[json->depth] = true;
+    if (key) {
+        put(json, "\n", 1);
+        put_string(json, key);
+        put(json, ": ", 2);
+    }
+}
+
+static void open_level(JsonOut *json, const char *key, const char *bracket)
+{
+    begin_value(json, key);
+    put_text(json, bracket);
+    assert(json->depth < JSON_OUT_DEPTH);
+    json->filled[++json->depth] = false;
+}
+
+static void close_level(JsonOut *json, const char *bracket)
+{
+    assert(json->depth > 0);
+    json->depth--;
+    put_text(json, bracket);
+}
+
+void json_open_object(JsonOut *json, const char *key)
+{
+    open_level(json, key, "{");
+}
+
+void json_close_object(JsonOut *json)
+{
+    close_level(json, "}");
+}
+
+void json_open_array(JsonOut *json, const char *key)
+{
+    open_level(json, key, "[");
+}
+
+void json_close_array(JsonOut *json)
+{
+    close_level(json, "]");
+}
+
+void json_text(JsonOut *json, const char *key, const char *text)
+{
+    if (!text) {
+        json_null(json, key);
+        return;
+    }
+    begin_value(json, key);
+    put_string(json, text);
+}
+
+void json_real(JsonOut *json, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        json_null(json, key);
+        return;
+    }
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    begin_value(json, key);
+    put_text(json, text);
+}
+
+void json_int(JsonOut *json, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    begin_value(json, key);
+    put_text(json, text);
+}
+
+void json_bool(JsonOut *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    put_text(json, value ? "true" : "false");
+}
+
+void json_null(JsonOut *json, const char *key)
+{
+    begin_value(json, key);
+    put_text(json, "null");
+}
+
+void json_reals(JsonOut *json, const char *key, const double *values, size_t count)
+{
+    json_open_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        json_real(json, NULL, values[i]);
+    json_close_array(json);
+}
+
+void json_ints(JsonOut *json, const char *key, const int *values, size_t count)
+{
+    json_open_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        json_int(json, NULL, values[i]);
+    json_close_array(json);
+}

@@ -1,0 +1,49 @@
+/* json_out.h - JSON written as it is made, for --json and for the report page.
+ *
+ * Every value takes the key it has in its object; in an array, and for the outermost value, the key is
+ * NULL. Commas and nesting are kept here. Doubles are written so that reading them back gives the same
+ * bits; JSON has no NaN and no infinity, they become null. In texts '<' is escaped, so that the output
+ * may stand inside a script element of HTML, and bytes that are not UTF-8 become U+FFFD, so that any
+ * file name makes valid JSON. Writing never fails: the sink remembers its failures itself. */
+#ifndef TALUS_CLI_JSON_OUT_H
+#define TALUS_CLI_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSON_OUT_DEPTH = 16, JSON_OUT_BUFFER = 4096 };
+
+typedef void JsonSink(void *user, const char *bytes, size_t size);
+
+typedef struct JsonOut {
+    JsonSink *sink;
+    void *user;
+    int depth;
+    bool filled[JSON_OUT_DEPTH + 1]; /* whether a level has a value already */
+    size_t used;
+    char buffer[JSON_OUT_BUFFER];
+} JsonOut;
+
+void json_start(JsonOut *json, JsonSink *sink, void *user);
+/* A sink for json_start whose user is a FILE. */
+JsonSink json_to_stream;
+/* Asserts that everything opened was closed, and hands the rest to the sink. */
+void json_finish(JsonOut *json);
+
+void json_open_object(JsonOut *json, const char *key);
+void json_close_object(JsonOut *json);
+void json_open_array(JsonOut *json, const char *key);
+void json_close_array(JsonOut *json);
+
+void json_text(JsonOut *json, const char *key, const char *text); /* NULL: null */
+void json_real(JsonOut *json, const char *key, double value);
+void json_int(JsonOut *json, const char *key, int64_t value);
+void json_bool(JsonOut *json, const char *key, bool value);
+void json_null(JsonOut *json, const char *key);
+
+/* Arrays. */
+void json_reals(JsonOut *json, const char *key, const double *values, size_t count);
+void json_ints(JsonOut *json, const char *key, const int *values, size_t count);
+
+#endif

@@ -1,0 +1,215 @@
+/* lab.h - the solver laboratory behind `talus solve` and `talus bench`.
+ *
+ * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the
+ * solver. Results are kept in DIR/results.json as they come, each with a key of all that defines it,
+ * so that a second call finds what the first one finished. docs/laboratory.md is the user's page. */
+#ifndef TALUS_CLI_LAB_H
+#define TALUS_CLI_LAB_H
+
+#include "cli.h"
+#include "json_out.h"
+
+#include <talus/fclib.h>
+
+#include <stdio.h>
+
+enum { LAB_TEXT = 256, LAB_SOLVERS = 256 };
+
+/* ---- solvers named on the command line ---- */
+
+typedef struct LabList {
+    char *text; /* the items point into it or into the table of solvers */
+    const char *item[LAB_SOLVERS];
+    int count;
+} LabList;
+
+/* "NAME[:key=value,...][,NAME...]"; "all" stands for every algorithm of the table. A comma starts
+ * another solver unless a key=value follows it. */
+TalusStatus lab_list_parse(const char *text, LabList *out);
+void lab_list_clear(LabList *list);
+
+/* ---- problems ---- */
+
+typedef struct LabProblem {
+    const char *path;
+    char name[LAB_TEXT]; /* the file's name without folder and ending */
+    uint64_t hash;       /* of the file's bytes */
+    uint64_t reference_hash;
+    TalusProblem *problem;
+    TalusFclib *fclib; /* NULL: the file was not FCLIB */
+    int bodies;        /* 0: the file does not tell */
+    double *start;     /* impulses stored in the file; NULL: none */
+    double *reference; /* contact velocities to compare with; NULL: none */
+    double *velocity;  /* room for as many */
+    double offset_norm, natural_at_zero;
+} LabProblem;
+
+TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out);
+/* /ccp_solution, or else /solution, of an FCLIB file. */
+TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
+/* |u - u_ref| / |q|; NAN without a reference. */
+double lab_velocity_error(LabProblem *problem, const double *gamma);
+/* The problem with u and r of these impulses as its solution. */
+TalusStatus lab_problem_save(LabProblem *problem, const double *gamma, const char *path);
+void lab_problem_close(LabProblem *problem);
+
+/* ---- results ---- */
+
+/* One row per iterate shown; the names are those of the report's columns. */
+typedef enum LabColumn {
+    LAB_ITERATION,
+    LAB_APPLIES,
+    LAB_SECONDS,
+    LAB_OBJECTIVE,
+    LAB_NATURAL,
+    LAB_NATURAL_RELATIVE,
+    LAB_NATURAL_MAX,
+    LAB_PROJECTED_GRADIENT,
+    LAB_COMPLEMENTARITY_MAX,
+    LAB_PRIMAL_INFEASIBILITY,
+    LAB_ACTIVE,
+    LAB_ACTIVE_CHANGES,
+    LAB_VELOCITY_ERROR,
+    LAB_COLUMNS
+} LabColumn;
+
+extern const char *const lab_column_names[LAB_COLUMNS];
+
+typedef struct LabTrace {
+    double (*row)[LAB_COLUMNS];
+    int count, room;
+} LabTrace;
+
+typedef enum LabOutcome {
+    LAB_CONVERGED = TALUS_OUTCOME_CONVERGED,
+    LAB_BUDGET = TALUS_OUTCOME_BUDGET,
+    LAB_INFEASIBLE = TALUS_OUTCOME_INFEASIBLE,
+    LAB_DIVERGED = TALUS_OUTCOME_DIVERGED,
+    LAB_UNSUPPORTED, /* the solver does not take the problem */
+    LAB_FAILED,      /* the solve ended with an error, such as no memory */
+    LAB_OUTCOMES
+} LabOutcome;
+
+const char *lab_outcome_name(LabOutcome outcome);
+/* Whether there are figures. */
+bool lab_outcome_measured(LabOutcome outcome);
+
+typedef enum LabResidual {
+    LAB_R_PROJECTED_GRADIENT,
+    LAB_R_NATURAL,
+    LAB_R_COMPLEMENTARITY_MAX,
+    LAB_R_PRIMAL_INFEASIBILITY,
+    LAB_R_SICONOS,
+    LAB_R_SICONOS_OVER_Q,
+    LAB_R_VELOCITY_ERROR,
+    LAB_R_NATURAL_RELATIVE,
+    LAB_R_NATURAL_MAX,
+    LAB_R_COMPLEMENTARITY_MEAN,
+    LAB_R_COMPLEMENTARITY_STD,
+    LAB_R_DUALITY_GAP,
+    LAB_R_CONE_VIOLATION,
+    LAB_RESIDUALS
+} LabResidual;
+
+extern const char *const lab_residual_names[LAB_RESIDUALS];
+
+enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
+
+typedef struct LabResult {
+    int problem;           /* its number in the set */
+    char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
+    char key[17];
+    LabOutcome outcome;
+    bool interrupted;
+    char reason[512]; /* why there is no better outcome; "" where that is plain */
+    int iterations, applies;
+    double seconds, objective;
+    double residual[LAB_RESIDUALS];
+    double memory_bytes;
+    int open, sliding, sticking;
+    int impulse_count; /* normal impulses in ascending order, a sample of them */
+    int impulse_rank[LAB_IMPULSES];
+    double impulse[LAB_IMPULSES];
+    LabTrace trace;
+} LabResult;
+
+void lab_result_clear(LabResult *result);
+
+/* ---- running one job ---- */
+
+typedef struct LabJob {
+    const char *solver; /* NAME[:key=value,...] */
+    const char *label;  /* what the result is called; NULL: as the solver */
+    double tolerance;   /* of the natural residual, relative to gamma = 0; 0: the whole budget */
+    int max_iterations;
+    double max_seconds; /* 0: no limit */
+    bool warm, trace;
+} LabJob;
+
+/* The key of a result: problem, reference, job, threads and version. */
+void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
+
+/* Leaves the impulses in the problem. Fails only where the laboratory itself fails; a solve that
+ * fails is a result. `quiet`: draw no progress. */
+TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
+
+/* ---- a set of results ---- */
+
+/* A table in words, for the terminal and the page. Cells are copied. */
+typedef struct LabTable {
+    char title[LAB_TEXT];
+    char note[1024];
+    int columns, cells, room;
+    char **cell; /* [cells], row after row, the first row the headings */
+} LabTable;
+
+void lab_table_begin(LabTable *table, const char *title, int columns);
+/* Fills the next cell, row by row. */
+void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+void lab_table_print(const LabTable *table, FILE *out);
+void lab_table_clear(LabTable *table);
+
+enum { LAB_TABLES = 24, LAB_NOTES = 32 };
+
+typedef struct LabSet {
+    const char *title, *kind, *dir; /* dir NULL: nothing is kept */
+    int threads;
+    LabProblem *problems;
+    int problem_count;
+    LabResult *results;
+    int result_count, result_room;
+    LabTable tables[LAB_TABLES];
+    int table_count;
+    char *notes[LAB_NOTES];
+    int note_count;
+    LabResult *stored; /* results of an earlier call, found in dir */
+    int stored_count;
+    bool complete;     /* every job is done: what is stored and was not asked for may go */
+    double next_write; /* wall clock: results.json is not written before */
+} LabSet;
+
+/* Reads what an earlier call left in set->dir; with `fresh`, or where there is nothing, nothing. */
+TalusStatus lab_set_open(LabSet *set, bool fresh);
+/* Takes the job's result from the earlier call, or runs it and, unless it did so a moment ago, writes
+ * results.json. `out` is in the set and valid until the next call; *kept: it was not run now. */
+TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
+                        bool *kept);
+LabTable *lab_set_table(LabSet *set, const char *title, int columns);
+void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
+/* results.json, trace.csv and report.html in set->dir. */
+TalusStatus lab_set_write(LabSet *set);
+TalusStatus lab_write_csv(const LabSet *set, const char *path);
+/* table-1.csv and so on, in set->dir. */
+TalusStatus lab_set_write_tables(const LabSet *set);
+void lab_set_clear(LabSet *set);
+
+/* The results of a problem as a table, best first. */
+void lab_print_results(const LabSet *set, int problem, FILE *out);
+/* The order of that table: outcome, then seconds. */
+int lab_compare(const LabResult *a, const LabResult *b);
+/* The answer to --json: an object, or an array of objects for several problems. */
+void lab_print_json(const LabSet *set);
+/* The same of an experiment, with its tables and notes. */
+void lab_print_bench_json(const LabSet *set);
+
+#endif

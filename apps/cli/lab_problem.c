@@ -1,0 +1,150 @@
+/* lab_problem.c - a problem on the bench: its file, its stored start, its reference. */
+#include "lab.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static TalusStatus hash_file(const char *path, uint64_t *out)
+{
+    char bytes[1 << 15];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    *out = TALUS_HASH_SEED;
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        *out = talus_hash(*out, bytes, n);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    return failed ? talus_fail(TALUS_ERR_IO, "%s: cannot read", path) : TALUS_OK;
+}
+
+static void name_after(const char *path, char name[LAB_TEXT])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(name, LAB_TEXT, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && dot > name)
+        *dot = '\0';
+}
+
+static double norm_of(const double *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* ---- opening ---- */
+
+/* Impulses in the file: the first guess of FCLIB, or what `talus extract` wrote. */
+static TalusStatus read_start(LabProblem *p)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    if (p->fclib && (p->fclib->guess_count == 0 || !p->fclib->guesses[0].r))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(p->start, n, "stored impulses"));
+    if (p->fclib)
+        return talus_fclib_impulses(p->fclib, p->problem, &p->fclib->guesses[0], p->start);
+    memcpy(p->start, talus_problem_gamma(p->problem), n * sizeof *p->start);
+    return TALUS_OK;
+}
+
+static int count_bodies(const LabProblem *p)
+{
+    if (!p->fclib)
+        return talus_problem_bodies(p->problem);
+    return talus_fclib_dofs(p->fclib) / (p->fclib->dimension == 3 ? 6 : 3);
+}
+
+/* The scales that relative figures divide by. */
+static TalusStatus measure_scales(LabProblem *p)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    double *gamma = talus_problem_gamma(p->problem);
+    TalusMetrics metrics;
+    TALUS_TRY(TALUS_ALLOC(p->velocity, n, "contact velocities"));
+    talus_problem_offset(p->problem, p->velocity);
+    p->offset_norm = norm_of(p->velocity, n);
+    memset(gamma, 0, n * sizeof *gamma);
+    TALUS_TRY(talus_problem_measure(p->problem, gamma, &metrics));
+    p->natural_at_zero = metrics.natural_at_zero;
+    return TALUS_OK;
+}
+
+TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out)
+{
+    *out = (LabProblem){.path = path};
+    name_after(path, out->name);
+    TALUS_TRY(hash_file(path, &out->hash));
+    TALUS_TRY(talus_problem_open(path, pool, &out->problem, &out->fclib));
+    out->bodies = count_bodies(out);
+    TALUS_TRY(read_start(out));
+    return measure_scales(out);
+}
+
+void lab_problem_close(LabProblem *p)
+{
+    talus_problem_destroy(p->problem);
+    talus_fclib_destroy(p->fclib);
+    talus_release(p->start);
+    talus_release(p->reference);
+    talus_release(p->velocity);
+    *p = (LabProblem){0};
+}
+
+/* ---- reference and solution ---- */
+
+/* A problem in our own format takes FCLIB's shape only when this is needed. */
+static TalusStatus need_fclib(LabProblem *p)
+{
+    return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
+}
+
+static TalusStatus read_reference(LabProblem *p, const char *path, TalusFclibPoint *point)
+{
+    if (talus_fclib_read_point(path, "ccp_solution", p->fclib, point) == TALUS_OK)
+        return TALUS_OK;
+    return talus_fclib_read_point(path, "solution", p->fclib, point);
+}
+
+TalusStatus lab_problem_reference(LabProblem *p, const char *path)
+{
+    TalusFclibPoint point = {0};
+    TALUS_TRY(need_fclib(p));
+    TALUS_TRY(hash_file(path, &p->reference_hash));
+    TALUS_TRY(read_reference(p, path, &point));
+    TalusStatus status =
+        point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
+                : talus_fail(TALUS_ERR_FORMAT, "%s: its solution has no velocities u", path);
+    /* Velocities lie in the same rows as impulses. */
+    TalusFclibPoint velocities = {.r = point.u};
+    if (status == TALUS_OK)
+        status = talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference);
+    talus_fclib_free_point(&point);
+    return status;
+}
+
+double lab_velocity_error(LabProblem *p, const double *gamma)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    if (!p->reference)
+        return NAN;
+    talus_problem_velocity(p->problem, gamma, p->velocity);
+    for (size_t i = 0; i < n; i++)
+        p->velocity[i] -= p->reference[i];
+    double error = norm_of(p->velocity, n);
+    return p->offset_norm > 0.0 ? error / p->offset_norm : error;
+}
+
+TalusStatus lab_problem_save(LabProblem *p, const double *gamma, const char *path)
+{
+    TALUS_TRY(need_fclib(p));
+    TALUS_TRY(talus_fclib_set_solution(p->fclib, p->problem, gamma));
+    return talus_fclib_write(path, p->fclib);
+}

@@ -1,0 +1,38 @@
+/* page.c - the template around the data. */
+#include "page.h"
+
+#include "base/memory.h"
+#include "io/file.h"
+
+/* The template before and after its data, made from apps/report/dist/report.html by
+ * cmake/embed_page.cmake. */
+extern const unsigned char page_head[], page_tail[];
+extern const size_t page_head_size, page_tail_size;
+
+static void put_to_file(void *user, const char *bytes, size_t size)
+{
+    talus_file_put(user, bytes, size);
+}
+
+static TalusStatus write_file(const char *path, PageData *data, void *user)
+{
+    TalusFile *file;
+    TALUS_TRY(talus_file_create(path, &file));
+    talus_file_put(file, page_head, page_head_size);
+    JsonOut json;
+    json_start(&json, put_to_file, file);
+    data(user, &json);
+    json_finish(&json);
+    talus_file_put(file, page_tail, page_tail_size);
+    return talus_file_commit(file);
+}
+
+TalusStatus page_write(const char *dir, PageData *data, void *user)
+{
+    TALUS_TRY(talus_make_directory(dir));
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/report.html", dir));
+    TalusStatus status = write_file(path, data, user);
+    talus_release(path);
+    return status;
+}

@@ -1,0 +1,267 @@
+/* solve.c - talus solve: solvers side by side on contact problems, measured alike. */
+#include "lab.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Options {
+    const char *solver, *trace, *save, *report, *reference;
+    double tol, budget;
+    int max_iter, threads;
+    bool warm, json, quiet, fresh;
+} Options;
+
+/* One call of the command. */
+typedef struct Session {
+    Options options;
+    LabList solvers;
+    LabSet set;
+    TalusPool *pool;
+    double *best; /* impulses of the best result so far, for --save */
+    double best_residual;
+    char best_solver[LAB_TEXT];
+    bool failed;
+} Session;
+
+/* ---- before anything runs ---- */
+
+static bool can_write_beside(const char *path)
+{
+    char folder[CLI_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) : 1;
+    snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    if (access(folder[0] ? folder : "/", W_OK) == 0)
+        return true;
+    cli_fail("%s: cannot write there: %s", path, strerror(errno));
+    return false;
+}
+
+static int check_options(const Options *o, const CliList *operands)
+{
+    if (!o->solver)
+        return cli_usage(&cli_solve, "expected --solver NAME[:key=value,...][,NAME...]|all");
+    if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
+        return cli_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
+                                     "--budget with it");
+    if (o->max_iter == 0 || o->budget == 0.0)
+        return cli_usage(&cli_solve, "%s 0: expected more than 0",
+                         o->max_iter == 0 ? "--max-iter" : "--budget");
+    if (operands->count > 1 && (o->save || o->reference))
+        return cli_usage(&cli_solve, "%s goes with one PROBLEM, not with %d",
+                         o->save ? "--save" : "--reference", operands->count);
+    if ((o->save || o->reference) && !talus_fclib_available())
+        return cli_fail("--%s: FCLIB files are not in this build: %s",
+                        o->save ? "save" : "reference", talus_fclib_how());
+    if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
+        return CLI_FAILED;
+    return CLI_OK;
+}
+
+static int open_problems(Session *session, const CliList *operands)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    if (talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool) != TALUS_OK ||
+        TALUS_ALLOC(set->problems, (size_t)operands->count, "problems") != TALUS_OK)
+        return cli_fail_library();
+    set->threads = talus_pool_threads(session->pool);
+    for (int i = 0; i < operands->count; i++) {
+        LabProblem *p = &set->problems[set->problem_count++];
+        if (lab_problem_open(operands->item[i], session->pool, p) != TALUS_OK)
+            return cli_fail_library();
+        if (o->warm && !p->start)
+            return cli_fail("--warm: %s stores no impulses to start from", p->path);
+    }
+    if (o->reference && lab_problem_reference(&set->problems[0], o->reference) != TALUS_OK)
+        return cli_fail_library();
+    return CLI_OK;
+}
+
+/* A result that was kept has no impulses to save, so with --save every solver runs. */
+static int open_set(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    set->title = set->problem_count == 1 ? set->problems[0].name : "Contact problems";
+    set->kind = "solve";
+    set->dir = o->report;
+    if (lab_set_open(set, o->fresh || o->save) == TALUS_OK)
+        return CLI_OK;
+    cli_fail_library();
+    return cli_fail("--fresh starts anew, in place of what is in %s", o->report);
+}
+
+/* ---- solving ---- */
+
+static TalusStatus keep_best(Session *session, LabProblem *problem, const LabResult *result)
+{
+    size_t n = (size_t)talus_problem_size(problem->problem);
+    if (!session->options.save || !lab_outcome_measured(result->outcome) ||
+        (session->best && result->residual[LAB_R_NATURAL] >= session->best_residual))
+        return TALUS_OK;
+    if (!session->best && TALUS_ALLOC(session->best, n, "best impulses") != TALUS_OK)
+        return TALUS_ERR_MEMORY;
+    memcpy(session->best, talus_problem_gamma(problem->problem), n * sizeof *session->best);
+    session->best_residual = result->residual[LAB_R_NATURAL];
+    strcpy(session->best_solver, result->solver);
+    return TALUS_OK;
+}
+
+static TalusStatus solve_one(Session *session, int problem, const char *solver)
+{
+    const Options *o = &session->options;
+    LabJob job = {.solver = solver,
+                  .tolerance = o->tol,
+                  .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
+                  .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
+                  .warm = o->warm,
+                  .trace = o->trace || o->report};
+    LabResult *result;
+    bool kept;
+    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &kept);
+    if (status != TALUS_OK)
+        return status;
+    session->failed |= result->outcome == LAB_FAILED;
+    if (kept && !o->quiet)
+        fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
+                session->set.problems[problem].name);
+    return kept ? TALUS_OK : keep_best(session, &session->set.problems[problem], result);
+}
+
+static int solve_all(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    for (int p = 0; p < set->problem_count && !cli_stop_signal(); p++) {
+        for (int s = 0; s < session->solvers.count && !cli_stop_signal(); s++)
+            if (solve_one(session, p, session->solvers.item[s]) != TALUS_OK)
+                return cli_fail_library();
+        if (!o->quiet)
+            lab_print_results(set, p, o->json ? stderr : stdout);
+    }
+    return CLI_OK;
+}
+
+/* ---- the end ---- */
+
+static int save_best(Session *session)
+{
+    const Options *o = &session->options;
+    if (!session->best)
+        return cli_fail("%s: not written: no solver has a result", o->save);
+    if (lab_problem_save(&session->set.problems[0], session->best, o->save) != TALUS_OK)
+        return cli_fail_library();
+    if (!o->quiet)
+        fprintf(stderr, "talus: %s: the result of %s, which has the smallest residual\n", o->save,
+                session->best_solver);
+    return CLI_OK;
+}
+
+static int finish(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    set->complete = !cli_stop_signal();
+    if (o->json)
+        lab_print_json(set);
+    if (o->trace && lab_write_csv(set, o->trace) != TALUS_OK)
+        return cli_fail_library();
+    if (o->report && lab_set_write(set) != TALUS_OK)
+        return cli_fail_library();
+    if (o->save) {
+        int code = save_best(session);
+        if (code != CLI_OK)
+            return code;
+    }
+    if (cli_stop_signal()) {
+        fprintf(stderr, "talus: stopped by %s%s\n", cli_stop_name(),
+                o->report ? "; the same command goes on" : "");
+        return 128 + cli_stop_signal();
+    }
+    return session->failed ? CLI_FAILED : CLI_OK;
+}
+
+static int solve_session(Session *session, const CliList *operands)
+{
+    int code = check_options(&session->options, operands);
+    if (code != CLI_OK)
+        return code;
+    if (lab_list_parse(session->options.solver, &session->solvers) != TALUS_OK)
+        return cli_fail_library();
+    code = open_problems(session, operands);
+    if (code == CLI_OK)
+        code = open_set(session);
+    if (code != CLI_OK)
+        return code;
+    cli_catch_signals();
+    code = solve_all(session);
+    return code == CLI_OK ? finish(session) : code;
+}
+
+static int solve_main(int argc, char **argv)
+{
+    static Session session; /* static: its tables are large */
+    CliList operands;
+    int code;
+    session.options = (Options){.tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
+    if (!cli_parse(&cli_solve, argc, argv, &session.options, &operands, &code))
+        return code;
+    code = solve_session(&session, &operands);
+    lab_set_clear(&session.set);
+    lab_list_clear(&session.solvers);
+    talus_release(session.best);
+    talus_pool_destroy(session.pool);
+    return code;
+}
+
+static const CliOption solve_options[] = {
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "LIST",
+     "NAME[:key=value,...][,NAME...], or all: every algorithm of\n`talus list solvers`"},
+    {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
+     "the rms natural residual is to fall to X times its value\n"
+     "at zero impulses; 1e-6 by default; 0 runs the whole budget"},
+    {"max-iter", 0, CLI_COUNT, offsetof(Options, max_iter), "N",
+     "iterations of each solver at most; 10000 by default"},
+    {"budget", 0, CLI_REAL, offsetof(Options, budget), "SECONDS",
+     "time of each solver at most; no limit by default"},
+    {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
+     "start from the impulses stored in the file; without it all\nstart from zero"},
+    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
+     "FCLIB file whose /ccp_solution, or else /solution, has the\n"
+     "contact velocities to compare with"},
+    {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
+     "write a CSV row per iterate shown: every one of the first\n"
+     "50, then those 2 % apart"},
+    {"save", 0, CLI_TEXT, offsetof(Options, save), "FILE",
+     "write the problem with the best solution as FCLIB"},
+    {"report", 0, CLI_TEXT, offsetof(Options, report), "DIR",
+     "write report.html, results.json and trace.csv; a second\n"
+     "call with the same arguments runs only what is missing"},
+    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
+     "run everything anew, whatever is in the report's folder"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; results do not\ndepend on it"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds the results as JSON and nothing else;\ntables go to standard error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+};
+
+const CliCommand cli_solve = {
+    .name = "solve",
+    .summary = "Solves contact problems with solvers side by side.",
+    .operands = "PROBLEM...",
+    .operands_min = 1,
+    .operands_max = CLI_LIST_MAX,
+    .details =
+        "PROBLEM is a file of `talus extract` or an FCLIB file. Every result is measured from its\n"
+        "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"
+        "failure. Ctrl-C ends the solver at work and reports what was reached.\n"
+        "docs/laboratory.md tells what the figures mean.\n",
+    .options = solve_options,
+    .option_count = sizeof solve_options / sizeof *solve_options,
+    .main = solve_main};

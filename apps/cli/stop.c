@@ -1,0 +1,42 @@
+/* stop.c - SIGINT and SIGTERM: finish what is under way, then stop; one that comes a second later
+ * ends the program at once. */
+#include "cli.h"
+
+#include "base/timer.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+static volatile sig_atomic_t stop_signal;
+static atomic_llong stop_time; /* of the first, in nanoseconds */
+
+/* timeout(1) signals a process and then its group: the same request, twice within microseconds. */
+static void request_stop(int number)
+{
+    long long now = (long long)(1e9 * talus_now()), none = 0;
+    if (atomic_compare_exchange_strong(&stop_time, &none, now)) {
+        stop_signal = number;
+    } else if (now - none > 1000000000) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+void cli_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* then a file-size limit is a failed write, which is told */
+}
+
+int cli_stop_signal(void)
+{
+    return stop_signal;
+}
+
+const char *cli_stop_name(void)
+{
+    return stop_signal == SIGINT ? "SIGINT" : "SIGTERM";
+}

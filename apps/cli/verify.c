@@ -1,0 +1,290 @@
+/* verify.c - talus verify: every metric of a solution, recomputed from the problem's raw data.
+ *
+ * The arithmetic is that of apps/verify, which shares no code with the solvers; the library only
+ * reads the files. */
+#include "cli.h"
+
+#include "json_out.h"
+#include "verify/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Options {
+    const char *group;
+    double tol;
+    bool json;
+} Options;
+
+typedef struct Findings {
+    TalusMetrics metrics;
+    int contacts, rows;
+    double relative;  /* natural residual over that of zero impulses */
+    double stored_u;  /* |u - u of the solution's file| / |q|; NAN where it has none */
+    double as_stored; /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+} Findings;
+
+/* ---- measuring ---- */
+
+static double distance(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum);
+}
+
+static void measure(const VerifyPoint *point, Findings *found)
+{
+    TalusMetrics *m = &found->metrics;
+    verify_measure(point, m);
+    found->contacts = point->blocks;
+    found->rows = point->rows;
+    found->relative = m->natural_at_zero > 0.0 ? m->natural.rms / m->natural_at_zero : NAN;
+    found->stored_u = found->as_stored = NAN;
+}
+
+/* Siconos's error of the problem with W as stored: the same point with another u. */
+static double error_as_stored(const TalusFclib *problem, const VerifyPoint *point,
+                              const double *as_stored)
+{
+    VerifyPoint other = *point;
+    TalusMetrics metrics;
+    double *u = calloc((size_t)(point->blocks * point->rows) + 1, sizeof *u);
+    if (!u)
+        return NAN;
+    for (int i = 0; i < point->blocks; i++)
+        memcpy(u + i * point->rows, as_stored + i * problem->dimension,
+               (size_t)point->rows * sizeof *u);
+    other.u = u;
+    verify_measure(&other, &metrics);
+    free(u);
+    return metrics.siconos;
+}
+
+static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *solution, Findings *found)
+{
+    int n = problem->contacts * problem->dimension;
+    const char *reason = "";
+    VerifyPoint point;
+    double *as_stored = calloc((size_t)n + 1, sizeof *as_stored), asymmetry = 0.0, q = 0.0;
+    if (!as_stored || !verify_fclib_point(problem, solution->r, &point, as_stored, &reason)) {
+        free(as_stored);
+        return cli_fail("verify: %s", *reason ? reason : "out of memory");
+    }
+    measure(&point, found);
+    for (int k = 0; k < point.blocks * point.rows; k++)
+        q += point.q[k] * point.q[k];
+    if (solution->u && q > 0.0)
+        found->stored_u = distance(as_stored, solution->u, n) / sqrt(q);
+    if (!problem->global && talus_fclib_asymmetry(problem, &asymmetry) == TALUS_OK &&
+        asymmetry > 0.0)
+        found->as_stored = error_as_stored(problem, &point, as_stored);
+    verify_free(&point);
+    free(as_stored);
+    return CLI_OK;
+}
+
+/* ---- reading ---- */
+
+/* An FCLIB problem and a group of the solution's file. */
+static int with_fclib(const char *problem_path, const char *solution_path, const char *group,
+                      Findings *found)
+{
+    TalusFclib *problem = NULL;
+    TalusFclibPoint solution = {0};
+    int code = CLI_FAILED;
+    if (talus_fclib_read(problem_path, &problem) != TALUS_OK ||
+        talus_fclib_read_point(solution_path, group, problem, &solution) != TALUS_OK)
+        cli_fail_library();
+    else if (!solution.r)
+        cli_fail("%s: /%s has no r, the impulses to verify", solution_path, group);
+    else
+        code = verify_fclib(problem, &solution, found);
+    talus_fclib_free_point(&solution);
+    talus_fclib_destroy(problem);
+    return code;
+}
+
+/* Impulses of an FCLIB file for a problem of our own format, which has one row per contact where the
+ * file has three, if there is no friction. */
+static bool fclib_impulses(const char *path, const char *group, const TalusProblem *problem,
+                           double *gamma)
+{
+    TalusFclib *file = NULL;
+    TalusFclibPoint solution = {0};
+    bool good = false;
+    int rows = talus_problem_rows(problem), contacts = talus_problem_blocks(problem);
+    if (talus_fclib_read(path, &file) != TALUS_OK ||
+        talus_fclib_read_point(path, group, file, &solution) != TALUS_OK)
+        cli_fail_library();
+    else if (!solution.r || file->contacts != contacts || file->dimension != 3)
+        cli_fail("%s: holds %s of %d contacts in %d rows each, expected %d contacts in space", path,
+                 solution.r ? "impulses" : "no impulses", file->contacts, file->dimension,
+                 contacts);
+    else
+        good = true;
+    for (int i = 0; good && i < contacts * rows; i++)
+        gamma[i] = solution.r[rows == 3 ? i : 3 * i];
+    talus_fclib_free_point(&solution);
+    talus_fclib_destroy(file);
+    return good;
+}
+
+static bool own_impulses(const char *path, const TalusProblem *problem, double *gamma)
+{
+    TalusProblem *solution = NULL;
+    int n = talus_problem_size(problem);
+    bool good = false;
+    if (talus_problem_read(path, NULL, &solution) != TALUS_OK)
+        cli_fail_library();
+    else if (talus_problem_size(solution) != n)
+        cli_fail("%s: holds %d impulses, the problem has %d rows", path,
+                 talus_problem_size(solution), n);
+    else
+        good = true;
+    if (good)
+        memcpy(gamma, talus_problem_gamma(solution), (size_t)n * sizeof *gamma);
+    talus_problem_destroy(solution);
+    return good;
+}
+
+/* A problem of our own format. */
+static int with_own(const char *problem_path, const char *solution_path, const char *group,
+                    Findings *found)
+{
+    TalusProblem *problem = NULL;
+    TalusProblemDef def;
+    int code = CLI_FAILED;
+    if (talus_problem_read(problem_path, NULL, &problem) != TALUS_OK ||
+        talus_problem_export(problem, &def) != TALUS_OK) {
+        code = cli_fail_library();
+    } else {
+        double *gamma = talus_problem_gamma(problem);
+        if (talus_fclib_is(solution_path) ? fclib_impulses(solution_path, group, problem, gamma)
+                                          : own_impulses(solution_path, problem, gamma)) {
+            VerifyPoint point = verify_def_point(&def, gamma);
+            measure(&point, found);
+            verify_free(&point);
+            code = CLI_OK;
+        }
+    }
+    talus_problem_destroy(problem);
+    return code;
+}
+
+/* ---- telling ---- */
+
+typedef struct Figure {
+    const char *key, *unit, *meaning;
+    double value;
+} Figure;
+
+enum { FIGURES = 18 };
+
+static void list_figures(const Findings *f, Figure out[FIGURES])
+{
+    const TalusMetrics *m = &f->metrics;
+    const Figure all[FIGURES] = {
+        {"objective", "J", "1/2 gamma'(N + E) gamma + q'gamma", m->objective},
+        {"natural", "m/s", "natural residual, root mean square over contacts", m->natural.rms},
+        {"natural_max", "m/s", "its maximum", m->natural.max},
+        {"natural_relative", "", "over that of zero impulses", f->relative},
+        {"projected_gradient", "m/s", "heyn-2012 (24)", m->projected_gradient},
+        {"tau_g", "1/kg", "its step", m->tau_g},
+        {"complementarity_mean", "J", "|gamma_i . g_i| per contact", m->complementarity_mean},
+        {"complementarity_std", "J", "its standard deviation", m->complementarity_std},
+        {"complementarity_max", "J", "its maximum", m->complementarity_max},
+        {"primal_infeasibility", "m/s", "largest distance of g_i from the dual cone",
+         m->primal_infeasibility},
+        {"cone_violation", "N s", "largest distance of gamma_i from its cone", m->cone_violation},
+        {"duality_gap", "J", "|gamma . g|", m->duality_gap},
+        {"duality_gap_scaled", "", "over the largest datum", m->duality_gap_scaled},
+        {"siconos", "", "Siconos's error, exact Coulomb", m->siconos},
+        {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
+        {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
+        {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_u},
+        {"natural_at_zero", "m/s", "natural residual of zero impulses", m->natural_at_zero},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static void print_text(const Findings *f)
+{
+    const TalusMetrics *m = &f->metrics;
+    Figure figure[FIGURES];
+    list_figures(f, figure);
+    printf("%d contacts of %d rows: %d open, %d sliding, %d sticking\n", f->contacts, f->rows,
+           m->open, m->sliding, m->sticking);
+    for (int i = 0; i < FIGURES; i++)
+        if (!isnan(figure[i].value))
+            printf("  %-22s %14.6e %-4s  %s\n", figure[i].key, figure[i].value, figure[i].unit,
+                   figure[i].meaning);
+}
+
+static void print_json(const Findings *f)
+{
+    JsonOut json;
+    Figure figure[FIGURES];
+    list_figures(f, figure);
+    json_start(&json, json_to_stream, stdout);
+    json_open_object(&json, NULL);
+    json_int(&json, "contacts", f->contacts);
+    json_int(&json, "rows", f->rows);
+    json_int(&json, "open", f->metrics.open);
+    json_int(&json, "sliding", f->metrics.sliding);
+    json_int(&json, "sticking", f->metrics.sticking);
+    for (int i = 0; i < FIGURES; i++)
+        json_real(&json, figure[i].key, figure[i].value);
+    json_close_object(&json);
+    json_finish(&json);
+    putchar('\n');
+}
+
+static int verify_main(int argc, char **argv)
+{
+    Options options = {.group = "solution", .tol = NAN};
+    CliList operands;
+    Findings found;
+    int code;
+    if (!cli_parse(&cli_verify, argc, argv, &options, &operands, &code))
+        return code;
+    const char *problem = operands.item[0], *solution = operands.item[1];
+    code = talus_fclib_is(problem) ? with_fclib(problem, solution, options.group, &found)
+                                   : with_own(problem, solution, options.group, &found);
+    if (code != CLI_OK)
+        return code;
+    if (options.json)
+        print_json(&found);
+    else
+        print_text(&found);
+    if (!isnan(options.tol) && !(found.relative <= options.tol))
+        return cli_fail("%s: natural residual %g of that of zero impulses, more than %g", solution,
+                        found.relative, options.tol);
+    return CLI_OK;
+}
+
+static const CliOption verify_options[] = {
+    {"group", 0, CLI_TEXT, offsetof(Options, group), "NAME",
+     "where the solution's file has it: solution (preset), ccp_solution, guesses/1, ..."},
+    {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
+     "fail unless the natural residual is at most X times that of zero impulses"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL, "the figures as JSON"},
+};
+
+const CliCommand cli_verify = {
+    .name = "verify",
+    .summary = "Recomputes every metric of a solution from the problem's raw data.",
+    .operands = "PROBLEM SOLUTION",
+    .operands_min = 2,
+    .operands_max = 2,
+    .details =
+        "PROBLEM and SOLUTION are FCLIB files (.hdf5), or both problem files of Talus's own\n"
+        "kind, whose impulses are then the solution. The arithmetic shares no code with the\n"
+        "solvers; docs/metrics.md defines the figures. The convex problem is meant: its\n"
+        "matrix is (W + W')/2 where W is not symmetric.\n",
+    .options = verify_options,
+    .option_count = sizeof verify_options / sizeof *verify_options,
+    .main = verify_main};

@@ -1,0 +1,164 @@
+// What the page is given (docs/report.md), brought into a form in which nothing is missing: numbers that
+// were not measured are NaN, absent lists are empty. The rest of the page never meets a null.
+
+export const COSTS = ["seconds", "applies", "iteration"] as const;
+export type Cost = (typeof COSTS)[number];
+
+export const RESIDUALS = [
+  "projected_gradient", "natural", "natural_max", "natural_relative", "complementarity_mean",
+  "complementarity_std", "complementarity_max", "primal_infeasibility", "duality_gap", "siconos",
+  "siconos_over_q", "velocity_error",
+] as const;
+export type ResidualKey = (typeof RESIDUALS)[number];
+
+// What the contacts do in the end.
+export const CONTACTS = ["open", "sliding", "sticking"] as const;
+export type ContactKey = (typeof CONTACTS)[number];
+
+export const COLUMNS = [
+  "iteration", "applies", "seconds", "objective", "natural", "natural_relative",
+  "projected_gradient", "complementarity_max", "active", "active_changes", "velocity_error",
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export interface Problem {
+  index: number;
+  name: string;
+  contacts: number;
+  rows: number;
+  bodies: number;
+  mu_min: number;
+  mu_max: number;
+  source: string;
+}
+
+export interface Run {
+  problem: Problem;
+  solver: number; // index into Report.solvers
+  name: string; // of the solver
+  outcome: string;
+  reason: string;
+  iterations: number;
+  applies: number;
+  seconds: number;
+  objective: number;
+  memory_bytes: number;
+  residual: Record<ResidualKey, number>;
+  contacts: Record<ContactKey, number>;
+  trace: Record<Column, Float64Array>;
+  impulses: { rank: Float64Array; value: Float64Array };
+  reference: Record<string, string | number>;
+}
+
+export interface FreeTable {
+  title: string;
+  columns: string[];
+  rows: string[][];
+  note: string;
+}
+
+export interface Report {
+  version: string;
+  title: string;
+  date: string;
+  machine: string;
+  notes: string[];
+  thresholds: number[];
+  problems: Problem[];
+  solvers: string[]; // in order of appearance; those that ran nothing last, as they need no colour
+  runs: Run[];
+  tables: FreeTable[];
+}
+
+type Raw = Record<string, unknown>;
+
+const object = (v: unknown): Raw => (v !== null && typeof v === "object" && !Array.isArray(v) ? (v as Raw) : {});
+const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
+const text = (v: unknown): string => (v === null || v === undefined ? "" : String(v));
+const number = (v: unknown): number => (typeof v === "number" ? v : NaN);
+const numbers = (v: unknown): Float64Array => Float64Array.from(list(v), number);
+
+function record<K extends string, V>(keys: readonly K[], make: (key: K) => V): Record<K, V> {
+  return Object.fromEntries(keys.map((k) => [k, make(k)])) as Record<K, V>;
+}
+
+function readProblem(v: unknown, index: number): Problem {
+  const raw = object(v);
+  return {
+    index,
+    name: text(raw.name) || `problem ${index + 1}`,
+    contacts: number(raw.contacts),
+    rows: number(raw.rows),
+    bodies: number(raw.bodies),
+    mu_min: number(raw.mu_min),
+    mu_max: number(raw.mu_max),
+    source: text(raw.source),
+  };
+}
+
+function readReference(v: unknown): Record<string, string | number> {
+  const entries = Object.entries(object(v)).filter(([, x]) => typeof x === "number" || typeof x === "string");
+  return Object.fromEntries(entries) as Record<string, string | number>;
+}
+
+const solverName = (run: Raw): string => text(run.solver) || "(unnamed)";
+
+function solverNames(runs: unknown[]): string[] {
+  const ran = runs.map(object).filter((run) => run.outcome !== "unsupported");
+  return [...new Set([...ran, ...runs.map(object)].map(solverName))];
+}
+
+function readRun(v: unknown, problems: Problem[], solvers: string[]): Run {
+  const raw = object(v);
+  const name = solverName(raw);
+  const wanted = Math.max(0, Math.trunc(number(raw.problem)) || 0);
+  while (problems.length <= wanted) problems.push(readProblem(null, problems.length));
+  const contacts = object(raw.contacts), residual = object(raw.residual), trace = object(raw.trace), impulses = object(raw.impulses);
+  return {
+    problem: problems[wanted]!,
+    solver: solvers.indexOf(name),
+    name,
+    outcome: text(raw.outcome) || "unknown",
+    reason: text(raw.reason) || (raw.interrupted === true ? "interrupted" : ""),
+    iterations: number(raw.iterations),
+    applies: number(raw.applies),
+    seconds: number(raw.seconds),
+    objective: number(raw.objective),
+    memory_bytes: number(raw.memory_bytes),
+    residual: record(RESIDUALS, (k) => number(residual[k])),
+    contacts: record(CONTACTS, (k) => number(contacts[k])),
+    trace: record(COLUMNS, (k) => numbers(trace[k])),
+    impulses: { rank: numbers(impulses.rank), value: numbers(impulses.value) },
+    reference: readReference(raw.reference),
+  };
+}
+
+function readTable(v: unknown): FreeTable {
+  const raw = object(v);
+  return {
+    title: text(raw.title),
+    columns: list(raw.columns).map(text),
+    rows: list(raw.rows).map((row) => list(row).map(text)),
+    note: text(raw.note),
+  };
+}
+
+export function readReport(v: unknown): Report {
+  const raw = object(v);
+  const problems = list(raw.problems).map(readProblem);
+  const solvers = solverNames(list(raw.runs));
+  const runs = list(raw.runs).map((run) => readRun(run, problems, solvers));
+  const thresholds = list(raw.thresholds).map(number).filter((t) => t > 0);
+  return {
+    version: text(object(raw.talus).version),
+    title: text(raw.title) || "Talus report",
+    date: text(raw.date).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ$/, "$1 $2 UTC"),
+    machine: text(raw.machine),
+    notes: list(raw.notes).map(text).filter(Boolean),
+    thresholds: (thresholds.length ? thresholds : [1e-2, 1e-4, 1e-6, 1e-8]).sort((a, b) => b - a),
+    problems,
+    solvers,
+    runs,
+    tables: list(raw.tables).map(readTable),
+  };
+}

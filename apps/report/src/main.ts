@@ -1,0 +1,285 @@
+// The page: reads its data, builds its sections once, and fills them anew whenever a choice changes.
+
+import * as charts from "./charts";
+import type { Report } from "./data";
+import { COSTS, readReport } from "./data";
+import { checkbox, type Choice, el, segmented, select } from "./dom";
+import { Figure, type Legend } from "./figure";
+import { capital, counted, integer, plain, power } from "./format";
+import { bestObjectives } from "./measure";
+import { DARK_INKS, type Inks, LIGHT_INKS } from "./palette";
+import { chosen, COST_LABELS, type Item, readState, type State, THEMES, type Theme, writeState } from "./state";
+import { Table } from "./table";
+import * as tables from "./tables";
+
+const root = document.documentElement;
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+
+class App {
+  private state: State;
+  private inks: Inks = LIGHT_INKS;
+  private legend: Legend = { hidden: new Set(), changed: () => this.drawFigures() };
+  private best: number[];
+  private quantities: charts.Quantity[];
+  private items: Item[] = [];
+
+  private toolbar = el("div", { class: "toolbar" });
+  private runs = new Table<Item>();
+  private runsHead = el("div", { class: "head" });
+  private residuals = new Table<Item>();
+  private across = new Table<tables.SolverRow>();
+  private convergence: Figure;
+  private active: Figure;
+  private changes: Figure;
+  private impulses: Figure;
+  private bars: Figure;
+  private profile: Figure;
+
+  constructor(private report: Report, private host: HTMLElement) {
+    this.state = readState(location.hash, report);
+    this.best = bestObjectives(report);
+    this.quantities = charts.available(report);
+    const figure = (wide = false) => new Figure(this.legend, () => this.inks, wide);
+    this.convergence = figure(true);
+    this.active = figure();
+    this.changes = figure();
+    this.impulses = figure();
+    this.bars = figure();
+    this.profile = figure(true);
+  }
+
+  start(): void {
+    document.title = this.report.title;
+    this.theme();
+    this.build();
+    this.isolate(new URLSearchParams(location.hash.slice(1)).get("only"));
+    this.update();
+    darkSystem.addEventListener("change", () => this.set({}));
+    addEventListener("beforeprint", () => this.printing());
+    addEventListener("afterprint", () => this.set({}));
+    addEventListener("hashchange", () => {
+      this.state = readState(location.hash, this.report);
+      this.set({});
+    });
+  }
+
+  private set(change: Partial<State>): void {
+    Object.assign(this.state, change);
+    const hash = writeState(this.state, this.report);
+    history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
+    this.theme();
+    this.update();
+  }
+
+  private theme(): void {
+    const dark = this.state.theme === "auto" ? darkSystem.matches : this.state.theme === "dark";
+    root.dataset.theme = dark ? "dark" : "light";
+    this.inks = dark ? DARK_INKS : LIGHT_INKS;
+  }
+
+  // Paper is light, whatever the screen is.
+  private printing(): void {
+    this.inks = LIGHT_INKS;
+    this.update();
+    for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile]) figure.forPrint();
+  }
+
+  // ---- what stays ----
+
+  private build(): void {
+    const { report } = this;
+    const several = report.problems.length > 1;
+    this.host.append(
+      this.header(),
+      this.toolbar,
+      el("section", { id: "runs" }, this.runsHead, this.runs.node,
+        el("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference.")),
+      ...report.tables.map((t) => this.freeTable(t)),
+      el("section", { id: "convergence" }, this.convergence.node),
+      el("section", { id: "sets", class: "pair" }, this.active.node, this.changes.node),
+      el("section", { id: "impulses", class: "pair" }, this.impulses.node, this.bars.node),
+    );
+    // Paper has no room for a column per problem when there are many; the figure and the sums stay.
+    this.across.node.classList.toggle("broad", report.problems.length > 8);
+    if (several) this.host.append(el("section", { id: "profiles" }, this.profile.node, this.across.node));
+    this.host.append(
+      this.tableSection("residuals", "Residuals at the end", this.residuals),
+      this.problems(),
+      this.footer());
+  }
+
+  // One section alone, for pictures.
+  private isolate(id: string | null): void {
+    const section = [...this.host.children].find((c) => c.id === id);
+    if (section) this.host.replaceChildren(section);
+  }
+
+  private header(): HTMLElement {
+    const { report } = this;
+    const outcomes = new Map<string, number>();
+    for (const run of report.runs) outcomes.set(run.outcome, (outcomes.get(run.outcome) ?? 0) + 1);
+    const counts = [...outcomes].map(([name, n]) => `${integer(n)} ${name}`).join(", ");
+    const facts = [
+      `${counted(report.solvers.length, "solver")}, ${counted(report.problems.length, "problem")}, ${counted(report.runs.length, "run")}${counts ? ": " + counts : ""}`,
+      report.date, report.machine, report.version && `Talus ${report.version}`,
+    ];
+    return el("header", {}, el("h1", {}, report.title), el("p", { class: "summary" }, facts.filter(Boolean).join(" · ")),
+      ...report.notes.map((n) => el("p", {}, n)));
+  }
+
+  private tableSection<Row>(id: string, title: string, table: Table<Row>): HTMLElement {
+    return el("section", { id }, el("div", { class: "head" }, el("h2", {}, title),
+      el("span", { class: "actions" }, el("button", { type: "button", click: () => table.saveCsv() }, "CSV"))), table.node);
+  }
+
+  private freeTable(data: Report["tables"][number]): HTMLElement {
+    const table = new Table<string[]>();
+    table.show(tables.freeTable(data));
+    const section = this.tableSection("", data.title || "Table", table);
+    section.removeAttribute("id");
+    section.classList.add("free");
+    if (data.note) section.append(el("p", { class: "note" }, data.note));
+    return section;
+  }
+
+  private problems(): HTMLElement | string {
+    if (!this.report.problems.length) return "";
+    const table = new Table<Report["problems"][number]>();
+    table.show(tables.problemTable(this.report));
+    return this.tableSection("problems", "Problems", table);
+  }
+
+  private footer(): HTMLElement {
+    const licence = document.getElementById("licences")?.textContent ?? "";
+    return el("footer", {},
+      el("p", {}, `Written by Talus${this.report.version ? " " + this.report.version : ""}. This file is whole: it asks nothing of any network. Drag in a plot to zoom, double-click to return; arrow keys move its cursor.`),
+      el("details", {}, el("summary", {}, "Licences"), el("pre", {}, licence.trim())));
+  }
+
+  // ---- what changes ----
+
+  private update(): void {
+    this.items = chosen(this.report, this.state);
+    this.drawToolbar();
+    this.drawRuns();
+    this.drawFigures();
+    const residuals = tables.residualTable(this.items, this.state, this.inks);
+    this.residuals.show(residuals);
+    this.residuals.node.parentElement!.hidden = residuals.columns.length < 2;
+    if (this.report.problems.length > 1) this.across.show(tables.acrossTable(this.report, this.state, this.inks));
+  }
+
+  private drawToolbar(): void {
+    const { report, state } = this;
+    const focused = (document.activeElement as HTMLElement | null)?.closest?.(".toolbar") ? this.focusPath() : null;
+    const controls: HTMLElement[] = [];
+    if (report.problems.length > 1) {
+      const views: Choice[] = [{ value: "problem", label: "one problem" }, { value: "solver", label: "one solver" }];
+      controls.push(segmented("Compare on", views, state.view, (v) => this.set({ view: v as State["view"] })));
+      if (state.view === "problem")
+        controls.push(select("Problem", report.problems.map((p) => ({ value: String(p.index), label: p.name })), String(state.problem), (v) => this.set({ problem: Number(v) })));
+      else
+        controls.push(select("Solver", report.solvers.map((s, i) => ({ value: String(i), label: s })), String(state.solver), (v) => this.set({ solver: Number(v) })));
+    }
+    controls.push(segmented("Cost", COSTS.map((c) => ({ value: c, label: COST_LABELS[c].short })), state.cost, (v) => this.set({ cost: v as State["cost"] })));
+    controls.push(segmented("Theme", THEMES.map((t) => ({ value: t, label: t })), state.theme, (v) => this.set({ theme: v as Theme })));
+    this.toolbar.replaceChildren(...controls);
+    if (focused) this.toolbar.querySelector<HTMLElement>(focused)?.focus();
+  }
+
+  // Where the focus is, as a selector that finds the same control after a redraw.
+  private focusPath(): string {
+    const at = document.activeElement as HTMLInputElement;
+    return at.name ? `input[name="${at.name}"]:checked` : at.tagName.toLowerCase();
+  }
+
+  private subject(): string {
+    const { report, state } = this;
+    if (state.view === "solver") return report.solvers[state.solver] ?? "";
+    const p = report.problems[state.problem];
+    if (!p) return "";
+    const friction = p.mu_max > 0 ? `µ ${p.mu_max > p.mu_min ? plain(p.mu_min) + " to " : ""}${plain(p.mu_max)}` : p.mu_max === 0 ? "no friction" : "";
+    const facts = [Number.isFinite(p.contacts) && counted(p.contacts, "contact"), p.bodies > 0 && counted(p.bodies, "body", "bodies"), friction];
+    return [p.name, ...facts].filter(Boolean).join(", ");
+  }
+
+  private drawRuns(): void {
+    const spec = tables.runsTable(this.items, this.state, this.report, this.inks);
+    this.runs.show(spec);
+    this.runsHead.replaceChildren(el("h2", {}, "Runs"), el("span", { class: "subject" }, this.subject()),
+      el("span", { class: "actions" }, el("button", { type: "button", click: () => this.runs.saveCsv() }, "CSV")));
+  }
+
+  private drawFigures(): void {
+    const { items, state, report } = this;
+    this.drawConvergence();
+    const active = charts.activeSet(items, state, "active"), changes = charts.activeSet(items, state, "active_changes");
+    this.optional(this.active, active.series.length > 0, () => this.active.show(active, {
+      title: "Active set", caption: `${this.subject()}. Contacts without impulse, per iteration.` }));
+    this.optional(this.changes, changes.series.length > 0, () => this.changes.show(changes, {
+      title: "Changes of the active set", caption: `${this.subject()}. Contacts that went between open, sliding and sticking since the point before.` }));
+    const impulses = charts.impulses(items, state.logImpulses);
+    this.optional(this.impulses, impulses.series.length > 0, () => this.impulses.show(impulses, {
+      title: "Sorted impulses", caption: `${this.subject()}. Normal impulses in ascending order; solutions of one problem may differ here and agree in velocity.`,
+      controls: [checkbox("log", state.logImpulses, (on) => this.set({ logImpulses: on }))] }));
+    const bars = charts.complementarity(items);
+    this.optional(this.bars, bars.rows.length > 0, () => this.bars.show(bars, {
+      title: "Complementarity", caption: `${this.subject()}. Per contact |γ·u|, zero at a solution: mean, standard deviation and maximum at the end.` }));
+    if (report.problems.length > 1) this.drawProfile();
+    for (const section of this.host.querySelectorAll<HTMLElement>("section.pair"))
+      section.hidden = [...section.children].every((c) => (c as HTMLElement).hidden);
+  }
+
+  private optional(figure: Figure, there: boolean, draw: () => void): void {
+    figure.node.hidden = !there;
+    if (there) draw();
+  }
+
+  private drawConvergence(): void {
+    const { quantities, state } = this;
+    const quantity = quantities.find((q) => q.key === state.y) ?? quantities[0];
+    this.convergence.node.parentElement!.hidden = !quantity;
+    if (!quantity) return;
+    const chart = charts.convergence(this.items, state, quantity, this.best, this.report.thresholds);
+    const guides = quantity.key === "natural_relative" ? " Dotted: the tolerances of the table." : "";
+    this.convergence.show(chart, {
+      title: "Convergence",
+      caption: `${this.subject()}. ${capital(quantity.label)}, against ${COST_LABELS[state.cost].axis}.${guides}`,
+      controls: [
+        select("y", quantities.map((q) => ({ value: q.key, label: q.label })), quantity.key, (v) => this.set({ y: v })),
+        checkbox("log x", state.logX, (on) => this.set({ logX: on })),
+      ],
+    });
+  }
+
+  private drawProfile(): void {
+    const { report, state } = this;
+    const threshold = report.thresholds[state.threshold]!;
+    this.profile.show(charts.performance(report, state.cost, threshold), {
+      title: "Performance profile",
+      caption: `All problems: the share that a solver brings to a relative natural residual below ${power(threshold)} within τ times the ${COST_LABELS[state.cost].short} of the best solver on each. At τ = 1: how often it is the best; far right: how many it solves at all.`,
+      controls: [select("tolerance", report.thresholds.map((t, i) => ({ value: String(i), label: power(t) })), String(state.threshold), (v) => this.set({ threshold: Number(v) }))],
+    });
+  }
+}
+
+function fail(host: HTMLElement, message: string): void {
+  root.dataset.errors = String(Number(root.dataset.errors ?? 0) + 1);
+  host.prepend(el("p", { class: "failure", role: "alert" }, message));
+}
+
+function main(): void {
+  const host = document.getElementById("app")!;
+  addEventListener("error", (e) => fail(host, `This page failed: ${e.message}`));
+  let data: unknown;
+  try {
+    data = JSON.parse(document.getElementById("talus-data")!.textContent!);
+  } catch (e) {
+    fail(host, `This page has no data that can be read: ${(e as Error).message}`);
+    return;
+  }
+  new App(readReport(data), host).start();
+  root.dataset.ready = "1";
+}
+
+main();

@@ -1,0 +1,224 @@
+// The tables of the page, from the runs in view.
+
+import { points } from "./chart";
+import { CONTACTS, type FreeTable, type Problem, type Report, type ResidualKey, type Run } from "./data";
+import { el, svgEl } from "./dom";
+import { sample } from "./figure";
+import { integer, megabytes, plain, power, significant } from "./format";
+import { costTo, geometricMean, profiles } from "./measure";
+import { colour, type Inks, styleOf } from "./palette";
+import { COST_LABELS, type Item, type State } from "./state";
+import type { TableColumn, TableSpec } from "./table";
+
+const SIGNS: Record<string, string> = { converged: "●", budget: "◐", infeasible: "▲", diverged: "✕", unsupported: "○" };
+
+function outcome(run: Run): Node {
+  // That a budget is used up shows in the totals; for the rest the reason is news.
+  const told = run.outcome !== "budget";
+  return el("span", { class: `outcome ${run.outcome in SIGNS ? run.outcome : "unknown"}`, title: run.reason || null },
+    el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[run.outcome] ?? "?"), run.outcome,
+    told && run.reason ? el("span", { class: "reason" }, run.reason) : null);
+}
+
+// A published figure under ours.
+function withReference(text: string, run: Run, key: string): Node | string {
+  const theirs = run.reference[key];
+  if (theirs === undefined) return text;
+  const shown = typeof theirs === "number" ? (Number.isInteger(theirs) ? integer(theirs) : significant(theirs)) : theirs;
+  return el("span", {}, text, el("span", { class: "ref", title: String(run.reference.source ?? "reference") }, shown));
+}
+
+function column(key: string, head: string, unit: string, value: (i: Item) => number, show: (v: number) => string): TableColumn<Item> {
+  return { key, head, unit, value, show: (i) => withReference(show(value(i)), i.run, key) };
+}
+
+const nameColumn = (state: State, inks: Inks): TableColumn<Item> => ({
+  key: "name", head: state.view === "problem" ? "Solver" : "Problem", value: (i) => i.label,
+  show: (i) => el("span", { class: "series" }, sample(i.style, inks), el("span", {}, i.label)),
+});
+
+// ---- runs ----
+
+function thresholdColumn(state: State, thresholds: number[], t: number): TableColumn<Item> {
+  const reached = (i: Item, k: number) => costTo(i.run, state.cost, thresholds[k]!);
+  const show = state.cost === "seconds" ? significant : integer;
+  // Among runs that never got there the one that got further comes first.
+  const compare = (a: Item, b: Item): number => {
+    for (let k = t; k >= 0; k--) {
+      const x = reached(a, k), y = reached(b, k);
+      if (x && y) return x.value - y.value;
+      if (x || y) return x ? -1 : 1;
+    }
+    return a.run.residual.natural_relative - b.run.residual.natural_relative || 0;
+  };
+  return {
+    key: `to-${t}`,
+    head: power(thresholds[t]!),
+    group: `${COST_LABELS[state.cost].head} until the relative natural residual is below`,
+    best: state.view === "problem",
+    value: (i) => reached(i, t)?.value ?? NaN,
+    compare,
+    show: (i) => {
+      const r = reached(i, t);
+      if (r) return (r.bound ? "≤ " : "") + show(r.value);
+      return i.run.outcome === "unsupported" ? "" : "-";
+    },
+  };
+}
+
+// The course of the residual in a word-sized picture; all rows of a table share its axes.
+function sparkColumn(items: Item[], state: State, inks: Inks): TableColumn<Item> {
+  const lines = new Map(items.map((i) => [i, points(i.run.trace[state.cost], i.run.trace.natural_relative, true, true)]));
+  const width = 84, height = 18;
+  const limits = (lists: number[][]) => {
+    const logs = lists.flat().map(Math.log);
+    const low = logs.reduce((a, b) => Math.min(a, b), Infinity), high = logs.reduce((a, b) => Math.max(a, b), -Infinity);
+    return { low, span: high - low || 1 };
+  };
+  const all = [...lines.values()], x = limits(all.map((p) => p.x)), y = limits(all.map((p) => p.y));
+  const draw = (i: Item): Node => {
+    const p = lines.get(i)!, every = Math.max(1, Math.ceil(p.x.length / 120));
+    const at = p.x.flatMap((v, k) => (k % every === 0 || k === p.x.length - 1
+      ? [`${(1 + ((Math.log(v) - x.low) / x.span) * (width - 2)).toFixed(1)},${(1 + (1 - (Math.log(p.y[k]!) - y.low) / y.span) * (height - 2)).toFixed(1)}`] : []));
+    return svgEl("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      svgEl("polyline", { points: at.join(" "), fill: "none", stroke: colour(i.style, inks.dark), "stroke-width": 1.2 }));
+  };
+  return {
+    key: "final", head: "Course and end", title: "Relative natural residual: its course, and where it ended",
+    value: (i) => i.run.residual.natural_relative,
+    show: (i) => el("span", { class: "course" }, draw(i),
+      el("span", { class: "end" }, withReference(significant(i.run.residual.natural_relative), i.run, "natural_relative"))),
+  };
+}
+
+export function runsTable(items: Item[], state: State, report: Report, inks: Inks): TableSpec<Item> {
+  const { thresholds } = report;
+  const reach = thresholds.map((t) => items.some((i) => costTo(i.run, state.cost, t))).lastIndexOf(true);
+  return {
+    title: state.view === "problem" ? "Runs" : `Runs of ${report.solvers[state.solver] ?? ""}`,
+    rows: items,
+    sort: { key: `to-${Math.max(0, reach)}`, down: false },
+    rowClass: (i) => i.run.outcome,
+    columns: [
+      nameColumn(state, inks),
+      { key: "outcome", head: "Outcome", value: (i) => i.run.outcome, show: (i) => outcome(i.run) },
+      ...thresholds.map((_, t) => thresholdColumn(state, thresholds, t)),
+      sparkColumn(items, state, inks),
+      column("iterations", "Iterations", "", (i) => i.run.iterations, integer),
+      column("applies", "Products", "", (i) => i.run.applies, integer),
+      column("seconds", "Time", "s", (i) => i.run.seconds, significant),
+      column("objective", "Objective", "J", (i) => i.run.objective, objectiveText),
+      column("memory_bytes", "Memory", "MB", (i) => i.run.memory_bytes, megabytes),
+    ],
+  };
+}
+
+// Solvers agree in the first digits of the objective, so it gets more of them.
+function objectiveText(v: number): string {
+  if (!Number.isFinite(v)) return "";
+  return v === 0 ? "0" : Math.abs(v) >= 1e-3 && Math.abs(v) < 1e6 ? v.toPrecision(7) : v.toExponential(6).replace("e+", "e");
+}
+
+// ---- residuals ----
+
+const RESIDUAL_HEADS: Record<ResidualKey, [group: string, head: string, unit: string]> = {
+  natural: ["Natural residual", "rms", "m/s"],
+  natural_max: ["Natural residual", "max", "m/s"],
+  natural_relative: ["Natural residual", "relative", ""],
+  projected_gradient: ["", "Projected gradient", "m/s"],
+  complementarity_mean: ["Complementarity", "mean", "J"],
+  complementarity_std: ["Complementarity", "std", "J"],
+  complementarity_max: ["Complementarity", "max", "J"],
+  primal_infeasibility: ["", "Primal infeasibility", "m/s"],
+  duality_gap: ["", "Duality gap", "J"],
+  siconos: ["Siconos", "relative", ""],
+  siconos_over_q: ["Siconos", "over |q|", ""],
+  velocity_error: ["", "Velocity error", "m/s"],
+};
+
+export function residualTable(items: Item[], state: State, inks: Inks): TableSpec<Item> {
+  const keys = (Object.keys(RESIDUAL_HEADS) as ResidualKey[])
+    .filter((k) => items.some((i) => Number.isFinite(i.run.residual[k])));
+  return {
+    title: "Residuals at the end",
+    rows: items.filter((i) => keys.some((k) => Number.isFinite(i.run.residual[k]))),
+    sort: { key: "natural_relative", down: false },
+    columns: [nameColumn(state, inks), ...keys.map((k) => {
+      const [group, head, unit] = RESIDUAL_HEADS[k];
+      return { ...column(k, head, unit, (i: Item) => i.run.residual[k], significant), ...(group && { group }), best: state.view === "problem" };
+    }), ...CONTACTS.filter((k) => items.some((i) => Number.isFinite(i.run.contacts[k]))).map((k) => (
+      { ...column(`contacts-${k}`, k, "", (i: Item) => i.run.contacts[k], integer), group: "Contacts" }))],
+  };
+}
+
+// ---- across problems ----
+
+export interface SolverRow {
+  solver: number;
+  name: string;
+  solved: number;
+  mean: number;
+  costs: Map<number, number>;
+}
+
+export function acrossTable(report: Report, state: State, inks: Inks): TableSpec<SolverRow> {
+  const threshold = report.thresholds[state.threshold]!;
+  const { problems, solvers } = profiles(report, state.cost, threshold);
+  const rows: SolverRow[] = solvers.map((s) => ({
+    solver: s.solver, name: report.solvers[s.solver]!, solved: s.solved, mean: s.ratios.length ? geometricMean(s.ratios) : NaN, costs: new Map(),
+  }));
+  for (const run of report.runs) rows[run.solver]!.costs.set(run.problem.index, costTo(run, state.cost, threshold)?.value ?? NaN);
+  const show = state.cost === "seconds" ? significant : integer;
+  const unit = COST_LABELS[state.cost].head;
+  return {
+    title: "Across problems",
+    rows,
+    sort: { key: "solved", down: true },
+    columns: [
+      { key: "name", head: "Solver", value: (r) => r.name, show: (r) => el("span", { class: "series" }, sample(styleOf(r.solver), inks), el("span", {}, r.name)) },
+      { key: "solved", head: "Solved", unit: `of ${problems}`, value: (r) => r.solved, compare: (a, b) => a.solved - b.solved || (b.mean || Infinity) - (a.mean || Infinity) || 0 },
+      { key: "mean", head: "Over best", unit: "geom. mean", title: "Geometric mean, over the problems it solved, of its cost over the best solver's", value: (r) => r.mean, show: (r) => significant(r.mean) },
+      ...report.problems.map((p): TableColumn<SolverRow> => ({
+        key: `p${p.index}`, head: p.name, group: `${unit} until the relative natural residual is below ${power(threshold)}`, best: true,
+        value: (r) => r.costs.get(p.index) ?? NaN,
+        show: (r) => (r.costs.has(p.index) ? show(r.costs.get(p.index)!) || "-" : ""),
+      })),
+    ],
+  };
+}
+
+// ---- problems, free tables ----
+
+export function problemTable(report: Report): TableSpec<Problem> {
+  const friction = (p: Problem) => (p.mu_max > p.mu_min ? `${plain(p.mu_min)} to ${plain(p.mu_max)}` : plain(p.mu_max));
+  const count = (key: "contacts" | "rows" | "bodies", head: string): TableColumn<Problem> => ({ key, head, value: (p) => p[key], show: (p) => integer(p[key]) });
+  return {
+    title: "Problems",
+    rows: report.problems,
+    columns: [
+      { key: "name", head: "Problem", value: (p) => p.name },
+      count("contacts", "Contacts"), count("rows", "Rows"), count("bodies", "Bodies"),
+      { key: "mu", head: "Friction", unit: "µ", value: (p) => p.mu_max, show: friction },
+      { key: "source", head: "Source", value: (p) => p.source },
+    ],
+  };
+}
+
+// Texts that are numbers sort as such.
+const sortable = (s: string): number | string => (/^[-+]?[\d.,]+(e[-+]?\d+)?$/i.test(s) ? Number(s.replace(/,/g, "")) : s);
+
+export function freeTable(table: FreeTable): TableSpec<string[]> {
+  const width = Math.max(table.columns.length, ...table.rows.map((r) => r.length));
+  return {
+    title: table.title || "Table",
+    rows: table.rows,
+    columns: Array.from({ length: width }, (_, c) => {
+      const numeric = table.rows.every((r) => !r[c] || r[c] === "-" || typeof sortable(r[c]!) === "number");
+      return {
+        key: String(c), head: table.columns[c] ?? "",
+        value: (r: string[]) => (numeric ? (r[c] && r[c] !== "-" ? sortable(r[c]!) : NaN) : (r[c] ?? "")),
+        show: (r: string[]) => r[c] ?? "",
+      };
+    }),
+  };
+}

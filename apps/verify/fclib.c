@@ -1,0 +1,334 @@
+/* fclib.c - FCLIB problems from their stored matrices.
+ *
+ * M is taken apart into the groups of unknowns that it couples (a rigid body, or a whole finite
+ * element mesh), each inverted by Gauss-Jordan with pivoting. With joints the groups are those of M
+ * and G together, and what is inverted is [M -G; G' 0]. */
+#include "point.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_GROUP = 3000 };
+
+/* ---- groups of coupled unknowns ---- */
+
+typedef struct Group {
+    int size;
+    int *member;     /* indices below dofs: velocities; above: impulses of joints */
+    double *inverse; /* [size * size] */
+} Group;
+
+typedef struct System {
+    int dofs, joints, count;
+    int *group_of, *place_of; /* [dofs + joints] */
+    Group *group;
+} System;
+
+static int root_of(int *parent, int i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static int *integers(size_t count)
+{
+    return (int *)verify_zeros((count * sizeof(int) + sizeof(double)) / sizeof(double));
+}
+
+static void join(const TalusSparse *m, int column_shift, int *parent)
+{
+    for (int row = 0; m->start && row < m->rows; row++)
+        for (int k = m->start[row]; k < m->start[row + 1]; k++)
+            parent[root_of(parent, row)] = root_of(parent, m->column[k] + column_shift);
+}
+
+static void make_groups(const TalusFclib *f, System *s)
+{
+    int n = s->dofs + s->joints, *parent = integers((size_t)n);
+    for (int i = 0; i < n; i++)
+        parent[i] = i;
+    join(&f->M, 0, parent);
+    join(&f->G, s->dofs, parent);
+    s->group_of = integers((size_t)n);
+    s->place_of = integers((size_t)n);
+    for (int i = 0; i < n; i++)
+        if (parent[i] == i)
+            s->group_of[i] = s->count++;
+    s->group = calloc((size_t)s->count + 1, sizeof *s->group);
+    for (int i = 0; i < n; i++) {
+        s->group_of[i] = s->group_of[root_of(parent, i)];
+        s->place_of[i] = s->group[s->group_of[i]].size++;
+    }
+    for (int g = 0; g < s->count; g++)
+        s->group[g].member = integers((size_t)s->group[g].size);
+    for (int i = 0; i < n; i++)
+        s->group[s->group_of[i]].member[s->place_of[i]] = i;
+    free(parent);
+}
+
+static void free_system(System *s)
+{
+    for (int g = 0; g < s->count; g++) {
+        free(s->group[g].member);
+        free(s->group[g].inverse);
+    }
+    free(s->group);
+    free(s->group_of);
+    free(s->place_of);
+}
+
+/* ---- their inverses ---- */
+
+static void swap_rows(double *a, int n, int r, int s)
+{
+    for (int k = 0; k < n && r != s; k++) {
+        double keep = a[(size_t)r * (size_t)n + (size_t)k];
+        a[(size_t)r * (size_t)n + (size_t)k] = a[(size_t)s * (size_t)n + (size_t)k];
+        a[(size_t)s * (size_t)n + (size_t)k] = keep;
+    }
+}
+
+/* Row operations of one pivot, on one of the two matrices. */
+static void eliminate(double *a, int n, int pivot_row, int row, double factor)
+{
+    for (int k = 0; k < n; k++)
+        a[(size_t)row * (size_t)n + (size_t)k] -=
+            factor * a[(size_t)pivot_row * (size_t)n + (size_t)k];
+}
+
+/* Gauss-Jordan with row pivoting; `a` becomes the identity. False: singular. */
+static bool invert(double *a, double *inverse, int n)
+{
+    for (int i = 0; i < n; i++)
+        inverse[(size_t)i * (size_t)n + (size_t)i] = 1.0;
+    for (int c = 0; c < n; c++) {
+        int best = c;
+        for (int r = c + 1; r < n; r++)
+            if (fabs(a[(size_t)r * (size_t)n + (size_t)c]) >
+                fabs(a[(size_t)best * (size_t)n + (size_t)c]))
+                best = r;
+        double pivot = a[(size_t)best * (size_t)n + (size_t)c];
+        if (pivot == 0.0 || !isfinite(pivot))
+            return false;
+        swap_rows(a, n, c, best);
+        swap_rows(inverse, n, c, best);
+        for (int k = 0; k < n; k++) {
+            a[(size_t)c * (size_t)n + (size_t)k] /= pivot;
+            inverse[(size_t)c * (size_t)n + (size_t)k] /= pivot;
+        }
+        for (int r = 0; r < n; r++) {
+            double factor = a[(size_t)r * (size_t)n + (size_t)c];
+            if (r != c && factor != 0.0) {
+                eliminate(a, n, c, r, factor);
+                eliminate(inverse, n, c, r, factor);
+            }
+        }
+    }
+    return true;
+}
+
+/* The group's own part of (M + M')/2, and of -G and G'. */
+static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
+{
+    const Group *group = &s->group[g];
+    size_t n = (size_t)group->size;
+    for (int i = 0; i < group->size; i++) {
+        int row = group->member[i];
+        if (row >= s->dofs)
+            continue;
+        for (int k = f->M.start[row]; k < f->M.start[row + 1]; k++) {
+            size_t j = (size_t)s->place_of[f->M.column[k]];
+            a[(size_t)i * n + j] += 0.5 * f->M.value[k];
+            a[j * n + (size_t)i] += 0.5 * f->M.value[k];
+        }
+        for (int k = s->joints ? f->G.start[row] : 0; s->joints && k < f->G.start[row + 1]; k++) {
+            size_t j = (size_t)s->place_of[s->dofs + f->G.column[k]];
+            a[(size_t)i * n + j] -= f->G.value[k];
+            a[j * n + (size_t)i] += f->G.value[k];
+        }
+    }
+}
+
+static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
+{
+    for (int g = 0; g < s->count; g++) {
+        int n = s->group[g].size;
+        if (n > LARGEST_GROUP) {
+            *reason = "M couples more than 3000 unknowns; verify inverts densely";
+            return false;
+        }
+        double *a = verify_zeros((size_t)n * (size_t)n);
+        s->group[g].inverse = verify_zeros((size_t)n * (size_t)n);
+        fill_group(f, s, g, a);
+        bool regular = invert(a, s->group[g].inverse, n);
+        free(a);
+        if (!regular) {
+            *reason = s->joints ? "M with the joints G is singular" : "M is singular";
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Entry (i, j) of the inverse. */
+static double inverse_entry(const System *s, int i, int j)
+{
+    if (s->group_of[i] != s->group_of[j])
+        return 0.0;
+    const Group *group = &s->group[s->group_of[i]];
+    return group->inverse[(size_t)s->place_of[i] * (size_t)group->size + (size_t)s->place_of[j]];
+}
+
+/* x = inverse times y */
+static void solve(const System *s, const double *y, double *x)
+{
+    for (int g = 0; g < s->count; g++) {
+        const Group *group = &s->group[g];
+        for (int i = 0; i < group->size; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < group->size; j++)
+                sum += group->inverse[(size_t)i * (size_t)group->size + (size_t)j] *
+                       y[group->member[j]];
+            x[group->member[i]] = sum;
+        }
+    }
+}
+
+/* ---- contact velocities ---- */
+
+/* u = H'v + w with [M -G; G' 0] (v, l) = (f + H r, -b). */
+static void global_velocity(const TalusFclib *f, const System *s, const double *r, double *u)
+{
+    size_t n = (size_t)(s->dofs + s->joints);
+    double *force = verify_zeros(n), *v = verify_zeros(n);
+    memcpy(force, f->f, (size_t)s->dofs * sizeof *force);
+    for (int j = 0; j < s->joints; j++)
+        force[s->dofs + j] = -(f->b ? f->b[j] : 0.0);
+    for (int row = 0; r && row < s->dofs; row++)
+        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
+            force[row] += f->H.value[k] * r[f->H.column[k]];
+    solve(s, force, v);
+    memcpy(u, f->w, (size_t)f->H.columns * sizeof *u);
+    for (int row = 0; row < s->dofs; row++)
+        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
+            u[f->H.column[k]] += f->H.value[k] * v[row];
+    free(force);
+    free(v);
+}
+
+/* Diagonal of H' M^-1 H: every pair of entries in a column of H. */
+static void global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
+{
+    int columns = f->H.columns, entries = f->H.start[f->H.rows];
+    int *start = integers((size_t)columns + 2), *row_of = integers((size_t)entries);
+    double *value = verify_zeros((size_t)entries);
+    for (int k = 0; k < entries; k++)
+        start[f->H.column[k] + 2]++;
+    for (int c = 0; c < columns; c++)
+        start[c + 2] += start[c + 1];
+    for (int row = 0; row < f->H.rows; row++)
+        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++) {
+            int at = start[f->H.column[k] + 1]++;
+            row_of[at] = row;
+            value[at] = f->H.value[k];
+        }
+    for (int c = 0; c < columns; c++)
+        for (int i = start[c]; i < start[c + 1]; i++)
+            for (int j = start[c]; j < start[c + 1]; j++)
+                diagonal[c] += value[i] * inverse_entry(s, row_of[i], row_of[j]) * value[j];
+    free(start);
+    free(row_of);
+    free(value);
+}
+
+/* u = (W + W')/2 r + q, or W r + q. */
+static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
+{
+    memcpy(u, f->q, (size_t)f->W.rows * sizeof *u);
+    for (int row = 0; r && row < f->W.rows; row++)
+        for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++) {
+            double w = (symmetric ? 0.5 : 1.0) * f->W.value[k];
+            u[row] += w * r[f->W.column[k]];
+            if (symmetric)
+                u[f->W.column[k]] += w * r[row];
+        }
+}
+
+static void local_diagonal(const TalusFclib *f, double *diagonal)
+{
+    for (int row = 0; row < f->W.rows; row++)
+        for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++)
+            diagonal[row] += f->W.column[k] == row ? f->W.value[k] : 0.0;
+}
+
+/* ---- one point ---- */
+
+typedef struct Rows {
+    double *diagonal, *q, *u;
+} Rows;
+
+static void fill_point(const TalusFclib *f, const double *r, const Rows *all, VerifyPoint *p)
+{
+    for (int i = 0; i < p->blocks; i++) {
+        int from = i * f->dimension, to = i * p->rows;
+        p->mu[i] = f->mu[i];
+        p->normal[i] = all->diagonal[from];
+        for (int k = 0; k < p->rows; k++) {
+            p->gamma[to + k] = r[from + k];
+            p->q[to + k] = all->q[from + k];
+            p->u[to + k] = p->g[to + k] = all->u[from + k];
+            p->tangential[i] += k ? all->diagonal[from + k] / (p->rows - 1) : 0.0;
+        }
+    }
+}
+
+static bool frictionless(const TalusFclib *f)
+{
+    for (int i = 0; i < f->contacts; i++)
+        if (f->mu[i] > 0.0)
+            return false;
+    return true;
+}
+
+static bool global_rows(const TalusFclib *f, const double *r, Rows *all, const char **reason)
+{
+    System s = {.dofs = f->M.rows, .joints = f->G.start ? f->G.columns : 0};
+    make_groups(f, &s);
+    bool good = invert_groups(f, &s, reason);
+    if (good) {
+        global_velocity(f, &s, NULL, all->q);
+        global_velocity(f, &s, r, all->u);
+        global_diagonal(f, &s, all->diagonal);
+    }
+    free_system(&s);
+    return good;
+}
+
+bool verify_fclib_point(const TalusFclib *f, const double *r, VerifyPoint *out, double *as_stored,
+                        const char **reason)
+{
+    size_t n = (size_t)(f->contacts * f->dimension);
+    Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n)};
+    bool good = true;
+    if (f->global) {
+        good = global_rows(f, r, &all, reason);
+    } else {
+        local_velocity(f, NULL, true, all.q);
+        local_velocity(f, r, true, all.u);
+        local_diagonal(f, all.diagonal);
+    }
+    if (good) {
+        *out = verify_new_point(f->contacts, frictionless(f) ? 1 : f->dimension);
+        fill_point(f, r, &all, out);
+    }
+    if (good && as_stored && f->global)
+        memcpy(as_stored, all.u, n * sizeof *as_stored);
+    else if (good && as_stored)
+        local_velocity(f, r, false, as_stored);
+    free(all.diagonal);
+    free(all.q);
+    free(all.u);
+    return good;
+}

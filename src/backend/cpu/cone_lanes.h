@@ -1,0 +1,85 @@
+/* backend/cpu/cone_lanes.h - two blocks of a cone problem at a time. */
+#ifndef TALUS_BACKEND_CPU_CONE_LANES_H
+#define TALUS_BACKEND_CPU_CONE_LANES_H
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/lane.h"
+
+KERNEL Lane lane_norm2(const Lane a[3])
+{
+    return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+}
+
+/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The
+ * division runs beside the root instead of after it; TINY2 (lane.h) keeps it from overflowing. */
+KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
+{
+    Lane t2 = x[1] * x[1] + x[2] * x[2];
+    Lane t = lane_sqrt(t2);
+    Lane shrink = mu / lane_select(t2 > TINY2, t2, lane(1.0));
+    Mask inside = t <= mu * x[0]; /* for mu 0 also where apex is meant, */
+    Mask apex = mu * t <= -x[0];  /* which therefore decides */
+    Lane mantle = (x[0] + mu * t) * inv;
+    shrink = shrink * t * mantle;
+    Lane n = lane_select(inside, x[0], mantle);
+    Lane s = lane_select(inside, lane(1.0), shrink);
+    x[0] = (Lane)(~apex & (Mask)n);
+    x[1] = (Lane)(~apex & (Mask)(s * x[1]));
+    x[2] = (Lane)(~apex & (Mask)(s * x[2]));
+}
+
+/* Two entries, or the last one twice with its copy masked out of the sums. */
+typedef struct Pair {
+    int64_t i;
+    bool both;
+} Pair;
+
+KERNEL Lane live(const Pair *pair, Lane a)
+{
+    return pair->both ? a : (Lane){a[0], 0.0};
+}
+
+KERNEL void load3(const double *p, const Pair *pair, Lane r[3])
+{
+    if (pair->both)
+        lane_load3(p + 3 * pair->i, r);
+    else
+        for (int k = 0; k < 3; k++)
+            r[k] = lane(p[3 * pair->i + k]);
+}
+
+KERNEL void store3(double *p, const Pair *pair, const Lane r[3])
+{
+    if (pair->both)
+        lane_store3(p + 3 * pair->i, r);
+    else
+        for (int k = 0; k < 3; k++)
+            p[3 * pair->i + k] = r[k][0];
+}
+
+KERNEL Lane load1(const double *p, const Pair *pair)
+{
+    return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
+}
+
+/* Natural residual (problem.h) of gamma = s x with gradient g / s, squared. */
+KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, const Lane s[2],
+                           const Lane x[3], const Lane g[3])
+{
+    Lane d2[2], gamma[3], r[3];
+    lane_gather(op->diagonal[pair->i], op->diagonal[pair->i + pair->both], 1, d2);
+    Lane d = (d2[0] + 2.0 * d2[1]) * (1.0 / 3.0), widen = 1.0 + mu * mu;
+    /* 1 / (s_n d), 1 / (s_t d) and 1 / (1 + mu^2) from one division */
+    Lane all = 1.0 / (s[0] * s[1] * d * widen);
+    Lane inv[2] = {all * widen * s[1], all * widen * s[0]};
+    for (int k = 0; k < 3; k++) {
+        gamma[k] = s[k > 0] * x[k];
+        r[k] = gamma[k] - g[k] * inv[k > 0];
+    }
+    lanes_project(mu, all * (s[0] * s[1] * d), r);
+    for (int k = 0; k < 3; k++)
+        r[k] = d * (gamma[k] - r[k]);
+    return lane_norm2(r);
+}
+
+#endif

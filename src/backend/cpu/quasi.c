@@ -1,0 +1,418 @@
+/* backend/cpu/quasi.c - a quasi-Newton step on the forward-backward residual, fused.
+ *
+ * A direction is one pass over the pairs that ends in the wrenches of d; a step gathers them, and its
+ * one pass over the contacts evaluates N d, moves, projects, and takes all inner products with the
+ * new residual while it is in the first-level cache. Pairs are kept in single precision, which
+ * changes no count and halves what is read.
+ *
+ * Per contact with friction and five pairs, bytes read + written beside the product's own (contact.c;
+ * d and the metric are shared with it):
+ *     direction   24 + 120 + 32 + 24
+ *     step        32 + 96 + 24 + 120 + 96
+ *     smooth      56 + 96 + 72   (every third iteration by default) */
+#include "backend/cpu/cone_lanes.h"
+#include "sets/cone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Blocks that are worked on at a time: some ten vectors of theirs fit in the first-level cache. */
+enum { PIECE = 64 };
+
+typedef float Half __attribute__((vector_size(8)));
+
+typedef struct Pass {
+    const TalusOperator *op;
+    const TalusQuasi *q;
+    const double *weight; /* direction: of r, then of s and y of each pair */
+    double eta;           /* smooth */
+} Pass;
+
+KERNEL Lane half_load(const float *p)
+{
+    Half h;
+    memcpy(&h, p, sizeof h);
+    return __builtin_convertvector(h, Lane);
+}
+
+static inline const float *pair_s(const TalusQuasi *q, int i)
+{
+    return (const float *)q->pair[i];
+}
+
+static inline const float *pair_y(const TalusOperator *op, const TalusQuasi *q, int i)
+{
+    return pair_s(q, i) + (size_t)op->rows * (size_t)op->blocks;
+}
+
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- direction ---- */
+
+/* sum += a s + b y over `length` entries. */
+static void add_pair(double a, const float *s, double b, const float *y, int64_t length,
+                     double *sum)
+{
+    int64_t i = 0;
+    for (; i + LANES <= length; i += LANES)
+        lane_store(sum + i, lane_load(sum + i) + (a * half_load(s + i) + b * half_load(y + i)));
+    for (; i < length; i++)
+        sum[i] += a * (double)s[i] + b * (double)y[i];
+}
+
+/* gamma = S d of blocks [begin, end), as wrenches or, for rows of a matrix, as a vector. */
+static void spread(const Pass *pass, int64_t begin, int64_t end)
+{
+    const TalusOperator *op = pass->op;
+    const int rows = op->rows;
+    const double *d = pass->q->d + begin * rows;
+    double local[3 * PIECE], *gamma = op->pair ? local : op->scratch->unscaled + begin * rows;
+    for (int64_t i = 0; i < end - begin; i++)
+        for (int k = 0; k < rows; k++)
+            gamma[i * rows + k] = pass->q->metric[begin + i][k > 0] * d[i * rows + k];
+    if (op->pair)
+        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+}
+
+static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const TalusQuasi *q = pass->q;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i += PIECE) {
+        int64_t stop = smaller(i + PIECE, end), first = i * pass->op->rows;
+        int64_t length = (stop - i) * pass->op->rows;
+        double *d = q->d + first;
+        for (int64_t k = 0; k < length; k++)
+            d[k] = pass->weight[0] * q->r[first + k];
+        for (int p = 0; p < q->count; p++)
+            add_pair(pass->weight[1 + 2 * p], pair_s(q, p) + first, pass->weight[2 + 2 * p],
+                     pair_y(pass->op, q, p) + first, length, d);
+        spread(pass, i, stop);
+    }
+}
+
+void talus_cpu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
+{
+    Pass pass = {.op = op, .q = q, .weight = weight};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, direction_chunk, &pass);
+}
+
+/* ---- step ---- */
+
+typedef struct Moved {
+    Lane r2, rg, gd, dw, dd, ww, smooth;
+} Moved;
+
+enum { MOVED = sizeof(Moved) / sizeof(Lane) };
+
+/* Blocks i (and i+1) of a piece whose first block is `begin`, u holding D'M^-1 D S d there. */
+KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
+                      const double *u, Moved *sums)
+{
+    const Pair local = {pair->i - begin, pair->both};
+    Lane m[4], x[3], g[3], d[3], w[3], t[3], old[3], sum[MOVED] = {{0}};
+    lane_gather(q->metric[pair->i], q->metric[pair->i + pair->both], 2, m);
+    load3(q->x, pair, x);
+    load3(q->g, pair, g);
+    load3(q->d, pair, d);
+    load3(q->smooth_r, pair, old);
+    load3(u, &local, w);
+    if (op->compliance)
+        w[0] += load1(op->compliance, pair) * m[0] * d[0];
+    for (int k = 0; k < 3; k++) {
+        w[k] *= m[k > 0];
+        sum[2] += g[k] * d[k];
+        sum[3] += d[k] * w[k];
+        sum[4] += d[k] * d[k];
+        sum[5] += w[k] * w[k];
+        x[k] += d[k];
+        g[k] += w[k];
+        t[k] = x[k] - q->step * g[k];
+    }
+    store3(q->x_next, pair, x);
+    store3(q->g_next, pair, g);
+    lanes_project(m[2], m[3], t);
+    for (int k = 0; k < 3; k++) {
+        t[k] = x[k] - t[k];
+        sum[0] += t[k] * t[k];
+        sum[1] += t[k] * g[k];
+        sum[6] += t[k] * old[k];
+    }
+    store3(q->r_next, pair, t);
+    sums->r2 += live(pair, sum[0]);
+    sums->rg += live(pair, sum[1]);
+    sums->gd += live(pair, sum[2]);
+    sums->dw += live(pair, sum[3]);
+    sums->dd += live(pair, sum[4]);
+    sums->ww += live(pair, sum[5]);
+    sums->smooth += live(pair, sum[6]);
+}
+
+/* Copies, so that the compiler need not fear that a store to a vector changes them. */
+static void cone_moves(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, const double *u,
+                       Moved *total)
+{
+    Moved sums = *total;
+    int64_t i = begin;
+    for (; i + LANES <= end; i += LANES) {
+        Pair pair = {i, true};
+        cone_move(&op, &q, begin, &pair, u, &sums);
+    }
+    if (i < end) {
+        Pair last = {i, false};
+        cone_move(&op, &q, begin, &last, u, &sums);
+    }
+    *total = sums;
+}
+
+static void nonneg_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
+{
+    const TalusOperator *op = pass->op;
+    const TalusQuasi *q = pass->q;
+    for (int64_t i = begin; i < end; i++) {
+        double s = q->metric[i][0], d = q->d[i], g = q->g[i], w = u[i - begin];
+        w = s * (op->compliance ? w + op->compliance[i] * s * d : w);
+        double x = q->x[i] + d;
+        sums->gd[0] += g * d;
+        sums->dw[0] += d * w;
+        sums->dd[0] += d * d;
+        sums->ww[0] += w * w;
+        g += w;
+        double r = x - talus_project_nonneg(x - q->step * g);
+        sums->r2[0] += r * r;
+        sums->rg[0] += r * g;
+        sums->smooth[0] += r * q->smooth_r[i];
+        q->x_next[i] = x;
+        q->g_next[i] = g;
+        q->r_next[i] = r;
+    }
+}
+
+typedef struct PairSums {
+    Lane sr, yr;
+} PairSums;
+
+/* Adds s'r and y'r over `length` entries. */
+static void pair_dots(const float *s, const float *y, const double *r, int64_t length,
+                      PairSums *sums)
+{
+    Lane s0 = sums->sr, y0 = sums->yr, s1 = lane(0.0), y1 = lane(0.0);
+    int64_t i = 0;
+    for (; i + 2 * LANES <= length; i += 2 * LANES) {
+        Lane a = lane_load(r + i), b = lane_load(r + i + LANES);
+        s0 += half_load(s + i) * a;
+        y0 += half_load(y + i) * a;
+        s1 += half_load(s + i + LANES) * b;
+        y1 += half_load(y + i + LANES) * b;
+    }
+    for (; i < length; i++) {
+        s0[0] += (double)s[i] * r[i];
+        y0[0] += (double)y[i] * r[i];
+    }
+    sums->sr = s0 + s1;
+    sums->yr = y0 + y1;
+}
+
+/* The new pair s = unit d, y = unit (r_next - r); adds s'y and y'y of what is stored. */
+static void store_pair(const Pass *pass, int64_t first, int64_t length, Lane *sy, Lane *yy)
+{
+    const TalusQuasi *q = pass->q;
+    float *s = (float *)q->pair[q->count];
+    float *y = s + (size_t)pass->op->rows * (size_t)pass->op->blocks;
+    for (int64_t k = first; k < first + length; k++) {
+        s[k] = (float)(q->unit * q->d[k]);
+        y[k] = (float)(q->unit * (q->r_next[k] - q->r[k]));
+    }
+    int64_t k = first;
+    for (; k + LANES <= first + length; k += LANES) {
+        Lane b = half_load(y + k);
+        *sy += half_load(s + k) * b;
+        *yy += b * b;
+    }
+    for (; k < first + length; k++) {
+        (*sy)[0] += (double)s[k] * (double)y[k];
+        (*yy)[0] += (double)y[k] * (double)y[k];
+    }
+}
+
+static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, double *u)
+{
+    if (op->pair)
+        talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
+                                   (int)end, u);
+    else
+        talus_cpu_sparse_product(op, op->scratch->unscaled, (int)begin, (int)end, u);
+}
+
+static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const TalusOperator *op = pass->op;
+    const TalusQuasi *q = pass->q;
+    Moved moved = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
+    Lane sy = lane(0.0), yy = lane(0.0);
+    PairSums pairs[TALUS_PAIRS + 1];
+    memset(pairs, 0, sizeof pairs);
+    for (int64_t i = begin; i < end; i += PIECE) {
+        double u[3 * PIECE];
+        int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
+        int64_t length = (stop - i) * op->rows;
+        product_piece(op, i, stop, u);
+        if (op->rows == 3)
+            cone_moves(*op, *q, i, stop, u, &moved);
+        else
+            nonneg_moves(pass, i, stop, u, &moved);
+        store_pair(pass, first, length, &sy, &yy);
+        for (int p = 0; p <= q->count; p++)
+            pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, q->r_next + first, length,
+                      &pairs[p]);
+    }
+    double *partial = op->scratch->many + TALUS_VECTORS * chunk;
+    const Lane own[] = {moved.r2, moved.rg, moved.gd,     moved.dw, moved.dd,
+                        moved.ww, sy,       moved.smooth, yy};
+    for (int k = 0; k < (int)(sizeof own / sizeof *own); k++)
+        *partial++ = own[k][0] + own[k][1];
+    for (int p = 0; p <= q->count; p++) {
+        *partial++ = pairs[p].sr[0] + pairs[p].sr[1];
+        *partial++ = pairs[p].yr[0] + pairs[p].yr[1];
+    }
+}
+
+void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
+{
+    enum { OWN = 9 };
+    Pass pass = {.op = op, .q = q};
+    double total[TALUS_VECTORS] = {0.0};
+    if (op->pair)
+        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, op->scratch->velocity);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++)
+        for (int k = 0; k < OWN + 2 * (q->count + 1); k++)
+            total[k] += op->scratch->many[TALUS_VECTORS * c + k];
+    *sums = (TalusQuasiSums){.r2 = total[0],
+                             .rg = total[1],
+                             .gd = total[2],
+                             .dw = total[3],
+                             .dd = total[4],
+                             .ww = total[5],
+                             .sy = total[6],
+                             .smooth = total[7],
+                             .yy = total[8]};
+    for (int p = 0; p <= q->count; p++) {
+        sums->sr[p] = total[OWN + 2 * p];
+        sums->yr[p] = total[OWN + 2 * p + 1];
+    }
+}
+
+/* ---- smoothing ---- */
+
+typedef struct Smoothed {
+    Lane x2, r2, residual2, residual_max;
+} Smoothed;
+
+KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta, const Pair *pair,
+                        Smoothed *sums)
+{
+    Lane m[4], x[3], g[3], xs[3], gs[3], t[3], x2 = lane(0.0), r2 = lane(0.0);
+    double keep = 1.0 - eta;
+    lane_gather(q->metric[pair->i], q->metric[pair->i + pair->both], 2, m);
+    load3(q->x, pair, x);
+    load3(q->g, pair, g);
+    load3(eta < 1.0 ? q->smooth_x : q->x, pair, xs); /* there may be no smoothed iterate yet */
+    load3(eta < 1.0 ? q->smooth_g : q->g, pair, gs);
+    for (int k = 0; k < 3; k++) {
+        xs[k] = keep * xs[k] + eta * x[k];
+        gs[k] = keep * gs[k] + eta * g[k];
+        t[k] = xs[k] - q->step * gs[k];
+        x2 += xs[k] * xs[k];
+    }
+    store3(q->smooth_x, pair, xs);
+    store3(q->smooth_g, pair, gs);
+    lanes_project(m[2], m[3], t);
+    for (int k = 0; k < 3; k++) {
+        t[k] = xs[k] - t[k];
+        r2 += t[k] * t[k];
+    }
+    store3(q->smooth_r, pair, t);
+    sums->x2 += live(pair, x2);
+    sums->r2 += live(pair, r2);
+    Lane natural = live(pair, cone_residual2(op, pair, load1(op->mu, pair), m, xs, gs));
+    sums->residual2 += natural;
+    sums->residual_max = lane_select(natural <= sums->residual_max, sums->residual_max, natural);
+}
+
+static void cone_smooths(TalusOperator op, TalusQuasi q, double eta, int64_t begin, int64_t end,
+                         Smoothed *total)
+{
+    Smoothed sums = *total;
+    int64_t i = begin;
+    for (; i + LANES <= end; i += LANES) {
+        Pair pair = {i, true};
+        cone_smooth(&op, &q, eta, &pair, &sums);
+    }
+    if (i < end) {
+        Pair last = {i, false};
+        cone_smooth(&op, &q, eta, &last, &sums);
+    }
+    *total = sums;
+}
+
+static void nonneg_smooths(const Pass *pass, int64_t begin, int64_t end, Smoothed *sums)
+{
+    const TalusQuasi *q = pass->q;
+    const double *xs = pass->eta < 1.0 ? q->smooth_x : q->x;
+    const double *gs = pass->eta < 1.0 ? q->smooth_g : q->g;
+    double keep = 1.0 - pass->eta;
+    for (int64_t i = begin; i < end; i++) {
+        double x = keep * xs[i] + pass->eta * q->x[i];
+        double g = keep * gs[i] + pass->eta * q->g[i];
+        double r = x - talus_project_nonneg(x - q->step * g), s = q->metric[i][0];
+        double d = talus_block_scale(pass->op, (int)i), gamma = s * x;
+        double natural = d * (gamma - talus_project_nonneg(gamma - g / (s * d)));
+        natural *= natural;
+        q->smooth_x[i] = x;
+        q->smooth_g[i] = g;
+        q->smooth_r[i] = r;
+        sums->x2[0] += x * x;
+        sums->r2[0] += r * r;
+        sums->residual2[0] += natural;
+        sums->residual_max[0] = natural <= sums->residual_max[0] ? sums->residual_max[0] : natural;
+    }
+}
+
+static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    Smoothed sums = {{0}, {0}, {0}, {0}};
+    if (pass->op->rows == 3)
+        cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);
+    else
+        nonneg_smooths(pass, begin, end, &sums);
+    double *partial = pass->op->scratch->partial + PARTIALS * chunk;
+    partial[0] = sums.x2[0] + sums.x2[1];
+    partial[1] = sums.r2[0] + sums.r2[1];
+    partial[2] = sums.residual2[0] + sums.residual2[1];
+    partial[3] =
+        sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
+}
+
+void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                            TalusSmoothSums *sums)
+{
+    Pass pass = {.op = op, .q = q, .eta = eta};
+    double max2 = 0.0;
+    *sums = (TalusSmoothSums){0};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, smooth_chunk, &pass);
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        sums->x2 += partial[0];
+        sums->r2 += partial[1];
+        sums->residual2 += partial[2];
+        max2 = partial[3] <= max2 ? max2 : partial[3];
+    }
+    sums->residual_max = sqrt(max2);
+}

@@ -1,0 +1,323 @@
+/* io/fclib_problem.c - what a solver takes of an FCLIB problem, and its solution put back. */
+#include "base/memory.h"
+#include "io/fclib_condense.h"
+#include "problem/sparse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- W and q, stored or condensed ---- */
+
+typedef struct Local {
+    TalusSparse W, transposed;
+    double *q, *v, *l;
+    bool owned; /* W is the condenser's, not the file's */
+} Local;
+
+static void close_local(Local *local)
+{
+    if (local->owned)
+        talus_sparse_clear(&local->W);
+    talus_sparse_clear(&local->transposed);
+    talus_release(local->q);
+    talus_release(local->v);
+    talus_release(local->l);
+}
+
+static TalusStatus condense(const TalusFclib *f, Local *local)
+{
+    TalusCondenser c;
+    TALUS_TRY(talus_condenser_open(f, &c));
+    local->owned = true;
+    TalusStatus status = talus_condenser_matrix(&c, &local->W);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(local->v, (size_t)talus_fclib_dofs(f), "velocities");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(local->l, (size_t)talus_fclib_joints(f), "joint impulses");
+    if (status == TALUS_OK)
+        status = talus_condenser_velocities(&c, NULL, local->v, local->l, local->q);
+    talus_condenser_close(&c);
+    return status;
+}
+
+static TalusStatus open_local(const TalusFclib *f, Local *local)
+{
+    size_t rows = (size_t)talus_fclib_rows(f);
+    TALUS_TRY(TALUS_ALLOC(local->q, rows, "offset"));
+    if (f->global) {
+        TALUS_TRY(condense(f, local));
+    } else {
+        local->W = f->W;
+        memcpy(local->q, f->q, rows * sizeof *local->q);
+    }
+    return talus_sparse_transpose(&local->W, &local->transposed);
+}
+
+/* ---- asymmetry ---- */
+
+/* Scaled by the largest entry, so that no square overflows. */
+static double asymmetry_of(const TalusSparse *a, const TalusSparse *t)
+{
+    double largest = 0.0, apart2 = 0.0, all2 = 0.0;
+    int32_t entries = talus_sparse_entries(a);
+    for (int32_t k = 0; k < entries; k++)
+        largest = fmax(largest, fabs(a->value[k]));
+    if (!(largest > 0.0))
+        return 0.0;
+    for (int i = 0; i < a->rows; i++) {
+        int32_t k = a->start[i], j = t->start[i];
+        while (k < a->start[i + 1] || j < t->start[i + 1]) {
+            int32_t ck = k < a->start[i + 1] ? a->column[k] : INT32_MAX;
+            int32_t cj = j < t->start[i + 1] ? t->column[j] : INT32_MAX;
+            double x = ck <= cj ? a->value[k++] / largest : 0.0;
+            double y = cj <= ck ? t->value[j++] / largest : 0.0;
+            apart2 += (x - y) * (x - y);
+            all2 += x * x;
+        }
+    }
+    return sqrt(apart2 / all2);
+}
+
+TalusStatus talus_fclib_asymmetry(const TalusFclib *f, double *out)
+{
+    Local local = {0};
+    TalusStatus status = open_local(f, &local);
+    *out = status == TALUS_OK ? asymmetry_of(&local.W, &local.transposed) : 0.0;
+    close_local(&local);
+    return status;
+}
+
+/* ---- N in full blocks ---- */
+
+typedef struct Blocks {
+    int dimension, rows; /* of a contact in the file and in the problem */
+    double (*sum)[9];    /* [contacts]: blocks of W + W' in one block row */
+    int32_t *mark;       /* [contacts]: the last block row that met it */
+    int32_t *met;        /* [contacts]: those met in this one */
+    int32_t *start, *column;
+    double *value;
+    size_t column_room, value_room;
+} Blocks;
+
+static void close_blocks(Blocks *b)
+{
+    talus_release(b->sum);
+    talus_release(b->mark);
+    talus_release(b->met);
+    talus_release(b->start);
+    talus_release(b->column);
+    talus_release(b->value);
+}
+
+static int gather(Blocks *b, const TalusSparse *a, int contact, int count)
+{
+    int d = b->dimension;
+    for (int r = 0; r < b->rows && r < d; r++) {
+        int row = contact * d + r;
+        for (int32_t k = a->start[row]; k < a->start[row + 1]; k++) {
+            int other = a->column[k] / d, c = a->column[k] % d;
+            if (b->mark[other] != contact) {
+                b->mark[other] = contact;
+                b->met[count++] = other;
+                memset(b->sum[other], 0, sizeof b->sum[other]);
+            }
+            b->sum[other][3 * r + c] += a->value[k];
+        }
+    }
+    return count;
+}
+
+static int compare_ints(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_zero(const Blocks *b, const double *block)
+{
+    for (int r = 0; r < b->rows; r++)
+        for (int c = 0; c < b->rows; c++)
+            if (block[3 * r + c] != 0.0)
+                return false;
+    return true;
+}
+
+/* Leaves the blocks that are not zero, in order; that on the diagonal always. */
+static int choose(Blocks *b, int contact, int count)
+{
+    int kept = 0;
+    if (b->mark[contact] != contact) {
+        b->met[count++] = contact;
+        memset(b->sum[contact], 0, sizeof b->sum[contact]);
+    }
+    for (int k = 0; k < count; k++)
+        if (b->met[k] == contact || !is_zero(b, b->sum[b->met[k]]))
+            b->met[kept++] = b->met[k];
+    qsort(b->met, (size_t)kept, sizeof *b->met, compare_ints);
+    return kept;
+}
+
+/* Writes the rows of one contact. A plane contact's third row is its own diagonal alone. */
+static void write_rows(Blocks *b, int contact, int kept)
+{
+    int wide = b->rows < b->dimension ? b->rows : b->dimension;
+    int32_t at = b->start[contact * b->rows];
+    for (int r = 0; r < b->rows; r++) {
+        for (int k = 0; r < wide && k < kept; k++)
+            for (int c = 0; c < wide; c++) {
+                b->column[at] = b->met[k] * b->rows + c;
+                b->value[at++] = 0.5 * b->sum[b->met[k]][3 * r + c];
+            }
+        if (r >= wide) {
+            b->column[at] = contact * b->rows + r;
+            b->value[at++] = 0.5 * b->sum[contact][4];
+        }
+        b->start[contact * b->rows + r + 1] = at;
+    }
+}
+
+static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *local)
+{
+    size_t contacts = (size_t)f->contacts, rows = (size_t)b->rows;
+    TALUS_TRY(TALUS_ALLOC(b->sum, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->mark, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->met, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->start, contacts * rows + 1, "rows of N"));
+    TALUS_TRY(TALUS_RESERVE(b->column, b->column_room, 1, 0, "N"));
+    TALUS_TRY(TALUS_RESERVE(b->value, b->value_room, 1, 0, "N"));
+    for (size_t i = 0; i < contacts; i++)
+        b->mark[i] = -1;
+    for (int i = 0; i < f->contacts; i++) {
+        size_t used = (size_t)b->start[i * b->rows];
+        int count = gather(b, &local->W, i, 0);
+        count = choose(b, i, gather(b, &local->transposed, i, count));
+        size_t need = used + (size_t)count * rows * rows;
+        if (need > INT32_MAX)
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "N would have more than %d entries",
+                              INT32_MAX);
+        TALUS_TRY(TALUS_RESERVE(b->column, b->column_room, need, used, "N"));
+        TALUS_TRY(TALUS_RESERVE(b->value, b->value_room, need, used, "N"));
+        write_rows(b, i, count);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+static int rows_per_contact(const TalusFclib *f)
+{
+    for (int i = 0; i < f->contacts; i++)
+        if (f->mu[i] > 0.0)
+            return 3;
+    return 1;
+}
+
+/* Contact rows of the file to those of the problem, or back. */
+static void widen(const TalusFclib *f, int rows, const double *file, double *out)
+{
+    for (int i = 0; i < f->contacts; i++)
+        for (int r = 0; r < rows; r++)
+            out[i * rows + r] = r < f->dimension ? file[i * f->dimension + r] : 0.0;
+}
+
+static void narrow(const TalusFclib *f, int rows, const double *problem, double *out)
+{
+    for (int i = 0; i < f->contacts; i++)
+        for (int r = 0; r < f->dimension; r++)
+            out[i * f->dimension + r] = r < rows ? problem[i * rows + r] : 0.0;
+}
+
+static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, TalusPool *pool,
+                          TalusProblem **out)
+{
+    double *offset;
+    TALUS_TRY(fill_blocks(b, f, local));
+    TALUS_TRY(TALUS_ALLOC(offset, (size_t)f->contacts * (size_t)b->rows, "offset"));
+    widen(f, b->rows, local->q, offset);
+    TalusProblemDef def = {.block_count = f->contacts,
+                           .rows = b->rows,
+                           .row_start = b->start,
+                           .column = b->column,
+                           .values = b->value,
+                           .offset = offset,
+                           .mu = f->mu};
+    TalusStatus status = talus_problem_create(&def, pool, out);
+    talus_release(offset);
+    return status;
+}
+
+TalusStatus talus_fclib_problem(const TalusFclib *f, TalusPool *pool, TalusProblem **out)
+{
+    Local local = {0};
+    Blocks blocks = {.dimension = f->dimension, .rows = rows_per_contact(f)};
+    *out = NULL;
+    if (f->contacts > INT32_MAX / 3 - 1)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%d contacts, more than the %d that fit",
+                          f->contacts, INT32_MAX / 3 - 1);
+    TalusStatus status = open_local(f, &local);
+    if (status == TALUS_OK)
+        status = create(f, &local, &blocks, pool, out);
+    close_blocks(&blocks);
+    close_local(&local);
+    return status;
+}
+
+/* ---- solutions ---- */
+
+static TalusStatus check_match(const TalusFclib *f, const TalusProblem *problem)
+{
+    if (talus_problem_blocks(problem) == f->contacts)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT, "the problem has %d contacts, the FCLIB problem %d",
+                      talus_problem_blocks(problem), f->contacts);
+}
+
+static TalusStatus solve_point(const TalusFclib *f, TalusFclibPoint *point)
+{
+    if (!f->global) {
+        memcpy(point->u, f->q, (size_t)talus_fclib_rows(f) * sizeof *point->u);
+        talus_sparse_add(&f->W, 1.0, point->r, point->u);
+        return TALUS_OK;
+    }
+    TalusCondenser c;
+    TALUS_TRY(TALUS_ALLOC(point->v, (size_t)talus_fclib_dofs(f), "velocities"));
+    if (talus_fclib_joints(f))
+        TALUS_TRY(TALUS_ALLOC(point->l, (size_t)talus_fclib_joints(f), "joint impulses"));
+    TALUS_TRY(talus_condenser_open(f, &c));
+    TalusStatus status = talus_condenser_velocities(&c, point->r, point->v, point->l, point->u);
+    talus_condenser_close(&c);
+    return status;
+}
+
+TalusStatus talus_fclib_set_solution(TalusFclib *f, const TalusProblem *problem,
+                                     const double *gamma)
+{
+    TalusFclibPoint point = {0};
+    size_t rows = (size_t)talus_fclib_rows(f);
+    TALUS_TRY(check_match(f, problem));
+    TalusStatus status = TALUS_ALLOC(point.r, rows, "impulses");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(point.u, rows, "contact velocities");
+    if (status == TALUS_OK) {
+        narrow(f, talus_problem_rows(problem), gamma, point.r);
+        status = solve_point(f, &point);
+    }
+    if (status != TALUS_OK) {
+        talus_fclib_free_point(&point);
+        return status;
+    }
+    talus_fclib_free_point(&f->solution);
+    f->solution = point;
+    return TALUS_OK;
+}
+
+TalusStatus talus_fclib_impulses(const TalusFclib *f, const TalusProblem *problem,
+                                 const TalusFclibPoint *point, double *gamma)
+{
+    TALUS_TRY(check_match(f, problem));
+    if (!point->r)
+        return talus_fail(TALUS_ERR_ARGUMENT, "the point holds no impulses r");
+    widen(f, talus_problem_rows(problem), point->r, gamma);
+    return TALUS_OK;
+}

@@ -1,0 +1,194 @@
+/* problem/assemble.c - N + E written out as a sparse matrix.
+ *
+ * Of a matrix-free problem, N = D' M^-1 D: row k of contact i has on each of its two bodies the six
+ * numbers (e_k, arm x e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms
+ * and spins in the units of operator.h. Two rows couple through every body that their contacts share:
+ *     N_ij = sum over shared bodies of  l_i.l_j / m + t_i.(inertia t_j).
+ * Each row of blocks is found by merging the contact lists of its two bodies, which are in order. An
+ * entry is computed from the earlier row to the later one whichever of the two is being filled, so the
+ * matrix is symmetric to the bit. */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* One row of D' on one body. */
+typedef double Arm[6];
+
+typedef struct Assembly {
+    const TalusOperator *op;
+    Arm *arm; /* [2 blocks * rows]: of side a, then of side b */
+    TalusSparse *out;
+} Assembly;
+
+/* ---- rows of D' ---- */
+
+static void set_arms(const TalusOperator *op, int i, int side, Arm *arm)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    double sign = side ? 1.0 : -1.0;
+    for (int k = 0; k < op->rows; k++) {
+        double local[3] = {k == 0, k == 1, k == 2}, axis[3], lever[3], turn[3];
+        talus_frame_world(op->frame[i], local, axis);
+        for (int c = 0; c < 3; c++)
+            lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
+        cross3(lever, axis, turn);
+        for (int c = 0; c < 3; c++) {
+            arm[k][c] = sign * axis[c];
+            arm[k][3 + c] = sign * turn[c];
+        }
+        if (general < 0 && k == 0) /* a sphere's normal passes through its centre */
+            memset(arm[k] + 3, 0, 3 * sizeof **arm);
+    }
+}
+
+static double couple(const TalusOperator *op, int body, const Arm x, const Arm y)
+{
+    double turn[3];
+    turn_body(op, body, op->body[body][7], y + 3, turn);
+    return op->body[body][3] * dot3(x, y) + dot3(x + 3, turn);
+}
+
+/* ---- which blocks a block couples to ---- */
+
+static bool moves(const TalusOperator *op, int body)
+{
+    return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
+}
+
+static int contact_of(const TalusOperator *op, int32_t touch)
+{
+    int record = touch >> 1, spheres = op->sphere_sphere + op->sphere_fixed;
+    return record < spheres ? record : spheres + (record - spheres) / 2;
+}
+
+/* The contacts of block i's bodies, one after the other in rising order. */
+typedef struct Neighbours {
+    const TalusOperator *op;
+    int32_t at[2], end[2];
+} Neighbours;
+
+static Neighbours neighbours_of(const TalusOperator *op, int i)
+{
+    Neighbours n = {.op = op};
+    for (int side = 0; side < 2; side++)
+        if (moves(op, op->pair[i][side])) {
+            n.at[side] = op->touch_start[op->pair[i][side]];
+            n.end[side] = op->touch_start[op->pair[i][side] + 1];
+        }
+    return n;
+}
+
+/* The next one, or -1. */
+static int next_neighbour(Neighbours *n)
+{
+    int next = -1, found[2] = {-1, -1};
+    for (int side = 0; side < 2; side++)
+        if (n->at[side] < n->end[side]) {
+            found[side] = contact_of(n->op, n->op->touch[n->at[side]]);
+            next = next < 0 || found[side] < next ? found[side] : next;
+        }
+    for (int side = 0; side < 2; side++)
+        if (found[side] >= 0 && found[side] == next)
+            n->at[side]++;
+    return next;
+}
+
+/* ---- rows of the matrix ---- */
+
+/* Entry (row k of block i, row l of block j), i before j or the same with k <= l. */
+static double entry(const Assembly *a, int i, int k, int j, int l)
+{
+    const TalusOperator *op = a->op;
+    double sum = 0.0;
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++) {
+            int body = op->pair[i][s];
+            if (body == op->pair[j][t] && moves(op, body))
+                sum += couple(op, body, a->arm[(2 * i + s) * op->rows + k],
+                              a->arm[(2 * j + t) * op->rows + l]);
+        }
+    if (i == j && k == 0 && l == 0 && op->compliance)
+        sum += op->compliance[i];
+    return sum;
+}
+
+static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Assembly *a = context;
+    const int rows = a->op->rows;
+    (void)chunk;
+    for (int i = (int)begin; i < (int)end; i++)
+        for (int k = 0; k < rows; k++) {
+            int32_t at = a->out->start[i * rows + k];
+            Neighbours near = neighbours_of(a->op, i);
+            for (int j = next_neighbour(&near); j >= 0; j = next_neighbour(&near))
+                for (int l = 0; l < rows; l++, at++) {
+                    bool earlier = i < j || (i == j && k <= l);
+                    a->out->column[at] = j * rows + l;
+                    a->out->value[at] = earlier ? entry(a, i, k, j, l) : entry(a, j, l, i, k);
+                }
+        }
+}
+
+static size_t count_entries(const TalusOperator *op, int i)
+{
+    Neighbours near = neighbours_of(op, i);
+    size_t count = 0;
+    while (next_neighbour(&near) >= 0)
+        count += (size_t)op->rows;
+    return count;
+}
+
+static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
+{
+    Assembly a = {.op = op, .out = out};
+    const int rows = op->rows, n = rows * op->blocks;
+    size_t entries = 0;
+    for (int i = 0; i < op->blocks; i++)
+        entries += (size_t)rows * count_entries(op, i);
+    TALUS_TRY(talus_sparse_alloc(out, n, n, entries, "matrix N"));
+    TalusStatus status = TALUS_ALLOC(a.arm, 2 * (size_t)n, "matrix N");
+    if (status != TALUS_OK) {
+        talus_sparse_clear(out);
+        return status;
+    }
+    for (int i = 0; i < op->blocks; i++) {
+        int32_t count = (int32_t)count_entries(op, i);
+        for (int k = 0; k < rows; k++)
+            out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
+        set_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        set_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+    }
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
+    talus_release(a.arm);
+    return TALUS_OK;
+}
+
+/* A matrix that was given may have its columns in any order, and some of them twice. */
+static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
+{
+    const int n = op->rows * op->blocks;
+    int32_t *row, entries = op->row_start[n];
+    *out = (TalusSparse){0};
+    TALUS_TRY(TALUS_ALLOC(row, (size_t)entries, "matrix N"));
+    for (int i = 0; i < n; i++)
+        for (int32_t k = op->row_start[i]; k < op->row_start[i + 1]; k++)
+            row[k] = i;
+    TalusTriplets t = {.rows = n,
+                       .columns = n,
+                       .count = (size_t)entries,
+                       .row = row,
+                       .column = op->column,
+                       .value = op->values};
+    TalusStatus status = talus_sparse_from_triplets(&t, out, "matrix N");
+    talus_release(row);
+    return status;
+}
+
+TalusStatus talus_problem_assemble(const TalusProblem *p, TalusSparse *out)
+{
+    return p->op.pair ? assemble_contacts(&p->op, out) : assemble_rows(&p->op, out);
+}

@@ -1,0 +1,120 @@
+/* solvers/cpg.c - the conjugate projected gradient method, preclik-2009 Algorithm 2 (after Renouf and
+ * Alart 2005).
+ *
+ *     r = -(N x + q),  r^ = P_T(x)(r),  p^ = P_T(x)(p)                                     lines 1-3
+ *     beta = -r^'N p^ / p^'N p^,  p = r^ + beta p^                                         lines 4-5
+ *     a = r'p / p'N p,  x = P(x + a p)                                                     lines 6-8
+ * with T(x) the tangent cone of the set at x. Line 5 of the paper lacks the hat over r, without which
+ * p would point out of the set, against its own text.
+ *
+ * variant=two evaluates these lines as they stand: N x and N p, the paper's two products, and N p^ as
+ * a third where projecting p onto the tangent cone has changed it, which the paper's count forgets.
+ * variant=one has N p alone, and N x as a second where the projection in line 8 changed x: elsewhere
+ * r is updated by a N p. Line 4 takes N p for N p^; beta only shapes the direction, and a is exact
+ * for whatever p it makes. In practice that is also the better beta.
+ *
+ * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
+ * 8 may undo the descent. Without friction it is the fastest method here on settled beds. On cones,
+ * to the paper an open problem, it stalls: the mantle is curved, each step along it is projected, and
+ * successive directions are not conjugate any more (docs/solvers.md has figures). */
+#include "solvers/face.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef enum Variant { ONE, TWO } Variant;
+
+typedef struct Params {
+    int metric, variant;
+} Params;
+
+static const char *const variants[] = {"one", "two", NULL};
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
+     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    {"variant", TALUS_PARAM_CHOICE, offsetof(Params, variant), ONE, 0, 0, variants,
+     "products per iteration while nothing is projected; two: the paper's lines as they stand"},
+};
+
+/* p = P_T(p), by way of w; with variant=two also its product. */
+static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    s->backend->tangent(s->op, w->metric, s->gamma, w->p, w->w);
+    if (variant == TWO) {
+        s->backend->axpby(s->op, 1.0, w->w, -1.0, w->p);
+        bool changed = s->backend->dot(s->op, w->p, w->p) > 0.0;
+        talus_face_swap(&w->p, &w->w);
+        if (!changed)
+            return 0;
+        talus_face_search(s, w, 1.0);
+        return 1;
+    }
+    talus_face_swap(&w->p, &w->w);
+    return 0;
+}
+
+static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    int products = 0;
+    s->backend->combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0}, w->phi);
+    s->backend->tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
+    if (w->pnp > 0.0)
+        products = project_direction(s, w, variant);
+    if (w->pnp > 0.0) {
+        double beta = -s->backend->dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->axpby(s->op, 1.0, w->phi, beta, w->p);
+    } else {
+        s->backend->combine(s->op, 1, (const double *const[]){w->phi}, (const double[]){1.0}, w->p);
+    }
+    return products;
+}
+
+static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    TalusForward change;
+    int products = make_direction(s, w, variant) + 1;
+    double a = talus_face_search(s, w, 1.0);
+    if (a == 0.0) { /* a direction that is not downhill: begin again with the gradient */
+        w->pnp = 0.0;
+        return products;
+    }
+    s->backend->axpby(s->op, a, w->p, 1.0, s->gamma);
+    s->backend->forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL, &change);
+    if (variant == ONE && change.r2 == 0.0)
+        return products + talus_face_follow(s, w, a);
+    talus_face_refresh(s, w);
+    return products + 1;
+}
+
+static TalusStatus solve_cpg(TalusSolve *s)
+{
+    const Params *p = s->params;
+    TalusFaceWork *w = s->work;
+    TalusStatus status = talus_face_begin(s, w, p->metric);
+    if (status != TALUS_OK)
+        return status;
+    for (int products = 0; talus_face_measured(s, w, products);)
+        products = step(s, w, (Variant)p->variant);
+    talus_face_end(s, w);
+    return TALUS_OK;
+}
+
+static void clear(void *work)
+{
+    talus_face_clear(work);
+}
+
+const TalusSolverType talus_solver_cpg = {
+    .name = "cpg",
+    .summary = "conjugate projected gradients: the fastest without friction, stalls with it",
+    .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
+    .takes = TALUS_TAKES_NONNEG,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(Params),
+    .state_size = 0,
+    .work_size = sizeof(TalusFaceWork),
+    .solve = solve_cpg,
+    .clear = clear,
+};

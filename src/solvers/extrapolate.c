@@ -1,0 +1,173 @@
+/* solvers/extrapolate.c - Anderson's memory and its coefficients. */
+#include "solvers/extrapolate.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "solvers/dense.h"
+
+#include <math.h>
+
+static const double LARGEST = 1e5;      /* sum of the coefficients' sizes */
+static const double SLACK = 1.0 + 1e-6; /* what |f| may grow in a plain step by rounding */
+
+void talus_copy(TalusSolve *solve, const double *from, double *to)
+{
+    const double one = 1.0;
+    solve->backend->combine(solve->op, 1, &from, &one, to);
+}
+
+static void swap(TalusVector *a, TalusVector *b)
+{
+    TalusVector t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static TalusStatus reserve(TalusSolve *solve, TalusVector *v)
+{
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    return solve->backend->reserve(&v->at, &v->room, n, "Anderson's memory");
+}
+
+TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts, int memory)
+{
+    e->parts = parts;
+    e->memory = memory;
+    for (int i = 0; i < parts; i++) {
+        TalusExtrapolated *p = &e->part[i];
+        TALUS_TRY(reserve(solve, &p->y));
+        TALUS_TRY(reserve(solve, &p->h));
+        TALUS_TRY(reserve(solve, &p->f_prev));
+        TALUS_TRY(reserve(solve, &p->h_prev));
+        for (int k = 0; k < memory; k++) {
+            TALUS_TRY(reserve(solve, &p->df[k]));
+            TALUS_TRY(reserve(solve, &p->dh[k]));
+        }
+    }
+    talus_extrapolate_forget(e);
+    return TALUS_OK;
+}
+
+void talus_extrapolate_clear(TalusExtrapolation *e)
+{
+    for (int i = 0; i < TALUS_EXTRAPOLATE_PARTS; i++) {
+        TalusExtrapolated *p = &e->part[i];
+        talus_release(p->y.at);
+        talus_release(p->h.at);
+        talus_release(p->f_prev.at);
+        talus_release(p->h_prev.at);
+        for (int k = 0; k < TALUS_EXTRAPOLATE_MEMORY; k++) {
+            talus_release(p->df[k].at);
+            talus_release(p->dh[k].at);
+        }
+    }
+}
+
+static void empty(TalusExtrapolation *e)
+{
+    e->count = e->next = 0;
+    e->has_last = e->extrapolated = false;
+}
+
+void talus_extrapolate_forget(TalusExtrapolation *e)
+{
+    empty(e);
+    e->last = INFINITY;
+}
+
+/* sums[k] = dF_k'y over all parts. */
+static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
+                     double *sums)
+{
+    for (int k = 0; k < e->count; k++)
+        sums[k] = 0.0;
+    for (int i = 0; i < e->parts; i++) {
+        const TalusExtrapolated *p = &e->part[i];
+        const double *df[TALUS_EXTRAPOLATE_MEMORY];
+        double part[TALUS_EXTRAPOLATE_MEMORY];
+        for (int k = 0; k < e->count; k++)
+            df[k] = p->df[k].at;
+        solve->backend->dots(solve->op, e->count, df, with_f ? p->y.at : df[slot], part);
+        for (int k = 0; k < e->count; k++)
+            sums[k] += part[k];
+    }
+}
+
+/* Takes the differences to the last point into the memory. f_prev and h_prev are free then. */
+static void remember(TalusExtrapolation *e, TalusSolve *solve)
+{
+    double row[TALUS_EXTRAPOLATE_MEMORY];
+    int slot = e->next;
+    for (int i = 0; i < e->parts; i++) {
+        TalusExtrapolated *p = &e->part[i];
+        solve->backend->axpby(solve->op, 1.0, p->y.at, -1.0, p->f_prev.at);
+        solve->backend->axpby(solve->op, 1.0, p->h.at, -1.0, p->h_prev.at);
+        swap(&p->f_prev, &p->df[slot]);
+        swap(&p->h_prev, &p->dh[slot]);
+    }
+    e->count = e->count < e->memory ? e->count + 1 : e->count;
+    e->next = (slot + 1) % e->memory;
+    products(e, solve, false, slot, row);
+    for (int k = 0; k < e->count; k++)
+        e->gram[slot][k] = e->gram[k][slot] = row[k];
+}
+
+/* False when the coefficients are of no use. */
+static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double *c)
+{
+    double right[TALUS_EXTRAPOLATE_MEMORY], total = 0.0;
+    if (e->count == 0)
+        return false;
+    products(e, solve, true, 0, right);
+    if (!talus_dense_normal(e->count, TALUS_EXTRAPOLATE_MEMORY, e->gram[0], right, e->regular, c))
+        return false;
+    for (int k = 0; k < e->count; k++)
+        total += fabs(c[k]);
+    return total <= LARGEST;
+}
+
+/* y' = h - dH c with the first `used` differences; f and h become the previous ones. */
+static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
+{
+    const double *v[TALUS_EXTRAPOLATE_MEMORY + 1];
+    double a[TALUS_EXTRAPOLATE_MEMORY + 1];
+    for (int i = 0; i < e->parts; i++) {
+        TalusExtrapolated *p = &e->part[i];
+        for (int k = 0; k < used; k++) {
+            v[k] = p->dh[k].at;
+            a[k] = -c[k];
+        }
+        v[used] = p->h.at;
+        a[used] = 1.0;
+        swap(&p->y, &p->f_prev);
+        solve->backend->combine(solve->op, used + 1, v, a, p->y.at);
+        swap(&p->h, &p->h_prev);
+    }
+    e->has_last = true;
+}
+
+TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
+{
+    double c[TALUS_EXTRAPOLATE_MEMORY], size2 = 0.0;
+    for (int i = 0; i < e->parts; i++) { /* f takes the place of y */
+        TalusExtrapolated *p = &e->part[i];
+        solve->backend->axpby(solve->op, 1.0, p->h.at, -1.0, p->y.at);
+        size2 += solve->backend->dot(solve->op, p->y.at, p->y.at);
+    }
+    double size = sqrt(size2), last = e->last;
+    if (e->extrapolated && size > e->factor * last) {
+        for (int i = 0; i < e->parts; i++)
+            talus_copy(solve, e->part[i].h_prev.at, e->part[i].y.at);
+        empty(e);
+        return TALUS_EXTRAPOLATE_BACK;
+    }
+    bool expanded = !e->extrapolated && size > SLACK * last;
+    e->last = size;
+    if (expanded)
+        empty(e);
+    else if (e->has_last && e->memory > 0)
+        remember(e, solve);
+    e->extrapolated = coefficients(e, solve, c);
+    advance(e, solve, e->extrapolated ? e->count : 0, c);
+    return expanded ? TALUS_EXTRAPOLATE_EXPANDED : TALUS_EXTRAPOLATE_ON;
+}

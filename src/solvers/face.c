@@ -1,0 +1,206 @@
+/* solvers/face.c - conjugate gradients on a face, the step that leaves it, and the norm's test.
+ *
+ * N may be singular, and a matrix from a file slightly indefinite. A direction whose curvature is
+ * below FLAT of the norm is taken for one without: the step along it ends at the boundary of the set
+ * or, where there is none, has the length of a gradient step. The impulses then grow as those of
+ * first-order methods do on a problem without a solution, and the driver's watch finds its proof. */
+#include "solvers/face.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+
+enum { POWER_ITERATIONS = 12, REFRESH = 100 };
+
+static const double FLAT = 1e-8, MARGIN = 1.02, FORGET = 0.97;
+
+const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
+
+/* ---- begin and end ---- */
+
+static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
+{
+    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
+    for (int i = 0; i < 5; i++)
+        TALUS_TRY(s->backend->reserve(vectors[i], &w->room[i], n, "vectors of a face"));
+    return TALUS_RESERVE(w->metric_memory, w->metric_room, blocks, 0, "metric");
+}
+
+void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
+{
+    s->backend->gradient(s->op, w->metric, s->gamma, true, w->g);
+    w->unchecked = 0;
+}
+
+TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
+{
+    TALUS_TRY(reserve(s, w));
+    w->metric = NULL;
+    if (metric != TALUS_FACE_UNSCALED) {
+        talus_solver_metric(
+            s, metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC,
+            w->metric_memory);
+        w->metric = (const TalusMetricBlock *)w->metric_memory;
+        s->backend->scale(s->op, w->metric, true, s->gamma);
+    }
+    s->backend->project(s->op, w->metric, s->gamma);
+    talus_face_refresh(s, w);
+    s->info->products++;
+    w->norm = w->metric ? 1.0 : talus_block_scale(s->op, 0); /* no norm is below a diagonal entry */
+    w->pnp = 0.0;
+    w->active = 0;
+    return TALUS_OK;
+}
+
+void talus_face_end(TalusSolve *s, TalusFaceWork *w)
+{
+    if (w->metric)
+        s->backend->scale(s->op, w->metric, false, s->gamma);
+}
+
+void talus_face_clear(TalusFaceWork *w)
+{
+    talus_release(w->g);
+    talus_release(w->p);
+    talus_release(w->np);
+    talus_release(w->phi);
+    talus_release(w->w);
+    talus_release(w->metric_memory);
+}
+
+/* ---- the norm ---- */
+
+void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double *carried)
+{
+    double norm = w->metric && *carried > 0.0
+                      ? FORGET * *carried
+                      : MARGIN * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->p, w->np);
+    if (norm > w->norm && isfinite(norm))
+        w->norm = norm;
+}
+
+void talus_face_raise(TalusFaceWork *w, double dnd, double dd)
+{
+    if (dnd > w->norm * dd && isfinite(dnd) && dd > 0.0)
+        w->norm = MARGIN * (dnd / dd);
+}
+
+/* ---- steps ---- */
+
+bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
+{
+    TalusForward at;
+    s->backend->forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
+    return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
+}
+
+void talus_face_swap(double **a, double **b)
+{
+    double *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void copy(TalusSolve *s, const double *from, double *to)
+{
+    s->backend->combine(s->op, 1, (const double *const[]){from}, (const double[]){1.0}, to);
+}
+
+void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
+{
+    TalusForward forward;
+    double sums[2], *old = w->g;
+    copy(s, s->gamma, w->w);
+    s->backend->forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL, &forward);
+    s->backend->gradient(s->op, w->metric, s->gamma, true, w->p);
+    w->g = w->p;
+    w->p = old;
+    w->unchecked = 0;
+    w->pnp = 0.0;
+    s->backend->axpby(s->op, -1.0, s->gamma, 1.0, w->w); /* w = -dx, p = -dg */
+    s->backend->axpby(s->op, -1.0, w->g, 1.0, w->p);
+    s->backend->dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
+    talus_face_raise(w, sums[0], sums[1]);
+}
+
+/* p = phi, or phi - rho p conjugate to the last p while the face is the same. */
+static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
+{
+    if (w->pnp > 0.0 && active == w->active) {
+        double rho = s->backend->dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->axpby(s->op, 1.0, w->phi, -rho, w->p);
+    } else {
+        copy(s, w->phi, w->p);
+    }
+    w->active = active;
+}
+
+double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
+{
+    double sums[3];
+    s->backend->gradient(s->op, w->metric, w->p, false, w->np);
+    s->backend->dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
+    talus_face_raise(w, sums[0], sums[2]);
+    double flat = FLAT * w->norm * sums[2];
+    w->pnp = sums[0] > flat ? sums[0] : 0.0;
+    return -sign * sums[1] > 0.0 ? -sign * sums[1] / (w->pnp > 0.0 ? w->pnp : flat) : 0.0;
+}
+
+int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
+{
+    s->backend->axpby(s->op, a, w->np, 1.0, w->g);
+    if (++w->unchecked < REFRESH)
+        return 0;
+    talus_face_refresh(s, w);
+    return 1;
+}
+
+/* x = x - a p. */
+static int move(TalusSolve *s, TalusFaceWork *w, double a)
+{
+    s->backend->axpby(s->op, -a, w->p, 1.0, s->gamma);
+    return talus_face_follow(s, w, -a);
+}
+
+/* From x towards the boundary at x - limit p and beyond. */
+static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
+{
+    int products = 1;
+    if (half_step) {
+        products += move(s, w, limit);
+        s->backend->project(s->op, w->metric,
+                            s->gamma); /* what met the boundary is exactly on it */
+        copy(s, w->g, w->phi);
+        s->backend->mask(s->op, w->metric, s->gamma, w->phi);
+    }
+    talus_face_project(s, w, step, w->phi);
+    return products;
+}
+
+int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, double step,
+                       bool half_step)
+{
+    make_direction(s, w, face->active);
+    double a = talus_face_search(s, w, -1.0);
+    if (a == 0.0) { /* not downhill: the face is solved, up to rounding */
+        talus_face_project(s, w, step, w->g);
+        return 2;
+    }
+    double limit = s->backend->feasible_step(s->op, w->metric, s->gamma, w->p);
+    if (!(a < limit))
+        return 1 + expand(s, w, limit, step, half_step);
+    return 1 + move(s, w, a);
+}
+
+int talus_face_minimise(TalusSolve *s, TalusFaceWork *w, double *d)
+{
+    double *old = w->p;
+    w->p = d;
+    double a = talus_face_search(s, w, -1.0);
+    int products = 1 + move(s, w, a);
+    w->p = old;
+    w->pnp = 0.0;
+    return products;
+}

@@ -1,0 +1,56 @@
+/* solvers/gpminres.c - gradient projection with MINRES in the faces: GPMINRES of heyn-2012.
+ *
+ * The phases and their conditions are in solvers/gp.h, MINRES in solvers/minres.c. The paper takes
+ * minimum residuals in the place of conjugate gradients because N is only positive semidefinite. It
+ * gives 10 MINRES steps for each face, and none of mu, eta1, eta2. An iteration is a MINRES step or a
+ * projection step. */
+#include "solvers/minres.h"
+
+#include "base/status.h"
+
+typedef struct Work {
+    TalusGpWork gp;
+    TalusMinres minres;
+} Work;
+
+static const TalusParam params[] = {TALUS_GP_ROWS(10)};
+
+static TalusStatus begin(TalusGp *gp, void *work)
+{
+    talus_minres_begin(gp, work);
+    return TALUS_OK;
+}
+
+static double step(TalusGp *gp, void *work, bool *more)
+{
+    return talus_minres_step(gp, work, more);
+}
+
+static TalusStatus solve_gpminres(TalusSolve *s)
+{
+    static const TalusKrylov minres = {begin, step};
+    Work *w = s->work;
+    TALUS_TRY(talus_minres_reserve(s, &w->minres));
+    return talus_gp_solve(s, s->params, &w->gp, &minres, &w->minres);
+}
+
+static void clear(void *work)
+{
+    Work *w = work;
+    talus_gp_clear(&w->gp);
+    talus_minres_clear(&w->minres);
+}
+
+const TalusSolverType talus_solver_gpminres = {
+    .name = "gpminres",
+    .summary = "gradient projection, minimum residuals in the faces",
+    .reference = "heyn-2012 section 4, GPMINRES; Paige and Saunders 1975",
+    .takes = TALUS_TAKES_NONNEG,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(TalusGpParams),
+    .state_size = 0,
+    .work_size = sizeof(Work),
+    .solve = solve_gpminres,
+    .clear = clear,
+};

@@ -1,0 +1,409 @@
+/* solvers/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products with friction.
+ *
+ * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient, L the norm of N:
+ *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
+ *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
+ * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. The step
+ * stands if the forward-backward envelope does not rise,
+ *     f(x) - g'R + |R|^2 / (2 t),   by its difference  g'd + d'N d / 2 - g+'R+ + g'R + ...,
+ * or if |R|^2 does not become `rise` times as large: the envelope's difference drowns in rounding long
+ * before R does, and R of a good step may well grow. Otherwise x+ = T(x), the plain step, for one
+ * product more.
+ *
+ * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
+ *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which is
+ * what goes out, with a product of its own.
+ *
+ * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a step
+ * shows more curvature, and otherwise carried over. t above 1 / L has no proof; when the residual has not
+ * halved within `patience` products, apgd takes over. Stella, Themelis and Patrinos 2017 have the
+ * envelope and the proof for t < 1 / L and a line search. */
+#include "solvers/lbfgs.h"
+#include "solvers/solver.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300 };
+
+typedef struct Params {
+    int metric, memory, check, patience;
+    double step, rise, margin;
+} Params;
+
+typedef struct State {
+    double norm;  /* L, 0 before the first solve */
+    int64_t uses; /* solves since it was estimated */
+} State;
+
+enum { VECTORS = 10 };
+
+typedef struct Work {
+    double *vector[VECTORS], *pair[TALUS_PAIRS + 1];
+    size_t room[VECTORS], pair_room[TALUS_PAIRS + 1];
+    TalusMetricBlock *metric;
+    size_t metric_room;
+    void *apgd_params, *apgd_state, *apgd_work; /* of the fallback, once it was needed */
+} Work;
+
+/* One solve under way. */
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    State *state;
+    TalusQuasi q;
+    TalusLbfgs h;
+    double r2, rg;      /* |R|^2 and R'g */
+    double smooth_r2;   /* |R_z|^2 */
+    double watched2;    /* |z|^2 when the watch was last asked to look */
+    double claim_below; /* a claim that failed is not repeated before the residual is below this */
+    double mark;        /* residual at the last halving, */
+    int mark_products;  /*   and when that was */
+    int since_refresh, since_check;
+} Run;
+
+static const char *const metrics[] = {"trace", "anisotropic", NULL};
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
+     metrics, "diagonal scaling of the unknowns"},
+    {"memory", TALUS_PARAM_INT, offsetof(Params, memory), 5, 1, TALUS_PAIRS, NULL,
+     "pairs of L-BFGS"},
+    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.6, 0.01, 1.99, NULL,
+     "step of the forward-backward map, times L"},
+    {"rise", TALUS_PARAM_REAL, offsetof(Params, rise), 10.0, 0.0, 1e6, NULL,
+     "a step stands while |R|^2 stays below this times the old one"},
+    {"check", TALUS_PARAM_INT, offsetof(Params, check), 3, 1, 1000, NULL,
+     "iterations between smoothing and residual evaluation"},
+    {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
+     "factor on the norm estimate"},
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 1500, 1, 1e9, NULL,
+     "products without the residual halving after which apgd takes over"},
+};
+
+/* ---- beginning ---- */
+
+static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
+{
+    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    for (int i = 0; i < VECTORS; i++)
+        TALUS_TRY(s->backend->reserve(&w->vector[i], &w->room[i], n, "quasi-Newton vectors"));
+    for (int i = 0; i < pairs; i++)
+        TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_room[i], n, "quasi-Newton pairs"));
+    return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
+}
+
+static void place_vectors(Run *run, Work *w)
+{
+    TalusQuasi *q = &run->q;
+    double **const places[VECTORS] = {&q->x,        &q->g,       &q->r,      &q->d,
+                                      &q->x_next,   &q->g_next,  &q->r_next, &q->smooth_x,
+                                      &q->smooth_g, &q->smooth_r};
+    for (int i = 0; i < VECTORS; i++)
+        *places[i] = w->vector[i];
+    for (int i = 0; i <= run->p->memory; i++)
+        q->pair[i] = w->pair[i];
+    q->metric = (const TalusMetricBlock *)w->metric;
+    run->h.memory = run->p->memory;
+}
+
+static void copy(const Run *run, const double *from, double *to)
+{
+    run->s->backend->combine(run->s->op, 1, &from, (const double[]){1.0}, to);
+}
+
+static void estimate_norm(Run *run)
+{
+    State *state = run->state;
+    bool known = state->norm > 0.0 && isfinite(state->norm);
+    if (!known || state->uses >= NORM_LASTS) {
+        state->norm = run->p->margin * talus_operator_norm(run->s, run->q.metric, POWER_ITERATIONS,
+                                                           run->q.x_next, run->q.g_next);
+        state->uses = 0;
+    }
+    if (!(state->norm > 0.0))
+        state->norm = 1.0; /* N = 0, or no number at all, which the first residual will tell */
+    state->uses++;
+}
+
+/* The power of two for pairs of about this |R|^2. */
+static double unit_of(double r2)
+{
+    int exponent = 0;
+    if (r2 > 0.0 && isfinite(r2))
+        (void)frexp(r2, &exponent);
+    return ldexp(1.0, -exponent / 2);
+}
+
+/* R of x and its gradient with the present L; pairs belong to one R. */
+static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
+{
+    TalusQuasi *q = &run->q;
+    q->step = run->p->step / run->state->norm;
+    run->s->backend->forward_backward(run->s->op, q->metric, q->x, q->g, q->step, NULL, q->r, sums);
+    run->r2 = sums->r2;
+    run->rg = sums->rg;
+    if (!keep_pairs)
+        talus_lbfgs_forget(&run->h, q);
+}
+
+static void gradient_anew(Run *run)
+{
+    run->s->backend->gradient(run->s->op, run->q.metric, run->q.x, true, run->q.g);
+    run->since_refresh = 0;
+}
+
+static void start_smoothing(Run *run, TalusSmoothSums *sums)
+{
+    run->s->backend->quasi_smooth(run->s->op, &run->q, 1.0, sums);
+    run->smooth_r2 = sums->r2;
+}
+
+/* ---- one iteration ---- */
+
+/* Takes the direction of the weights; the sums of where it leads. */
+static void step(Run *run, const double *weight, TalusQuasiSums *sums)
+{
+    run->q.unit = unit_of(run->r2);
+    run->s->backend->quasi_direction(run->s->op, &run->q, weight);
+    run->s->backend->quasi_step(run->s->op, &run->q, sums);
+}
+
+static bool stands(const Run *run, const TalusQuasiSums *sums)
+{
+    double envelope = sums->gd + 0.5 * sums->dw - (sums->rg - run->rg) +
+                      (sums->r2 - run->r2) / (2.0 * run->q.step);
+    return sums->r2 <= run->p->rise * run->r2 || envelope <= 0.0;
+}
+
+static void swap(double **a, double **b)
+{
+    double *old = *a;
+    *a = *b;
+    *b = old;
+}
+
+static void move(Run *run, const TalusQuasiSums *sums)
+{
+    TalusQuasi *q = &run->q;
+    talus_lbfgs_update(&run->h, q, sums);
+    swap(&q->x, &q->x_next);
+    swap(&q->g, &q->g_next);
+    swap(&q->r, &q->r_next);
+    run->r2 = sums->r2;
+    run->rg = sums->rg;
+}
+
+/* A longer w = N d than L d shows that L was too small. */
+static void watch_norm(Run *run, const TalusQuasiSums *sums, double *along)
+{
+    TalusForward forward;
+    TalusSmoothSums smoothed;
+    if (!(sums->ww > run->state->norm * run->state->norm * sums->dd))
+        return;
+    run->state->norm = run->p->margin * sqrt(sums->ww / sums->dd);
+    residual_anew(run, false, &forward);
+    start_smoothing(run, &smoothed);
+    *along = run->r2;
+}
+
+/* One iteration up to its new x; returns its products. `along` is R_z'R. */
+static int advance(Run *run, double *along)
+{
+    const double plain[2 * TALUS_PAIRS + 1] = {-1.0};
+    double weight[2 * TALUS_PAIRS + 1];
+    int products = 1;
+    TalusQuasiSums sums;
+    talus_lbfgs_direction(&run->h, weight);
+    step(run, weight, &sums);
+    if (!stands(run, &sums)) {
+        step(run, plain, &sums);
+        products++;
+    }
+    move(run, &sums);
+    *along = sums.smooth;
+    watch_norm(run, &sums, along);
+    if (++run->since_refresh >= REFRESH) {
+        TalusForward forward;
+        gradient_anew(run);
+        residual_anew(run, true, &forward);
+        products++;
+    }
+    return products;
+}
+
+static void smooth(Run *run, double along, TalusSmoothSums *sums)
+{
+    double a = along - run->smooth_r2, b = run->r2 - 2.0 * along + run->smooth_r2;
+    double eta = b > 0.0 ? fmin(fmax(-a / b, 0.0), 1.0) : 1.0;
+    run->s->backend->quasi_smooth(run->s->op, &run->q, eta, sums);
+    run->smooth_r2 = sums->r2;
+    if (!(sums->r2 <= run->r2))
+        start_smoothing(run, sums);
+}
+
+/* ---- measuring ---- */
+
+/* P(z) in x_next. */
+static const double *projected(Run *run)
+{
+    copy(run, run->q.smooth_x, run->q.x_next);
+    run->s->backend->project(run->s->op, run->q.metric, run->q.x_next);
+    return run->q.x_next;
+}
+
+/* Whether z is good enough to have P(z) measured, which `sums` then holds. */
+static bool claims(Run *run, TalusSmoothSums *sums)
+{
+    TalusForward measured;
+    const TalusSolveOptions *options = run->s->options;
+    double rms = sqrt(sums->residual2 / run->s->op->blocks);
+    double reached = options->norm == TALUS_NORM_MAX ? sums->residual_max : rms;
+    if (!(reached <= fmin(options->tolerance * run->s->strictness, run->claim_below)))
+        return false;
+    run->claim_below = 0.9 * reached;
+    const double *z = projected(run);
+    run->s->backend->gradient(run->s->op, run->q.metric, z, true, run->q.g_next);
+    run->s->backend->forward_backward(run->s->op, run->q.metric, z, run->q.g_next, run->q.step,
+                                      NULL, NULL, &measured);
+    sums->residual2 = measured.residual2;
+    sums->residual_max = measured.residual_max;
+    return true;
+}
+
+/* Quasi-Newton steps run away much faster than the watch for infeasible problems expects. */
+static void suspect(Run *run, double x2)
+{
+    if (x2 > 16.0 * run->watched2) {
+        talus_solve_suspect(run->s);
+        run->watched2 = x2;
+    }
+}
+
+/* The end of an iteration: true to go on. */
+static bool finish(Run *run, int products, double along)
+{
+    TalusSolve *s = run->s;
+    TalusSmoothSums sums;
+    bool last = s->info->iterations + 1 >= s->options->max_iterations;
+    if (++run->since_check < run->p->check && !last) {
+        talus_solve_count(s, products);
+        return talus_solve_within_budget(s);
+    }
+    run->since_check = 0;
+    smooth(run, along, &sums);
+    suspect(run, sums.x2);
+    products += claims(run, &sums);
+    talus_solve_count(s, products);
+    double rms = sqrt(sums.residual2 / s->op->blocks);
+    const double *shown = talus_solve_wants_iterate(s) ? projected(run) : run->q.x_next;
+    return talus_solve_show(s, shown, run->q.metric, rms) &&
+           talus_solve_continue(s, rms, sums.residual_max);
+}
+
+/* True when the residual has not halved for too long. */
+static bool stuck(Run *run)
+{
+    if (!(run->smooth_r2 > 0.25 * run->mark)) {
+        run->mark = run->smooth_r2;
+        run->mark_products = run->s->info->products;
+    }
+    return run->s->info->products - run->mark_products > run->p->patience;
+}
+
+/* The rest of the solve by apgd, with its defaults and no past: nothing of it need be saved. */
+static TalusStatus fall_back(TalusSolve *s, Work *w)
+{
+    const TalusSolverType *apgd = &talus_solver_apgd;
+    const void *own_params = s->params;
+    void *own_state = s->state;
+    if (!w->apgd_params)
+        TALUS_TRY(talus_alloc(&w->apgd_params, 1, apgd->param_size, "fallback parameters"));
+    if (!w->apgd_state)
+        TALUS_TRY(talus_alloc(&w->apgd_state, 1, apgd->state_size, "fallback state"));
+    if (!w->apgd_work)
+        TALUS_TRY(talus_alloc(&w->apgd_work, 1, apgd->work_size, "fallback workspace"));
+    talus_params_default(apgd->params, apgd->param_count, w->apgd_params);
+    memset(w->apgd_state, 0, apgd->state_size);
+    s->params = w->apgd_params;
+    s->state = w->apgd_state;
+    s->work = w->apgd_work;
+    TalusStatus status = apgd->solve(s);
+    s->params = own_params;
+    s->state = own_state;
+    s->work = w;
+    return status;
+}
+
+/* ---- the solve ---- */
+
+static bool begin(Run *run)
+{
+    TalusSolve *s = run->s;
+    TalusForward sums;
+    TalusSmoothSums smoothed;
+    copy(run, s->gamma, run->q.x);
+    s->backend->scale(s->op, run->q.metric, true, run->q.x);
+    s->backend->project(s->op, run->q.metric, run->q.x);
+    gradient_anew(run);
+    residual_anew(run, false, &sums);
+    start_smoothing(run, &smoothed);
+    run->watched2 = smoothed.x2;
+    run->mark = run->r2;
+    run->mark_products = s->info->products;
+    return talus_solve_next(s, 1, run->q.x, run->q.metric, sums.residual2, sums.residual_max);
+}
+
+static TalusStatus solve_lbfgs(TalusSolve *s)
+{
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .state = s->state, .claim_below = INFINITY};
+    TALUS_TRY(reserve(s, w, run.p->memory + 1));
+    talus_solver_metric(s, (TalusMetric)run.p->metric, w->metric);
+    place_vectors(&run, w);
+    estimate_norm(&run);
+    bool go = begin(&run), slow = false;
+    while (go && !slow) {
+        double along;
+        int products = advance(&run, &along);
+        go = finish(&run, products, along);
+        slow = stuck(&run);
+    }
+    copy(&run, projected(&run), s->gamma);
+    s->backend->scale(s->op, run.q.metric, false, s->gamma);
+    return go ? fall_back(s, w) : TALUS_OK;
+}
+
+static void clear(void *work)
+{
+    Work *w = work;
+    for (int i = 0; i < VECTORS; i++)
+        talus_release(w->vector[i]);
+    for (int i = 0; i <= TALUS_PAIRS; i++)
+        talus_release(w->pair[i]);
+    talus_release(w->metric);
+    if (w->apgd_work)
+        talus_solver_apgd.clear(w->apgd_work);
+    talus_release(w->apgd_params);
+    talus_release(w->apgd_state);
+    talus_release(w->apgd_work);
+}
+
+const TalusSolverType talus_solver_lbfgs_fb = {
+    .name = "lbfgs-fb",
+    .summary = "L-BFGS on the forward-backward residual, smoothed: fewest products with friction",
+    .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
+    .takes = TALUS_TAKES_ALL,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(Work),
+    .solve = solve_lbfgs,
+    .clear = clear,
+};

@@ -1,0 +1,51 @@
+#!/bin/sh
+# talus verify: agrees with what talus solve claims, on both kinds of files; refuses what it cannot.
+set -eu
+failed=0
+fail() {
+    echo "FAILED   $*"
+    failed=1
+}
+# figure FILE KEY: the first number of that key in a JSON file.
+figure() { sed -n "s/^ *\"$2\": *\([-+0-9.e]*\).*/\1/p" "$1" | head -n 1; }
+# agrees A B: equal to 1e-8 of the larger.
+agrees() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; m = a < 0 ? -a : a
+    exit !(a != "" && b != "" && d <= 1e-8 * m + 1e-300) }'; }
+
+"$TALUS" extract settle-box --at 0.1 -o box.talus >/dev/null
+"$TALUS" verify box.talus box.talus --json >start.json
+agrees "$(figure start.json contacts)" "$("$TALUS" info box.talus | awk '$1 == "blocks" {print $2}')" ||
+    fail "number of contacts"
+
+if "$TALUS" verify box.talus missing.talus 2>error; then fail "accepted a missing file"; fi
+grep -q 'missing.talus: cannot open' error || fail "no word about the missing file"
+if "$TALUS" verify box.talus 2>/dev/null; then fail "accepted one operand"; fi
+if "$TALUS" verify box.talus box.talus --tol 1e-30 >/dev/null 2>error; then
+    fail "a starting point passed as solved"
+fi
+grep -q 'more than 1e-30' error || fail "no word about the tolerance"
+
+if "$TALUS" list features | grep -q 'not in this build'; then
+    echo "skipped  FCLIB files: this build has no HDF5"
+    exit $failed
+fi
+"$TALUS" extract settle-box --at 0.1 -o box.hdf5 >/dev/null
+for solver in apgd gs:omega=1.3 jacobi; do
+    "$TALUS" solve box.hdf5 --solver $solver --tol 1e-3 --max-iter 300 --save solved.hdf5 --json \
+        >claim.json 2>/dev/null
+    for problem in box.hdf5 box.talus; do
+        "$TALUS" verify $problem solved.hdf5 --json >found.json
+        for key in objective projected_gradient natural natural_max natural_relative \
+            complementarity_max primal_infeasibility siconos siconos_over_q; do
+            agrees "$(figure claim.json $key)" "$(figure found.json $key)" ||
+                fail "$solver, $problem: $key $(figure claim.json $key), found $(figure found.json $key)"
+        done
+    done
+    "$TALUS" verify box.hdf5 solved.hdf5 --tol 1 >/dev/null || fail "$solver: tolerance 1 missed"
+done
+"$TALUS" verify box.hdf5 solved.hdf5 --json >found.json
+awk -v e="$(figure found.json stored_velocity_error)" 'BEGIN { exit !(e != "" && e < 1e-12) }' ||
+    fail "stored velocities"
+if "$TALUS" verify box.hdf5 box.hdf5 2>error; then fail "accepted a file without a solution"; fi
+grep -q '/solution' error || fail "no word about the missing solution"
+exit $failed

@@ -1,0 +1,261 @@
+/* The laboratory's metrics: against the independent verifier, by hand, and seen by an observer. */
+
+#include "support/problems.h"
+#include "support/test.h"
+#include "support/verify.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <talus/solver.h>
+
+static bool near(double a, double b, double scale)
+{
+    return fabs(a - b) <= 1e-10 * scale;
+}
+
+/* Every figure of one gamma; `scale` is in m/s, `impulse` in N s. */
+static void compare(TalusProblem *problem, const TalusProblemDef *def, const double *gamma)
+{
+    TalusMetrics a, b;
+    VerifyPoint point = verify_def_point(def, gamma);
+    double scale = verify_scale(def, gamma), impulse = 0.0, n = verify_size(def);
+    verify_measure(&point, &b);
+    REQUIRE_OK(talus_problem_measure(problem, gamma, &a));
+    for (int k = 0; k < verify_size(def); k++)
+        impulse = fmax(impulse, fabs(gamma[k]));
+    double energy = n * (scale + 1e-300) * (impulse + 1e-300);
+    CHECK(near(a.objective, b.objective, energy));
+    CHECK(near(a.natural.rms, b.natural.rms, scale));
+    CHECK(near(a.natural.max, b.natural.max, scale));
+    CHECK(near(a.natural_at_zero, b.natural_at_zero, b.natural_at_zero));
+    CHECK(near(a.projected_gradient, b.projected_gradient, n * scale));
+    CHECK(near(a.tau_g, b.tau_g, b.tau_g));
+    CHECK(near(a.complementarity_mean, b.complementarity_mean, energy));
+    CHECK(near(a.complementarity_std, b.complementarity_std, energy));
+    CHECK(near(a.complementarity_max, b.complementarity_max, energy));
+    CHECK(near(a.primal_infeasibility, b.primal_infeasibility, n * scale));
+    CHECK(near(a.cone_violation, b.cone_violation, impulse));
+    CHECK(near(a.duality_gap, b.duality_gap, energy));
+    CHECK(near(a.duality_gap_scaled, b.duality_gap_scaled, b.duality_gap_scaled + 1e-3 * energy));
+    CHECK(near(a.siconos, b.siconos, 1.0));
+    CHECK(near(a.siconos_over_q, b.siconos_over_q, b.siconos_over_q + n));
+    CHECK_INT(a.open, b.open);
+    CHECK_INT(a.sliding, b.sliding);
+    CHECK_INT(a.sticking, b.sticking);
+    CHECK_INT(a.open + a.sliding + a.sticking, verify_blocks(def));
+    verify_free(&point);
+}
+
+/* Random impulses, a third of them zero; half of the blocks are left outside their cones. */
+static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma)
+{
+    TalusRng rng = talus_rng(seed);
+    int rows = verify_rows(def);
+    for (int i = 0; i < verify_blocks(def); i++) {
+        double size = talus_rng_uniform(&rng) < 0.33 ? 0.0 : 1.0;
+        for (int k = 0; k < rows; k++)
+            gamma[i * rows + k] = size * (2.0 * talus_rng_uniform(&rng) - 1.0);
+        if (talus_rng_uniform(&rng) < 0.5)
+            verify_project(rows, verify_mu(def, i), gamma + i * rows);
+    }
+}
+
+static void compare_at_random(TestProblem p)
+{
+    TalusProblem *problem = NULL;
+    double *gamma = test_memory(&p, (size_t)verify_size(&p.def), sizeof *gamma);
+    if (CHECK_OK(talus_problem_create(&p.def, NULL, &problem))) {
+        compare(problem, &p.def, gamma);
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            scatter(&p.def, seed, gamma);
+            compare(problem, &p.def, gamma);
+        }
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
+TEST(metrics_agree_with_the_verifier)
+{
+    HeapOptions heap = {.seed = 3, .nx = 4, .ny = 4, .nz = 4, .mu = 0.4, .general = 0.3};
+    compare_at_random(make_heap(&heap));
+    heap.compliance = 0.01;
+    compare_at_random(make_heap(&heap));
+    heap.mu = 0.0;
+    compare_at_random(make_heap(&heap));
+    compare_at_random(make_explicit(5, 40, 3));
+    compare_at_random(make_explicit(6, 40, 1));
+}
+
+TEST(metrics_vanish_at_a_known_optimum)
+{
+    TestProblem known[KNOWN_PROBLEMS];
+    make_known(known);
+    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
+        TestProblem *p = &known[i];
+        TalusProblem *problem = NULL;
+        TalusMetrics m;
+        double scale = verify_scale(&p->def, p->gamma), n = verify_size(&p->def);
+        if (CHECK_OK(talus_problem_create(&p->def, NULL, &problem)) &&
+            CHECK_OK(talus_problem_measure(problem, p->gamma, &m))) {
+            double impulse = n * scale / talus_problem_diagonal(problem, 0);
+            CHECK(m.natural.max <= 1e-10 * scale);
+            CHECK(m.projected_gradient <= 1e-9 * n * scale);
+            CHECK(m.primal_infeasibility <= 1e-10 * n * scale);
+            CHECK(m.cone_violation <= 1e-10 * impulse);
+            CHECK(m.complementarity_max <= 1e-9 * scale * impulse);
+            CHECK(m.duality_gap <= 1e-9 * n * scale * impulse);
+        }
+        talus_problem_destroy(problem);
+        free_test_problem(p);
+    }
+}
+
+/* One explicit contact: N = diag(2, 1, 1), q = (-4, 3, 0), mu = 0.5, gamma = (1, 0, 0):
+ * u = (-2, 3, 0), d = 4/3, everything by hand. */
+TEST(metrics_by_hand)
+{
+    const int32_t start[4] = {0, 1, 2, 3}, column[3] = {0, 1, 2};
+    const double values[3] = {2.0, 1.0, 1.0}, q[3] = {-4.0, 3.0, 0.0}, mu[1] = {0.5};
+    const TalusProblemDef def = {.block_count = 1,
+                                 .rows = 3,
+                                 .row_start = start,
+                                 .column = column,
+                                 .values = values,
+                                 .offset = q,
+                                 .mu = mu};
+    const double gamma[3] = {1.0, 0.0, 0.0}, d = 4.0 / 3.0;
+    TalusProblem *problem = NULL;
+    TalusMetrics m;
+    REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
+    REQUIRE_OK(talus_problem_measure(problem, gamma, &m));
+    CHECK_NEAR(m.objective, 0.5 * 2.0 - 4.0, 1e-14);
+    /* gamma - u/d = (2.5, -2.25, 0): onto the mantle, along (1, -0.5)/1.25 times (2.5 + 1.125) */
+    CHECK_NEAR(m.natural.rms, d * hypot(1.0 - 2.9, 1.45), 1e-13);
+    CHECK_NEAR(m.natural.max, m.natural.rms, 1e-15);
+    CHECK_NEAR(m.tau_g, 0.75, 1e-15);
+    CHECK_NEAR(m.projected_gradient, m.natural.rms, 1e-13);
+    /* at zero: -q/d = (3, -2.25, 0), along (1, -0.5)/1.25 times 4.125 */
+    CHECK_NEAR(m.natural_at_zero, d * hypot(3.3, 1.65), 1e-13);
+    CHECK_NEAR(m.complementarity_max, 2.0, 1e-14);
+    CHECK_NEAR(m.complementarity_std, 0.0, 1e-7);
+    CHECK_NEAR(m.duality_gap, 2.0, 1e-14);
+    CHECK_NEAR(m.duality_gap_scaled, 0.5, 1e-14);
+    /* -u = (2, -3, 0): (2 + 1.5)/1.25 along (1, -0.5) */
+    CHECK_NEAR(m.primal_infeasibility, hypot(2.8, 1.4), 1e-13);
+    CHECK_NEAR(m.cone_violation, 0.0, 0.0);
+    /* u^ = (-0.5, 3, 0): gamma - u^ = (1.5, -3, 0), to (3/1.25)(1, -0.5) */
+    CHECK_NEAR(m.siconos_over_q, hypot(1.0 - 2.4, 1.2) / 5.0, 1e-14);
+    CHECK_NEAR(m.siconos, hypot(1.0 - 2.4, 1.2) / 5.0, 1e-14);
+    CHECK_INT(m.sticking, 1);
+    talus_problem_destroy(problem);
+}
+
+typedef struct Seen {
+    TalusProblem *problem;
+    int count, last, stop_at;
+    double seconds, first_objective, last_objective;
+    TalusResidual residual;
+} Seen;
+
+static bool see(void *user, const TalusObservation *o)
+{
+    Seen *seen = user;
+    TalusMetrics m;
+    CHECK(o->iteration > seen->last && o->seconds >= seen->seconds);
+    CHECK_OK(talus_problem_measure(seen->problem, o->gamma, &m));
+    if (seen->count++ == 0)
+        seen->first_objective = m.objective;
+    seen->last = o->iteration;
+    seen->seconds = o->seconds;
+    seen->last_objective = m.objective;
+    seen->residual = m.natural;
+    return seen->stop_at < 0 || o->iteration < seen->stop_at;
+}
+
+/* gs sums the bodies' velocities afresh after each look: rounding apart it does the same. */
+static bool same_result(const char *solver, const double *a, const double *b, int n)
+{
+    double difference = 0.0, size = 0.0;
+    for (int k = 0; k < n; k++) {
+        difference = fmax(difference, fabs(a[k] - b[k]));
+        size = fmax(size, fabs(a[k]));
+    }
+    return difference <= (strcmp(solver, "gs") == 0 ? 1e-11 * size : 0.0);
+}
+
+/* What a watched solve returns is what an unwatched one does, bit by bit, and its last look is at
+ * the result. */
+TEST(an_observer_changes_nothing)
+{
+    HeapOptions heap = {.seed = 9, .nx = 4, .ny = 4, .nz = 3};
+    for (int s = 0; s < talus_solver_count(); s++)
+        for (int friction = 0; friction < 2; friction++) {
+            heap.mu = friction ? 0.4 : 0.0;
+            TestProblem p = make_heap(&heap);
+            TalusProblem *plain = NULL, *watched = NULL;
+            TalusSolver *solver = NULL;
+            TalusSolveOptions options = talus_solve_options_default();
+            TalusSolveInfo info, seen_info;
+            Seen seen = {.last = -1, .stop_at = -1};
+            options.tolerance = 0.0;
+            options.max_iterations = 150;
+            CHECK_OK(talus_problem_create(&p.def, NULL, &plain));
+            CHECK_OK(talus_problem_create(&p.def, NULL, &watched));
+            CHECK_OK(talus_solver_create(talus_solver_row(s).name, &solver));
+            if (talus_solver_supports(solver, plain) == TALUS_OK) {
+                CHECK_OK(talus_solver_solve(solver, plain, &options, &info));
+                talus_solver_destroy(solver); /* a fresh one: solvers carry norms over */
+                CHECK_OK(talus_solver_create(talus_solver_row(s).name, &solver));
+                options.observer = see;
+                options.observer_user = &seen;
+                seen.problem = watched;
+                CHECK_OK(talus_solver_solve(solver, watched, &options, &seen_info));
+                CHECK(same_result(info.solver, talus_problem_gamma(plain),
+                                  talus_problem_gamma(watched), talus_problem_size(plain)));
+                CHECK_INT(seen_info.products, info.products);
+                CHECK_INT(seen.last, seen_info.iterations);
+                CHECK(seen.count >= 3 && seen.first_objective == 0.0);
+                CHECK(seen.last_objective < 0.0);
+                CHECK(seen_info.memory_bytes > 0 || strcmp(info.solver, "jacobi") == 0);
+            }
+            talus_solver_destroy(solver);
+            talus_problem_destroy(plain);
+            talus_problem_destroy(watched);
+            free_test_problem(&p);
+        }
+}
+
+TEST(an_observer_can_stop)
+{
+    HeapOptions heap = {.seed = 9, .nx = 4, .ny = 4, .nz = 3, .mu = 0.3};
+    TestProblem p = make_heap(&heap);
+    TalusSolver *solver = NULL;
+    TalusSolveInfo info;
+    Seen seen = {.last = -1, .stop_at = 20};
+    TalusSolveOptions options = talus_solve_options_default();
+    options.tolerance = 0.0;
+    options.observer = see;
+    options.observer_user = &seen;
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &seen.problem));
+    REQUIRE_OK(talus_solver_create("jacobi", &solver));
+    REQUIRE_OK(talus_solver_solve(solver, seen.problem, &options, &info));
+    CHECK_INT(info.iterations, 20);
+    CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(seen.problem);
+    free_test_problem(&p);
+}
+
+int main(void)
+{
+    RUN(metrics_agree_with_the_verifier);
+    RUN(metrics_vanish_at_a_known_optimum);
+    RUN(metrics_by_hand);
+    RUN(an_observer_changes_nothing);
+    RUN(an_observer_can_stop);
+    return talus_test_result();
+}
