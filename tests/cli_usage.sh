@@ -43,7 +43,10 @@ complete() {
 
 complete run --set --solver --backend --threads --until --out --every --checkpoint-every --resume \
     --final-positions --json --quiet
-complete list solvers sets scenes backends shapes features
+complete list solvers sets scenes backends shapes features experiments
+complete solve --solver --tol --max-iter --budget --warm --reference --trace --save --report --fresh \
+    --threads --json --quiet
+complete bench --out --quick --fresh --threads --json --quiet
 complete info
 complete extract --at -o --output --set --solver --threads
 complete help
@@ -70,7 +73,7 @@ expect 2 "talus: run: --out: given twice" run x --out a --out b
 expect 2 "talus: run: --backend cpv: no such backend; did you mean 'cpu'?" run x --backend cpv
 expect 2 "talus: run: --resume: the scene and its settings" run --resume a --set b=1
 expect 2 "talus: list: cannot list 'solver'; did you mean 'solvers'?" list solver
-expect 2 "talus: list: expected solvers|sets|scenes|backends|shapes|features" list
+expect 2 "talus: list: expected solvers|sets|scenes|backends|shapes|features|experiments" list
 expect 2 "talus: help: no command 'lits'; did you mean 'list'?" help lits
 expect 2 "talus: extract: expected --at T" extract hourglass -o f
 expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1
@@ -84,7 +87,7 @@ expect 1 "talus: at t = 0 s: step 1: budget after 1 iterations" run box-stack --
     --set solver.on_miss=stop --set solver.max_iterations=1 --set solver.tolerance=1e-12
 
 # ---- listings ----
-for kind in solvers sets scenes backends shapes; do
+for kind in solvers sets scenes backends shapes features experiments; do
     "$TALUS" list $kind >list 2>err || fail "talus list $kind"
     [ -s list ] || fail "talus list $kind is empty"
     [ -s err ] && fail "talus list $kind: $(cat err)"

@@ -10,7 +10,6 @@
 #include "sets/cone.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ typedef struct Case {
 
 static double *vector(int n)
 {
-    return calloc((size_t)n + 1, sizeof(double));
+    return calloc((size_t)n, sizeof(double));
 }
 
 static double *random_vector(int n, uint64_t seed)
@@ -548,13 +547,10 @@ TEST(threads_do_not_show)
             free_case(&c);
             talus_pool_destroy(pool);
         }
-        for (int t = 0; t < 4; t++) {
+        for (int t = 1; t < 4; t++)
             CHECK(same(&results[t], &results[0], n));
-            for (int i = 0; i < 8 && t > 0; i++)
-                free(results[t].vector[i]);
-        }
-        for (int i = 0; i < 8; i++)
-            free(results[0].vector[i]);
+        for (int i = 0; i < 4 * 8; i++)
+            free(results[i / 8].vector[i % 8]);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Malformed FCLIB files: each is refused, with the file, the dataset, what is there and what would be
- * right. Every file is a sound one with one thing changed. */
+/* Malformed FCLIB files: each is refused, with the file, the dataset, what is there and what would
+ * be right. Every file is a sound one with one thing changed. */
 #include "support/test.h"
 
 #include "base/memory.h"
@@ -398,6 +398,34 @@ TEST(files)
     free(image.bytes);
 }
 
+/* ---- damaged metadata ---- */
+
+/* The n-th heap of names in the file: its header holds a size and, 16 bytes on, an address. */
+static void spoil_heap(int n, size_t offset, uint64_t with, const char *message)
+{
+    Image image = make_image(local_file, NULL, 0);
+    char *bytes = image.bytes;
+    for (size_t i = 0; i + 32 <= image.size; i++)
+        if (memcmp(bytes + i, "HEAP", 4) == 0 && n-- == 0)
+            memcpy(bytes + i + offset, &with, sizeof with);
+    CHECK(n < 0);
+    expect_refusal(image, message);
+}
+
+/* Where HDF5's own memory driver would ask for gigabytes, or crash. */
+TEST(damaged_heaps)
+{
+    enum { SIZE = 8, ADDRESS = 24 };
+    spoil_heap(0, ADDRESS, UINT64_MAX,
+               "bad.hdf5: /fclib_local: cannot be read: the file is damaged");
+    spoil_heap(0, SIZE, (uint64_t)1 << 31,
+               "bad.hdf5: /fclib_local: cannot be read: the file is damaged");
+    spoil_heap(1, ADDRESS, UINT64_MAX,
+               "bad.hdf5: /fclib_local/spacedim: cannot be read: the file is damaged");
+    spoil_heap(1, SIZE, (uint64_t)1 << 40,
+               "bad.hdf5: /fclib_local/spacedim: cannot be read: the file is damaged");
+}
+
 /* ---- what cannot be condensed ---- */
 
 static void expect_no_problem(const Change *changes, int count, const char *message)
@@ -471,6 +499,7 @@ int main(void)
     RUN(links_and_storage);
     RUN(types_and_extents);
     RUN(files);
+    RUN(damaged_heaps);
     RUN(singular_systems);
     RUN(allocations_that_fail);
     return talus_test_result();

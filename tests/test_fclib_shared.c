@@ -1,5 +1,5 @@
-/* Real problems: every shared file is read, and what it is condensed to has the reference solution and
- * the figures of the manifest; and a step of a scene goes into a file and comes back the same. */
+/* Real problems: every shared file is read, and what it is condensed to has the reference solution
+ * and the figures of the manifest; and a step of a scene goes into a file and comes back. */
 #include "support/test.h"
 
 #include "base/memory.h"

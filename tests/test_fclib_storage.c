@@ -16,8 +16,8 @@ static TalusFclib *parse(const Item *items, const Change *changes, int count)
     return fclib;
 }
 
-/* The local file with W = 2.0 at (0,0), -0.5 at (0,3) and -0.25 at (3,0): not symmetric, so that rows
- * and columns cannot be confused. */
+/* The local file with W = 2.0 at (0,0), -0.5 at (0,3) and -0.25 at (3,0): not symmetric, so that
+ * rows and columns cannot be confused. */
 #define VALUES 2.0, -0.25, 1.0, 1.0, -0.5, 3.0, 1.5, 1.5
 
 static void check_matrix(const TalusSparse *W)
@@ -57,7 +57,7 @@ TEST(rows)
     check_storage(changes, 2);
 }
 
-/* i is the row and p the column; two entries of one place; a place beyond nz that is not looked at. */
+/* i is the row and p the column; two entries of one place; one beyond nz that is not looked at. */
 TEST(triplets)
 {
     const Change changes[] = {{.item = INT_ITEM("/fclib_local/W/nz", 9)},

@@ -1,5 +1,5 @@
-/* The sparse factorisation: against dense elimination, with and without symmetry, and with a rule for
- * pivots that vanish. */
+/* The sparse factorisation: against dense elimination, with and without symmetry, and with a rule
+ * for pivots that vanish. */
 #include "support/test.h"
 
 #include "base/rng.h"

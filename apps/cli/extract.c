@@ -102,7 +102,7 @@ static const CliOption extract_options[] = {
     {"at", 0, CLI_REAL, offsetof(Options, at), "T",
      "simulated seconds to run before; 0 gives the first step"},
     {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE",
-     "the file to write: FCLIB if it ends in .hdf5 or .h5, else Talus's own format"},
+     "the file to write: FCLIB if it ends in .hdf5 or .h5, else\nTalus's own format"},
     {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
      "a parameter of the scene, or any key path; may be repeated"},
     {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",

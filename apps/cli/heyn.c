@@ -22,6 +22,42 @@ static const char *name_of(const LabSet *set, int problem)
     return set->problems[problem].name;
 }
 
+/* INFINITY: not in its iterations. */
+static double iterations_to(const LabResult *r, double best, double gap)
+{
+    const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
+    return row ? row[LAB_ITERATION] : INFINITY;
+}
+
+static const double gaps[] = {1e-2, 1e-4, 1e-6};
+static const double judged_gap = 1e-4; /* where solvers are ranked */
+
+/* Solver by solver, so that the growth from case to case shows. */
+static void table_iterations(LabSet *set, const char *const *labels, int count)
+{
+    LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
+                                2 + COUNT(gaps));
+    lab_table_add(t, "solver");
+    lab_table_add(t, "case");
+    for (int g = 0; g < COUNT(gaps); g++)
+        lab_table_add(t, "gap %g", gaps[g]);
+    for (int s = 0; s < count; s++)
+        for (int p = 0; p < set->problem_count; p++) {
+            const LabResult *r = experiment_result(set, p, labels[s]);
+            if (!r)
+                continue;
+            lab_table_add(t, "%s", r->solver);
+            lab_table_add(t, "%s", name_of(set, p));
+            for (int g = 0; g < COUNT(gaps); g++) {
+                double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
+                if (isfinite(iterations))
+                    lab_table_add(t, "%.0f", iterations);
+                else
+                    lab_table_add(t, "-");
+            }
+        }
+}
+
 /* ---- heyn-1 ---- */
 
 static const BenchCase cases_1[] = {
@@ -120,7 +156,11 @@ static const LabResult *run_1(const LabSet *set, int run, int divisor)
 
 static void conclude_1(LabSet *set, int divisor)
 {
+    char labels[2][LAB_TEXT];
+    experiment_label(&runs_1[1], divisor, labels[0]);
+    experiment_label(&runs_1[6], divisor, labels[1]);
     table_1(set, divisor, experiment_best(set, 0));
+    table_iterations(set, (const char *const[]){labels[0], labels[1]}, 2);
     LabTable *claims = experiment_claims(set);
     const LabResult *short_run = run_1(set, 0, divisor), *long_run = run_1(set, 1, divisor);
     const LabResult *with = run_1(set, 2, divisor), *jacobi = run_1(set, 5, divisor);
@@ -149,6 +189,8 @@ static const BenchRun runs_23[] = {
     {"kucera", 1000, 0.0, false}, {"apgd", 30000, 1e-10, false}, /* for the optimum */
 };
 
+static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};
+
 enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
 
 static const int marks[] = {10, 100, ITERATIONS};
@@ -158,7 +200,7 @@ static bool compared(const LabSet *set, int problem, const LabResult *out[COMPAR
 {
     bool all = true;
     for (int i = 0; i < COMPARED; i++) {
-        out[i] = experiment_result(set, problem, runs_23[i].solver);
+        out[i] = experiment_result(set, problem, compared_solvers[i]);
         all = all && out[i];
     }
     return all;
@@ -202,42 +244,6 @@ static void table_course(LabSet *set, int problem, const char *figure, int divis
     }
     snprintf(t->note, sizeof t->note,
              "gap: objective above the optimum over the optimum's size; (24): m/s");
-}
-
-/* INFINITY: not in its iterations. */
-static double iterations_to(const LabResult *r, double best, double gap)
-{
-    const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
-    return row ? row[LAB_ITERATION] : INFINITY;
-}
-
-static const double gaps[] = {1e-2, 1e-4, 1e-6};
-static const double judged_gap = 1e-4; /* where solvers are ranked */
-
-/* Solver by solver, so that the growth from case to case shows. */
-static void table_iterations(LabSet *set)
-{
-    LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
-                                2 + COUNT(gaps));
-    lab_table_add(t, "solver");
-    lab_table_add(t, "case");
-    for (int g = 0; g < COUNT(gaps); g++)
-        lab_table_add(t, "gap %g", gaps[g]);
-    for (int s = 0; s < COMPARED; s++)
-        for (int p = 0; p < set->problem_count; p++) {
-            const LabResult *r = experiment_result(set, p, runs_23[s].solver);
-            if (!r)
-                continue;
-            lab_table_add(t, "%s", r->solver);
-            lab_table_add(t, "%s", name_of(set, p));
-            for (int g = 0; g < COUNT(gaps); g++) {
-                double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
-                if (isfinite(iterations))
-                    lab_table_add(t, "%.0f", iterations);
-                else
-                    lab_table_add(t, "-");
-            }
-        }
 }
 
 /* ---- heyn-2 ---- */
@@ -308,7 +314,7 @@ static void table_active(LabSet *set, int divisor)
     lab_table_add(t, "largest jump");
     for (int p = 0; p < set->problem_count; p++)
         for (int s = GPMINRES; s <= KUCERA; s += KUCERA - GPMINRES) {
-            const LabResult *r = experiment_result(set, p, runs_23[s].solver);
+            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             double changes = 0.0;
             if (!r)
                 continue;
@@ -364,9 +370,9 @@ static void claim_ranking(LabTable *claims, const LabSet *set, int p,
              "%s: SPG-FB has the smallest residual at first, GPMINRES passes it later",
              name_of(set, p));
     experiment_claim(claims, statement, leader[0] == SPG && passes,
-                     "%s leads at %d, %s at %d, %s at %d iterations", runs_23[leader[0]].solver,
-                     marks[0] / divisor, runs_23[leader[1]].solver, marks[1] / divisor,
-                     runs_23[leader[2]].solver, marks[2] / divisor);
+                     "%s leads at %d, %s at %d, %s at %d iterations", compared_solvers[leader[0]],
+                     marks[0] / divisor, compared_solvers[leader[1]], marks[1] / divisor,
+                     compared_solvers[leader[2]], marks[2] / divisor);
 }
 
 static void claim_active(LabTable *claims, const LabSet *set, int p,
@@ -387,7 +393,7 @@ static void conclude_2(LabSet *set, int divisor)
     table_contacts(set);
     for (int p = 0; p < set->problem_count; p++)
         table_course(set, p, figures[p], divisor);
-    table_iterations(set);
+    table_iterations(set, compared_solvers, COMPARED);
     table_complementarity(set);
     table_active(set, divisor);
     LabTable *claims = experiment_claims(set);
@@ -432,7 +438,7 @@ static void table_normalised(LabSet *set, int divisor)
     head_marks(t, NULL, "objective", divisor);
     for (int s = 0; s < COMPARED; s++)
         for (int p = 0; p < set->problem_count; p++) {
-            const LabResult *r = experiment_result(set, p, runs_23[s].solver);
+            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             if (!r)
                 continue;
             lab_table_add(t, "%s", r->solver);
@@ -455,7 +461,7 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
     snprintf(statement, sizeof statement, "%s: GPMINRES performs best", name_of(set, p));
     if (isfinite(iterations_to(r[first], best, judged_gap)))
         experiment_claim(claims, statement, first == GPMINRES, "%s is the first to a gap of %g",
-                         runs_23[first].solver, judged_gap);
+                         compared_solvers[first], judged_gap);
     else
         experiment_claim(claims, statement, false, "none comes to a gap of %g", judged_gap);
 }
@@ -464,8 +470,8 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
 static double degradation(const LabSet *set, int solver)
 {
     int last = set->problem_count - 1;
-    const LabResult *light = experiment_result(set, 0, runs_23[solver].solver);
-    const LabResult *heavy = experiment_result(set, last, runs_23[solver].solver);
+    const LabResult *light = experiment_result(set, 0, compared_solvers[solver]);
+    const LabResult *heavy = experiment_result(set, last, compared_solvers[solver]);
     return iterations_to(heavy, experiment_best(set, last), judged_gap) /
            iterations_to(light, experiment_best(set, 0), judged_gap);
 }
@@ -491,7 +497,7 @@ static void conclude_3(LabSet *set, int divisor)
     for (int p = 0; p < set->problem_count; p++)
         table_course(set, p, "Figs. 12-13", divisor);
     table_normalised(set, divisor);
-    table_iterations(set);
+    table_iterations(set, compared_solvers, COMPARED);
     LabTable *claims = experiment_claims(set);
     for (int p = 0; p < set->problem_count; p++) {
         const LabResult *r[COMPARED];

@@ -122,7 +122,7 @@ static int info_problem(const char *path)
     return CLI_OK;
 }
 
-/* Text of a file may hold anything: its first line that is not empty, without control characters. */
+/* Text of a file may hold anything: the first line that has something, no control characters. */
 static void print_line(const char *name, const char *text)
 {
     char line[80];

@@ -1,7 +1,7 @@
 /* talus/fclib.h - contact problems in FCLIB's HDF5 layout, as they are stored (docs/fclib.md).
  *
  *     local    u = W r + q
- *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0   (l: impulses of joints)
+ *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0    (l: impulses of joints)
  * Contact k owns `dimension` consecutive rows: normal, tangent 1 and in space tangent 2. Numbers are
  * kept as the file has them; talus_fclib_problem makes of them what a solver takes.
  * HDF5 is not safe for threads: read and write from one thread at a time. */

@@ -75,9 +75,10 @@ enum { TALUS_PAIRS = 20 };
  * first, and a step writes its own into pair[count]. */
 typedef struct TalusQuasi {
     const TalusMetricBlock *metric;
-    double step, unit;                      /* unit: a power of two near 1 / |r| */
-    double *x, *g, *r;                      /* iterate, gradient, residual */
-    double *d;                              /* direction */
+    double step, unit; /* unit: a power of two near 1 / |r| */
+    bool halve;        /* take the last step again with half its d, whose product is known */
+    double *x, *g, *r; /* iterate, gradient, residual */
+    double *d;         /* direction */
     double *x_next, *g_next, *r_next;       /* what a step leads to */
     double *smooth_x, *smooth_g, *smooth_r; /* the same of a smoothed iterate */
     double *pair[TALUS_PAIRS + 1];
@@ -96,6 +97,15 @@ typedef struct TalusSmoothSums {
     double x2, r2;                  /* |smooth_x|^2 and |smooth_r|^2 */
     double residual2, residual_max; /* natural residual of smooth_x */
 } TalusSmoothSums;
+
+/* The optimised gradient method for the gradient norm, in the scaled metric. */
+typedef struct TalusOgm {
+    const TalusMetricBlock *metric;
+    const double *x, *g; /* iterate and its gradient */
+    double *y, *x_next;
+    double step, along, over;
+    bool want_residual;
+} TalusOgm;
 
 typedef struct TalusSweep TalusSweep;
 
@@ -179,11 +189,16 @@ typedef struct TalusBackend {
     /* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
     void (*quasi_direction)(const TalusOperator *op, const TalusQuasi *q, const double *weight);
     /* x_next = x + d with its gradient and residual, and the pair of this step. Directly after
-     * quasi_direction, whose wrenches it takes. One product. */
+     * quasi_direction, whose wrenches it takes: one product, or none with q->halve. */
     void (*quasi_step)(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);
     /* smooth_x += eta (x - smooth_x), its gradient likewise, and its residual; eta 1 copies x. */
     void (*quasi_smooth)(const TalusOperator *op, const TalusQuasi *q, double eta,
                          TalusSmoothSums *sums);
+
+    /* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t; the residual of x where it
+     * is wanted. */
+    void (*ogm_step)(const TalusOperator *op, const TalusOgm *o, double *residual2,
+                     double *residual_max);
 
     /* Gauss-Seidel: begin copies gamma into a plan, run sweeps, end writes gamma back. `change2` is
      * the sum over blocks of (d |gamma_new - gamma_old|)^2, the velocity change of the sweep. */

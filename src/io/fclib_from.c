@@ -1,9 +1,10 @@
 /* io/fclib_from.c - a Problem as FCLIB has it.
  *
  * Matrix-free: M holds each body's mass and inertia, H the map D from contact to body impulses,
- * f = M v_f and w = (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia zero)
- * has no row; the velocity it may have goes into w. Explicit: W and q as they are. A problem of one
- * row per contact gets three with mu = 0; tangents of an explicit one are coupled to nothing. */
+ * f = M v_f and w = (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia
+ * zero) has no row; the velocity it may have goes into w. Explicit: W and q as they are. A problem
+ * of one row per contact gets three with mu = 0; tangents of an explicit one are coupled to
+ * nothing. */
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/fclib.h"

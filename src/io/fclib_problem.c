@@ -228,10 +228,21 @@ static void narrow(const TalusFclib *f, int rows, const double *problem, double 
             out[i * f->dimension + r] = r < rows ? problem[i * rows + r] : 0.0;
 }
 
+/* Finite numbers of a file may still overflow on the way. */
+static TalusStatus check_offset(const TalusFclib *f, const double *q)
+{
+    for (int i = 0; i < talus_fclib_rows(f); i++)
+        if (!isfinite(q[i]))
+            return talus_fail(TALUS_ERR_NUMERIC, "q: entry %d is %g: expected a finite number", i,
+                              q[i]);
+    return TALUS_OK;
+}
+
 static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, TalusPool *pool,
                           TalusProblem **out)
 {
     double *offset;
+    TALUS_TRY(check_offset(f, local->q));
     TALUS_TRY(fill_blocks(b, f, local));
     TALUS_TRY(TALUS_ALLOC(offset, (size_t)f->contacts * (size_t)b->rows, "offset"));
     widen(f, b->rows, local->q, offset);

@@ -1,6 +1,6 @@
 /* io/fclib_read.c - FCLIB files in. Nothing is taken on trust: vectors are read first, since their
- * lengths are backed by stored bytes; the dimensions that matrices claim are then held against them,
- * every index against the dimensions, and every number must be finite. */
+ * lengths are backed by stored bytes; the dimensions that matrices claim are then held against
+ * them, every index against the dimensions, and every number must be finite. */
 #include "base/memory.h"
 #include "io/fclib.h"
 #include "io/file.h"
@@ -304,7 +304,7 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
 
 /* ---- solutions and guesses ---- */
 
-/* Vectors that are missing, or were made and never written (older tools did that to r), stay NULL. */
+/* Vectors that are missing, or made and never written (older tools did that to r), stay NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {
@@ -354,12 +354,16 @@ static TalusStatus find_kind(Reader *r, bool *global)
 {
     bool local = talus_h5_has(r->h5, "/fclib_local");
     *global = talus_h5_has(r->h5, "/fclib_global");
+    if (local)
+        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_local"));
+    if (*global)
+        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_global"));
     if (local == *global)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: has %s /fclib_local %s /fclib_global: expected one of the two",
                           r->name, local ? "both" : "neither", local ? "and" : "nor");
     snprintf(r->base, sizeof r->base, "%s", local ? "/fclib_local" : "/fclib_global");
-    return talus_h5_need_group(r->h5, r->base);
+    return TALUS_OK;
 }
 
 static TalusStatus read_problem(Reader *r, TalusFclib *f)

@@ -1,5 +1,6 @@
-/* io/fclib_write.c - FCLIB files out: 32-bit integers, 64-bit reals, scalars as lists of one, matrices
- * by columns, as FCLIB's own reader expects them. The file is made in memory and put in place whole. */
+/* io/fclib_write.c - FCLIB files out: 32-bit integers, 64-bit reals, scalars as lists of one,
+ * matrices by columns, as FCLIB's own reader expects them. The file is made in memory and put in
+ * place whole. */
 #include "base/memory.h"
 #include "io/fclib.h"
 #include "io/file.h"

@@ -2,8 +2,8 @@
 #include "io/hdf5.h"
 
 #include "base/memory.h"
+#include "io/hdf5_memory.h"
 
-#include <hdf5.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@ enum { NAME_BYTES = 256, TEXT_BYTES = 1 << 20, DEFLATE_RATIO = 1032, SLACK_BYTES
 
 struct TalusH5 {
     const char *name;
-    const void *bytes;
     size_t size;
     uint64_t budget; /* bytes that may still be read */
     hid_t file;
     H5E_auto2_t report; /* the process's error output, to be put back */
     void *report_to;
+    char no_file[40]; /* a name under which the disk has no file, and HDF5 none open */
 };
 
 #define FAIL(h5, path, ...) fail_at((h5), (path), __VA_ARGS__)
@@ -38,65 +38,11 @@ static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *form
 
 /* ---- opening ---- */
 
-/* The file image is our own bytes: nothing is copied, nothing is freed. */
-static void *image_malloc(size_t size, H5FD_file_image_op_t op, void *user)
-{
-    const TalusH5 *h5 = user;
-    (void)op;
-    return size == h5->size ? (void *)(uintptr_t)h5->bytes : NULL;
-}
-
-static void *image_copy(void *to, const void *from, size_t size, H5FD_file_image_op_t op,
-                        void *user)
-{
-    (void)size, (void)op, (void)user;
-    return to == from ? to : NULL;
-}
-
-static void *image_realloc(void *image, size_t size, H5FD_file_image_op_t op, void *user)
-{
-    (void)image, (void)size, (void)op, (void)user;
-    return NULL; /* files are opened for reading only */
-}
-
-static herr_t image_free(void *image, H5FD_file_image_op_t op, void *user)
-{
-    (void)image, (void)op, (void)user;
-    return 0;
-}
-
-static void *same_user(void *user)
-{
-    return user;
-}
-
-static herr_t keep_user(void *user)
-{
-    (void)user;
-    return 0;
-}
-
-/* HDF5 wants a name under which the disk has no file. */
-static const char no_file[] = "/dev/null/image";
-
-static hid_t open_image(TalusH5 *h5)
-{
-    H5FD_file_image_callbacks_t calls = {
-        image_malloc, image_copy, image_realloc, image_free, same_user, keep_user, h5};
-    hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access >= 0 && H5Pset_fapl_core(access, SLACK_BYTES, 0) >= 0 &&
-        H5Pset_file_image_callbacks(access, &calls) >= 0 &&
-        H5Pset_file_image(access, (void *)(uintptr_t)h5->bytes, h5->size) >= 0)
-        file = H5Fopen(no_file, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    return file;
-}
-
-static hid_t create_image(void)
+static hid_t create_image(const TalusH5 *h5)
 {
     hid_t file = -1, access = H5Pcreate(H5P_FILE_ACCESS);
     if (access >= 0 && H5Pset_fapl_core(access, SLACK_BYTES, 0) >= 0)
-        file = H5Fcreate(no_file, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        file = H5Fcreate(h5->no_file, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return file;
 }
@@ -108,6 +54,7 @@ static TalusStatus make(const char *name, TalusH5 **out)
     TALUS_TRY(TALUS_ALLOC(h5, 1, name));
     h5->name = name;
     h5->file = -1;
+    snprintf(h5->no_file, sizeof h5->no_file, "/dev/null/%p", (void *)h5);
     H5Eget_auto2(H5E_DEFAULT, &h5->report, &h5->report_to);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     *out = h5;
@@ -134,14 +81,14 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
     if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: is not an HDF5 file", name);
     TALUS_TRY(make(name, out));
-    (*out)->bytes = bytes;
     (*out)->size = size;
     (*out)->budget = (uint64_t)DEFLATE_RATIO * size + SLACK_BYTES;
-    (*out)->file = open_image(*out);
+    TalusStatus status = talus_h5_open_memory(bytes, size, &(*out)->file);
     if ((*out)->file >= 0)
         return TALUS_OK;
     talus_h5_close(*out);
     *out = NULL;
+    TALUS_TRY(status);
     return talus_fail(TALUS_ERR_FORMAT,
                       "%s: cannot be opened by HDF5: the file is truncated or damaged", name);
 }
@@ -149,7 +96,7 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
 TalusStatus talus_h5_create(const char *name, TalusH5 **out)
 {
     TALUS_TRY(make(name, out));
-    (*out)->file = create_image();
+    (*out)->file = create_image(*out);
     if ((*out)->file >= 0)
         return TALUS_OK;
     talus_h5_close(*out);
@@ -172,7 +119,21 @@ static const char *next_part(const char *path, char *part)
     return path + length;
 }
 
-typedef enum Found { FOUND, MISSING, LINKED } Found;
+typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found;
+
+/* What a group has under a name. */
+static Found look_up(hid_t group, const char *name)
+{
+    H5L_info_t link;
+    if (H5Iget_type(group) != H5I_GROUP)
+        return MISSING;
+    htri_t exists = H5Lexists(group, name, H5P_DEFAULT);
+    if (exists == 0)
+        return MISSING;
+    if (exists < 0 || H5Lget_info(group, name, &link, H5P_DEFAULT) < 0)
+        return DAMAGED;
+    return link.type == H5L_TYPE_HARD ? FOUND : LINKED;
+}
 
 /* Opens what a path names, link by link; *id is to be closed when FOUND. */
 static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
@@ -180,12 +141,7 @@ static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
     char part[NAME_BYTES];
     hid_t at = H5Oopen(h5->file, "/", H5P_DEFAULT);
     for (const char *rest = path; at >= 0 && (rest = next_part(rest, part)) != NULL;) {
-        H5L_info_t link;
-        Found found = FOUND;
-        if (H5Iget_type(at) != H5I_GROUP || H5Lget_info(at, part, &link, H5P_DEFAULT) < 0)
-            found = MISSING;
-        else if (link.type != H5L_TYPE_HARD)
-            found = LINKED;
+        Found found = look_up(at, part);
         hid_t next = found == FOUND ? H5Oopen(at, part, H5P_DEFAULT) : -1;
         H5Oclose(at);
         at = next;
@@ -193,7 +149,7 @@ static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
             return found;
     }
     *id = at;
-    return at >= 0 ? FOUND : MISSING;
+    return at >= 0 ? FOUND : DAMAGED;
 }
 
 bool talus_h5_has(const TalusH5 *h5, const char *path)
@@ -228,6 +184,7 @@ static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t typ
     case LINKED:
         return FAIL(h5, path, "is a soft or external link: expected %s of the file itself", what);
     case MISSING: return FAIL(h5, path, "is missing: expected %s", what);
+    case DAMAGED: return FAIL(h5, path, "cannot be read: the file is damaged");
     }
     if (H5Iget_type(*id) == type)
         return TALUS_OK;

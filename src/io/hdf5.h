@@ -1,14 +1,14 @@
 /* io/hdf5.h - the little of HDF5 that FCLIB needs: named lists of integers and reals, and text.
  *
- * Files are read from and written to memory, so that the bytes come in by one bounded read and go out
- * by one atomic write, and no lock or driver of HDF5 meets the disk. What is read is untrusted:
+ * Files are read from and written to memory, so that the bytes come in by one bounded read and go
+ * out by one atomic write, and no lock or driver of HDF5 meets the disk. What is read is untrusted:
  *   - only plain links inside the file are followed, no soft and no external ones;
  *   - raw data lies in the file itself: no external storage, no virtual datasets;
- *   - a dataset must have stored at least a thousandth of what it claims to hold, which is as far as
- *     deflate goes, and all that is read from a file together is bounded likewise;
+ *   - a dataset must have stored at least 1/1032 of what it claims to hold, the most that deflate
+ *     can do, and all that is read from a file together is bounded likewise;
  *   - only fixed types are converted: integers of 1 to 8 bytes, IEEE reals of 4 and 8.
- * HDF5's own error output is off while a file is open. Not safe for two threads at a time: libhdf5 is
- * not, in Debian's build.
+ * HDF5's own error output is off while a file is open. To be used by one thread at a time,
+ * as libhdf5 is.
  *
  * Paths are absolute, such as "/fclib_local/W/p". Failures say FILE: PATH: what is there and what
  * would be right. */

@@ -146,7 +146,7 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* A node far from `root`: walk to the least connected node of the last level while that goes deeper. */
+/* A node far from `root`: to the least connected one of the last level while that goes deeper. */
 static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
 {
     int last, depth, next_depth;
@@ -233,7 +233,7 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Scatters the part of row `row` left of the diagonal into x, by place; returns the diagonal entry. */
+/* Scatters the part of a row left of the diagonal into x, by place; returns the diagonal entry. */
 static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
@@ -248,8 +248,8 @@ static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double
     return diagonal;
 }
 
-/* The places left of k in row k of L, in an order in which they can be eliminated: paths of the tree,
- * put from the end of work backwards. Returns where they begin. */
+/* The places left of k in row k of L, in an order in which they can be eliminated: paths of the
+ * tree, put from the end of work backwards. Returns where they begin. */
 static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];

@@ -1,10 +1,11 @@
-/* problem/ldl.h - sparse factorisation A = L D U without exchange of rows; U = L' when A is symmetric.
+/* problem/ldl.h - sparse factorisation A = L D U without exchange of rows.
  *
- * For matrices whose symmetric part is positive definite (no exchange is needed then), or
- * semidefinite with a rule for pivots that vanish. Rows are eliminated in the reverse Cuthill-McKee
- * order of the pattern of A + A'; the elimination tree gives the pattern of each row of L, which is
- * computed row by row (up-looking; Davis, Direct Methods for Sparse Linear Systems, ch. 4). Everything
- * is serial, and ties are broken by index, so the result is the same everywhere.
+ * U = L' when A is symmetric. For matrices whose symmetric part is positive definite (no exchange
+ * is needed then), or semidefinite with a rule for pivots that vanish. Rows are eliminated in the
+ * reverse Cuthill-McKee order of the pattern of A + A'; the elimination tree gives the pattern of
+ * each row of L, which is computed row by row (up-looking; Davis, Direct Methods for Sparse Linear
+ * Systems, ch. 4). Everything is serial, and ties are broken by index, so the result is the same
+ * everywhere.
  *
  *     TalusLdl ldl = {0};
  *     talus_ldl_analyse(&ldl, &a, NULL);                 order, tree, fill: from the pattern alone
@@ -38,8 +39,8 @@ typedef struct TalusLdl {
     size_t n_room, l_room, upper_room, near_room;
 } TalusLdl;
 
-/* A pivot is bad when it is not above `relative` times its row's diagonal entry of A. A bad one becomes
- * `replacement`, or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. */
+/* A pivot is bad when it is not above `relative` times its row's diagonal entry of A. A bad one
+ * becomes `replacement`, or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
@@ -54,8 +55,9 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
 void talus_ldl_solve(TalusLdl *ldl, double *x);
 void talus_ldl_clear(TalusLdl *ldl);
 
-/* The form B' A^-1 C of sparse B and C with as many rows as A, given transposed: row j of `bt` is column
- * j of B. Exactly symmetric when A is symmetric and both are the same matrix. Needs positive pivots. */
+/* The form B' A^-1 C of sparse B and C with as many rows as A, given transposed: row j of `bt` is
+ * column j of B. Exactly symmetric when A is symmetric and both are the same matrix. Needs positive
+ * pivots. */
 TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
                            TalusSparse *out);
 

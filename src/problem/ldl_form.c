@@ -1,9 +1,10 @@
 /* problem/ldl_form.c - B' A^-1 C of sparse B and C.
  *
- * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution alone. A column of the right-hand
- * side fills in only along paths of the elimination tree, so that for a mass matrix of many small
- * blocks the cost is that of the blocks. The two factors are scaled by D^-1/2 and each entry is summed
- * in order of elimination, so that entry (i, j) and entry (j, i) are the same sum when A is symmetric. */
+ * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution alone. A column of the
+ * right-hand side fills in only along paths of the elimination tree, so that for a mass matrix of
+ * many small blocks the cost is that of the blocks. The two factors are scaled by D^-1/2 and each
+ * entry is summed in order of elimination, so that entry (i, j) and entry (j, i) are the same sum
+ * when A is symmetric. */
 #include "problem/ldl.h"
 
 #include "base/memory.h"
@@ -19,7 +20,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The places that row j of the right-hand sides touches, ascending: eliminating in that order is sound. */
+/* The places that row j of the right-hand sides touches, ascending, as elimination wants them. */
 static int touched(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
 {
     int count = 0;

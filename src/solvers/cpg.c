@@ -11,12 +11,12 @@
  * a third where projecting p onto the tangent cone has changed it, which the paper's count forgets.
  * variant=one has N p alone, and N x as a second where the projection in line 8 changed x: elsewhere
  * r is updated by a N p. Line 4 takes N p for N p^; beta only shapes the direction, and a is exact
- * for whatever p it makes. In practice that is also the better beta.
+ * for whatever p it makes. Iterations are about as many, products half.
  *
  * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
- * 8 may undo the descent. Without friction it is the fastest method here on settled beds. On cones,
- * to the paper an open problem, it stalls: the mantle is curved, each step along it is projected, and
- * successive directions are not conjugate any more (docs/solvers.md has figures). */
+ * 8 may undo the descent; without friction no case of it has been seen. Not for cones, to the paper an
+ * open problem: the search along the line does not know that the mantle is curved, steps round it are
+ * too long, and already a single sliding contact may cycle (docs/solvers.md). */
 #include "solvers/face.h"
 
 #include <math.h>
@@ -107,7 +107,7 @@ static void clear(void *work)
 
 const TalusSolverType talus_solver_cpg = {
     .name = "cpg",
-    .summary = "conjugate projected gradients: the fastest without friction, stalls with it",
+    .summary = "conjugate projected gradients: few products without friction",
     .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
     .takes = TALUS_TAKES_NONNEG,
     .params = params,

@@ -20,6 +20,7 @@ static const TalusSolverType *const table[] = {
     &talus_solver_lbfgs_fb,
     &talus_solver_gs,
     &talus_solver_jacobi,
+    &talus_solver_admm,
     &talus_solver_anderson,
     &talus_solver_cpg,
     &talus_solver_gpcg,

@@ -7,7 +7,10 @@
 
 #include <math.h>
 
-static const double LARGEST = 1e5;      /* sum of the coefficients' sizes */
+static const double LARGEST = 1e5;
+static const double DRIFT = 0.999;
+static const double LONGEST = 65536.0;  /* sum of the coefficients' sizes */
+static const double ROUNDING = 0x1p-48; /* of f, relative to h */
 static const double SLACK = 1.0 + 1e-6; /* what |f| may grow in a plain step by rounding */
 
 void talus_copy(TalusSolve *solve, const double *from, double *to)
@@ -67,6 +70,7 @@ static void empty(TalusExtrapolation *e)
 {
     e->count = e->next = 0;
     e->has_last = e->extrapolated = false;
+    e->stride = 0.0;
 }
 
 void talus_extrapolate_forget(TalusExtrapolation *e)
@@ -93,8 +97,17 @@ static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f
     }
 }
 
-/* Takes the differences to the last point into the memory. f_prev and h_prev are free then. */
-static void remember(TalusExtrapolation *e, TalusSolve *solve)
+static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
+{
+    double size2 = 0.0;
+    for (int i = 0; i < e->parts; i++)
+        size2 += solve->backend->dot(solve->op, e->part[i].h.at, e->part[i].h.at);
+    return size2;
+}
+
+/* Takes the differences to the last point into the memory; f_prev and h_prev are free then. False if
+ * f has not changed, but for rounding. */
+static bool remember(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];
     int slot = e->next;
@@ -108,12 +121,28 @@ static void remember(TalusExtrapolation *e, TalusSolve *solve)
     e->count = e->count < e->memory ? e->count + 1 : e->count;
     e->next = (slot + 1) % e->memory;
     products(e, solve, false, slot, row);
+    bool noise = row[slot] <= ROUNDING * ROUNDING * size_of_h(e, solve);
     for (int k = 0; k < e->count; k++)
-        e->gram[slot][k] = e->gram[k][slot] = row[k];
+        e->gram[slot][k] = e->gram[k][slot] = noise ? 0.0 : row[k];
+    return !noise;
+}
+
+/* |f - dF c|^2 */
+static double left_over(const TalusExtrapolation *e, double size2, const double *right,
+                        const double *c)
+{
+    double sum = size2;
+    for (int i = 0; i < e->count; i++) {
+        sum -= 2.0 * c[i] * right[i];
+        for (int k = 0; k < e->count; k++)
+            sum += c[i] * c[k] * e->gram[i][k];
+    }
+    return sum;
 }
 
 /* False when the coefficients are of no use. */
-static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double *c)
+static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double size2,
+                         double *left2, double *c)
 {
     double right[TALUS_EXTRAPOLATE_MEMORY], total = 0.0;
     if (e->count == 0)
@@ -123,24 +152,34 @@ static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double 
         return false;
     for (int k = 0; k < e->count; k++)
         total += fabs(c[k]);
-    return total <= LARGEST;
+    if (!(total <= LARGEST))
+        return false;
+    *left2 = left_over(e, size2, right, c);
+    return true;
 }
 
-/* y' = h - dH c with the first `used` differences; f and h become the previous ones. */
+/* y' = h - dH c + stride (f - dF c) with the first `used` differences; f and h become the previous. */
 static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
 {
-    const double *v[TALUS_EXTRAPOLATE_MEMORY + 1];
-    double a[TALUS_EXTRAPOLATE_MEMORY + 1];
+    const double *v[TALUS_VECTORS];
+    double a[TALUS_VECTORS];
     for (int i = 0; i < e->parts; i++) {
         TalusExtrapolated *p = &e->part[i];
+        int n = 0;
         for (int k = 0; k < used; k++) {
-            v[k] = p->dh[k].at;
-            a[k] = -c[k];
+            v[n] = p->dh[k].at;
+            a[n++] = -c[k];
         }
-        v[used] = p->h.at;
-        a[used] = 1.0;
+        for (int k = 0; k < used && e->stride > 0.0; k++) {
+            v[n] = p->df[k].at;
+            a[n++] = -e->stride * c[k];
+        }
+        v[n] = p->h.at;
+        a[n++] = 1.0;
+        v[n] = p->y.at;
+        a[n++] = e->stride;
         swap(&p->y, &p->f_prev);
-        solve->backend->combine(solve->op, used + 1, v, a, p->y.at);
+        solve->backend->combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y.at);
         swap(&p->h, &p->h_prev);
     }
     e->has_last = true;
@@ -163,11 +202,16 @@ TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
     }
     bool expanded = !e->extrapolated && size > SLACK * last;
     e->last = size;
+    bool changes = true;
     if (expanded)
         empty(e);
     else if (e->has_last && e->memory > 0)
-        remember(e, solve);
-    e->extrapolated = coefficients(e, solve, c);
-    advance(e, solve, e->extrapolated ? e->count : 0, c);
+        changes = remember(e, solve);
+    double left2 = size2;
+    bool use = changes && coefficients(e, solve, size2, &left2, c);
+    bool drifts = e->count > 0 && left2 > DRIFT * size2;
+    e->stride = drifts ? fmin(fmax(1.0, 2.0 * e->stride), LONGEST) : 0.0;
+    e->extrapolated = use || e->stride > 0.0;
+    advance(e, solve, use ? e->count : 0, c);
     return expanded ? TALUS_EXTRAPOLATE_EXPANDED : TALUS_EXTRAPOLATE_ON;
 }

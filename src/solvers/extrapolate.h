@@ -3,9 +3,10 @@
  * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, in the notation
  * of Walker and Ni 2011)
  *     c = argmin |f - dF c|,    y' = h - dH c.
- * The Gram matrix of dF is scaled to a unit diagonal and `regular` is added to it; coefficients whose sizes add
- * up to more than 1e5 are not used: dF is rounding then. If an extrapolation makes |f| larger by more than
- * `factor`, it is taken back: the plain step of the point before follows, with an empty memory.
+ * The Gram matrix of dF is scaled to a unit diagonal and `regular` is added to it. Columns of dF that are
+ * rounding of h are left out, and coefficients whose sizes add up to more than 1e7 are not used: on an
+ * infeasible problem f becomes constant. If an extrapolation makes |f| larger by more than `factor`, it
+ * is taken back: the plain step of the point before follows, with an empty memory.
  *
  * y may have two parts, each a vector of the problem's size. */
 #ifndef TALUS_SOLVERS_EXTRAPOLATE_H
@@ -32,6 +33,7 @@ typedef struct TalusExtrapolation {
     double regular, factor;
     double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* dF'dF */
     int count, next;             /* differences held, place of the next */
+    double stride;               /* steps at a time along a constant f */
     double last;                 /* |f| of the last point that was kept */
     bool extrapolated, has_last; /* how y came about; f_prev and h_prev are set */
 } TalusExtrapolation;

@@ -1,9 +1,10 @@
 /* solvers/face.c - conjugate gradients on a face, the step that leaves it, and the norm's test.
  *
  * N may be singular, and a matrix from a file slightly indefinite. A direction whose curvature is
- * below FLAT of the norm is taken for one without: the step along it ends at the boundary of the set
- * or, where there is none, has the length of a gradient step. The impulses then grow as those of
- * first-order methods do on a problem without a solution, and the driver's watch finds its proof. */
+ * below FLAT of the norm is taken for one that has just that: the step along it ends at the boundary
+ * of the set or, where there is none, is long but of a length that rounding does not decide. On a
+ * problem without a solution the impulses then grow steadily, and the driver's watch finds its
+ * proof. */
 #include "solvers/face.h"
 
 #include "base/memory.h"
@@ -13,18 +14,21 @@
 
 enum { POWER_ITERATIONS = 12, REFRESH = 100 };
 
-static const double FLAT = 1e-8, MARGIN = 1.02, FORGET = 0.97;
+static const double FLAT = 1e-8, MARGIN = 1.02, FORGET = 0.97, OVERSHOOT = 1.0 + 1e-13;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 
 /* ---- begin and end ---- */
 
+/* One piece of memory: the vectors change places with each other. */
 static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
 {
     size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t stride = (n + 7) / 8 * 8;
     double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
+    TALUS_TRY(s->backend->reserve(&w->memory, &w->room, 5 * stride, "vectors of a face"));
     for (int i = 0; i < 5; i++)
-        TALUS_TRY(s->backend->reserve(vectors[i], &w->room[i], n, "vectors of a face"));
+        *vectors[i] = w->memory + (size_t)i * stride;
     return TALUS_RESERVE(w->metric_memory, w->metric_room, blocks, 0, "metric");
 }
 
@@ -62,20 +66,16 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 
 void talus_face_clear(TalusFaceWork *w)
 {
-    talus_release(w->g);
-    talus_release(w->p);
-    talus_release(w->np);
-    talus_release(w->phi);
-    talus_release(w->w);
+    talus_release(w->memory);
     talus_release(w->metric_memory);
 }
 
 /* ---- the norm ---- */
 
-void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double *carried)
+void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 {
-    double norm = w->metric && *carried > 0.0
-                      ? FORGET * *carried
+    double norm = w->metric && carried > 0.0
+                      ? FORGET * carried
                       : MARGIN * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->p, w->np);
     if (norm > w->norm && isfinite(norm))
         w->norm = norm;
@@ -96,13 +96,6 @@ bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
-void talus_face_swap(double **a, double **b)
-{
-    double *kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 static void copy(TalusSolve *s, const double *from, double *to)
 {
     s->backend->combine(s->op, 1, (const double *const[]){from}, (const double[]){1.0}, to);
@@ -111,15 +104,15 @@ static void copy(TalusSolve *s, const double *from, double *to)
 void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
     TalusForward forward;
-    double sums[2], *old = w->g;
+    double sums[2];
     copy(s, s->gamma, w->w);
     s->backend->forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL, &forward);
     s->backend->gradient(s->op, w->metric, s->gamma, true, w->p);
-    w->g = w->p;
-    w->p = old;
+    talus_face_swap(&w->g, &w->p);
     w->unchecked = 0;
     w->pnp = 0.0;
-    s->backend->axpby(s->op, -1.0, s->gamma, 1.0, w->w); /* w = -dx, p = -dg */
+    s->backend->axpby(s->op, -1.0, s->gamma, 1.0,
+                      w->w); /* w: minus the step, p: minus N times it */
     s->backend->axpby(s->op, -1.0, w->g, 1.0, w->p);
     s->backend->dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
     talus_face_raise(w, sums[0], sums[1]);
@@ -164,14 +157,14 @@ static int move(TalusSolve *s, TalusFaceWork *w, double a)
     return talus_face_follow(s, w, -a);
 }
 
-/* From x towards the boundary at x - limit p and beyond. */
+/* From x to the boundary at x - limit p and beyond. The block that meets it must stand exactly on it:
+ * half a digit inside it would count as free, and move by its gradient. */
 static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;
     if (half_step) {
-        products += move(s, w, limit);
-        s->backend->project(s->op, w->metric,
-                            s->gamma); /* what met the boundary is exactly on it */
+        products += move(s, w, limit * OVERSHOOT);
+        s->backend->project(s->op, w->metric, s->gamma);
         copy(s, w->g, w->phi);
         s->backend->mask(s->op, w->metric, s->gamma, w->phi);
     }
@@ -184,7 +177,7 @@ int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, d
 {
     make_direction(s, w, face->active);
     double a = talus_face_search(s, w, -1.0);
-    if (a == 0.0) { /* not downhill: the face is solved, up to rounding */
+    if (a == 0.0) { /* not downhill: the face is solved, up to rounding; go on with the rest */
         talus_face_project(s, w, step, w->g);
         return 2;
     }

@@ -7,7 +7,7 @@
 
 #include "solvers/solver.h"
 
-/* Choices of a parameter `metric`; the last two are one more than TalusMetric. */
+/* Choices of a parameter `metric`. */
 extern const char *const talus_face_metrics[];
 enum { TALUS_FACE_UNSCALED, TALUS_FACE_TRACE, TALUS_FACE_ANISOTROPIC };
 
@@ -17,7 +17,8 @@ typedef struct TalusFaceWork {
     double *np;  /* N p */
     double *phi; /* free gradient at x, as split leaves it */
     double *w;   /* spare */
-    size_t room[5];
+    double *memory;
+    size_t room;
     const TalusMetricBlock *metric; /* NULL: unscaled */
     TalusMetricBlock *metric_memory;
     size_t metric_room;
@@ -33,17 +34,22 @@ TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric)
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
 void talus_face_clear(TalusFaceWork *work);
 
-/* Sets work->norm by power iteration, or from `*carried` of an earlier solve: only a scaled operator
- * has a norm without a unit, which stays nearly the same from step to step. Call after
- * talus_face_begin; uses p and np. */
-void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double *carried);
-/* Power iteration estimates from below: raises the norm where |N d| shows more curvature, d'N d over
- * d'd, than it allows. */
+/* Sets work->norm by power iteration, or from that of an earlier solve (0: there was none): the norm
+ * of a scaled operator has no unit and is nearly the same from step to step. Uses p and np. */
+void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
+/* Power iteration estimates from below: raises the norm where a direction d shows more curvature,
+ * d'N d over d'd. */
 void talus_face_raise(TalusFaceWork *work, double dnd, double dd);
 
 /* The end of an iteration: talus_solve_next with the residual of x. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
-void talus_face_swap(double **a, double **b);
+
+static inline void talus_face_swap(double **a, double **b)
+{
+    double *kept = *a;
+    *a = *b;
+    *b = kept;
+}
 
 /* The gradient at x afresh: one product. */
 void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);
@@ -54,7 +60,7 @@ double talus_face_search(TalusSolve *solve, TalusFaceWork *work, double sign);
 /* The gradient after x has moved by a p: g + a N p, now and then afresh. Returns the products used. */
 int talus_face_follow(TalusSolve *solve, TalusFaceWork *work, double a);
 
-/* x = P(x - step d), the gradient there, and the test of the norm on the step taken. Uses p, np, w;
+/* x = P(x - step d), the gradient there, and the test of the norm on the step taken. Uses p and w;
  * starts conjugate gradients anew. One product. */
 void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, const double *d);
 
@@ -66,7 +72,8 @@ void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, con
 int talus_face_advance(TalusSolve *solve, TalusFaceWork *work, const TalusFace *face, double step,
                        bool half_step);
 
-/* x = x - a d with the a of talus_face_search. d must be such that no a > 0 leaves the set. Starts conjugate gradients anew. Returns the products used. */
+/* x = x - a d with the a of talus_face_search. d must be such that no a > 0 leaves the set. Starts
+ * conjugate gradients anew. Returns the products used. */
 int talus_face_minimise(TalusSolve *solve, TalusFaceWork *work, double *d);
 
 #endif

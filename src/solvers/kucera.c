@@ -63,7 +63,7 @@ static TalusStatus solve_kucera(TalusSolve *s)
     TalusStatus status = talus_face_begin(s, w, p->metric);
     if (status != TALUS_OK)
         return status;
-    talus_face_norm(s, w, &state->norm);
+    talus_face_norm(s, w, state->norm);
     iterate(s, p, w);
     state->norm = w->norm;
     talus_face_end(s, w);
@@ -77,7 +77,8 @@ static void clear(void *work)
 
 const TalusSolverType talus_solver_kucera = {
     .name = "kucera",
-    .summary = "conjugate gradients on faces with projected gradients between them",
+    .summary =
+        "conjugate gradients on faces, projected gradients between: bounds, and cones slowly",
     .reference = "heyn-2012 Eqs. (25)-(29); Kucera 2008",
     .takes = TALUS_TAKES_ALL,
     .params = params,

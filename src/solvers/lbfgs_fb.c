@@ -29,16 +29,26 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300 };
+/* Residual over tolerance at which OGM-G begins: at first, bounds, and how it is learnt. */
+static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 1.5;
+
+/* OGM-G is left out for tolerances below TIGHT times the residual at the start, and where the last
+ * factor APPROACH took fewer products than it would. */
+static const double TIGHT = 1e-5, APPROACH = 4.0;
+
+enum { MAX_FINISH = 400 };
+
+enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
 typedef struct Params {
-    int metric, memory, check, patience;
-    double step, rise, margin;
+    int metric, memory, check, finish, patience;
+    double step, rise, margin, near;
 } Params;
 
 typedef struct State {
     double norm;  /* L, 0 before the first solve */
     int64_t uses; /* solves since it was estimated */
+    double near;  /* times the tolerance: residual at which OGM-G begins; 0 before the first */
 } State;
 
 enum { VECTORS = 10 };
@@ -58,9 +68,14 @@ typedef struct Run {
     State *state;
     TalusQuasi q;
     TalusLbfgs h;
-    double r2, rg;      /* |R|^2 and R'g */
-    double smooth_r2;   /* |R_z|^2 */
-    double watched2;    /* |z|^2 when the watch was last asked to look */
+    double r2, rg;         /* |R|^2 and R'g */
+    double smooth_r2;      /* |R_z|^2 */
+    double watched2;       /* |z|^2 when the watch was last asked to look */
+    double reached;        /* residual of z in the norm that is asked for */
+    double start;          /* residual at the start */
+    bool approached;       /* the residual has come within APPROACH times what OGM-G begins at; */
+    int approach_products; /* when it did, far back for a start within */
+    double polish_below;   /* |R|^2 below which OGM-G may be tried again */
     double claim_below; /* a claim that failed is not repeated before the residual is below this */
     double mark;        /* residual at the last halving, */
     int mark_products;  /*   and when that was */
@@ -78,8 +93,12 @@ static const TalusParam params[] = {
      "step of the forward-backward map, times L"},
     {"rise", TALUS_PARAM_REAL, offsetof(Params, rise), 10.0, 0.0, 1e6, NULL,
      "a step stands while |R|^2 stays below this times the old one"},
-    {"check", TALUS_PARAM_INT, offsetof(Params, check), 3, 1, 1000, NULL,
+    {"check", TALUS_PARAM_INT, offsetof(Params, check), 2, 1, 1000, NULL,
      "iterations between smoothing and residual evaluation"},
+    {"finish", TALUS_PARAM_INT, offsetof(Params, finish), 80, 0, MAX_FINISH, NULL,
+     "iterations of OGM-G in the last phase; 0: no such phase"},
+    {"near", TALUS_PARAM_REAL, offsetof(Params, near), 4.0, 1.25, 100.0, NULL,
+     "residual over tolerance at which that phase first begins; learnt after that"},
     {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
      "factor on the norm estimate"},
     {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 1500, 1, 1e9, NULL,
@@ -166,10 +185,12 @@ static void start_smoothing(Run *run, TalusSmoothSums *sums)
 
 /* ---- one iteration ---- */
 
-/* Takes the direction of the weights; the sums of where it leads. */
-static void step(Run *run, const double *weight, TalusQuasiSums *sums)
+/* Takes the direction d = -H R; the sums of where it leads. */
+static void step(Run *run, TalusQuasiSums *sums)
 {
+    double weight[2 * TALUS_PAIRS + 1];
     run->q.unit = unit_of(run->r2);
+    talus_lbfgs_direction(&run->h, weight);
     run->s->backend->quasi_direction(run->s->op, &run->q, weight);
     run->s->backend->quasi_step(run->s->op, &run->q, sums);
 }
@@ -215,14 +236,16 @@ static void watch_norm(Run *run, const TalusQuasiSums *sums, double *along)
 /* One iteration up to its new x; returns its products. `along` is R_z'R. */
 static int advance(Run *run, double *along)
 {
-    const double plain[2 * TALUS_PAIRS + 1] = {-1.0};
-    double weight[2 * TALUS_PAIRS + 1];
     int products = 1;
     TalusQuasiSums sums;
-    talus_lbfgs_direction(&run->h, weight);
-    step(run, weight, &sums);
-    if (!stands(run, &sums)) {
-        step(run, plain, &sums);
+    step(run, &sums);
+    run->q.halve = true;
+    for (int k = 0; k < HALVINGS && !stands(run, &sums); k++)
+        run->s->backend->quasi_step(run->s->op, &run->q, &sums);
+    run->q.halve = false;
+    if (!stands(run, &sums)) { /* the plain step T(x) */
+        talus_lbfgs_forget(&run->h, &run->q);
+        step(run, &sums);
         products++;
     }
     move(run, &sums);
@@ -249,31 +272,53 @@ static void smooth(Run *run, double along, TalusSmoothSums *sums)
 
 /* ---- measuring ---- */
 
-/* P(z) in x_next. */
-static const double *projected(Run *run)
+/* P(x) in x_next. */
+static const double *projected(Run *run, const double *x)
 {
-    copy(run, run->q.smooth_x, run->q.x_next);
+    copy(run, x, run->q.x_next);
     run->s->backend->project(run->s->op, run->q.metric, run->q.x_next);
     return run->q.x_next;
 }
 
-/* Whether z is good enough to have P(z) measured, which `sums` then holds. */
-static bool claims(Run *run, TalusSmoothSums *sums)
+static double goal(const Run *run)
 {
-    TalusForward measured;
-    const TalusSolveOptions *options = run->s->options;
-    double rms = sqrt(sums->residual2 / run->s->op->blocks);
-    double reached = options->norm == TALUS_NORM_MAX ? sums->residual_max : rms;
-    if (!(reached <= fmin(options->tolerance * run->s->strictness, run->claim_below)))
-        return false;
-    run->claim_below = 0.9 * reached;
-    const double *z = projected(run);
-    run->s->backend->gradient(run->s->op, run->q.metric, z, true, run->q.g_next);
-    run->s->backend->forward_backward(run->s->op, run->q.metric, z, run->q.g_next, run->q.step,
-                                      NULL, NULL, &measured);
-    sums->residual2 = measured.residual2;
-    sums->residual_max = measured.residual_max;
-    return true;
+    return run->s->options->tolerance * run->s->strictness;
+}
+
+/* The residual in the norm that is asked for. */
+static double reached(const Run *run, double residual2, double residual_max)
+{
+    return run->s->options->norm == TALUS_NORM_MAX ? residual_max
+                                                   : sqrt(residual2 / run->s->op->blocks);
+}
+
+/* The end of an iteration at x, whose residual is given: true to go on. Where it would do, P(x) is
+ * measured with a product of its own: that is what goes out. Overwrites the next iterate. */
+static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
+{
+    TalusSolve *s = run->s;
+    double now = reached(run, residual2, residual_max);
+    bool claim = now <= fmin(goal(run), run->claim_below);
+    if (claim) {
+        TalusForward sums;
+        const double *shown = projected(run, x);
+        run->claim_below = 0.9 * now;
+        s->backend->gradient(s->op, run->q.metric, shown, true, run->q.g_next);
+        s->backend->forward_backward(s->op, run->q.metric, shown, run->q.g_next, run->q.step, NULL,
+                                     NULL, &sums);
+        residual2 = sums.residual2;
+        residual_max = sums.residual_max;
+    }
+    talus_solve_count(s, products + claim);
+    const double *shown = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
+    double rms = sqrt(residual2 / s->op->blocks);
+    return talus_solve_show(s, shown, run->q.metric, rms) &&
+           talus_solve_continue(s, rms, residual_max);
+}
+
+static bool last_iteration(const TalusSolve *s)
+{
+    return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
 /* Quasi-Newton steps run away much faster than the watch for infeasible problems expects. */
@@ -285,25 +330,107 @@ static void suspect(Run *run, double x2)
     }
 }
 
-/* The end of an iteration: true to go on. */
+/* The end of a quasi-Newton iteration: true to go on. */
 static bool finish(Run *run, int products, double along)
 {
     TalusSolve *s = run->s;
     TalusSmoothSums sums;
-    bool last = s->info->iterations + 1 >= s->options->max_iterations;
-    if (++run->since_check < run->p->check && !last) {
+    if (++run->since_check < run->p->check && !last_iteration(s)) {
         talus_solve_count(s, products);
         return talus_solve_within_budget(s);
     }
     run->since_check = 0;
     smooth(run, along, &sums);
     suspect(run, sums.x2);
-    products += claims(run, &sums);
-    talus_solve_count(s, products);
-    double rms = sqrt(sums.residual2 / s->op->blocks);
-    const double *shown = talus_solve_wants_iterate(s) ? projected(run) : run->q.x_next;
-    return talus_solve_show(s, shown, run->q.metric, rms) &&
-           talus_solve_continue(s, rms, sums.residual_max);
+    run->reached = reached(run, sums.residual2, sums.residual_max);
+    return judge(run, products, run->q.smooth_x, sums.residual2, sums.residual_max);
+}
+
+/* ---- the last phase ---- */
+
+/* theta of OGM-G with `length` iterations: theta_N = 1, backwards to theta_0. */
+static void ogm_weights(int length, double *theta)
+{
+    theta[length] = 1.0;
+    for (int i = length - 1; i > 0; i--)
+        theta[i] = 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta[i + 1] * theta[i + 1]));
+    theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
+}
+
+/* One run of OGM-G from z and its gradient. True to go on, with z and its gradient at its end. */
+static bool polish(Run *run, int length)
+{
+    TalusSolve *s = run->s;
+    TalusQuasi *q = &run->q;
+    double theta[MAX_FINISH + 1], residual2, residual_max;
+    ogm_weights(length, theta);
+    copy(run, q->smooth_x, q->d);
+    for (int i = 0; i < length; i++) {
+        double t = theta[i], next = 2.0 * theta[i + 1] - 1.0, now = 2.0 * t - 1.0;
+        TalusOgm o = {.metric = q->metric,
+                      .x = q->smooth_x,
+                      .g = q->smooth_g,
+                      .y = q->d,
+                      .x_next = q->smooth_r,
+                      .step = 1.0 / run->state->norm,
+                      .along = (t - 1.0) * next / (t * now),
+                      .over = next / now,
+                      .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
+        s->backend->ogm_step(s->op, &o, &residual2, &residual_max);
+        int products = (i > 0) + (i == length - 1); /* of x, and of the last x_next */
+        if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max))
+            return false;
+        if (!o.want_residual) {
+            talus_solve_count(s, products);
+            if (!talus_solve_within_budget(s))
+                return false;
+        }
+        swap(&q->smooth_x, &q->smooth_r);
+        s->backend->gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
+    }
+    return true;
+}
+
+/* Lowers the residual of z, already near the goal, by OGM-G, again as long as that halves it; x and
+ * the pairs stay as they are. Learns how near it has to be. True to go on with quasi-Newton steps. */
+static bool polish_down(Run *run)
+{
+    TalusQuasi *q = &run->q;
+    State *state = run->state;
+    double before, now = run->reached, near = state->near;
+    do {
+        TalusForward sums;
+        run->claim_below = INFINITY;
+        if (!polish(run, run->p->finish)) {
+            if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && state->near == near)
+                state->near = fmin(NEAR_RISES * near, MAX_NEAR);
+            return false;
+        }
+        run->s->backend->forward_backward(run->s->op, q->metric, q->smooth_x, q->smooth_g, q->step,
+                                          NULL, q->smooth_r, &sums);
+        run->smooth_r2 = sums.r2;
+        before = now;
+        now = reached(run, sums.residual2, sums.residual_max);
+        state->near = fmax(state->near / NEAR_FALLS, MIN_NEAR);
+    } while (now < 0.5 * before && now <= state->near * goal(run));
+    run->claim_below = INFINITY;
+    run->polish_below = run->r2 / (NEAR_FALLS * NEAR_FALLS);
+    return true;
+}
+
+/* Whether OGM-G is worth a try: z is near a goal that is not very tight, quasi-Newton steps were slow
+ * on the way there, and x has come on since the last try. */
+static bool is_near(Run *run)
+{
+    double near = run->state->near * goal(run);
+    if (run->p->finish == 0 || run->since_check > 0 || goal(run) < TIGHT * run->start)
+        return false;
+    if (run->reached <= APPROACH * near && !run->approached) {
+        run->approached = true;
+        run->approach_products = run->s->info->products;
+    }
+    return run->reached <= near && run->r2 < run->polish_below &&
+           run->s->info->products - run->approach_products >= run->p->finish;
 }
 
 /* True when the residual has not halved for too long. */
@@ -354,6 +481,9 @@ static bool begin(Run *run)
     residual_anew(run, false, &sums);
     start_smoothing(run, &smoothed);
     run->watched2 = smoothed.x2;
+    run->reached = run->start = reached(run, sums.residual2, sums.residual_max);
+    run->approached = run->start <= APPROACH * run->state->near * goal(run);
+    run->approach_products = -run->p->finish;
     run->mark = run->r2;
     run->mark_products = s->info->products;
     return talus_solve_next(s, 1, run->q.x, run->q.metric, sums.residual2, sums.residual_max);
@@ -362,19 +492,29 @@ static bool begin(Run *run)
 static TalusStatus solve_lbfgs(TalusSolve *s)
 {
     Work *w = s->work;
-    Run run = {.s = s, .p = s->params, .state = s->state, .claim_below = INFINITY};
+    Run run = {.s = s,
+               .p = s->params,
+               .state = s->state,
+               .claim_below = INFINITY,
+               .polish_below = INFINITY};
     TALUS_TRY(reserve(s, w, run.p->memory + 1));
     talus_solver_metric(s, (TalusMetric)run.p->metric, w->metric);
     place_vectors(&run, w);
     estimate_norm(&run);
+    if (!(run.state->near > 0.0))
+        run.state->near = run.p->near;
     bool go = begin(&run), slow = false;
+    if (go && is_near(&run))
+        go = polish_down(&run);
     while (go && !slow) {
         double along;
         int products = advance(&run, &along);
         go = finish(&run, products, along);
+        if (go && is_near(&run))
+            go = polish_down(&run);
         slow = stuck(&run);
     }
-    copy(&run, projected(&run), s->gamma);
+    copy(&run, projected(&run, run.q.smooth_x), s->gamma);
     s->backend->scale(s->op, run.q.metric, false, s->gamma);
     return go ? fall_back(s, w) : TALUS_OK;
 }

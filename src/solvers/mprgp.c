@@ -76,7 +76,7 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     TalusStatus status = talus_face_begin(s, w, p->metric);
     if (status != TALUS_OK)
         return status;
-    talus_face_norm(s, w, &state->norm);
+    talus_face_norm(s, w, state->norm);
     iterate(s, p, w);
     state->norm = w->norm;
     talus_face_end(s, w);
@@ -90,7 +90,7 @@ static void clear(void *work)
 
 const TalusSolverType talus_solver_mprgp = {
     .name = "mprgp",
-    .summary = "proportioning of faces solved by conjugate gradients: best without friction",
+    .summary = "conjugate gradients on faces, left in proportion: bounds, and cones slowly",
     .reference = "pospisil-2015 Algorithm 2; Dostal and Kozubek 2012 for cones",
     .takes = TALUS_TAKES_ALL,
     .params = params,

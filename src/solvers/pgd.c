@@ -5,7 +5,7 @@
  * set. The paper forms r afresh each time, two products per iteration; here r is updated by a N p
  * where the last projection changed nothing: the same iterates, and two products only where it did.
  * The paper is unscaled (metric=none). Slow: steepest descent. No proof of convergence, since the
- * projection may undo the descent; on cones it stalls early (docs/solvers.md). */
+ * projection may undo the descent. Not for cones, for the reason given in cpg.c. */
 #include "solvers/face.h"
 
 #include <math.h>

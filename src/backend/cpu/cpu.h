@@ -93,6 +93,9 @@ void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
+void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+                        double *residual_max);
+
 /* quasi.c */
 void talus_cpu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight);
 void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);

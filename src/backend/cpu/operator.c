@@ -284,6 +284,7 @@ const TalusBackend talus_backend_cpu = {
     .quasi_direction = talus_cpu_quasi_direction,
     .quasi_step = talus_cpu_quasi_step,
     .quasi_smooth = talus_cpu_quasi_smooth,
+    .ogm_step = talus_cpu_ogm_step,
     .sweep_begin = talus_cpu_sweep_begin,
     .sweep_run = talus_cpu_sweep_run,
     .sweep_end = talus_cpu_sweep_end,

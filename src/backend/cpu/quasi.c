@@ -109,9 +109,20 @@ typedef struct Moved {
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
+/* Half of the d and of the w = g_next - g of the last step. */
+KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
+{
+    load3(q->g_next, pair, w);
+    for (int k = 0; k < 3; k++) {
+        d[k] *= 0.5;
+        w[k] = 0.5 * (w[k] - g[k]);
+    }
+    store3(q->d, pair, d);
+}
+
 /* Blocks i (and i+1) of a piece whose first block is `begin`, u holding D'M^-1 D S d there. */
 KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
-                      const double *u, Moved *sums)
+                      bool halve, const double *u, Moved *sums)
 {
     const Pair local = {pair->i - begin, pair->both};
     Lane m[4], x[3], g[3], d[3], w[3], t[3], old[3], sum[MOVED] = {{0}};
@@ -120,11 +131,16 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
     load3(q->g, pair, g);
     load3(q->d, pair, d);
     load3(q->smooth_r, pair, old);
-    load3(u, &local, w);
-    if (op->compliance)
-        w[0] += load1(op->compliance, pair) * m[0] * d[0];
+    if (halve) {
+        halve_step(q, pair, g, d, w);
+    } else {
+        load3(u, &local, w);
+        if (op->compliance)
+            w[0] += load1(op->compliance, pair) * m[0] * d[0];
+        for (int k = 0; k < 3; k++)
+            w[k] *= m[k > 0];
+    }
     for (int k = 0; k < 3; k++) {
-        w[k] *= m[k > 0];
         sum[2] += g[k] * d[k];
         sum[3] += d[k] * w[k];
         sum[4] += d[k] * d[k];
@@ -152,21 +168,30 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
     sums->smooth += live(pair, sum[6]);
 }
 
-/* Copies, so that the compiler need not fear that a store to a vector changes them. */
-static void cone_moves(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, const double *u,
-                       Moved *total)
+/* Copies, so that the compiler need not fear that a store to a vector changes them; `halve` is a
+ * constant after inlining. */
+KERNEL void cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
+                       const double *u, Moved *total)
 {
     Moved sums = *total;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES) {
         Pair pair = {i, true};
-        cone_move(&op, &q, begin, &pair, u, &sums);
+        cone_move(&op, &q, begin, &pair, halve, u, &sums);
     }
     if (i < end) {
         Pair last = {i, false};
-        cone_move(&op, &q, begin, &last, u, &sums);
+        cone_move(&op, &q, begin, &last, halve, u, &sums);
     }
     *total = sums;
+}
+
+static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
+{
+    if (pass->q->halve)
+        cone_range(*pass->op, *pass->q, begin, end, true, u, sums);
+    else
+        cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
 static void nonneg_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
@@ -174,8 +199,13 @@ static void nonneg_moves(const Pass *pass, int64_t begin, int64_t end, const dou
     const TalusOperator *op = pass->op;
     const TalusQuasi *q = pass->q;
     for (int64_t i = begin; i < end; i++) {
-        double s = q->metric[i][0], d = q->d[i], g = q->g[i], w = u[i - begin];
-        w = s * (op->compliance ? w + op->compliance[i] * s * d : w);
+        double s = q->metric[i][0], d = q->d[i], g = q->g[i], w;
+        if (q->halve) {
+            d = q->d[i] = 0.5 * d;
+            w = 0.5 * (q->g_next[i] - g);
+        } else {
+            w = s * (u[i - begin] + (op->compliance ? op->compliance[i] * s * d : 0.0));
+        }
         double x = q->x[i] + d;
         sums->gd[0] += g * d;
         sums->dw[0] += d * w;
@@ -261,9 +291,10 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         double u[3 * PIECE];
         int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
         int64_t length = (stop - i) * op->rows;
-        product_piece(op, i, stop, u);
+        if (!q->halve)
+            product_piece(op, i, stop, u);
         if (op->rows == 3)
-            cone_moves(*op, *q, i, stop, u, &moved);
+            cone_moves(pass, i, stop, u, &moved);
         else
             nonneg_moves(pass, i, stop, u, &moved);
         store_pair(pass, first, length, &sy, &yy);
@@ -287,7 +318,7 @@ void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQua
     enum { OWN = 9 };
     Pass pass = {.op = op, .q = q};
     double total[TALUS_VECTORS] = {0.0};
-    if (op->pair)
+    if (op->pair && !q->halve)
         talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, op->scratch->velocity);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++)

@@ -1,0 +1,52 @@
+#!/bin/sh
+# talus bench: the quick version of an experiment makes its tables, keeps its problems and results,
+# and takes them up again.
+set -u
+failures=0
+rm -rf cli_bench.work
+mkdir cli_bench.work
+cd cli_bench.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
+
+"$TALUS" bench heyn-9 2>err && fail "heyn-9 ran"
+contains err "talus: no experiment 'heyn-9'; did you mean 'heyn-1'?"
+"$TALUS" list experiments >list || fail "list experiments"
+for name in heyn-1 heyn-2 heyn-3; do contains list "  $name "; done
+
+"$TALUS" bench heyn-1 --quick --out one >table 2>err || fail "heyn-1: $(cat err)"
+contains table "125 spheres in a box"
+contains table "Table I"
+contains table "GPMINRES has Jacobi's 43,000-iteration objective"
+contains table "results in one"
+for file in report.html results.json trace.csv table-1.csv; do
+    [ -s one/$file ] || fail "one/$file is missing"
+done
+[ "$(ls one/*.talus | wc -l)" -eq 1 ] || fail "problems: $(ls one)"
+# every run of the paper has its row, with jacobi's objective falling from one to the next
+grep '^jacobi' one/table-1.csv | awk -F, '
+    NR > 1 && !($3 <= last) { exit 1 } { last = $3; n++ } END { if (n != 4) exit 1 }' ||
+    fail "Table I: $(cat one/table-1.csv)"
+# the other solvers ran, too
+for solver in $("$TALUS" list solvers | sed -n 's/^  \([a-z][^ ]*\).*/\1/p' | grep -vx auto); do
+    grep -q "^  $solver[ 0-9]" table || fail "$solver is not in the table"
+done
+
+cp one/results.json before
+"$TALUS" bench heyn-1 --quick --out one --json >out.json 2>err2 || fail "again: $(cat err2)"
+grep -q 'settled until' err2 && fail "settled again: $(cat err2)"
+[ "$(grep -c '(kept)' err2)" -eq "$(grep -c 'iterations, residual' err)" ] ||
+    fail "not everything was kept: $(cat err2)"
+contains out.json '"experiment": "heyn-1"'
+contains out.json '"title": "Table I"'
+grep -v '"date"' before >a
+grep -v '"date"' one/results.json | cmp -s - a || fail "results.json changed though all was kept"
+
+[ $failures -eq 0 ] && echo "cli_bench: passed"
+[ $failures -eq 0 ]

@@ -1,0 +1,158 @@
+#!/bin/sh
+# talus solve: lists of solvers, refusals, traces, keeping and resuming, saving and comparing. What
+# its JSON holds is looked at by test_cli_json.c.
+set -u
+failures=0
+rm -rf cli_solve.work
+mkdir cli_solve.work
+cd cli_solve.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
+
+# expect CODE TEXT ARGS...: the exit code, and TEXT on standard error
+expect() {
+    code=$1 text=$2
+    shift 2
+    "$TALUS" solve "$@" >out 2>err
+    got=$?
+    [ $got -eq "$code" ] || fail "talus solve $*: exit code $got, expected $code"
+    contains err "$text"
+    [ -s out ] && fail "talus solve $*: wrote to standard output"
+}
+
+extract() { "$TALUS" extract "$@" >/dev/null || fail "extract $*"; }
+extract settle-box --set bodies=27 --at 0.4 -o box.talus
+extract settle-cylinder --set bodies=60 --set vat=0.6 --at 0.4 -o smooth.talus
+
+# ---- lists: a comma starts a solver unless key=value follows it ----
+# names LIST: the solvers that ran, one per line
+names() {
+    "$TALUS" solve box.talus --max-iter 3 --quiet --json --solver "$1" |
+        sed -n 's/.*"solver": "\([^"]*\)".*/\1/p'
+}
+names 'gs:omega=1.5,order=random,jacobi,apgd,jacobi:omega=0.2,lambda=0.9' >found
+cat >expected <<'END'
+gs:omega=1.5,order=random
+jacobi
+apgd
+jacobi:omega=0.2,lambda=0.9
+END
+cmp -s found expected || fail "list of solvers: $(diff found expected)"
+"$TALUS" list solvers | sed -n 's/^  \([a-z][^ ]*\).*/\1/p' | grep -vx auto >expected
+names all >found
+cmp -s found expected || fail "all: $(diff found expected)"
+names jacobi,all >found
+(echo jacobi && cat expected) | cmp -s found - || fail "jacobi,all: $(cat found)"
+
+# ---- refusals come before any work ----
+expect 2 "talus: solve: expected PROBLEM..." --solver gs
+expect 2 "expected --solver NAME" box.talus
+expect 1 "an empty name" box.talus --solver gs,,jacobi
+expect 1 "an empty name" box.talus --solver ''
+expect 1 "did you mean 'gs'?" box.talus --solver jacobi,gss
+expect 1 "did you mean 'omega'?" box.talus --solver gs:omaga=1,jacobi
+expect 1 "no solver 'omega=1'" box.talus --solver omega=1
+expect 2 "--max-iter 0: expected more than 0" box.talus --solver gs --max-iter 0
+expect 2 "--tol 0 runs the whole budget" box.talus --solver gs --tol 0
+expect 2 "--save goes with one PROBLEM, not with 2" box.talus smooth.talus --solver gs --save f
+expect 1 "no/such/trace.csv: cannot write there" box.talus --solver gs --trace no/such/trace.csv
+expect 1 "missing.talus: cannot open" missing.talus --solver gs
+printf 'no problem at all' >junk
+expect 1 "junk: is not a Talus problem file" junk --solver gs
+
+# ---- the table: converged ones first; a solver that does not take the problem says why ----
+"$TALUS" solve box.talus --solver jacobi:omega=1e-6,apgd,gpcg --max-iter 2000 >out 2>err ||
+    fail "a solver that misses the tolerance is no failure: $(cat err)"
+grep -n 'converged\|budget' out | sed 's/^\([0-9]*\): *\([^ ]*\) *\([^ ]*\).*/\2 \3/' >found
+printf 'apgd converged\njacobi:omega=1e-6 budget\n' | cmp -s found - || fail "table: $(cat out)"
+contains out "gpcg: unsupported: solver gpcg: takes problems without friction, this one has it"
+
+# ---- the trace: first and last iterates, and quotes around commas ----
+"$TALUS" solve smooth.talus box.talus --solver apgd,gs:omega=1.2,order=random --quiet \
+    --trace trace.csv --tol 1e-5 || fail "--trace"
+head -1 trace.csv | grep -q '^problem,solver,iteration,applies,seconds,objective,natural,' ||
+    fail "head of the trace: $(head -1 trace.csv)"
+contains trace.csv 'smooth,apgd,0,0,'
+contains trace.csv 'box,"gs:omega=1.2,order=random",0,0,'
+sed 's/"[^"]*"/x/' trace.csv | awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' ||
+    fail "trace.csv is ragged"
+# relative residual: 1 at the start, at most the tolerance at the end
+grep '^smooth,apgd' trace.csv | awk -F, '
+    NR == 1 && ($8 < 1 - 1e-12 || $8 > 1 + 1e-12) { bad = 1 } { last = $8; active = $13 }
+    END { exit bad || !(last <= 1e-5) || !(active > 0) }' || fail "course of the trace"
+# contacts change from the start, and near the end no more
+grep '^smooth,apgd' trace.csv | awk -F, '{ n += $14; last = $14 } END { exit !(n > 0 && last < 3) }' ||
+    fail "changes of contacts"
+
+# ---- a report is kept, and taken up only for what is the same ----
+report() { "$TALUS" solve box.talus --report rep --solver "$@" >out 2>err || fail "report: $(cat err)"; }
+report apgd,gs --tol 1e-4
+for file in report.html results.json trace.csv; do [ -s rep/$file ] || fail "rep/$file is missing"; done
+grep -q 'kept' err && fail "a first call kept something: $(cat err)"
+cp out first
+report apgd,gs --tol 1e-4
+[ "$(grep -c 'kept from an earlier call' err)" -eq 2 ] || fail "not kept: $(cat err)"
+cmp -s out first || fail "the kept table differs: $(diff first out)"
+report apgd,jacobi,gs --tol 1e-4
+[ "$(grep -c 'kept from an earlier call' err)" -eq 2 ] || fail "with one more: $(cat err)"
+report apgd --tol 1e-3
+grep -q 'kept' err && fail "kept in spite of another tolerance"
+report apgd --tol 1e-3 --fresh
+grep -q 'kept' err && fail "--fresh kept something"
+cp smooth.talus box2.talus && cp box.talus keep.talus && cp smooth.talus box.talus
+report apgd --tol 1e-3
+grep -q 'kept' err && fail "kept in spite of another problem"
+cp keep.talus box.talus
+echo '[1, 2]' >rep/results.json
+expect 1 "rep/results.json: holds no results of Talus" box.talus --solver gs --report rep
+contains err "--fresh starts anew"
+
+# ---- stopped: what was reached is reported; the same call goes on ----
+# An omega this small would take days.
+stop_it() {
+    "$TALUS" solve box.talus --solver apgd,jacobi:omega=1e-6 --tol 1e-6 --max-iter 1000000000 \
+        --report stopped --json >out 2>err &
+    pid=$!
+    tries=0
+    until grep -q "$1" stopped/results.json err 2>/dev/null || [ $tries -gt 200 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    sleep 0.2
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code -eq 143 ] || fail "stopped: exit code $code, $(cat err)"
+    contains err "stopped by SIGTERM; the same command goes on"
+}
+stop_it '"solver": "apgd"'
+contains out '"interrupted": true'
+contains out '"outcome": "converged"'
+stop_it 'apgd on box: kept from an earlier call'
+grep -q 'jacobi.*kept' err && fail "an interrupted result was kept"
+
+# ---- saving and comparing ----
+if "$TALUS" list features | grep -q 'not in this build'; then
+    expect 1 "FCLIB files are not in this build" box.talus --solver apgd --save saved.hdf5
+    [ -e saved.hdf5 ] && fail "saved.hdf5 exists"
+else
+    for problem in box smooth; do
+        "$TALUS" solve $problem.talus --solver jacobi,apgd --tol 1e-9 --max-iter 20000 \
+            --save $problem.hdf5 >out 2>err || fail "--save: $(cat err)"
+        contains err "which has the smallest residual"
+        "$TALUS" solve $problem.hdf5 --solver gs --tol 1e-7 --max-iter 50000 --json --quiet \
+            --reference $problem.hdf5 >out 2>err || fail "--reference: $(cat err)"
+        sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out | head -1 |
+            awk '{ exit !($1 > 0 && $1 < 1e-5) }' || fail "velocity error: $(cat out)"
+    done
+    expect 1 "smooth.hdf5" box.talus --solver gs --reference smooth.hdf5
+fi
+
+[ $failures -eq 0 ] && echo "cli_solve: passed"
+[ $failures -eq 0 ]
