@@ -426,6 +426,45 @@ TEST(damaged_heaps)
                "bad.hdf5: /fclib_local/spacedim: cannot be read: the file is damaged");
 }
 
+/* The place of the reference to a text in the heap: its length, the heap's address, its number. */
+static char *find_reference(const Image *image, uint64_t *heap)
+{
+    char *bytes = image->bytes;
+    *heap = 0;
+    for (size_t i = 0; i + 16 <= image->size && !*heap; i += 8)
+        if (memcmp(bytes + i, "GCOL", 4) == 0)
+            *heap = i;
+    for (size_t i = 0; i + 16 <= image->size; i++)
+        if (memcmp(bytes + i, &(uint32_t){12}, 4) == 0 && memcmp(bytes + i + 4, heap, 8) == 0)
+            return bytes + i;
+    return NULL;
+}
+
+static void spoil_text(bool in_heap, size_t offset, uint32_t with)
+{
+    const Change change = {{.path = "/fclib_local/info/title"}, variable_text};
+    Image image = make_image(local_file, &change, 1);
+    uint64_t heap;
+    char *at = find_reference(&image, &heap);
+    REQUIRE(at != NULL && heap > 0);
+    memcpy((in_heap ? (char *)image.bytes + heap : at) + offset, &with, sizeof with);
+    expect_refusal(image, "bad.hdf5: /fclib_local/info/title: cannot be read: the file is damaged");
+}
+
+/* HDF5 would write past its buffer where the reference and the heap differ in length. */
+TEST(damaged_texts)
+{
+    spoil_text(false, 0, 1000); /* longer than what the heap has */
+    spoil_text(false, 0, UINT32_MAX);
+    spoil_text(false, 4, UINT32_MAX); /* a heap outside the file */
+    spoil_text(false, 4, 8);          /* no heap there */
+    spoil_text(false, 12, 2);         /* no such object */
+    spoil_text(true, 8, 1u << 30);    /* a heap longer than the file */
+    spoil_text(true, 24, 1u << 30);   /* an object longer than the heap */
+    spoil_text(true, 24, 4);          /* one shorter than the text */
+    spoil_text(true, 4, 7);           /* another version */
+}
+
 /* ---- what cannot be condensed ---- */
 
 static void expect_no_problem(const Change *changes, int count, const char *message)
@@ -500,6 +539,7 @@ int main(void)
     RUN(types_and_extents);
     RUN(files);
     RUN(damaged_heaps);
+    RUN(damaged_texts);
     RUN(singular_systems);
     RUN(allocations_that_fail);
     return talus_test_result();

@@ -113,18 +113,6 @@ static void scalar(hid_t file, const char *path)
     H5Sclose(space);
 }
 
-static void variable_text(hid_t file, const char *path)
-{
-    const char *text = "two contacts";
-    hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
-    hid_t id = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text);
-    H5Dclose(id);
-    H5Tclose(type);
-    H5Sclose(space);
-}
-
 TEST(packed_scalars_and_variable_text)
 {
     const Change changes[] = {{{.path = "/fclib_local/W/x"}, packed},

@@ -365,6 +365,22 @@ TEST(every_allocation_may_fail)
     }
 }
 
+/* Impulses along a wedge's null space, so large that gamma - g / d is gamma: still unsolved. */
+TEST(huge_impulses_hide_no_residual)
+{
+    TestProblem p = make_wedge(0.0, 3);
+    TalusProblem *problem = NULL;
+    TalusResidual residual;
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+    double *gamma = talus_problem_gamma(problem);
+    for (int k = 0; k < talus_problem_size(problem); k++)
+        gamma[k] = ldexp(1.0, 80);
+    talus_problem_residual(problem, gamma, &residual);
+    CHECK(residual.rms > 0.0 && residual.max > 0.0);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 int main(void)
 {
     RUN(bad_contacts_are_refused);
@@ -377,5 +393,6 @@ int main(void)
     RUN(order_of_contacts_does_not_matter);
     RUN(rows_follow_from_friction);
     RUN(every_allocation_may_fail);
+    RUN(huge_impulses_hide_no_residual);
     return talus_test_result();
 }

@@ -226,6 +226,48 @@ TEST(work_on_a_solution_keeps_it)
     free_test_problem(&heap);
 }
 
+/* Other units: N four times and q twice as large, so gamma is half as large, bit by bit. */
+static void check_units(int rows, const char *spec)
+{
+    TestProblem p = make_explicit(12, 40, rows);
+    int n = verify_size(&p.def);
+    double *gamma[2];
+    for (int scaled = 0; scaled < 2; scaled++) {
+        TalusProblem *problem = NULL;
+        TalusSolver *solver = NULL;
+        TalusSolveOptions options = talus_solve_options_default();
+        TalusSolveInfo info;
+        for (int i = 0; scaled && i < p.def.row_start[n]; i++)
+            ((double *)p.def.values)[i] *= 4.0;
+        for (int i = 0; scaled && i < n; i++)
+            ((double *)p.def.offset)[i] *= 2.0;
+        options.tolerance = 0.0;
+        options.max_iterations = 60;
+        CHECK_OK(talus_problem_create(&p.def, NULL, &problem));
+        CHECK_OK(talus_solver_create(spec, &solver));
+        CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        gamma[scaled] = malloc((size_t)n * sizeof(double));
+        for (int i = 0; i < n; i++)
+            gamma[scaled][i] = (scaled ? 2.0 : 1.0) * talus_problem_gamma(problem)[i];
+        talus_solver_destroy(solver);
+        talus_problem_destroy(problem);
+    }
+    if (!CHECK(memcmp(gamma[0], gamma[1], (size_t)n * sizeof(double)) == 0))
+        printf("    with %s\n", spec);
+    free(gamma[0]);
+    free(gamma[1]);
+    free_test_problem(&p);
+}
+
+TEST(units_do_not_show)
+{
+    for (int s = 0; s < ALL; s++) {
+        check_units(1, all[s]);
+        if (strncmp(all[s], "kucera", 6) == 0 || strncmp(all[s], "mprgp", 5) == 0)
+            check_units(3, all[s]);
+    }
+}
+
 /* ---- the driver's side ---- */
 
 TEST(cones_are_refused_by_name)
@@ -280,6 +322,7 @@ int main(void)
     RUN(gradients_are_formed_afresh);
     RUN(a_norm_that_is_too_small_is_raised);
     RUN(work_on_a_solution_keeps_it);
+    RUN(units_do_not_show);
     RUN(cones_are_refused_by_name);
     RUN(a_second_solve_allocates_nothing);
     return talus_test_result();

@@ -79,8 +79,7 @@ static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *soluti
         q += point.q[k] * point.q[k];
     if (solution->u && q > 0.0)
         found->stored_u = distance(as_stored, solution->u, n) / sqrt(q);
-    if (!problem->global && talus_fclib_asymmetry(problem, &asymmetry) == TALUS_OK &&
-        asymmetry > 0.0)
+    if (talus_fclib_asymmetry(problem, &asymmetry) == TALUS_OK && asymmetry > 0.0)
         found->as_stored = error_as_stored(problem, &point, as_stored);
     verify_free(&point);
     free(as_stored);

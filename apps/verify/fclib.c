@@ -2,7 +2,8 @@
  *
  * M is taken apart into the groups of unknowns that it couples (a rigid body, or a whole finite
  * element mesh), each inverted by Gauss-Jordan with pivoting. With joints the groups are those of M
- * and G together, and what is inverted is [M -G; G' 0]. */
+ * and G together, and what is inverted is [M -G; G' 0]. Where M is not symmetric, neither is
+ * W = H' M^-1 H, and the convex problem has (W + W')/2. */
 #include "point.h"
 
 #include <math.h>
@@ -129,7 +130,7 @@ static bool invert(double *a, double *inverse, int n)
     return true;
 }
 
-/* The group's own part of (M + M')/2, and of -G and G'. */
+/* The group's own part of M, and of -G and G'. */
 static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
 {
     const Group *group = &s->group[g];
@@ -140,8 +141,7 @@ static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
             continue;
         for (int k = f->M.start[row]; k < f->M.start[row + 1]; k++) {
             size_t j = (size_t)s->place_of[f->M.column[k]];
-            a[(size_t)i * n + j] += 0.5 * f->M.value[k];
-            a[j * n + (size_t)i] += 0.5 * f->M.value[k];
+            a[(size_t)i * n + j] += f->M.value[k];
         }
         for (int k = s->joints ? f->G.start[row] : 0; s->joints && k < f->G.start[row + 1]; k++) {
             size_t j = (size_t)s->place_of[s->dofs + f->G.column[k]];
@@ -181,16 +181,17 @@ static double inverse_entry(const System *s, int i, int j)
     return group->inverse[(size_t)s->place_of[i] * (size_t)group->size + (size_t)s->place_of[j]];
 }
 
-/* x = inverse times y */
-static void solve(const System *s, const double *y, double *x)
+/* x = inverse times y, or its transpose times y */
+static void solve(const System *s, const double *y, bool transposed, double *x)
 {
     for (int g = 0; g < s->count; g++) {
         const Group *group = &s->group[g];
         for (int i = 0; i < group->size; i++) {
             double sum = 0.0;
-            for (int j = 0; j < group->size; j++)
-                sum += group->inverse[(size_t)i * (size_t)group->size + (size_t)j] *
-                       y[group->member[j]];
+            for (int j = 0; j < group->size; j++) {
+                size_t row = (size_t)(transposed ? j : i), column = (size_t)(transposed ? i : j);
+                sum += group->inverse[row * (size_t)group->size + column] * y[group->member[j]];
+            }
             x[group->member[i]] = sum;
         }
     }
@@ -198,24 +199,44 @@ static void solve(const System *s, const double *y, double *x)
 
 /* ---- contact velocities ---- */
 
-/* u = H'v + w with [M -G; G' 0] (v, l) = (f + H r, -b). */
-static void global_velocity(const TalusFclib *f, const System *s, const double *r, double *u)
+/* out += factor H' times the velocities of `force` */
+static void respond(const TalusFclib *f, const System *s, const double *force, bool transposed,
+                    double factor, double *out)
 {
-    size_t n = (size_t)(s->dofs + s->joints);
-    double *force = verify_zeros(n), *v = verify_zeros(n);
+    double *v = verify_zeros((size_t)(s->dofs + s->joints));
+    solve(s, force, transposed, v);
+    for (int row = 0; row < s->dofs; row++)
+        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
+            out[f->H.column[k]] += factor * f->H.value[k] * v[row];
+    free(v);
+}
+
+/* q = H'v + w with [M -G; G' 0] (v, l) = (f, -b). */
+static void global_offset(const TalusFclib *f, const System *s, double *q)
+{
+    double *force = verify_zeros((size_t)(s->dofs + s->joints));
     memcpy(force, f->f, (size_t)s->dofs * sizeof *force);
     for (int j = 0; j < s->joints; j++)
         force[s->dofs + j] = -(f->b ? f->b[j] : 0.0);
-    for (int row = 0; r && row < s->dofs; row++)
-        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
-            force[row] += f->H.value[k] * r[f->H.column[k]];
-    solve(s, force, v);
-    memcpy(u, f->w, (size_t)f->H.columns * sizeof *u);
+    memcpy(q, f->w, (size_t)f->H.columns * sizeof *q);
+    respond(f, s, force, false, 1.0, q);
+    free(force);
+}
+
+/* u = q + W r, or q + (W + W')/2 r. The inverse with joints has the block that maps forces to
+ * velocities in its upper left corner, whose transpose is that of the transposed inverse. */
+static void global_velocity(const TalusFclib *f, const System *s, const double *q, const double *r,
+                            bool symmetric, double *u)
+{
+    double *force = verify_zeros((size_t)(s->dofs + s->joints));
     for (int row = 0; row < s->dofs; row++)
         for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
-            u[f->H.column[k]] += f->H.value[k] * v[row];
+            force[row] += f->H.value[k] * r[f->H.column[k]];
+    memcpy(u, q, (size_t)f->H.columns * sizeof *u);
+    respond(f, s, force, false, symmetric ? 0.5 : 1.0, u);
+    if (symmetric)
+        respond(f, s, force, true, 0.5, u);
     free(force);
-    free(v);
 }
 
 /* Diagonal of H' M^-1 H: every pair of entries in a column of H. */
@@ -292,15 +313,18 @@ static bool frictionless(const TalusFclib *f)
     return true;
 }
 
-static bool global_rows(const TalusFclib *f, const double *r, Rows *all, const char **reason)
+static bool global_rows(const TalusFclib *f, const double *r, Rows *all, double *as_stored,
+                        const char **reason)
 {
     System s = {.dofs = f->M.rows, .joints = f->G.start ? f->G.columns : 0};
     make_groups(f, &s);
     bool good = invert_groups(f, &s, reason);
     if (good) {
-        global_velocity(f, &s, NULL, all->q);
-        global_velocity(f, &s, r, all->u);
+        global_offset(f, &s, all->q);
+        global_velocity(f, &s, all->q, r, true, all->u);
         global_diagonal(f, &s, all->diagonal);
+        if (as_stored)
+            global_velocity(f, &s, all->q, r, false, as_stored);
     }
     free_system(&s);
     return good;
@@ -313,20 +337,18 @@ bool verify_fclib_point(const TalusFclib *f, const double *r, VerifyPoint *out, 
     Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n)};
     bool good = true;
     if (f->global) {
-        good = global_rows(f, r, &all, reason);
+        good = global_rows(f, r, &all, as_stored, reason);
     } else {
         local_velocity(f, NULL, true, all.q);
         local_velocity(f, r, true, all.u);
         local_diagonal(f, all.diagonal);
+        if (as_stored)
+            local_velocity(f, r, false, as_stored);
     }
     if (good) {
         *out = verify_new_point(f->contacts, frictionless(f) ? 1 : f->dimension);
         fill_point(f, r, &all, out);
     }
-    if (good && as_stored && f->global)
-        memcpy(as_stored, all.u, n * sizeof *as_stored);
-    else if (good && as_stored)
-        local_velocity(f, r, false, as_stored);
     free(all.diagonal);
     free(all.q);
     free(all.u);

@@ -28,8 +28,9 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
 
-/* An FCLIB problem at impulses r in the rows of the file, with (W + W')/2 for W; where no contact has
- * friction the normal rows alone. `as_stored` may be NULL: u with W as stored, all rows of the file.
+/* An FCLIB problem at impulses r in the rows of the file, with (W + W')/2 for W (of a global problem
+ * H' M^-1 H); where no contact has friction the normal rows alone. `as_stored` may be NULL: u with W as
+ * stored, all rows of the file.
  * False with a reason when M cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, const double *r, VerifyPoint *out,
                         double *as_stored, const char **reason);

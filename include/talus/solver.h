@@ -15,7 +15,8 @@ typedef enum TalusOutcome {
     TALUS_OUTCOME_CONVERGED,  /* the recomputed residual is within the tolerance */
     TALUS_OUTCOME_BUDGET,     /* iterations or time used up; the residual says what was reached */
     TALUS_OUTCOME_INFEASIBLE, /* the constraints contradict each other (a wedged body) */
-    TALUS_OUTCOME_DIVERGED    /* a NaN or infinity; gamma is set to zero */
+    TALUS_OUTCOME_DIVERGED    /* a NaN, an infinity or a residual a thousand times that of zero
+                                 impulses; gamma is set to zero */
 } TalusOutcome;
 
 typedef enum TalusNorm { TALUS_NORM_RMS, TALUS_NORM_MAX } TalusNorm;

@@ -13,6 +13,7 @@ enum { NAME_BYTES = 256, TEXT_BYTES = 1 << 20, DEFLATE_RATIO = 1032, SLACK_BYTES
 
 struct TalusH5 {
     const char *name;
+    const void *bytes;
     size_t size;
     uint64_t budget; /* bytes that may still be read */
     hid_t file;
@@ -81,6 +82,7 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
     if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: is not an HDF5 file", name);
     TALUS_TRY(make(name, out));
+    (*out)->bytes = bytes;
     (*out)->size = size;
     (*out)->budget = (uint64_t)DEFLATE_RATIO * size + SLACK_BYTES;
     TalusStatus status = talus_h5_open_memory(bytes, size, &(*out)->file);
@@ -392,13 +394,6 @@ TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out)
 
 /* ---- text ---- */
 
-static TalusStatus copy_text(const char *text, size_t length, char **out)
-{
-    TALUS_TRY(talus_alloc((void **)out, length + 1, 1, "text"));
-    memcpy(*out, text, length);
-    return TALUS_OK;
-}
-
 static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set, char **out)
 {
     size_t size = H5Tget_size(set->type);
@@ -410,15 +405,23 @@ static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set
 
 static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *set, char **out)
 {
-    char *text = NULL;
-    TALUS_TRY(read_into(h5, path, set, set->type, &text));
-    size_t length = text ? strnlen(text, TEXT_BYTES + 1) : 0;
-    TalusStatus status =
-        length <= TEXT_BYTES
-            ? copy_text(text ? text : "", length, out)
-            : FAIL(h5, path, "has more text than the %d bytes expected", TEXT_BYTES);
-    H5free_memory(text);
-    return status;
+    const char *text;
+    size_t length, address = 0, size = 0;
+    hid_t list = H5Fget_create_plist(h5->file);
+    if (list < 0 || H5Pget_sizes(list, &address, &size) < 0 || address != 8 || size != 8)
+        address = 0;
+    if (list >= 0)
+        H5Pclose(list);
+    haddr_t offset = H5Dget_offset(set->id);
+    if (!address || offset == HADDR_UNDEF)
+        return FAIL(h5, path, "is stored in an unusual way: expected text of fixed length");
+    if (!talus_h5_variable_text(h5->bytes, h5->size, offset, &text, &length))
+        return FAIL(h5, path, "cannot be read: the file is damaged");
+    if (length > TEXT_BYTES)
+        return FAIL(h5, path, "has %zu bytes of text: expected at most %d", length, TEXT_BYTES);
+    TALUS_TRY(talus_alloc((void **)out, length + 1, 1, path));
+    memcpy(*out, text, length);
+    return TALUS_OK;
 }
 
 TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)

@@ -131,3 +131,69 @@ TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out)
         H5FDunregister(id); /* a file that is open keeps it */
     return TALUS_OK;
 }
+
+/* ---- text of variable length ---- */
+
+static bool take(const char *bytes, size_t size, uint64_t offset, void *out, size_t count)
+{
+    if (offset > size || count > size - offset)
+        return false;
+    memcpy(out, bytes + offset, count);
+    return true;
+}
+
+typedef struct HeapObject {
+    uint16_t index, references;
+    uint32_t reserved;
+    uint64_t size;
+} HeapObject;
+
+_Static_assert(sizeof(HeapObject) == 16, "heap objects are read as they lie in the file");
+
+/* Walks the objects of the collection at `heap` to the one of that index; 0 ends the list. */
+static bool find_object(const char *bytes, size_t size, uint64_t heap, uint32_t index,
+                        uint64_t *data, uint64_t *length)
+{
+    struct {
+        char magic[4];
+        uint8_t version, reserved[3];
+        uint64_t size;
+    } head;
+    HeapObject object;
+    if (!take(bytes, size, heap, &head, sizeof head) || memcmp(head.magic, "GCOL", 4) != 0 ||
+        head.version != 1 || head.size > size - heap)
+        return false;
+    uint64_t end = heap + head.size;
+    for (uint64_t at = heap + sizeof head; at + sizeof object <= end;) {
+        if (!take(bytes, size, at, &object, sizeof object) || object.index == 0)
+            return false;
+        at += sizeof object;
+        if (object.size > end - at)
+            return false;
+        if (object.index == index) {
+            *data = at;
+            *length = object.size;
+            return true;
+        }
+        at += (object.size + 7) / 8 * 8;
+    }
+    return false;
+}
+
+bool talus_h5_variable_text(const void *bytes, size_t size, uint64_t offset, const char **text,
+                            size_t *length)
+{
+    char reference[16];
+    uint32_t count, index;
+    uint64_t heap, data = 0, stored = 0;
+    if (!take(bytes, size, offset, reference, sizeof reference))
+        return false;
+    memcpy(&count, reference, sizeof count);
+    memcpy(&heap, reference + 4, sizeof heap);
+    memcpy(&index, reference + 12, sizeof index);
+    if (count > 0 && (!find_object(bytes, size, heap, index, &data, &stored) || stored < count))
+        return false;
+    *text = (const char *)bytes + data;
+    *length = count;
+    return true;
+}

@@ -55,6 +55,7 @@ typedef struct State {
 
 typedef struct Work {
     TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
+    TalusBest best;
     TalusVector g, t;
     TalusMetricBlock *metric;
     TalusSparse matrix; /* N + E + rho S^-2, */
@@ -160,6 +161,7 @@ static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
     s->backend->gradient(s->op, run->metric, run->z, true, w->g.at);
     s->info->products++;
     s->backend->forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
+    talus_best_offer(&w->best, s, run->z, sums->residual2);
 }
 
 static double quotient(double square, double by)
@@ -253,6 +255,7 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.room, n, "gradient"));
     TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.room, n, "error"));
     return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
@@ -326,6 +329,7 @@ static TalusStatus solve_admm(TalusSolve *s)
         prepare_norm(s, &run);
     start(s, &run);
     TALUS_TRY(iterate(s, p, &run));
+    talus_best_take(&w->best, s, s->gamma);
     s->backend->scale(s->op, run.metric, false, s->gamma);
     s->backend->project(s->op, NULL, s->gamma);
     return TALUS_OK;
@@ -335,6 +339,7 @@ static void clear(void *work)
 {
     Work *w = work;
     talus_extrapolate_clear(&w->extrapolation);
+    talus_best_clear(&w->best);
     talus_release(w->g.at);
     talus_release(w->t.at);
     talus_release(w->metric);

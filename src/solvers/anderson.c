@@ -12,7 +12,8 @@
  * that tests the step length at no cost.
  *   map=jacobi    omega over the diagonal (heyn-2012 Eq. 12)
  *   map=gradient  omega over the norm of the operator, by power iteration in the first solve
- * One product per iteration. */
+ * One product per iteration. The residual is not monotone; a solve that does not converge returns its best
+ * iterate. */
 #include "solvers/extrapolate.h"
 
 #include "base/memory.h"
@@ -41,6 +42,7 @@ typedef struct State {
 
 typedef struct Work {
     TalusExtrapolation extrapolation;
+    TalusBest best;
     TalusMetricBlock *metric;
     size_t metric_room;
 } Work;
@@ -94,9 +96,11 @@ static void shorten(TalusSolve *s, const Params *p, Run *run)
 static void iterate(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
+    TalusBest *best = &((Work *)s->work)->best;
     TalusForward sums;
     for (;;) {
         evaluate(s, run, &sums);
+        talus_best_offer(best, s, run->x, sums.residual2);
         if (!talus_solve_next(s, 1, run->x, run->metric, sums.residual2, sums.residual_max))
             return;
         if (talus_extrapolate(e, s) == TALUS_EXTRAPOLATE_EXPANDED)
@@ -125,6 +129,7 @@ static TalusStatus solve_anderson(TalusSolve *s)
     Work *w = s->work;
     Run run = {.x = s->gamma};
     TALUS_TRY(TALUS_RESERVE(w->metric, w->metric_room, (size_t)s->op->blocks, 0, "metric"));
+    TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, 1, p->memory));
     w->extrapolation.regular = p->regular;
     w->extrapolation.factor = p->factor;
@@ -134,6 +139,7 @@ static TalusStatus solve_anderson(TalusSolve *s)
     s->backend->scale(s->op, run.metric, true, run.x);
     talus_copy(s, run.x, w->extrapolation.part[0].y.at);
     iterate(s, p, &run);
+    talus_best_take(&w->best, s, s->gamma);
     s->backend->scale(s->op, run.metric, false, s->gamma);
     s->backend->project(s->op, NULL, s->gamma);
     return TALUS_OK;
@@ -143,6 +149,7 @@ static void clear(void *work)
 {
     Work *w = work;
     talus_extrapolate_clear(&w->extrapolation);
+    talus_best_clear(&w->best);
     talus_release(w->metric);
 }
 

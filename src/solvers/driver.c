@@ -16,20 +16,10 @@
 #include <string.h>
 
 static const TalusSolverType *const table[] = {
-    &talus_solver_apgd,
-    &talus_solver_lbfgs_fb,
-    &talus_solver_gs,
-    &talus_solver_jacobi,
-    &talus_solver_admm,
-    &talus_solver_anderson,
-    &talus_solver_cpg,
-    &talus_solver_gpcg,
-    &talus_solver_gpminres,
-    &talus_solver_gpminres_p,
-    &talus_solver_kucera,
-    &talus_solver_mprgp,
-    &talus_solver_pgd,
-    &talus_solver_spg,
+    &talus_solver_apgd,     &talus_solver_lbfgs_fb,   &talus_solver_gs,     &talus_solver_jacobi,
+    &talus_solver_admm,     &talus_solver_anderson,   &talus_solver_cpg,    &talus_solver_gpcg,
+    &talus_solver_gpminres, &talus_solver_gpminres_p, &talus_solver_kucera, &talus_solver_mprgp,
+    &talus_solver_pgd,      &talus_solver_spg,
 };
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
@@ -37,6 +27,9 @@ enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 /* "auto": up to this ratio of tolerance to reference speed apgd is the faster one (measured on
  * settling beds of 4,000 and 16,000 spheres), above it sweeps. */
 static const double LOOSE = 0.03;
+
+/* A residual this many times that of zero impulses is divergence. */
+static const double GROWN = 1e3;
 
 struct TalusSolver {
     const TalusSolverType *type;
@@ -302,16 +295,29 @@ static TalusStatus run(TalusSolver *s, TalusSolve *solve)
     }
 }
 
+/* Zero impulses are always at hand: a result that is GROWN times as bad is no result. The starting
+ * residual, which costs nothing, rules it out in all but strange cases. */
+static bool has_diverged(const TalusSolve *solve)
+{
+    const TalusSolveInfo *info = solve->info;
+    TalusMetrics metrics;
+    if (!isfinite(info->residual.rms))
+        return true;
+    return info->residual.rms > GROWN * info->start_residual &&
+           talus_problem_measure(solve->problem, solve->gamma, &metrics) == TALUS_OK &&
+           info->residual.rms > GROWN * metrics.natural_at_zero;
+}
+
 static void settle_outcome(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
     size_t n = (size_t)talus_problem_size(solve->problem);
-    if (!isfinite(info->residual.rms)) {
+    if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    } else if (has_diverged(solve)) {
         info->outcome = TALUS_OUTCOME_DIVERGED;
         memset(solve->gamma, 0, n * sizeof *solve->gamma);
         talus_problem_residual(solve->problem, solve->gamma, &info->residual);
-    } else if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
-        info->outcome = TALUS_OUTCOME_CONVERGED;
     }
 }
 

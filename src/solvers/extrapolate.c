@@ -7,17 +7,11 @@
 
 #include <math.h>
 
-static const double LARGEST = 1e5;
-static const double DRIFT = 0.999;
-static const double LONGEST = 65536.0;  /* sum of the coefficients' sizes */
-static const double ROUNDING = 0x1p-48; /* of f, relative to h */
+static const double LARGEST = 1e5;      /* sum of the coefficients' sizes */
+static const double ROUNDING = 0x1p-50; /* of f, relative to h */
 static const double SLACK = 1.0 + 1e-6; /* what |f| may grow in a plain step by rounding */
-
-void talus_copy(TalusSolve *solve, const double *from, double *to)
-{
-    const double one = 1.0;
-    solve->backend->combine(solve->op, 1, &from, &one, to);
-}
+static const double DRIFT = 0.999;      /* part of |f|^2 that no memory explains */
+static const double LONGEST = 65536.0;  /* stride */
 
 static void swap(TalusVector *a, TalusVector *b)
 {
@@ -79,7 +73,7 @@ void talus_extrapolate_forget(TalusExtrapolation *e)
     e->last = INFINITY;
 }
 
-/* sums[k] = dF_k'y over all parts. */
+/* sums[k] = dF_k'f, or dF_k'dF_slot, over all parts. */
 static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
                      double *sums)
 {

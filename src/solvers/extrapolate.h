@@ -2,24 +2,24 @@
  *
  * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, in the notation
  * of Walker and Ni 2011)
- *     c = argmin |f - dF c|,    y' = h - dH c.
+ *     c = argmin |f - dF c|,    y' = h - dH c + stride (f - dF c).
  * The Gram matrix of dF is scaled to a unit diagonal and `regular` is added to it. Columns of dF that are
- * rounding of h are left out, and coefficients whose sizes add up to more than 1e7 are not used: on an
- * infeasible problem f becomes constant. If an extrapolation makes |f| larger by more than `factor`, it
- * is taken back: the plain step of the point before follows, with an empty memory.
+ * rounding of h are left out, and coefficients whose sizes add up to more than 1e5 are not used.
+ *
+ * stride is 0 as long as the memory explains f. An iteration that drifts has a constant f that no
+ * difference can explain: towards a distant solution, or without end on an infeasible problem. Then stride is
+ * 1, 2, 4, ..., as long as the drift lasts.
+ *
+ * If an extrapolation makes |f| larger by more than `factor`, it is taken back: the plain step of the
+ * point before follows, with an empty memory.
  *
  * y may have two parts, each a vector of the problem's size. */
 #ifndef TALUS_SOLVERS_EXTRAPOLATE_H
 #define TALUS_SOLVERS_EXTRAPOLATE_H
 
-#include "solvers/solver.h"
+#include "solvers/best.h"
 
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
-
-typedef struct TalusVector {
-    double *at;
-    size_t room;
-} TalusVector;
 
 /* One part of y. The caller writes h for the y it finds; both change places in talus_extrapolate. */
 typedef struct TalusExtrapolated {
@@ -52,8 +52,5 @@ void talus_extrapolate_forget(TalusExtrapolation *e);
 /* From y and h(y) to the next y. */
 TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
 void talus_extrapolate_clear(TalusExtrapolation *e);
-
-/* to = from */
-void talus_copy(TalusSolve *solve, const double *from, double *to);
 
 #endif

@@ -30,13 +30,13 @@
 #include <string.h>
 
 /* Residual over tolerance at which OGM-G begins: at first, bounds, and how it is learnt. */
-static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 1.5;
+static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
 
 /* OGM-G is left out for tolerances below TIGHT times the residual at the start, and where the last
  * factor APPROACH took fewer products than it would. */
 static const double TIGHT = 1e-5, APPROACH = 4.0;
 
-enum { MAX_FINISH = 400 };
+enum { MIN_FINISH = 8, MAX_FINISH = 400 };
 
 enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
@@ -46,9 +46,10 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm;  /* L, 0 before the first solve */
-    int64_t uses; /* solves since it was estimated */
-    double near;  /* times the tolerance: residual at which OGM-G begins; 0 before the first */
+    double norm;    /* L, 0 before the first solve */
+    int64_t uses;   /* solves since it was estimated */
+    double near;    /* times the tolerance: residual at which OGM-G begins; 0 before the first */
+    int64_t length; /* iterations that OGM-G is planned for */
 } State;
 
 enum { VECTORS = 10 };
@@ -357,9 +358,19 @@ static void ogm_weights(int length, double *theta)
     theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
 }
 
-/* One run of OGM-G from z and its gradient. True to go on, with z and its gradient at its end. */
-static bool polish(Run *run, int length)
+/* The length for next time when this many iterations were enough. */
+static int64_t shorter(const Run *run, int64_t needed)
 {
+    if (needed < MIN_FINISH)
+        needed = MIN_FINISH;
+    return needed < run->p->finish ? needed : run->p->finish;
+}
+
+/* One run of OGM-G from z and its gradient. True to go on, with z and its gradient at its end. The
+ * weights depend on the planned length, which becomes what was needed. */
+static bool polish(Run *run)
+{
+    const int length = (int)run->state->length;
     TalusSolve *s = run->s;
     TalusQuasi *q = &run->q;
     double theta[MAX_FINISH + 1], residual2, residual_max;
@@ -378,8 +389,11 @@ static bool polish(Run *run, int length)
                       .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
         s->backend->ogm_step(s->op, &o, &residual2, &residual_max);
         int products = (i > 0) + (i == length - 1); /* of x, and of the last x_next */
-        if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max))
+        if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max)) {
+            if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
+                run->state->length = shorter(run, i + 2);
             return false;
+        }
         if (!o.want_residual) {
             talus_solve_count(s, products);
             if (!talus_solve_within_budget(s))
@@ -392,18 +406,20 @@ static bool polish(Run *run, int length)
 }
 
 /* Lowers the residual of z, already near the goal, by OGM-G, again as long as that halves it; x and
- * the pairs stay as they are. Learns how near it has to be. True to go on with quasi-Newton steps. */
+ * the pairs stay as they are. Learns the length, and how near z has to be. True to go on with
+ * quasi-Newton steps. */
 static bool polish_down(Run *run)
 {
     TalusQuasi *q = &run->q;
     State *state = run->state;
-    double before, now = run->reached, near = state->near;
+    double before, now = run->reached;
+    bool first = true, full;
     do {
         TalusForward sums;
         run->claim_below = INFINITY;
-        if (!polish(run, run->p->finish)) {
-            if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && state->near == near)
-                state->near = fmin(NEAR_RISES * near, MAX_NEAR);
+        if (!polish(run)) {
+            if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && first)
+                state->near = fmin(NEAR_RISES * state->near, MAX_NEAR);
             return false;
         }
         run->s->backend->forward_backward(run->s->op, q->metric, q->smooth_x, q->smooth_g, q->step,
@@ -411,8 +427,13 @@ static bool polish_down(Run *run)
         run->smooth_r2 = sums.r2;
         before = now;
         now = reached(run, sums.residual2, sums.residual_max);
-        state->near = fmax(state->near / NEAR_FALLS, MIN_NEAR);
-    } while (now < 0.5 * before && now <= state->near * goal(run));
+        full = state->length == run->p->finish;
+        if (full)
+            state->near = fmax(state->near / NEAR_FALLS, MIN_NEAR);
+        else
+            state->length = 2 * state->length < run->p->finish ? 2 * state->length : run->p->finish;
+        first = false;
+    } while (now < (full ? 0.5 : 1.0) * before && now <= state->near * goal(run));
     run->claim_below = INFINITY;
     run->polish_below = run->r2 / (NEAR_FALLS * NEAR_FALLS);
     return true;
@@ -430,7 +451,7 @@ static bool is_near(Run *run)
         run->approach_products = run->s->info->products;
     }
     return run->reached <= near && run->r2 < run->polish_below &&
-           run->s->info->products - run->approach_products >= run->p->finish;
+           run->s->info->products - run->approach_products >= run->state->length;
 }
 
 /* True when the residual has not halved for too long. */
@@ -503,6 +524,8 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
     estimate_norm(&run);
     if (!(run.state->near > 0.0))
         run.state->near = run.p->near;
+    if (run.state->length < 1 || run.state->length > run.p->finish)
+        run.state->length = run.p->finish;
     bool go = begin(&run), slow = false;
     if (go && is_near(&run))
         go = polish_down(&run);

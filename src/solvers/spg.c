@@ -19,7 +19,7 @@
  *
  * One product per iteration. Without friction a good method; with friction it is slow to pass
  * 5e-3 of the starting residual on rigid beds. */
-#include "solvers/solver.h"
+#include "solvers/best.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -39,17 +39,16 @@ typedef struct Params {
 } Params;
 
 typedef struct Work {
-    double *g, *d, *nd, *best;
+    double *g, *d, *nd;
+    TalusBest best;
     TalusMetricBlock *metric;
-    size_t g_room, d_room, nd_room, best_room, metric_room;
+    size_t g_room, d_room, nd_room, metric_room;
 } Work;
 
 typedef struct Run {
     const TalusMetricBlock *metric; /* NULL: not preconditioned */
     double *x, unit, alpha;
     double ahead[MAX_MEMORY + 1]; /* f of the last iterates less f of the present one, a ring */
-    double least;                 /* (24) of the iterate in work->best */
-    bool in_best;                 /* the iterate to return is there, not in x */
 } Run;
 
 static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
@@ -81,7 +80,7 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
     TALUS_TRY(s->backend->reserve(&w->g, &w->g_room, n, "gradient"));
     TALUS_TRY(s->backend->reserve(&w->d, &w->d_room, n, "direction"));
     TALUS_TRY(s->backend->reserve(&w->nd, &w->nd_room, n, "product"));
-    TALUS_TRY(s->backend->reserve(&w->best, &w->best_room, n, "fall-back impulses"));
+    TALUS_TRY(talus_best_begin(&w->best, s));
     return p->precondition ? TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric")
                            : TALUS_OK;
 }
@@ -98,7 +97,7 @@ static void refresh(TalusSolve *s, Run *run)
 static void start(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
-    *run = (Run){.x = s->gamma, .unit = 1.0, .least = INFINITY};
+    *run = (Run){.x = s->gamma, .unit = 1.0};
     if (p->precondition) {
         talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
         run->metric = (const TalusMetricBlock *)w->metric;
@@ -111,24 +110,13 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     refresh(s, run);
 }
 
-static void copy(TalusSolve *s, const double *from, double *to)
-{
-    const double one = 1.0;
-    s->backend->combine(s->op, 1, &from, &one, to);
-}
-
 /* Lines (24)-(26): keeps x if it is the best so far. The sums hold the residual of x. */
 static void keep_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
     s->backend->forward_backward(s->op, run->metric, run->x, w->g, tau, NULL, NULL, sums);
-    double measure = sqrt(sums->r2) / tau;
-    run->in_best = !(measure <= run->least);
-    if (run->in_best)
-        return;
-    run->least = measure;
-    copy(s, run->x, w->best);
+    talus_best_offer(&w->best, s, run->x, sqrt(sums->r2) / tau);
 }
 
 /* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. */
@@ -194,8 +182,7 @@ static TalusStatus solve_spg(TalusSolve *s)
         if (!descends || j % REFRESH == REFRESH - 1)
             refresh(s, &run);
     }
-    if (run.in_best && s->info->outcome == TALUS_OUTCOME_BUDGET)
-        copy(s, w->best, s->gamma);
+    talus_best_take(&w->best, s, s->gamma);
     if (run.metric)
         s->backend->scale(s->op, run.metric, false, s->gamma);
     s->backend->project(s->op, NULL, s->gamma);
@@ -208,7 +195,7 @@ static void clear(void *work)
     talus_release(w->g);
     talus_release(w->d);
     talus_release(w->nd);
-    talus_release(w->best);
+    talus_best_clear(&w->best);
     talus_release(w->metric);
 }
 

@@ -183,14 +183,19 @@ static inline void block_step(const TalusOperator *op, int64_t i, const double *
     talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
-/* Squared natural residual of block i. */
+/* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g
+ * itself: said so, because the difference would lose a small g beside huge impulses, and a problem
+ * without a solution would look solved. */
 static inline double block_residual2(const TalusOperator *op, int64_t i, const double *gamma,
                                      const double *g, double d)
 {
     double step[3], r2 = 0.0;
+    bool inside = true;
     block_step(op, i, gamma, g, 1.0 / d, step);
+    for (int k = 0; k < op->rows; k++)
+        inside = inside && step[k] == gamma[k] - 1.0 / d * g[k];
     for (int k = 0; k < op->rows; k++) {
-        double r = d * (gamma[k] - step[k]);
+        double r = inside ? g[k] : d * (gamma[k] - step[k]);
         r2 += r * r;
     }
     return r2;

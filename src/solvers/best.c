@@ -1,0 +1,42 @@
+/* solvers/best.c - copies of iterates. */
+#include "solvers/best.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+void talus_copy(TalusSolve *solve, const double *from, double *to)
+{
+    const double one = 1.0;
+    solve->backend->combine(solve->op, 1, &from, &one, to);
+}
+
+TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve)
+{
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    best->least = INFINITY;
+    best->kept = false;
+    return solve->backend->reserve(&best->x.at, &best->x.room, n, "best impulses");
+}
+
+void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure)
+{
+    best->kept = !(measure <= best->least);
+    if (best->kept)
+        return;
+    best->least = measure;
+    talus_copy(solve, x, best->x.at);
+}
+
+void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
+{
+    TalusOutcome outcome = solve->info->outcome;
+    bool ended = outcome == TALUS_OUTCOME_BUDGET || outcome == TALUS_OUTCOME_INFEASIBLE;
+    if (best->kept && ended && isfinite(best->least))
+        talus_copy(solve, best->x.at, x);
+}
+
+void talus_best_clear(TalusBest *best)
+{
+    talus_release(best->x.at);
+}

@@ -1,0 +1,45 @@
+/* What the driver makes of a solver's result. */
+
+#include "support/test.h"
+
+#include <math.h>
+#include <talus/solver.h>
+
+/* Two contacts that nearly undo each other: gamma would be 1e4, and Jacobi with omega = 2 swings
+ * between the two with growing strides, bounded only by gamma >= 0. */
+TEST(a_residual_that_grows_is_divergence)
+{
+    const int32_t start[3] = {0, 2, 4}, column[4] = {0, 1, 0, 1};
+    const double values[4] = {1.0, -0.9999, -0.9999, 1.0}, q[2] = {-1.0, -0.9};
+    const TalusProblemDef def = {.block_count = 2,
+                                 .rows = 1,
+                                 .row_start = start,
+                                 .column = column,
+                                 .values = values,
+                                 .offset = q};
+    TalusProblem *problem = NULL;
+    TalusSolver *jacobi = NULL, *apgd = NULL;
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info;
+    options.max_iterations = 20000;
+    REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
+    REQUIRE_OK(talus_solver_create("jacobi:omega=2", &jacobi));
+    REQUIRE_OK(talus_solver_create("apgd", &apgd));
+    REQUIRE_OK(talus_solver_solve(jacobi, problem, &options, &info));
+    CHECK_INT(info.outcome, TALUS_OUTCOME_DIVERGED);
+    CHECK(talus_problem_gamma(problem)[0] == 0.0 && talus_problem_gamma(problem)[1] == 0.0);
+    CHECK_NEAR(info.residual.max, 1.0, 1e-12);
+    REQUIRE_OK(talus_solver_solve(apgd, problem, &options, &info));
+    CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
+    /* 1.9 / (2e-4) each, give or take 0.1 / (2 * 1.9999) */
+    CHECK_NEAR(talus_problem_gamma(problem)[0], 9500.0 + 0.05 / 1.9999, 0.1);
+    talus_solver_destroy(jacobi);
+    talus_solver_destroy(apgd);
+    talus_problem_destroy(problem);
+}
+
+int main(void)
+{
+    RUN(a_residual_that_grows_is_divergence);
+    return talus_test_result();
+}
