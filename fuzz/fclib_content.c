@@ -1,9 +1,9 @@
 /* fuzz/fclib_content.c - libFuzzer target: any content under FCLIB's names.
  *
- * This file stands in for io/hdf5.c, so that the reader asks the input itself instead of libhdf5, and
- * what comes after HDF5's decoding is tested alone, and fast: every count, length, index and number is
- * the input's. Small bytes give what would be right (the reader's own earlier answers tell what that
- * is), so that all checks are reached; 0xe0 and above give anything else. */
+ * This file stands in for io/hdf5.c, so that the reader asks the input itself instead of libhdf5,
+ * and what comes after HDF5's decoding is tested alone, and fast: every count, length, index and
+ * number is the input's. Small bytes give what would be right (the answers given before tell what
+ * that is), so that all checks are reached; 0xe0 and above give anything else. */
 #include "io/hdf5.h"
 #include "limits.h"
 

@@ -1,5 +1,6 @@
-/* fuzz/limits.h - what both targets do with a file that was accepted: condense it, write it, read it
- * back. Sizes are bounded so that one input stays cheap; the reader itself sees everything. */
+/* fuzz/limits.h - what both targets do with a file that was accepted: condense it, set a solution,
+ * take its impulses back. Sizes are bounded so that one input stays cheap; the reader itself sees
+ * everything. */
 #ifndef TALUS_FUZZ_LIMITS_H
 #define TALUS_FUZZ_LIMITS_H
 

@@ -26,7 +26,7 @@ say "fclib_bytes for $seconds s"
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
 (cd "$work/found" && "$build/fuzz/talus_fuzz_fclib_bytes" "$work/bytes" -max_len=40000 -fork=1 \
     -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 -malloc_limit_mb=0 -rss_limit_mb=4096 \
-    -timeout=20 -max_total_time="$seconds")
+    -timeout=20 -max_total_time="$seconds") || say "fclib_bytes found something"
 
 # Where a crash is in libhdf5, the innermost frame that is no sanitizer's is libhdf5's.
 status=0

@@ -152,6 +152,16 @@ else
             awk '{ exit !($1 > 0 && $1 < 1e-5) }' || fail "velocity error: $(cat out)"
     done
     expect 1 "smooth.hdf5" box.talus --solver gs --reference smooth.hdf5
+
+    # Several problems: a folder of references, one row per solver at the end.
+    expect 2 "is a folder" box.talus smooth.talus --solver gs --reference box.hdf5
+    mkdir references
+    cp box.hdf5 references/box.ref.hdf5
+    "$TALUS" solve box.talus smooth.talus --solver apgd,cpg --tol 1e-7 --reference references \
+        >out 2>err || fail "two problems: $(cat err)"
+    contains out "All problems"
+    sed -n '/^All problems/,$p' out | grep -Eq '^  apgd +2 +0 +0 +0 +0 ' || fail "summary: $(cat out)"
+    sed -n '/^All problems/,$p' out | grep -Eq '^  cpg +1 +0 +0 +0 +1 ' || fail "summary: $(cat out)"
 fi
 
 [ $failures -eq 0 ] && echo "cli_solve: passed"

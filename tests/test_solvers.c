@@ -62,6 +62,12 @@ static const Spec specs[] = {
     {"mprgp", true},
     {"mprgp:metric=none,step=1,half_step=off", true},
     {"pgd", true},
+    {"admm", false},
+    {"admm:anderson=0,change=2", true},
+    {"anderson", false},
+    {"anderson:map=gradient,metric=trace", false},
+    {"spg", false},
+    {"spg:precondition=off", false},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -201,8 +207,8 @@ TEST(known_optima_are_found)
         TalusResidual planted = verify_residual(&p->def, p->gamma);
         CHECK(planted.max <= 1e-13 * verify_scale(&p->def, p->gamma));
         TalusProblem *problem = create(&p->def, NULL);
-        FOR_SPECS(s, problem)
-        blame(solve_known(p, problem, specs[s].text), p->name, specs[s].text);
+        FOR_SPECS (s, problem)
+            blame(solve_known(p, problem, specs[s].text), p->name, specs[s].text);
         talus_problem_destroy(problem);
         free_test_problem(p);
     }
@@ -255,9 +261,9 @@ TEST(solvers_agree_on_steps_of_worlds)
         int n;
         solve_cold("apgd", problem, 1e-12 * start_residual(problem), 30000);
         double *expected = velocities_of(&p->def, problem, &n);
-        FOR_SPECS(s, problem)
-        if (!left_out(&specs[s]))
-            blame(solve_extracted(p, problem, &specs[s], expected), p->name, specs[s].text);
+        FOR_SPECS (s, problem)
+            if (!left_out(&specs[s]))
+                blame(solve_extracted(p, problem, &specs[s], expected), p->name, specs[s].text);
         free(expected);
         talus_problem_destroy(problem);
         free_test_problem(p);
@@ -290,8 +296,7 @@ static void meet_maximum_norm(double mu)
 {
     TestProblem p = make_heap(&(HeapOptions){12, 4, 4, 3, mu, 0.01, 0.3});
     TalusProblem *problem = create(&p.def, NULL);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(1e-3 * start_residual(problem), 20000);
         TalusSolveInfo info;
@@ -372,16 +377,16 @@ static void keep_budget(double mu)
     TestProblem p = make_heap(&(HeapOptions){13, 4, 4, 4, mu, 0.0, 0.2});
     TalusProblem *problem = create(&p.def, NULL);
     const int budgets[] = {1, 2, 7, 64, 131};
-    FOR_SPECS(s, problem)
-    for (int b = 0; b < 5; b++)
-        for (int zero = 0; zero < 2; zero++) { /* tolerance 0 runs the whole budget */
-            TalusSolveInfo info =
-                solve_cold(specs[s].text, problem, zero ? 0.0 : 1e-300, budgets[b]);
-            bool ok = CHECK_INT(info.iterations, budgets[b]);
-            ok &= CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
-            ok &= check_report(&p.def, talus_problem_gamma(problem), &info, 0.0);
-            blame(ok, "heap", specs[s].text);
-        }
+    FOR_SPECS (s, problem)
+        for (int b = 0; b < 5; b++)
+            for (int zero = 0; zero < 2; zero++) { /* tolerance 0 runs the whole budget */
+                TalusSolveInfo info =
+                    solve_cold(specs[s].text, problem, zero ? 0.0 : 1e-300, budgets[b]);
+                bool ok = CHECK_INT(info.iterations, budgets[b]);
+                ok &= CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
+                ok &= check_report(&p.def, talus_problem_gamma(problem), &info, 0.0);
+                blame(ok, "heap", specs[s].text);
+            }
     talus_problem_destroy(problem);
     free_test_problem(&p);
 }
@@ -426,8 +431,7 @@ static void monitor_solves(double mu)
 {
     TestProblem p = make_heap(&(HeapOptions){14, 3, 3, 3, mu, 0.0, 0.0});
     TalusProblem *problem = create(&p.def, NULL);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         Seen seen = {.stop_at = 23, .rising = true, .positive = true};
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(0.0, 1000);
@@ -458,8 +462,7 @@ static void recognise_solutions(double mu)
     TestProblem p = make_heap(&(HeapOptions){15, 3, 3, 3, mu, 0.05, 0.3});
     TalusProblem *problem = create(&p.def, NULL);
     double tolerance = 1e-8 * start_residual(problem);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(tolerance, 20000);
         TalusSolveInfo first, second;
@@ -510,8 +513,7 @@ TEST(no_contacts_are_no_work)
 static void expect_infeasible(TestProblem *p)
 {
     TalusProblem *problem = create(&p->def, NULL);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 8200);
         blame(CHECK(info.outcome == TALUS_OUTCOME_INFEASIBLE), p->name, specs[s].text);
         TalusResidual truth = verify_residual(&p->def, talus_problem_gamma(problem));
@@ -559,8 +561,7 @@ static void solve_compliant_wedge(double mu)
     for (int i = 0; i < p.def.contact_count; i++)
         ((TalusContactDef *)p.def.contacts)[i].compliance = 0.01;
     TalusProblem *problem = create(&p.def, NULL);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-9, 20000);
         blame(CHECK(info.outcome == TALUS_OUTCOME_CONVERGED), p.name, specs[s].text);
     }
@@ -578,8 +579,7 @@ TEST(compliant_wedge_is_solved)
 static void expect_feasible(TestProblem *p, int iterations)
 {
     TalusProblem *problem = create(&p->def, NULL);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, iterations);
         blame(CHECK(info.outcome == TALUS_OUTCOME_BUDGET), p->name, specs[s].text);
     }
@@ -635,8 +635,7 @@ static void expect_divergence(TestProblem *p)
 {
     TalusProblem *problem = create(&p->def, NULL);
     int n = talus_problem_size(problem);
-    FOR_SPECS(s, problem)
-    {
+    FOR_SPECS (s, problem) {
         TalusSolver *solver = solver_of(specs[s].text);
         TalusSolveOptions options = budget(1e-6, 50);
         TalusSolveInfo info;
@@ -692,8 +691,7 @@ static void continue_saved_state(double mu)
     TalusProblem *first = create(&a.def, NULL), *second = create(&b.def, NULL);
     size_t bytes = (size_t)talus_problem_size(second) * sizeof(double);
     double *expected = malloc(bytes);
-    FOR_SPECS(s, first)
-    {
+    FOR_SPECS (s, first) {
         TalusSolver *whole = solver_of(specs[s].text), *resumed = solver_of(specs[s].text);
         char state[256];
         size_t size = talus_solver_state_size(whole);
@@ -729,21 +727,21 @@ static void same_for_any_threads(TestProblem *p)
     size_t bytes = (size_t)verify_size(&p->def) * sizeof(double);
     double *expected = malloc(bytes);
     TalusProblem *any = create(&p->def, NULL);
-    FOR_SPECS(s, any)
-    for (int t = 0; t < 4 && !left_out(&specs[s]); t++) {
-        TalusPool *pool = NULL;
-        CHECK_OK(talus_pool_create(threads[t], &pool));
-        TalusProblem *problem = create(&p->def, pool);
-        TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 12);
-        bool ok = CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
-        if (t == 0)
-            memcpy(expected, talus_problem_gamma(problem), bytes);
-        else
-            ok &= CHECK(memcmp(talus_problem_gamma(problem), expected, bytes) == 0);
-        blame(ok, p->name, specs[s].text);
-        talus_problem_destroy(problem);
-        talus_pool_destroy(pool);
-    }
+    FOR_SPECS (s, any)
+        for (int t = 0; t < 4 && !left_out(&specs[s]); t++) {
+            TalusPool *pool = NULL;
+            CHECK_OK(talus_pool_create(threads[t], &pool));
+            TalusProblem *problem = create(&p->def, pool);
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 12);
+            bool ok = CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
+            if (t == 0)
+                memcpy(expected, talus_problem_gamma(problem), bytes);
+            else
+                ok &= CHECK(memcmp(talus_problem_gamma(problem), expected, bytes) == 0);
+            blame(ok, p->name, specs[s].text);
+            talus_problem_destroy(problem);
+            talus_pool_destroy(pool);
+        }
     talus_problem_destroy(any);
     free(expected);
     free_test_problem(p);

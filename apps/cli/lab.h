@@ -195,6 +195,8 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *kept);
 LabTable *lab_set_table(LabSet *set, const char *title, int columns);
+/* A table of the set with a row per solver: outcomes and cost over all problems. */
+const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
 /* results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);

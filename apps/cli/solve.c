@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Options {
@@ -41,6 +42,12 @@ static bool can_write_beside(const char *path)
     return false;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static int check_options(const Options *o, const CliList *operands)
 {
     if (!o->solver)
@@ -51,14 +58,31 @@ static int check_options(const Options *o, const CliList *operands)
     if (o->max_iter == 0 || o->budget == 0.0)
         return cli_usage(&cli_solve, "%s 0: expected more than 0",
                          o->max_iter == 0 ? "--max-iter" : "--budget");
-    if (operands->count > 1 && (o->save || o->reference))
-        return cli_usage(&cli_solve, "%s goes with one PROBLEM, not with %d",
-                         o->save ? "--save" : "--reference", operands->count);
+    if (operands->count > 1 && o->save)
+        return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
+    if (operands->count > 1 && o->reference && !is_folder(o->reference))
+        return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
+                         operands->count);
     if ((o->save || o->reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         o->save ? "save" : "reference", talus_fclib_how());
     if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
         return CLI_FAILED;
+    return CLI_OK;
+}
+
+/* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
+static int open_references(LabSet *set, const char *path)
+{
+    bool folder = is_folder(path);
+    for (int i = 0; i < set->problem_count; i++) {
+        char file[CLI_PATH_MAX];
+        snprintf(file, sizeof file, folder ? "%s/%s.ref.hdf5" : "%s", path, set->problems[i].name);
+        if (folder && access(file, R_OK) != 0)
+            continue;
+        if (lab_problem_reference(&set->problems[i], file) != TALUS_OK)
+            return cli_fail_library();
+    }
     return CLI_OK;
 }
 
@@ -77,9 +101,7 @@ static int open_problems(Session *session, const CliList *operands)
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    if (o->reference && lab_problem_reference(&set->problems[0], o->reference) != TALUS_OK)
-        return cli_fail_library();
-    return CLI_OK;
+    return o->reference ? open_references(set, o->reference) : CLI_OK;
 }
 
 /* A result that was kept has no impulses to save, so with --save every solver runs. */
@@ -143,6 +165,11 @@ static int solve_all(Session *session)
                 return cli_fail_library();
         if (!o->quiet)
             lab_print_results(set, p, o->json ? stderr : stdout);
+    }
+    if (set->problem_count > 1) {
+        const LabTable *summary = lab_set_summary(set);
+        if (!o->quiet)
+            lab_table_print(summary, o->json ? stderr : stdout);
     }
     return CLI_OK;
 }
@@ -231,9 +258,10 @@ static const CliOption solve_options[] = {
      "time of each solver at most; no limit by default"},
     {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
      "start from the impulses stored in the file; without it all\nstart from zero"},
-    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
+    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
-     "contact velocities to compare with"},
+     "contact velocities to compare with; or a folder of such\n"
+     "files, NAME.ref.hdf5 for the problem NAME"},
     {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
      "write a CSV row per iterate shown: every one of the first\n"
      "50, then those 2 % apart"},

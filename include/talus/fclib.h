@@ -2,8 +2,8 @@
  *
  *     local    u = W r + q
  *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0    (l: impulses of joints)
- * Contact k owns `dimension` consecutive rows: normal, tangent 1 and in space tangent 2. Numbers are
- * kept as the file has them; talus_fclib_problem makes of them what a solver takes.
+ * Contact k owns `dimension` consecutive rows: normal, tangent 1 and in space tangent 2. Numbers
+ * are kept as the file has them; talus_fclib_problem makes of them what a solver takes.
  * HDF5 is not safe for threads: read and write from one thread at a time. */
 #ifndef TALUS_FCLIB_H
 #define TALUS_FCLIB_H
@@ -65,13 +65,13 @@ int talus_fclib_joints(const TalusFclib *fclib);
 TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 
 /* The convex problem over N = (W + W')/2 and q, where a global problem is condensed to
- * W = H' M^-1 H and q = H' M^-1 f + w, its joints eliminated: explicit, one row per contact when no
- * contact has friction, else three. A plane contact gets a third row of its own, coupled to nothing,
- * with the diagonal of the second: its impulse stays zero. */
+ * W = H' M^-1 H and q = H' M^-1 f + w, its joints eliminated: explicit, one row per contact when
+ * no contact has friction, else three. A plane contact gets a third row of its own, coupled to
+ * nothing, with the diagonal of the second: its impulse stays zero. */
 TalusStatus talus_fclib_problem(const TalusFclib *fclib, TalusPool *pool, TalusProblem **out);
 
-/* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file, u, v and
- * l from the file's own matrices (W as stored). */
+/* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file, u, v
+ * and l from the file's own matrices (W as stored). */
 TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
                                      const double *gamma);
 /* The other way: impulses of a point of the file, in the problem's rows. */

@@ -280,7 +280,7 @@ void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, Talu
         const double *partial = op->scratch->partial + PARTIALS * c;
         for (int k = 0; k < 4; k++)
             total[k] += partial[k];
-        total[4] = partial[4] <= total[4] ? total[4] : partial[4];
+        keep_max(&total[4], partial[4]);
     }
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], sqrt(total[4])};
     double *next = state->x_prev;

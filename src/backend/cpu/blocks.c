@@ -61,13 +61,6 @@ static inline double natural2(const Pass *pass, int64_t i, const double *x, cons
 
 /* ---- sums ---- */
 
-/* A NaN must neither hide behind a maximum nor be forgotten. */
-static inline void add_max(double *max, double value)
-{
-    if (!(value <= *max || isnan(*max)))
-        *max = value;
-}
-
 /* Adds `count` sums of all chunks; the last of them is a maximum. */
 static void collect(const TalusOperator *op, int count, double *total)
 {
@@ -77,7 +70,7 @@ static void collect(const TalusOperator *op, int count, double *total)
         const double *partial = op->scratch->partial + PARTIALS * c;
         for (int k = 0; k < count - 1; k++)
             total[k] += partial[k];
-        add_max(&total[count - 1], partial[count - 1]);
+        keep_max(&total[count - 1], partial[count - 1]);
     }
 }
 
@@ -122,7 +115,7 @@ static void forward_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         if (pass->t)
             memcpy(pass->t + i * rows, t, (size_t)rows * sizeof *t);
         sums[2] += r2;
-        add_max(&sums[3], r2);
+        keep_max(&sums[3], r2);
     }
     memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
@@ -189,7 +182,7 @@ static inline void split_block(const Pass *pass, int64_t i, double *sums)
     sums[ACTIVE] += active;
     sums[UNBOUND] += active && !bound;
     sums[RESIDUAL2] += r2;
-    add_max(&sums[RESIDUAL_MAX], r2);
+    keep_max(&sums[RESIDUAL_MAX], r2);
 }
 
 static void split_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

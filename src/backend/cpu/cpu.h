@@ -4,8 +4,17 @@
 
 #include "backend/backend.h"
 
+#include <math.h>
+
 /* Blocks per chunk: a chunk's intermediate values stay in the first-level cache. */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
+
+/* A NaN must neither hide behind a maximum nor be forgotten. */
+static inline void keep_max(double *max, double value)
+{
+    if (!(value <= *max || isnan(*max)))
+        *max = value;
+}
 
 static inline double dot3(const double a[3], const double b[3])
 {

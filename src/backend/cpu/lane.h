@@ -76,6 +76,31 @@ KERNEL Lane lane_sqrt(Lane a)
 #endif
 }
 
+/* Two floats as doubles, and back, rounded. Intrinsics: gcc converts vectors one by one. */
+KERNEL Lane lane_widen(const float *p)
+{
+#if defined(__aarch64__)
+    return (Lane)vcvt_f64_f32(vld1_f32(p));
+#elif defined(__SSE2__)
+    __m128d both = _mm_load_sd((const double *)(const void *)p);
+    return (Lane)_mm_cvtps_pd(_mm_castpd_ps(both));
+#else
+    return (Lane){p[0], p[1]};
+#endif
+}
+
+KERNEL void lane_narrow(float *p, Lane a)
+{
+#if defined(__aarch64__)
+    vst1_f32(p, vcvt_f32_f64((float64x2_t)a));
+#elif defined(__SSE2__)
+    _mm_storel_pd((double *)(void *)p, _mm_castps_pd(_mm_cvtpd_ps((__m128d)a)));
+#else
+    p[0] = (float)a[0];
+    p[1] = (float)a[1];
+#endif
+}
+
 /* Lanes 0 of both, lanes 1 of both. */
 KERNEL Lane lane_low(Lane a, Lane b)
 {

@@ -212,7 +212,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
         double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, i, gamma, g, d);
         sum2 += r2;
-        max2 = r2 <= max2 ? max2 : r2; /* a NaN must not hide behind a maximum */
+        keep_max(&max2, r2);
         if (pass->relaxed) {
             double step[3], *out = pass->relaxed + i * rows;
             block_step(op, i, gamma, g, pass->omega / d, step);
@@ -241,7 +241,7 @@ static void run_blocks(BlockPass *pass, double *sum2, double *max)
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
         *sum2 += partial[0];
-        *max = partial[1] <= *max ? *max : partial[1];
+        keep_max(max, partial[1]);
     }
     *max = sqrt(*max);
 }

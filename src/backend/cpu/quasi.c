@@ -17,22 +17,29 @@
 #include <string.h>
 
 /* Blocks that are worked on at a time: some ten vectors of theirs fit in the first-level cache. */
-enum { PIECE = 64 };
+enum { PIECE = 64, QUAD = 4 };
 
-typedef float Half __attribute__((vector_size(8)));
+/* Four floats. Sums of products of pairs run in single precision over a piece, in double beyond. */
+typedef float Quad __attribute__((vector_size(16)));
 
 typedef struct Pass {
     const TalusOperator *op;
     const TalusQuasi *q;
-    const double *weight; /* direction: of r, then of s and y of each pair */
-    double eta;           /* smooth */
+    double own, scale;             /* direction: weight of r; of the pairs' sum, */
+    float weight[2 * TALUS_PAIRS]; /*   a power of two, and within it of s and y of each pair */
+    double eta;                    /* smooth */
 } Pass;
 
-KERNEL Lane half_load(const float *p)
+KERNEL Quad quad_load(const float *p)
 {
-    Half h;
-    memcpy(&h, p, sizeof h);
-    return __builtin_convertvector(h, Lane);
+    Quad r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+
+KERNEL double quad_sum(Quad a)
+{
+    return ((double)a[0] + (double)a[1]) + ((double)a[2] + (double)a[3]);
 }
 
 static inline const float *pair_s(const TalusQuasi *q, int i)
@@ -52,15 +59,20 @@ static inline int64_t smaller(int64_t a, int64_t b)
 
 /* ---- direction ---- */
 
-/* sum += a s + b y over `length` entries. */
-static void add_pair(double a, const float *s, double b, const float *y, int64_t length,
-                     double *sum)
+/* d of entries [first, first + length). */
+static void combine(const Pass *pass, int64_t first, int64_t length)
 {
-    int64_t i = 0;
-    for (; i + LANES <= length; i += LANES)
-        lane_store(sum + i, lane_load(sum + i) + (a * half_load(s + i) + b * half_load(y + i)));
-    for (; i < length; i++)
-        sum[i] += a * (double)s[i] + b * (double)y[i];
+    const TalusQuasi *q = pass->q;
+    float sum[3 * PIECE] = {0.0f};
+    double *d = q->d + first;
+    for (int p = 0; p < q->count; p++) {
+        const float *s = pair_s(q, p) + first, *y = pair_y(pass->op, q, p) + first;
+        float a = pass->weight[2 * p], b = pass->weight[2 * p + 1];
+        for (int64_t i = 0; i < length; i++)
+            sum[i] += a * s[i] + b * y[i];
+    }
+    for (int64_t i = 0; i < length; i++)
+        d[i] = pass->own * q->r[first + i] + pass->scale * (double)sum[i];
 }
 
 /* gamma = S d of blocks [begin, end), as wrenches or, for rows of a matrix, as a vector. */
@@ -80,24 +92,26 @@ static void spread(const Pass *pass, int64_t begin, int64_t end)
 static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
-    const TalusQuasi *q = pass->q;
+    const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i += PIECE) {
-        int64_t stop = smaller(i + PIECE, end), first = i * pass->op->rows;
-        int64_t length = (stop - i) * pass->op->rows;
-        double *d = q->d + first;
-        for (int64_t k = 0; k < length; k++)
-            d[k] = pass->weight[0] * q->r[first + k];
-        for (int p = 0; p < q->count; p++)
-            add_pair(pass->weight[1 + 2 * p], pair_s(q, p) + first, pass->weight[2 + 2 * p],
-                     pair_y(pass->op, q, p) + first, length, d);
+        int64_t stop = smaller(i + PIECE, end);
+        combine(pass, i * rows, (stop - i) * rows);
         spread(pass, i, stop);
     }
 }
 
 void talus_cpu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
 {
-    Pass pass = {.op = op, .q = q, .weight = weight};
+    Pass pass = {.op = op, .q = q, .own = weight[0]};
+    double largest = 0.0;
+    int exponent = 0;
+    for (int k = 0; k < 2 * q->count; k++)
+        largest = fmax(largest, fabs(weight[1 + k]));
+    (void)frexp(isfinite(largest) ? largest : 1.0, &exponent);
+    pass.scale = ldexp(1.0, exponent);
+    for (int k = 0; k < 2 * q->count; k++)
+        pass.weight[k] = (float)(weight[1 + k] / pass.scale);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, direction_chunk, &pass);
 }
 
@@ -223,50 +237,55 @@ static void nonneg_moves(const Pass *pass, int64_t begin, int64_t end, const dou
 }
 
 typedef struct PairSums {
-    Lane sr, yr;
+    double sr, yr;
 } PairSums;
 
 /* Adds s'r and y'r over `length` entries. */
-static void pair_dots(const float *s, const float *y, const double *r, int64_t length,
+static void pair_dots(const float *s, const float *y, const float *r, int64_t length,
                       PairSums *sums)
 {
-    Lane s0 = sums->sr, y0 = sums->yr, s1 = lane(0.0), y1 = lane(0.0);
+    Quad sr = {0}, yr = {0};
+    double s1 = 0.0, y1 = 0.0;
     int64_t i = 0;
-    for (; i + 2 * LANES <= length; i += 2 * LANES) {
-        Lane a = lane_load(r + i), b = lane_load(r + i + LANES);
-        s0 += half_load(s + i) * a;
-        y0 += half_load(y + i) * a;
-        s1 += half_load(s + i + LANES) * b;
-        y1 += half_load(y + i + LANES) * b;
+    for (; i + QUAD <= length; i += QUAD) {
+        Quad a = quad_load(r + i);
+        sr += quad_load(s + i) * a;
+        yr += quad_load(y + i) * a;
     }
     for (; i < length; i++) {
-        s0[0] += (double)s[i] * r[i];
-        y0[0] += (double)y[i] * r[i];
+        s1 += (double)s[i] * (double)r[i];
+        y1 += (double)y[i] * (double)r[i];
     }
-    sums->sr = s0 + s1;
-    sums->yr = y0 + y1;
+    sums->sr += quad_sum(sr) + s1;
+    sums->yr += quad_sum(yr) + y1;
 }
 
-/* The new pair s = unit d, y = unit (r_next - r); adds s'y and y'y of what is stored. */
-static void store_pair(const Pass *pass, int64_t first, int64_t length, Lane *sy, Lane *yy)
+/* The new pair s = unit d, y = unit (r_next - r), and unit r_next, in single precision; adds s'y and
+ * y'y. */
+static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r, double *sy,
+                       double *yy)
 {
     const TalusQuasi *q = pass->q;
-    float *s = (float *)q->pair[q->count];
+    const double *d = q->d + first, *old = q->r + first, *next = q->r_next + first;
+    float *s = (float *)q->pair[q->count] + first;
     float *y = s + (size_t)pass->op->rows * (size_t)pass->op->blocks;
-    for (int64_t k = first; k < first + length; k++) {
-        s[k] = (float)(q->unit * q->d[k]);
-        y[k] = (float)(q->unit * (q->r_next[k] - q->r[k]));
+    const double unit = q->unit;
+    PairSums sums = {0.0, 0.0};
+    int64_t i = 0;
+    for (; i + LANES <= length; i += LANES) {
+        Lane a = lane_load(next + i);
+        lane_narrow(s + i, unit * lane_load(d + i));
+        lane_narrow(y + i, unit * (a - lane_load(old + i)));
+        lane_narrow(r + i, unit * a);
     }
-    int64_t k = first;
-    for (; k + LANES <= first + length; k += LANES) {
-        Lane b = half_load(y + k);
-        *sy += half_load(s + k) * b;
-        *yy += b * b;
+    for (; i < length; i++) {
+        s[i] = (float)(unit * d[i]);
+        y[i] = (float)(unit * (next[i] - old[i]));
+        r[i] = (float)(unit * next[i]);
     }
-    for (; k < first + length; k++) {
-        (*sy)[0] += (double)s[k] * (double)y[k];
-        (*yy)[0] += (double)y[k] * (double)y[k];
-    }
+    pair_dots(s, y, y, length, &sums);
+    *sy += sums.sr;
+    *yy += sums.yr;
 }
 
 static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, double *u)
@@ -284,11 +303,12 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const TalusOperator *op = pass->op;
     const TalusQuasi *q = pass->q;
     Moved moved = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
-    Lane sy = lane(0.0), yy = lane(0.0);
+    double sy = 0.0, yy = 0.0;
     PairSums pairs[TALUS_PAIRS + 1];
     memset(pairs, 0, sizeof pairs);
     for (int64_t i = begin; i < end; i += PIECE) {
         double u[3 * PIECE];
+        float r[3 * PIECE];
         int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
         int64_t length = (stop - i) * op->rows;
         if (!q->halve)
@@ -297,19 +317,19 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
             cone_moves(pass, i, stop, u, &moved);
         else
             nonneg_moves(pass, i, stop, u, &moved);
-        store_pair(pass, first, length, &sy, &yy);
+        store_pair(pass, first, length, r, &sy, &yy);
         for (int p = 0; p <= q->count; p++)
-            pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, q->r_next + first, length,
-                      &pairs[p]);
+            pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
     }
     double *partial = op->scratch->many + TALUS_VECTORS * chunk;
-    const Lane own[] = {moved.r2, moved.rg, moved.gd,     moved.dw, moved.dd,
-                        moved.ww, sy,       moved.smooth, yy};
-    for (int k = 0; k < (int)(sizeof own / sizeof *own); k++)
+    const Lane own[] = {moved.r2, moved.rg, moved.gd, moved.dw, moved.dd, moved.ww, moved.smooth};
+    for (int k = 0; k < MOVED; k++)
         *partial++ = own[k][0] + own[k][1];
+    *partial++ = sy;
+    *partial++ = yy;
     for (int p = 0; p <= q->count; p++) {
-        *partial++ = pairs[p].sr[0] + pairs[p].sr[1];
-        *partial++ = pairs[p].yr[0] + pairs[p].yr[1];
+        *partial++ = pairs[p].sr;
+        *partial++ = pairs[p].yr;
     }
 }
 
@@ -330,12 +350,12 @@ void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQua
                              .dw = total[3],
                              .dd = total[4],
                              .ww = total[5],
-                             .sy = total[6],
-                             .smooth = total[7],
+                             .smooth = total[6],
+                             .sy = total[7],
                              .yy = total[8]};
     for (int p = 0; p <= q->count; p++) {
-        sums->sr[p] = total[OWN + 2 * p];
-        sums->yr[p] = total[OWN + 2 * p + 1];
+        sums->sr[p] = total[OWN + 2 * p] / q->unit;
+        sums->yr[p] = total[OWN + 2 * p + 1] / q->unit;
     }
 }
 
@@ -443,7 +463,7 @@ void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double
         sums->x2 += partial[0];
         sums->r2 += partial[1];
         sums->residual2 += partial[2];
-        max2 = partial[3] <= max2 ? max2 : partial[3];
+        keep_max(&max2, partial[3]);
     }
     sums->residual_max = sqrt(max2);
 }
