@@ -193,7 +193,7 @@ static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kuc
 
 enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
 
-static const int marks[] = {10, 100, ITERATIONS};
+static const int marks[] = {10, 30, 100, 300, ITERATIONS};
 
 /* The four results of a case; false: some are missing. */
 static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
@@ -357,22 +357,28 @@ static int leader_at(const LabResult *const r[COMPARED], int iteration)
     return first;
 }
 
+/* "spg at 10, gpminres at 30, ...": who has the smallest residual when. */
+static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int m = 0; m < COUNT(marks) && used < size; m++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s at %d", m ? ", " : "",
+                                 compared_solvers[leader_at(r, marks[m] / divisor)],
+                                 marks[m] / divisor);
+}
+
 static void claim_ranking(LabTable *claims, const LabSet *set, int p,
                           const LabResult *const r[COMPARED], int divisor)
 {
-    char statement[LAB_TEXT * 2];
-    int leader[COUNT(marks)];
-    for (int m = 0; m < COUNT(marks); m++)
-        leader[m] = leader_at(r, marks[m] / divisor);
+    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
     bool passes = r[GPMINRES]->residual[LAB_R_PROJECTED_GRADIENT] <
                   r[SPG]->residual[LAB_R_PROJECTED_GRADIENT];
+    list_leaders(r, divisor, leaders, sizeof leaders);
     snprintf(statement, sizeof statement,
              "%s: SPG-FB has the smallest residual at first, GPMINRES passes it later",
              name_of(set, p));
-    experiment_claim(claims, statement, leader[0] == SPG && passes,
-                     "%s leads at %d, %s at %d, %s at %d iterations", compared_solvers[leader[0]],
-                     marks[0] / divisor, compared_solvers[leader[1]], marks[1] / divisor,
-                     compared_solvers[leader[2]], marks[2] / divisor);
+    experiment_claim(claims, statement, leader_at(r, marks[0] / divisor) == SPG && passes, "%s",
+                     leaders);
 }
 
 static void claim_active(LabTable *claims, const LabSet *set, int p,
@@ -450,20 +456,20 @@ static void table_normalised(LabSet *set, int divisor)
 }
 
 static void claim_first(LabTable *claims, const LabSet *set, int p,
-                        const LabResult *const r[COMPARED])
+                        const LabResult *const r[COMPARED], int divisor)
 {
     double best = experiment_best(set, p);
+    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
     int first = 0;
     for (int i = 1; i < COMPARED; i++)
         if (iterations_to(r[i], best, judged_gap) < iterations_to(r[first], best, judged_gap))
             first = i;
-    char statement[LAB_TEXT * 2];
+    bool reached = isfinite(iterations_to(r[first], best, judged_gap));
+    list_leaders(r, divisor, leaders, sizeof leaders);
     snprintf(statement, sizeof statement, "%s: GPMINRES performs best", name_of(set, p));
-    if (isfinite(iterations_to(r[first], best, judged_gap)))
-        experiment_claim(claims, statement, first == GPMINRES, "%s is the first to a gap of %g",
-                         compared_solvers[first], judged_gap);
-    else
-        experiment_claim(claims, statement, false, "none comes to a gap of %g", judged_gap);
+    experiment_claim(claims, statement, reached && first == GPMINRES,
+                     "%s is the first to a gap of %g; smallest residual: %s",
+                     reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
 /* By how much the iterations of a solver grow from the lightest to the heaviest. */
@@ -502,7 +508,7 @@ static void conclude_3(LabSet *set, int divisor)
     for (int p = 0; p < set->problem_count; p++) {
         const LabResult *r[COMPARED];
         if (compared(set, p, r))
-            claim_first(claims, set, p, r);
+            claim_first(claims, set, p, r, divisor);
         else
             all = false;
     }

@@ -34,7 +34,7 @@ static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALL
 
 /* OGM-G is left out for tolerances below TIGHT times the residual at the start, and where the last
  * factor APPROACH took fewer products than it would. */
-static const double TIGHT = 1e-5, APPROACH = 4.0;
+static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 };
 
@@ -94,11 +94,11 @@ static const TalusParam params[] = {
      "step of the forward-backward map, times L"},
     {"rise", TALUS_PARAM_REAL, offsetof(Params, rise), 10.0, 0.0, 1e6, NULL,
      "a step stands while |R|^2 stays below this times the old one"},
-    {"check", TALUS_PARAM_INT, offsetof(Params, check), 2, 1, 1000, NULL,
+    {"check", TALUS_PARAM_INT, offsetof(Params, check), 3, 1, 1000, NULL,
      "iterations between smoothing and residual evaluation"},
     {"finish", TALUS_PARAM_INT, offsetof(Params, finish), 80, 0, MAX_FINISH, NULL,
      "iterations of OGM-G in the last phase; 0: no such phase"},
-    {"near", TALUS_PARAM_REAL, offsetof(Params, near), 4.0, 1.25, 100.0, NULL,
+    {"near", TALUS_PARAM_REAL, offsetof(Params, near), 5.0, 1.25, 100.0, NULL,
      "residual over tolerance at which that phase first begins; learnt after that"},
     {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
      "factor on the norm estimate"},

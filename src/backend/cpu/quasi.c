@@ -63,16 +63,33 @@ static inline int64_t smaller(int64_t a, int64_t b)
 static void combine(const Pass *pass, int64_t first, int64_t length)
 {
     const TalusQuasi *q = pass->q;
-    float sum[3 * PIECE] = {0.0f};
+    const int count = q->count;
+    const double *r = q->r + first;
+    const float *s[TALUS_PAIRS], *y[TALUS_PAIRS];
     double *d = q->d + first;
-    for (int p = 0; p < q->count; p++) {
-        const float *s = pair_s(q, p) + first, *y = pair_y(pass->op, q, p) + first;
-        float a = pass->weight[2 * p], b = pass->weight[2 * p + 1];
-        for (int64_t i = 0; i < length; i++)
-            sum[i] += a * s[i] + b * y[i];
+    for (int p = 0; p < count; p++) {
+        s[p] = pair_s(q, p) + first;
+        y[p] = pair_y(pass->op, q, p) + first;
     }
-    for (int64_t i = 0; i < length; i++)
-        d[i] = pass->own * q->r[first + i] + pass->scale * (double)sum[i];
+    int64_t i = 0;
+    for (; i + QUAD <= length; i += QUAD) {
+        Quad sum = {0};
+        float four[QUAD];
+        for (int p = 0; p < count; p++)
+            sum += pass->weight[2 * p] * quad_load(s[p] + i) +
+                   pass->weight[2 * p + 1] * quad_load(y[p] + i);
+        memcpy(four, &sum, sizeof four);
+        lane_store(d + i, pass->own * lane_load(r + i) + pass->scale * lane_widen(four));
+        lane_store(d + i + LANES,
+                   pass->own * lane_load(r + i + LANES) + pass->scale * lane_widen(four + LANES));
+    }
+    for (; i < length; i++) {
+        double sum = 0.0;
+        for (int p = 0; p < count; p++)
+            sum += (double)pass->weight[2 * p] * (double)s[p][i] +
+                   (double)pass->weight[2 * p + 1] * (double)y[p][i];
+        d[i] = pass->own * r[i] + pass->scale * sum;
+    }
 }
 
 /* gamma = S d of blocks [begin, end), as wrenches or, for rows of a matrix, as a vector. */
