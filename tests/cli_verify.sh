@@ -25,6 +25,11 @@ if "$TALUS" verify box.talus box.talus --tol 1e-30 >/dev/null 2>error; then
 fi
 grep -q 'more than 1e-30' error || fail "no word about the tolerance"
 
+# One sphere in the air over a floor: no contact, and nothing to do is done.
+echo '{"bodies": [{"radius": 1, "at": [0, 0, 9]}]}' >air.json
+"$TALUS" extract air.json --at 0 -o air.talus >/dev/null
+"$TALUS" verify air.talus air.talus --tol 1e-6 >/dev/null || fail "a problem without contacts"
+
 if "$TALUS" list features | grep -q 'not in this build'; then
     echo "skipped  FCLIB files: this build has no HDF5"
     exit $failed

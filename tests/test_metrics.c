@@ -7,6 +7,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <talus/solver.h>
@@ -31,6 +32,7 @@ static void compare(TalusProblem *problem, const TalusProblemDef *def, const dou
     CHECK(near(a.natural.rms, b.natural.rms, scale));
     CHECK(near(a.natural.max, b.natural.max, scale));
     CHECK(near(a.natural_at_zero, b.natural_at_zero, b.natural_at_zero));
+    CHECK(near(a.natural_relative, b.natural_relative, b.natural_relative));
     CHECK(near(a.projected_gradient, b.projected_gradient, n * scale));
     CHECK(near(a.tau_g, b.tau_g, b.tau_g));
     CHECK(near(a.complementarity_mean, b.complementarity_mean, energy));
@@ -154,6 +156,37 @@ TEST(metrics_by_hand)
     talus_problem_destroy(problem);
 }
 
+/* Where zero impulses solve the problem, they are as good as they can be, and all others are not. */
+TEST(nothing_to_do_is_done)
+{
+    const int32_t start[2] = {0, 1}, column[1] = {0};
+    const double value = 2.0, q = 1.0;
+    const TalusProblemDef def = {.block_count = 1,
+                                 .rows = 1,
+                                 .row_start = start,
+                                 .column = column,
+                                 .values = &value,
+                                 .offset = &q};
+    TalusProblem *problem = NULL;
+    REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
+    const double impulses[3] = {0.0, 1e-9, NAN};
+    for (int i = 0; i < 3; i++) {
+        TalusMetrics m, truth;
+        VerifyPoint point = verify_def_point(&def, &impulses[i]);
+        verify_measure(&point, &truth);
+        CHECK_OK(talus_problem_measure(problem, &impulses[i], &m));
+        CHECK(m.natural_at_zero == 0.0 && truth.natural_at_zero == 0.0);
+        if (i == 0)
+            CHECK(m.natural_relative == 0.0 && truth.natural_relative == 0.0);
+        if (i == 1)
+            CHECK(isinf(m.natural_relative) && isinf(truth.natural_relative));
+        if (i == 2)
+            CHECK(isnan(m.natural_relative) && isnan(truth.natural_relative));
+        verify_free(&point);
+    }
+    talus_problem_destroy(problem);
+}
+
 typedef struct Seen {
     TalusProblem *problem;
     int count, last, stop_at;
@@ -165,7 +198,8 @@ static bool see(void *user, const TalusObservation *o)
 {
     Seen *seen = user;
     TalusMetrics m;
-    CHECK(o->iteration > seen->last && o->seconds >= seen->seconds);
+    /* the result may be an earlier iterate, seen once more */
+    CHECK(o->iteration >= seen->last && o->seconds >= seen->seconds);
     CHECK_OK(talus_problem_measure(seen->problem, o->gamma, &m));
     if (seen->count++ == 0)
         seen->first_objective = m.objective;
@@ -189,44 +223,51 @@ static bool same_result(const char *solver, const double *a, const double *b, in
 
 /* What a watched solve returns is what an unwatched one does, bit by bit, and its last look is at
  * the result. */
+static void watch(const char *name, double mu, int iterations)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 9, .nx = 4, .ny = 4, .nz = 3, .mu = mu});
+    TalusProblem *plain = NULL, *watched = NULL;
+    TalusSolver *solver = NULL;
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info, seen_info;
+    Seen seen = {.last = -1, .stop_at = -1};
+    options.tolerance = 0.0;
+    options.max_iterations = iterations;
+    CHECK_OK(talus_problem_create(&p.def, NULL, &plain));
+    CHECK_OK(talus_problem_create(&p.def, NULL, &watched));
+    CHECK_OK(talus_solver_create(name, &solver));
+    if (talus_solver_supports(solver, plain) == TALUS_OK) {
+        CHECK_OK(talus_solver_solve(solver, plain, &options, &info));
+        talus_solver_destroy(solver); /* a fresh one: solvers carry norms over */
+        CHECK_OK(talus_solver_create(name, &solver));
+        options.observer = see;
+        options.observer_user = &seen;
+        seen.problem = watched;
+        CHECK_OK(talus_solver_solve(solver, watched, &options, &seen_info));
+        bool ok = CHECK(same_result(info.solver, talus_problem_gamma(plain),
+                                    talus_problem_gamma(watched), talus_problem_size(plain)));
+        ok &= CHECK_INT(seen_info.products, info.products);
+        ok &= CHECK_INT(seen.last, seen_info.iterations);
+        ok &= CHECK(seen.seconds <= seen_info.seconds);
+        ok &= CHECK_NEAR(seen.residual.rms, seen_info.residual.rms,
+                         1e-9 * seen_info.residual.rms + 1e-14 * info.start_residual);
+        ok &= CHECK(seen.count >= 3 && seen.first_objective == 0.0);
+        ok &= CHECK(seen.last_objective < 0.0);
+        ok &= CHECK(seen_info.memory_bytes > 0 || strcmp(info.solver, "jacobi") == 0);
+        if (!ok)
+            printf("    with %s, mu = %g, %d iterations\n", name, mu, iterations);
+    }
+    talus_solver_destroy(solver);
+    talus_problem_destroy(plain);
+    talus_problem_destroy(watched);
+    free_test_problem(&p);
+}
+
 TEST(an_observer_changes_nothing)
 {
-    HeapOptions heap = {.seed = 9, .nx = 4, .ny = 4, .nz = 3};
     for (int s = 0; s < talus_solver_count(); s++)
-        for (int friction = 0; friction < 2; friction++) {
-            heap.mu = friction ? 0.4 : 0.0;
-            TestProblem p = make_heap(&heap);
-            TalusProblem *plain = NULL, *watched = NULL;
-            TalusSolver *solver = NULL;
-            TalusSolveOptions options = talus_solve_options_default();
-            TalusSolveInfo info, seen_info;
-            Seen seen = {.last = -1, .stop_at = -1};
-            options.tolerance = 0.0;
-            options.max_iterations = 150;
-            CHECK_OK(talus_problem_create(&p.def, NULL, &plain));
-            CHECK_OK(talus_problem_create(&p.def, NULL, &watched));
-            CHECK_OK(talus_solver_create(talus_solver_row(s).name, &solver));
-            if (talus_solver_supports(solver, plain) == TALUS_OK) {
-                CHECK_OK(talus_solver_solve(solver, plain, &options, &info));
-                talus_solver_destroy(solver); /* a fresh one: solvers carry norms over */
-                CHECK_OK(talus_solver_create(talus_solver_row(s).name, &solver));
-                options.observer = see;
-                options.observer_user = &seen;
-                seen.problem = watched;
-                CHECK_OK(talus_solver_solve(solver, watched, &options, &seen_info));
-                CHECK(same_result(info.solver, talus_problem_gamma(plain),
-                                  talus_problem_gamma(watched), talus_problem_size(plain)));
-                CHECK_INT(seen_info.products, info.products);
-                CHECK_INT(seen.last, seen_info.iterations);
-                CHECK(seen.count >= 3 && seen.first_objective == 0.0);
-                CHECK(seen.last_objective < 0.0);
-                CHECK(seen_info.memory_bytes > 0 || strcmp(info.solver, "jacobi") == 0);
-            }
-            talus_solver_destroy(solver);
-            talus_problem_destroy(plain);
-            talus_problem_destroy(watched);
-            free_test_problem(&p);
-        }
+        for (int i = 0; i < 4; i++) /* every iterate is shown up to 50, some of them later */
+            watch(talus_solver_row(s).name, i % 2 ? 0.4 : 0.0, i < 2 ? 40 : 150);
 }
 
 TEST(an_observer_can_stop)
@@ -255,6 +296,7 @@ int main(void)
     RUN(metrics_agree_with_the_verifier);
     RUN(metrics_vanish_at_a_known_optimum);
     RUN(metrics_by_hand);
+    RUN(nothing_to_do_is_done);
     RUN(an_observer_changes_nothing);
     RUN(an_observer_can_stop);
     return talus_test_result();

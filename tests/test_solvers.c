@@ -270,18 +270,19 @@ TEST(solvers_agree_on_steps_of_worlds)
     }
 }
 
-/* "auto" sweeps when asked for little and accelerates when asked for much, and says which. */
+/* "auto" sweeps when asked for little, accelerates when asked for more, takes the method with the
+ * fewest products when asked for much or for an unknown share, and says which. */
 TEST(auto_follows_the_tolerance)
 {
     TestProblem p = make_heap(&(HeapOptions){11, 4, 4, 3, 0.3, 0.0, 0.0});
     TalusProblem *problem = create(&p.def, NULL);
     TalusSolver *solver = solver_of("auto");
-    const double tolerances[] = {0.01, 0.05};
-    const char *expected[] = {"apgd", "gs"};
-    for (int i = 0; i < 2; i++) {
+    const double tolerances[] = {0.01, 0.05, 0.1, 0.0009, 0.01};
+    const char *expected[] = {"apgd", "apgd", "gs", "lbfgs-fb", "lbfgs-fb"};
+    for (int i = 0; i < 5; i++) {
         TalusSolveOptions options = budget(tolerances[i], 1000);
         TalusSolveInfo info;
-        options.reference_speed = 1.0;
+        options.reference_speed = i < 4 ? 1.0 : 0.0;
         set_gamma(problem, NULL);
         CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
         CHECK_STR(info.solver, expected[i]);

@@ -108,8 +108,8 @@ typedef struct Seen {
 
 static bool see(void *user, const TalusObservation *observation)
 {
-    Seen *seen = user;
-    if (seen->count < SEEN && observation->iteration > 0)
+    Seen *seen = user; /* at the end the iterate that is returned may be shown once more */
+    if (seen->count < SEEN && observation->iteration == seen->count + 1)
         memcpy(seen->gamma[seen->count++], observation->gamma, sizeof *seen->gamma);
     return true;
 }

@@ -24,7 +24,7 @@ typedef struct LabList {
 } LabList;
 
 /* "NAME[:key=value,...][,NAME...]"; "all" stands for every algorithm of the table. A comma starts
- * another solver unless a key=value follows it. */
+ * another solver unless a key=value follows it. What is named twice is there once. */
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
 
@@ -45,6 +45,8 @@ typedef struct LabProblem {
 } LabProblem;
 
 TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out);
+/* Its path for a name, or the end of it. */
+void lab_problem_name_by_path(LabProblem *problem);
 /* /ccp_solution, or else /solution, of an FCLIB file. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
 /* |u - u_ref| / |q|; NAN without a reference. */

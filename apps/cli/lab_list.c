@@ -14,8 +14,12 @@ static bool is_parameter(const char *text)
     return equals && (!colon || colon > equals);
 }
 
+/* One that is there already is not run a second time. */
 static TalusStatus add(LabList *list, const char *item)
 {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->item[i], item) == 0)
+            return TALUS_OK;
     if (list->count == LAB_SOLVERS)
         return talus_fail(TALUS_ERR_ARGUMENT, "--solver: more than %d solvers", LAB_SOLVERS);
     list->item[list->count++] = item;

@@ -32,6 +32,12 @@ static void name_after(const char *path, char name[LAB_TEXT])
         *dot = '\0';
 }
 
+void lab_problem_name_by_path(LabProblem *p)
+{
+    size_t length = strlen(p->path), over = length < LAB_TEXT ? 0 : length - (LAB_TEXT - 1);
+    snprintf(p->name, sizeof p->name, "%s", p->path + over);
+}
+
 static double norm_of(const double *x, size_t n)
 {
     double sum = 0.0;
@@ -42,15 +48,25 @@ static double norm_of(const double *x, size_t n)
 
 /* ---- opening ---- */
 
-/* Impulses in the file: the first guess of FCLIB, or what `talus extract` wrote. */
+/* The impulses of an FCLIB file to start from: its solution, so that one solver can go on where
+ * another stopped, or else its first guess; NULL: none. */
+static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
+{
+    if (fclib->solution.r)
+        return &fclib->solution;
+    return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
+}
+
+/* Impulses in the file: of an FCLIB file as above, or what `talus extract` wrote. */
 static TalusStatus read_start(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
-    if (p->fclib && (p->fclib->guess_count == 0 || !p->fclib->guesses[0].r))
+    const TalusFclibPoint *stored = p->fclib ? stored_point(p->fclib) : NULL;
+    if (p->fclib && !stored)
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(p->start, n, "stored impulses"));
-    if (p->fclib)
-        return talus_fclib_impulses(p->fclib, p->problem, &p->fclib->guesses[0], p->start);
+    if (stored)
+        return talus_fclib_impulses(p->fclib, p->problem, stored, p->start);
     memcpy(p->start, talus_problem_gamma(p->problem), n * sizeof *p->start);
     return TALUS_OK;
 }
@@ -81,8 +97,8 @@ TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out)
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
+    TALUS_TRY(talus_problem_open(path, pool, &out->problem, &out->fclib)); /* refuses /dev/zero */
     TALUS_TRY(hash_file(path, &out->hash));
-    TALUS_TRY(talus_problem_open(path, pool, &out->problem, &out->fclib));
     out->bodies = count_bodies(out);
     TALUS_TRY(read_start(out));
     return measure_scales(out);
@@ -117,7 +133,6 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 {
     TalusFclibPoint point = {0};
     TALUS_TRY(need_fclib(p));
-    TALUS_TRY(hash_file(path, &p->reference_hash));
     TALUS_TRY(read_reference(p, path, &point));
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
@@ -126,6 +141,8 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     TalusFclibPoint velocities = {.r = point.u};
     if (status == TALUS_OK)
         status = talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference);
+    if (status == TALUS_OK)
+        status = hash_file(path, &p->reference_hash);
     talus_fclib_free_point(&point);
     return status;
 }

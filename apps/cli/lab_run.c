@@ -84,11 +84,6 @@ static double *new_row(LabTrace *trace)
     return trace->row[trace->count++];
 }
 
-static double over(double x, double scale)
-{
-    return scale > 0.0 ? x / scale : x;
-}
-
 static bool on_iterate(void *user, const TalusObservation *seen)
 {
     Watcher *w = user;
@@ -104,7 +99,7 @@ static bool on_iterate(void *user, const TalusObservation *seen)
     row[LAB_SECONDS] = seen->seconds;
     row[LAB_OBJECTIVE] = m.objective;
     row[LAB_NATURAL] = m.natural.rms;
-    row[LAB_NATURAL_RELATIVE] = over(m.natural.rms, m.natural_at_zero);
+    row[LAB_NATURAL_RELATIVE] = m.natural_relative;
     row[LAB_NATURAL_MAX] = m.natural.max;
     row[LAB_PROJECTED_GRADIENT] = m.projected_gradient;
     row[LAB_COMPLEMENTARITY_MAX] = m.complementarity_max;
@@ -152,7 +147,7 @@ static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
     out->objective = m.objective;
     r[LAB_R_PROJECTED_GRADIENT] = m.projected_gradient;
     r[LAB_R_NATURAL] = m.natural.rms;
-    r[LAB_R_NATURAL_RELATIVE] = over(m.natural.rms, m.natural_at_zero);
+    r[LAB_R_NATURAL_RELATIVE] = m.natural_relative;
     r[LAB_R_NATURAL_MAX] = m.natural.max;
     r[LAB_R_COMPLEMENTARITY_MAX] = m.complementarity_max;
     r[LAB_R_COMPLEMENTARITY_MEAN] = m.complementarity_mean;
@@ -175,14 +170,17 @@ static void say_why(const LabJob *job, const TalusSolveInfo *info, LabResult *ou
         snprintf(out->reason, sizeof out->reason, "interrupted");
     else if (info->outcome == TALUS_OUTCOME_BUDGET && info->iterations >= job->max_iterations)
         snprintf(out->reason, sizeof out->reason, "%d iterations used up", job->max_iterations);
-    else if (info->outcome == TALUS_OUTCOME_BUDGET && job->max_seconds > 0.0)
+    else if (info->outcome == TALUS_OUTCOME_BUDGET && job->max_seconds > 0.0 &&
+             info->seconds >= job->max_seconds)
         snprintf(out->reason, sizeof out->reason, "%g s used up", job->max_seconds);
     else if (info->outcome == TALUS_OUTCOME_BUDGET)
         snprintf(out->reason, sizeof out->reason, "the solver gave up");
     else if (info->outcome == TALUS_OUTCOME_INFEASIBLE)
         snprintf(out->reason, sizeof out->reason, "the constraints contradict each other");
     else if (info->outcome == TALUS_OUTCOME_DIVERGED)
-        snprintf(out->reason, sizeof out->reason, "a number that is not finite");
+        snprintf(out->reason, sizeof out->reason,
+                 "a number that is not finite, or a residual a thousand times that of zero "
+                 "impulses");
 }
 
 static void refuse(LabResult *out, LabOutcome outcome)

@@ -26,7 +26,7 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
 {
     for (int i = 0; i < set->stored_count; i++) {
         LabResult *stored = &set->stored[i];
-        if (strcmp(stored->key, key) != 0 || stored->interrupted)
+        if (strcmp(stored->key, key) != 0)
             continue;
         *out = *stored;
         stored->trace = (LabTrace){0};

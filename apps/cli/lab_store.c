@@ -19,10 +19,15 @@ static double real_of(const TalusJson *object, const char *key)
     return value && value->kind == TALUS_JSON_NUMBER ? value->number : NAN;
 }
 
+static int whole(const TalusJson *value)
+{
+    double x = value && value->kind == TALUS_JSON_NUMBER ? value->number : NAN;
+    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0;
+}
+
 static int int_of(const TalusJson *object, const char *key)
 {
-    double x = real_of(object, key);
-    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0;
+    return whole(object ? talus_json_get(object, key) : NULL);
 }
 
 static bool text_of(const TalusJson *object, const char *key, char *out, size_t size)
@@ -82,7 +87,7 @@ static bool read_impulses(const TalusJson *run, LabResult *out)
         return false;
     const TalusJson *r = rank->first, *v = value->first;
     for (int k = 0; k < rank->count; k++, r = r->next, v = v->next) {
-        out->impulse_rank[k] = (int)r->number;
+        out->impulse_rank[k] = whole(r);
         out->impulse[k] = v->kind == TALUS_JSON_NUMBER ? v->number : NAN;
     }
     out->impulse_count = rank->count;
@@ -112,12 +117,13 @@ static bool read_run(const TalusJson *run, LabResult *out)
            read_impulses(run, out) && read_trace(run, &out->trace);
 }
 
-/* Runs that this version does not understand are left out, and so run again. */
+/* Runs that were interrupted or that this version does not understand are left out, and so run
+ * again. */
 static void read_array(LabSet *set, const TalusJson *runs)
 {
     for (const TalusJson *run = runs ? runs->first : NULL; run; run = run->next) {
         LabResult *out = &set->stored[set->stored_count];
-        if (run->kind == TALUS_JSON_OBJECT && read_run(run, out))
+        if (run->kind == TALUS_JSON_OBJECT && read_run(run, out) && !out->interrupted)
             set->stored_count++;
         else
             lab_result_clear(out);
@@ -150,7 +156,9 @@ static TalusStatus parse_store(LabSet *set, const char *path)
         status = read_runs(set, root, path);
     talus_arena_clear(&arena);
     talus_release(text);
-    return status;
+    return status == TALUS_ERR_FORMAT
+               ? talus_fail(status, "%s; --fresh starts anew and overwrites it", talus_error())
+               : status;
 }
 
 TalusStatus lab_store_read(LabSet *set)

@@ -23,7 +23,7 @@ static bool is_cheapest(const LabSet *set, const LabResult *r)
 
 static Total total_of(const LabSet *set, const char *solver)
 {
-    Total t = {0};
+    Total t = {.worst_error = NAN};
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
         if (strcmp(r->solver, solver) != 0)
@@ -50,7 +50,10 @@ static void add_solver(LabTable *table, const char *solver, const Total *t)
     lab_table_add(table, "%d", t->first);
     lab_table_add(table, "%.0f", t->applies);
     lab_table_add(table, "%.3f", t->seconds);
-    lab_table_add(table, "%.1e", t->worst_error);
+    if (isnan(t->worst_error))
+        lab_table_add(table, "-");
+    else
+        lab_table_add(table, "%.1e", t->worst_error);
 }
 
 const LabTable *lab_set_summary(LabSet *set)

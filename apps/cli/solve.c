@@ -86,6 +86,22 @@ static int open_references(LabSet *set, const char *path)
     return CLI_OK;
 }
 
+/* Problems whose files have one name go by their paths. */
+static void tell_apart(LabSet *set)
+{
+    for (int i = 0; i < set->problem_count; i++) {
+        LabProblem *p = &set->problems[i];
+        bool alone = true;
+        for (int k = i + 1; k < set->problem_count; k++)
+            if (strcmp(set->problems[k].name, p->name) == 0) {
+                lab_problem_name_by_path(&set->problems[k]);
+                alone = false;
+            }
+        if (!alone)
+            lab_problem_name_by_path(p);
+    }
+}
+
 static int open_problems(Session *session, const CliList *operands)
 {
     const Options *o = &session->options;
@@ -101,7 +117,10 @@ static int open_problems(Session *session, const CliList *operands)
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    return o->reference ? open_references(set, o->reference) : CLI_OK;
+    if (o->reference && open_references(set, o->reference) != CLI_OK) /* goes by their names */
+        return CLI_FAILED;
+    tell_apart(set);
+    return CLI_OK;
 }
 
 /* A result that was kept has no impulses to save, so with --save every solver runs. */
@@ -112,10 +131,7 @@ static int open_set(Session *session)
     set->title = set->problem_count == 1 ? set->problems[0].name : "Contact problems";
     set->kind = "solve";
     set->dir = o->report;
-    if (lab_set_open(set, o->fresh || o->save) == TALUS_OK)
-        return CLI_OK;
-    cli_fail_library();
-    return cli_fail("--fresh starts anew, in place of what is in %s", o->report);
+    return lab_set_open(set, o->fresh || o->save) == TALUS_OK ? CLI_OK : cli_fail_library();
 }
 
 /* ---- solving ---- */
@@ -257,7 +273,7 @@ static const CliOption solve_options[] = {
     {"budget", 0, CLI_REAL, offsetof(Options, budget), "SECONDS",
      "time of each solver at most; no limit by default"},
     {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
-     "start from the impulses stored in the file; without it all\nstart from zero"},
+     "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
     {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with; or a folder of such\n"

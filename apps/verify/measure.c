@@ -146,6 +146,7 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
     out->natural_at_zero = sqrt(t.zero2 / p->blocks);
+    out->natural_relative = t.natural2 == 0.0 ? 0.0 : sqrt(t.natural2 / t.zero2);
     out->projected_gradient = sqrt(t.gradient2);
     out->complementarity_mean = t.gap_abs / p->blocks;
     out->complementarity_std =

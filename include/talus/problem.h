@@ -95,7 +95,8 @@ TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, 
 typedef struct TalusMetrics {
     double objective;
     TalusResidual natural;       /* above */
-    double natural_at_zero;      /* rms of gamma = 0, what relative figures divide by */
+    double natural_at_zero;      /* rms of gamma = 0 */
+    double natural_relative;     /* natural.rms over it; where it is 0: 0, or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
     double tau_g;                /* 1 / the largest diagonal scaling of a block */
     double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */

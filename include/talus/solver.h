@@ -29,7 +29,8 @@ typedef struct TalusSolveInfo {
     TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */
-    size_t memory_bytes;    /* most the solve held beside the problem: vectors, plans, factors */
+    size_t memory_bytes;    /* most the solve held beside the problem: vectors, plans, factors; counts
+                               what other threads allocate meanwhile */
 } TalusSolveInfo;
 
 /* Called after each iteration whose residual is known; returning false stops the solve (budget). It
@@ -65,8 +66,9 @@ TalusSolveOptions talus_solve_options_default(void);
 const char *talus_outcome_name(TalusOutcome outcome);
 
 /* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
- * the message. "auto" is gs with omega 1.5 where the tolerance is at least 3 % of the reference
- * speed, and apgd otherwise: sweeps are cheaper, but with friction they stall early. */
+ * the message. "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference
+ * speed, apgd where it is at least 0.1 %, and lbfgs-fb below or where that speed is not known: fewer
+ * products, of which each comes with more vector work. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

@@ -166,5 +166,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     out->objective = 0.5 * (p->backend->dot(op, gamma, q) + p->backend->dot(op, gamma, g));
     talus_problem_residual(p, gamma, &out->natural);
     finish(&sums, op->blocks, out);
+    /* 0 over 0 is 0: zero impulses solve the problem, and so do these */
+    out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;
     return TALUS_OK;
 }

@@ -32,7 +32,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 

@@ -2,6 +2,7 @@
 #include "solvers/best.h"
 
 #include "base/memory.h"
+#include "solvers/show.h"
 
 #include <math.h>
 
@@ -32,8 +33,10 @@ void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
 {
     TalusOutcome outcome = solve->info->outcome;
     bool ended = outcome == TALUS_OUTCOME_BUDGET || outcome == TALUS_OUTCOME_INFEASIBLE;
-    if (best->kept && ended && isfinite(best->least))
-        talus_copy(solve, best->x.at, x);
+    if (!best->kept || !ended || !isfinite(best->least))
+        return;
+    talus_copy(solve, best->x.at, x);
+    talus_show_other(solve);
 }
 
 void talus_best_clear(TalusBest *best)

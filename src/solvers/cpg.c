@@ -17,6 +17,7 @@
  * 8 may undo the descent; without friction no case of it has been seen. Not for cones, to the paper an
  * open problem: the search along the line does not know that the mantle is curved, steps round it are
  * too long, and already a single sliding contact may cycle (docs/solvers.md). */
+#include "solvers/best.h"
 #include "solvers/face.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
         double beta = -s->backend->dot(s->op, w->phi, w->np) / w->pnp;
         s->backend->axpby(s->op, 1.0, w->phi, beta, w->p);
     } else {
-        s->backend->combine(s->op, 1, (const double *const[]){w->phi}, (const double[]){1.0}, w->p);
+        talus_copy(s, w->phi, w->p);
     }
     return products;
 }

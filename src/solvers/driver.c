@@ -24,16 +24,19 @@ static const TalusSolverType *const table[] = {
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 
-/* "auto": up to this ratio of tolerance to reference speed apgd is the faster one (measured on
- * settling beds of 4,000 and 16,000 spheres), above it sweeps. */
-static const double LOOSE = 0.03;
+/* "auto" by the ratio of tolerance to reference speed (docs/default-solver.md has the measurements):
+ * sweeps from LOOSE on, lbfgs-fb below TIGHT and where the speed is not known, apgd between. */
+static const double LOOSE = 0.1, TIGHT = 1e-3;
+
+enum { AUTO_LOOSE, AUTO_BETWEEN, AUTO_OTHERS };
+static const char *const auto_others[AUTO_OTHERS] = {"gs:omega=1.5", "apgd"};
 
 /* A residual this many times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
 struct TalusSolver {
     const TalusSolverType *type;
-    TalusSolver *loose; /* "auto" only: for loose tolerances */
+    TalusSolver *other[AUTO_OTHERS]; /* "auto" only; it is itself the one for tight tolerances */
     void *params, *state, *work;
     TalusWatch watch;
     TalusShow show;
@@ -69,10 +72,11 @@ int talus_solver_count(void)
 TalusSolverRow talus_solver_row(int index)
 {
     if (index == 0) {
-        TalusSolverRow row = {"auto",
-                              "gs:omega=1.5 when the tolerance is 3 % of the reference speed or "
-                              "looser, else apgd",
-                              "docs/solvers.md", "nonneg, cone"};
+        TalusSolverRow row = {
+            "auto",
+            "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
+            "apgd down to 0.1 %, lbfgs-fb below and where the speed is unknown",
+            "docs/solvers.md", "nonneg, cone"};
         return row;
     }
     const TalusSolverType *t = table[index - 1];
@@ -98,7 +102,7 @@ static const TalusSolverType *find_type(const char *name)
 {
     const char *names[SOLVERS + 1] = {"auto"};
     if (strcmp(name, "auto") == 0)
-        return &talus_solver_apgd;
+        return &talus_solver_lbfgs_fb;
     for (int i = 0; i < SOLVERS; i++) {
         names[i + 1] = table[i]->name;
         if (strcmp(name, table[i]->name) == 0)
@@ -123,7 +127,8 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
             return talus_fail(TALUS_ERR_ARGUMENT,
                               "auto: takes no parameters; name the solver that should have '%s'",
                               parameters);
-        TALUS_TRY(talus_solver_create("gs:omega=1.5", &s->loose));
+        for (int i = 0; i < AUTO_OTHERS; i++)
+            TALUS_TRY(talus_solver_create(auto_others[i], &s->other[i]));
     }
     TALUS_TRY(talus_alloc(&s->params, 1, s->type->param_size, "solver parameters"));
     TALUS_TRY(talus_alloc(&s->state, 1, s->type->state_size, "solver state"));
@@ -158,7 +163,8 @@ void talus_solver_destroy(TalusSolver *s)
         return;
     if (s->type && s->work)
         s->type->clear(s->work);
-    talus_solver_destroy(s->loose);
+    for (int i = 0; i < AUTO_OTHERS; i++)
+        talus_solver_destroy(s->other[i]);
     talus_watch_clear(&s->watch);
     talus_show_clear(&s->show);
     talus_release(s->params);
@@ -177,28 +183,41 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
                       friction ? "without" : "with", friction ? "it" : "none");
 }
 
+/* Its own, then those of the solvers that "auto" chooses from. */
 size_t talus_solver_state_size(const TalusSolver *s)
 {
-    return s->type->state_size + (s->loose ? s->loose->type->state_size : 0);
+    size_t size = s->type->state_size;
+    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++)
+        size += s->other[i]->type->state_size;
+    return size;
 }
 
 void talus_solver_state_save(const TalusSolver *s, void *bytes)
 {
-    memcpy(bytes, s->state, s->type->state_size);
-    if (s->loose)
-        talus_solver_state_save(s->loose, (char *)bytes + s->type->state_size);
+    char *place = bytes;
+    memcpy(place, s->state, s->type->state_size);
+    place += s->type->state_size;
+    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++) {
+        talus_solver_state_save(s->other[i], place);
+        place += s->other[i]->type->state_size;
+    }
 }
 
 TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t size)
 {
-    size_t expected = talus_solver_state_size(s), own = s->type->state_size;
+    const char *place = bytes;
+    size_t expected = talus_solver_state_size(s);
     if (size != expected)
         return talus_fail(TALUS_ERR_FORMAT,
                           "solver %s: its saved state has %zu bytes, expected %zu", s->type->name,
                           size, expected);
-    memcpy(s->state, bytes, own);
-    return s->loose ? talus_solver_state_load(s->loose, (const char *)bytes + own, size - own)
-                    : TALUS_OK;
+    memcpy(s->state, place, s->type->state_size);
+    place += s->type->state_size;
+    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++) {
+        memcpy(s->other[i]->state, place, s->other[i]->type->state_size);
+        place += s->other[i]->type->state_size;
+    }
+    return TALUS_OK;
 }
 
 /* ---- during a solve ---- */
@@ -317,16 +336,26 @@ static void settle_outcome(TalusSolve *solve)
     } else if (has_diverged(solve)) {
         info->outcome = TALUS_OUTCOME_DIVERGED;
         memset(solve->gamma, 0, n * sizeof *solve->gamma);
+        talus_show_other(solve);
         talus_problem_residual(solve->problem, solve->gamma, &info->residual);
     }
+}
+
+/* The solver that "auto" sends this one to, NULL for itself. */
+static TalusSolver *auto_choice(const TalusSolver *s, const TalusSolveOptions *options)
+{
+    double speed = options->reference_speed;
+    if (!s->other[0] || !(speed > 0.0) || options->tolerance < TIGHT * speed)
+        return NULL;
+    return s->other[options->tolerance >= LOOSE * speed ? AUTO_LOOSE : AUTO_BETWEEN];
 }
 
 TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info)
 {
-    if (s->loose && options->reference_speed > 0.0 &&
-        options->tolerance >= LOOSE * options->reference_speed)
-        return talus_solver_solve(s->loose, problem, options, info);
+    TalusSolver *other = auto_choice(s, options);
+    if (other)
+        return talus_solver_solve(other, problem, options, info);
     TalusSolve solve = {.problem = problem,
                         .op = &problem->op,
                         .backend = problem->backend,
@@ -354,12 +383,12 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     talus_watch_reset(&s->watch);
     if (n == 0)
         info->outcome = TALUS_OUTCOME_CONVERGED;
-    else
-        TALUS_TRY(run(s, &solve));
-    settle_outcome(&solve);
-    info->seconds = talus_now() - solve.began - solve.paused;
+    TalusStatus status = n == 0 ? TALUS_OK : run(s, &solve);
     info->memory_bytes = talus_memory_peak() - held + s->held;
     s->held += talus_memory_now() - held;
+    TALUS_TRY(status);
+    settle_outcome(&solve);
     talus_show_end(&solve);
+    info->seconds = talus_now() - solve.began - solve.paused;
     return TALUS_OK;
 }

@@ -10,7 +10,7 @@
 static const double LARGEST = 1e5;      /* sum of the coefficients' sizes */
 static const double ROUNDING = 0x1p-50; /* of f, relative to h */
 static const double SLACK = 1.0 + 1e-6; /* what |f| may grow in a plain step by rounding */
-static const double DRIFT = 0.999;      /* part of |f|^2 that no memory explains */
+static const double DRIFT = 0.9999;     /* part of |f|^2 that no memory explains */
 static const double LONGEST = 65536.0;  /* stride */
 
 static void swap(TalusVector *a, TalusVector *b)

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "solvers/best.h"
 
 #include <math.h>
 
@@ -96,16 +97,11 @@ bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
-static void copy(TalusSolve *s, const double *from, double *to)
-{
-    s->backend->combine(s->op, 1, (const double *const[]){from}, (const double[]){1.0}, to);
-}
-
 void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
     TalusForward forward;
     double sums[2];
-    copy(s, s->gamma, w->w);
+    talus_copy(s, s->gamma, w->w);
     s->backend->forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL, &forward);
     s->backend->gradient(s->op, w->metric, s->gamma, true, w->p);
     talus_face_swap(&w->g, &w->p);
@@ -125,7 +121,7 @@ static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
         double rho = s->backend->dot(s->op, w->phi, w->np) / w->pnp;
         s->backend->axpby(s->op, 1.0, w->phi, -rho, w->p);
     } else {
-        copy(s, w->phi, w->p);
+        talus_copy(s, w->phi, w->p);
     }
     w->active = active;
 }
@@ -165,7 +161,7 @@ static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bo
     if (half_step) {
         products += move(s, w, limit * OVERSHOOT);
         s->backend->project(s->op, w->metric, s->gamma);
-        copy(s, w->g, w->phi);
+        talus_copy(s, w->g, w->phi);
         s->backend->mask(s->op, w->metric, s->gamma, w->phi);
     }
     talus_face_project(s, w, step, w->phi);

@@ -5,7 +5,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     REFRESH = 50, /* products after which the gradient is formed anew */
@@ -216,11 +215,10 @@ static bool face_is_right(TalusGp *gp)
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;
-    const size_t bytes = (size_t)gp->solve->op->blocks * sizeof *gp->w;
     double most = 0.0, eta = p->eta2;
     *more = true;
-    memset(gp->w, 0, bytes);
-    memcpy(gp->gw, gp->g, bytes);
+    talus_gp_set(gp, 0.0, gp->g, gp->w);
+    talus_gp_set(gp, 1.0, gp->g, gp->gw);
     TALUS_TRY(gp->krylov->begin(gp, gp->krylov_work));
     for (int j = 1; *more && *go; j++) {
         double decrease = gp->krylov->step(gp, gp->krylov_work, more);
@@ -319,7 +317,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
         status = krylov_phase(&gp, &go);
     }
     if (gp.x != s->gamma)
-        memcpy(s->gamma, gp.x, (size_t)s->op->blocks * sizeof *gp.x);
+        talus_gp_set(&gp, 1.0, gp.x, s->gamma);
     if (gp.metric)
         s->backend->scale(s->op, gp.metric, false, s->gamma);
     return status;

@@ -1,24 +1,34 @@
-/* solvers/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products with friction.
+/* solvers/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products.
  *
- * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient, L the norm of N:
+ * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm
+ * of N:
  *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
  *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
- * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. The step
- * stands if the forward-backward envelope does not rise,
- *     f(x) - g'R + |R|^2 / (2 t),   by its difference  g'd + d'N d / 2 - g+'R+ + g'R + ...,
- * or if |R|^2 does not become `rise` times as large: the envelope's difference drowns in rounding long
- * before R does, and R of a good step may well grow. Otherwise x+ = T(x), the plain step, for one
- * product more.
+ * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step
+ * stands if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
+ * or if |R|^2 does not become `rise` times as large: the difference drowns in rounding long before R
+ * does, and R of a good step may well grow. Otherwise d is halved, which needs no product, up to five
+ * times; after that the pairs are forgotten and x+ = T(x), for one product more.
  *
  * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
- *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|
- * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which is
- * what goes out, with a product of its own.
+ *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which
+ * is what goes out, with a product of its own.
  *
- * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a step
- * shows more curvature, and otherwise carried over. t above 1 / L has no proof; when the residual has not
+ * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G
+ * (Kim and Fessler 2021; with projection, which their proof does not cover) lowers the residual itself:
+ * with theta_N = 1, theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ *     y+ = P(x - g / L)
+ *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
+ *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
+ * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are
+ * then less exact than without it: docs/default-solver.md.
+ *
+ * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a
+ * step shows more curvature, and otherwise carried over. t above 1 / L has no proof; when R has not
  * halved within `patience` products, apgd takes over. Stella, Themelis and Patrinos 2017 have the
- * envelope and the proof for t < 1 / L and a line search. */
+ * envelope, and the proof for t < 1 / L with a line search. */
 #include "solvers/lbfgs.h"
 #include "solvers/solver.h"
 
@@ -439,12 +449,13 @@ static bool polish_down(Run *run)
     return true;
 }
 
-/* Whether OGM-G is worth a try: z is near a goal that is not very tight, quasi-Newton steps were slow
- * on the way there, and x has come on since the last try. */
+/* Whether OGM-G is worth a try: there is friction, z is near a goal that is not very tight,
+ * quasi-Newton steps were slow on the way there, and x has come on since the last try. */
 static bool is_near(Run *run)
 {
     double near = run->state->near * goal(run);
-    if (run->p->finish == 0 || run->since_check > 0 || goal(run) < TIGHT * run->start)
+    if (run->p->finish == 0 || run->s->op->rows == 1 || run->since_check > 0 ||
+        goal(run) < TIGHT * run->start)
         return false;
     if (run->reached <= APPROACH * near && !run->approached) {
         run->approached = true;

@@ -60,6 +60,11 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
     return show(solve, s->gamma);
 }
 
+void talus_show_other(TalusSolve *solve)
+{
+    solve->show->last = -1;
+}
+
 void talus_show_end(TalusSolve *solve)
 {
     if (solve->options->observer && solve->show->last != solve->info->iterations)

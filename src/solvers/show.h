@@ -16,6 +16,8 @@ TalusStatus talus_show_begin(TalusSolve *solve);
 bool talus_show_due(const TalusSolve *solve);
 /* False when the observer asks to stop. */
 bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlock *metric);
+/* The result is to be another iterate than the last one, which may have been shown. */
+void talus_show_other(TalusSolve *solve);
 /* Shows the result, unless the last iterate shown was it. */
 void talus_show_end(TalusSolve *solve);
 void talus_show_clear(TalusShow *show);

@@ -15,7 +15,8 @@
  * they, tau_g and the first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or
  * of one over the operator's size on a random vector.
  * Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
- * rounding gets there; the gradient is then computed afresh and alpha starts again.
+ * rounding gets there. On sliding contacts the sum d'g cancels near 1e-8 and may come out positive; the
+ * bound stands for it then. Where d is zero the gradient is computed afresh and alpha starts again.
  *
  * One product per iteration. Without friction a good method; with friction it is slow to pass
  * 5e-3 of the starting residual on rigid beds. */
@@ -26,7 +27,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { MAX_MEMORY = 100, REFRESH = 200 }; /* iterations between gradients computed afresh */
 

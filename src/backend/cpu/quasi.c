@@ -2,14 +2,14 @@
  *
  * A direction is one pass over the pairs that ends in the wrenches of d; a step gathers them, and its
  * one pass over the contacts evaluates N d, moves, projects, and takes all inner products with the
- * new residual while it is in the first-level cache. Pairs are kept in single precision, which
- * changes no count and halves what is read.
+ * new residual while it is in the first-level cache. Pairs are kept, combined and multiplied in
+ * single precision, sums over more than a piece in double: that changes no count.
  *
- * Per contact with friction and five pairs, bytes read + written beside the product's own (contact.c;
- * d and the metric are shared with it):
- *     direction   24 + 120 + 32 + 24
- *     step        32 + 96 + 24 + 120 + 96
- *     smooth      56 + 96 + 72   (every third iteration by default) */
+ * Per contact with friction and five pairs, bytes read and written beside the product's own
+ * (contact.c, operator.c; d and the metric are counted there):
+ *     direction   144 + 24
+ *     step        216 + 96
+ *     smooth      152 + 72   (every third iteration by default) */
 #include "backend/cpu/cone_lanes.h"
 #include "sets/cone.h"
 
