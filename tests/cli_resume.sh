@@ -69,9 +69,9 @@ check() {
 }
 
 if [ -z "${TALUS_SANITIZE:-}" ]; then
-    check hourglass hourglass --set bodies=300 --until 1
-    check box-stack box-stack --until 10
-    check dominoes dominoes --until 1
+    check hourglass hourglass --set bodies=300 --until 0.6
+    check box-stack box-stack --until 5
+    check dominoes dominoes --until 0.6
 else # ten times slower
     check hourglass hourglass --set bodies=100 --until 0.4
     check box-stack box-stack --until 1

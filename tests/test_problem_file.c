@@ -144,13 +144,18 @@ static void seal(Bytes *bytes)
     memcpy(bytes->data + 64, &hash, 8);
 }
 
+/* Without the library's care for power cuts, which takes longer than all the rest. */
+static bool put(const char *path, const char *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(data, 1, size, file) == size;
+    return (!file || fclose(file) == 0) && good;
+}
+
 static void expect_refusal(Bytes *bytes, const char *message)
 {
-    TalusFile *file;
     TalusProblem *problem;
-    REQUIRE_OK(talus_file_create("bad.problem", &file));
-    talus_file_put(file, bytes->data, bytes->size);
-    REQUIRE_OK(talus_file_commit(file));
+    REQUIRE(put("bad.problem", bytes->data, bytes->size));
     CHECK(talus_problem_read("bad.problem", NULL, &problem) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(), message);
     CHECK(problem == NULL);
@@ -274,21 +279,23 @@ TEST(wrong_matrices_are_refused)
 TEST(any_bytes_are_safe)
 {
     TalusRng rng = talus_rng(1);
+    Bytes sound[2] = {sound_bytes(make_bodies(0.3)), sound_bytes(make_matrix())};
     for (int trial = 0; trial < 500; trial++) {
-        Bytes bytes = sound_bytes(trial % 2 ? make_matrix() : make_bodies(0.3));
-        TalusFile *file;
+        char data[4096];
+        Bytes bytes = {data, sound[trial % 2].size};
         TalusProblem *problem;
+        REQUIRE(bytes.size <= sizeof data);
+        memcpy(data, sound[trial % 2].data, bytes.size);
         for (uint64_t k = 0; k < 1 + talus_rng_below(&rng, 3); k++)
-            bytes.data[talus_rng_below(&rng, bytes.size)] = (char)talus_rng_next(&rng);
+            data[talus_rng_below(&rng, bytes.size)] = (char)talus_rng_next(&rng);
         seal(&bytes);
-        REQUIRE_OK(talus_file_create("random.problem", &file));
-        talus_file_put(file, bytes.data, bytes.size);
-        REQUIRE_OK(talus_file_commit(file));
-        talus_release(bytes.data);
+        REQUIRE(put("random.problem", data, bytes.size));
         TalusStatus status = talus_problem_read("random.problem", NULL, &problem);
         CHECK((status == TALUS_OK) == (problem != NULL));
         talus_problem_destroy(problem);
     }
+    talus_release(sound[0].data);
+    talus_release(sound[1].data);
 }
 
 int main(void)

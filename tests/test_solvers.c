@@ -277,7 +277,7 @@ TEST(auto_follows_the_tolerance)
     TestProblem p = make_heap(&(HeapOptions){11, 4, 4, 3, 0.3, 0.0, 0.0});
     TalusProblem *problem = create(&p.def, NULL);
     TalusSolver *solver = solver_of("auto");
-    const double tolerances[] = {0.01, 0.05, 0.1, 0.0009, 0.01};
+    const double tolerances[] = {0.01, 0.05, 0.1, 9e-5, 0.01};
     const char *expected[] = {"apgd", "apgd", "gs", "lbfgs-fb", "lbfgs-fb"};
     for (int i = 0; i < 5; i++) {
         TalusSolveOptions options = budget(tolerances[i], 1000);
@@ -366,6 +366,11 @@ TEST(every_solver_is_listed)
         CHECK(*row.summary && *row.reference && *row.accepts);
         talus_solver_describe(i, count_line, &lines);
         CHECK((lines == 0) == (strcmp(row.name, "auto") == 0));
+        bool tested = false;
+        for (int s = 0; s < SPECS; s++)
+            tested |= strcmp(specs[s].text, row.name) == 0;
+        if (!CHECK(tested))
+            printf("    %s is to be entered in specs\n", row.name);
     }
     CHECK_STR(talus_outcome_name(TALUS_OUTCOME_CONVERGED), "converged");
     CHECK_STR(talus_outcome_name(TALUS_OUTCOME_DIVERGED), "diverged");
@@ -590,7 +595,7 @@ static void expect_feasible(TestProblem *p, int iterations)
 
 TEST(slow_convergence_is_not_infeasible)
 {
-    const int many = SLOW ? 1100 : 8300; /* past a snapshot at a power of two */
+    const int many = SLOW ? 1100 : 4200; /* past a snapshot at a power of two */
     TestProblem p = make_column(20, 1000.0, 0.3);
     expect_feasible(&p, many);
     p = make_column(20, 1000.0, 0.0);
@@ -598,8 +603,8 @@ TEST(slow_convergence_is_not_infeasible)
     p = make_column(5, 1e5, 0.3);
     expect_feasible(&p, many);
     p = make_column(50, 1.0, 0.3);
-    expect_feasible(&p, many);
-    const int some = SLOW ? 300 : 1100;
+    expect_feasible(&p, many / 2);
+    const int some = SLOW ? 300 : 600;
     p = make_heap(&(HeapOptions){16, 5, 5, 5, 0.8, 0.0, 0.0});
     expect_feasible(&p, some);
     p = make_heap(&(HeapOptions){17, 3, 3, 6, 0.3, 0.0, 0.5});
@@ -724,16 +729,16 @@ TEST(saved_state_continues_bitwise)
 
 static void same_for_any_threads(TestProblem *p)
 {
-    const int threads[] = {1, 2, 3, 8};
+    const int threads[] = {1, 3, 8};
     size_t bytes = (size_t)verify_size(&p->def) * sizeof(double);
     double *expected = malloc(bytes);
     TalusProblem *any = create(&p->def, NULL);
     FOR_SPECS (s, any)
-        for (int t = 0; t < 4 && !left_out(&specs[s]); t++) {
+        for (int t = 0; t < 3 && !left_out(&specs[s]); t++) {
             TalusPool *pool = NULL;
             CHECK_OK(talus_pool_create(threads[t], &pool));
             TalusProblem *problem = create(&p->def, pool);
-            TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 12);
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 8);
             bool ok = CHECK(info.outcome == TALUS_OUTCOME_BUDGET);
             if (t == 0)
                 memcpy(expected, talus_problem_gamma(problem), bytes);

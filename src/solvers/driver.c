@@ -26,7 +26,7 @@ enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 
 /* "auto" by the ratio of tolerance to reference speed (docs/default-solver.md has the measurements):
  * sweeps from LOOSE on, lbfgs-fb below TIGHT and where the speed is not known, apgd between. */
-static const double LOOSE = 0.1, TIGHT = 1e-3;
+static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 enum { AUTO_LOOSE, AUTO_BETWEEN, AUTO_OTHERS };
 static const char *const auto_others[AUTO_OTHERS] = {"gs:omega=1.5", "apgd"};
@@ -75,7 +75,7 @@ TalusSolverRow talus_solver_row(int index)
         TalusSolverRow row = {
             "auto",
             "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
-            "apgd down to 0.1 %, lbfgs-fb below and where the speed is unknown",
+            "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown",
             "docs/solvers.md", "nonneg, cone"};
         return row;
     }

@@ -82,7 +82,9 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
         w->norm = norm;
 }
 
-void talus_face_raise(TalusFaceWork *w, double dnd, double dd)
+/* Power iteration estimates from below: raises the norm where a direction d shows more curvature,
+ * d'N d over d'd. */
+static void raise_norm(TalusFaceWork *w, double dnd, double dd)
 {
     if (dnd > w->norm * dd && isfinite(dnd) && dd > 0.0)
         w->norm = MARGIN * (dnd / dd);
@@ -111,7 +113,7 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
                       w->w); /* w: minus the step, p: minus N times it */
     s->backend->axpby(s->op, -1.0, w->g, 1.0, w->p);
     s->backend->dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
-    talus_face_raise(w, sums[0], sums[1]);
+    raise_norm(w, sums[0], sums[1]);
 }
 
 /* p = phi, or phi - rho p conjugate to the last p while the face is the same. */
@@ -131,7 +133,7 @@ double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
     double sums[3];
     s->backend->gradient(s->op, w->metric, w->p, false, w->np);
     s->backend->dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
-    talus_face_raise(w, sums[0], sums[2]);
+    raise_norm(w, sums[0], sums[2]);
     double flat = FLAT * w->norm * sums[2];
     w->pnp = sums[0] > flat ? sums[0] : 0.0;
     return -sign * sums[1] > 0.0 ? -sign * sums[1] / (w->pnp > 0.0 ? w->pnp : flat) : 0.0;

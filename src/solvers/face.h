@@ -37,9 +37,6 @@ void talus_face_clear(TalusFaceWork *work);
 /* Sets work->norm by power iteration, or from that of an earlier solve (0: there was none): the norm
  * of a scaled operator has no unit and is nearly the same from step to step. Uses p and np. */
 void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
-/* Power iteration estimates from below: raises the norm where a direction d shows more curvature,
- * d'N d over d'd. */
-void talus_face_raise(TalusFaceWork *work, double dnd, double dd);
 
 /* The end of an iteration: talus_solve_next with the residual of x. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
