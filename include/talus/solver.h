@@ -29,7 +29,7 @@ typedef struct TalusSolveInfo {
     TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */
-    size_t memory_bytes;    /* most the solve held beside the problem: vectors, plans, factors; counts
+    size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts
                                what other threads allocate meanwhile */
 } TalusSolveInfo;
 

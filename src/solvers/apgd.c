@@ -1,4 +1,4 @@
-/* solvers/apgd.c - accelerated projected gradient descent, the default.
+/* solvers/apgd.c - accelerated projected gradient descent.
  *
  * Nesterov's method in the metric x = gamma / s: s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic), in
  * which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill
