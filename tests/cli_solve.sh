@@ -76,7 +76,7 @@ grep -q -- --fresh err && fail "--fresh is no help against: $(cat err)"
     fail "a solver that misses the tolerance is no failure: $(cat err)"
 grep -n 'converged\|budget' out | sed 's/^\([0-9]*\): *\([^ ]*\) *\([^ ]*\).*/\2 \3/' >found
 printf 'apgd converged\njacobi:omega=1e-6 budget\n' | cmp -s found - || fail "table: $(cat out)"
-contains out "gpcg: unsupported: solver gpcg: takes problems without friction, this one has it"
+contains out "gpcg: unsupported: takes problems without friction, this one has it"
 
 # ---- the trace: first and last iterates, and quotes around commas ----
 "$TALUS" solve smooth.talus box.talus --solver apgd,gs:omega=1.2,order=random --quiet \

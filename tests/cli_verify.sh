@@ -35,9 +35,13 @@ if "$TALUS" list features | grep -q 'not in this build'; then
     exit $failed
 fi
 "$TALUS" extract settle-box --at 0.1 -o box.hdf5 >/dev/null
+"$TALUS" solve box.hdf5 --solver apgd --tol 1e-9 --save reference.hdf5 --quiet
 for solver in apgd gs:omega=1.3 jacobi; do
     "$TALUS" solve box.hdf5 --solver $solver --tol 1e-3 --max-iter 300 --save solved.hdf5 --json \
-        >claim.json 2>/dev/null
+        --reference reference.hdf5 >claim.json 2>/dev/null
+    "$TALUS" verify box.hdf5 solved.hdf5 --reference reference.hdf5 --json >found.json
+    agrees "$(figure claim.json velocity_error)" "$(figure found.json velocity_error)" ||
+        fail "$solver: velocity error $(figure claim.json velocity_error), found $(figure found.json velocity_error)"
     for problem in box.hdf5 box.talus; do
         "$TALUS" verify $problem solved.hdf5 --json >found.json
         for key in objective projected_gradient natural natural_max natural_relative \
@@ -51,6 +55,9 @@ done
 "$TALUS" verify box.hdf5 solved.hdf5 --json >found.json
 awk -v e="$(figure found.json stored_velocity_error)" 'BEGIN { exit !(e != "" && e < 1e-12) }' ||
     fail "stored velocities"
+if "$TALUS" verify box.talus solved.hdf5 --reference reference.hdf5 2>error >/dev/null; then
+    fail "ignored a reference"
+fi
 if "$TALUS" verify box.hdf5 box.hdf5 2>error; then fail "accepted a file without a solution"; fi
 grep -q '/solution' error || fail "no word about the missing solution"
 exit $failed

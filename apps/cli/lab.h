@@ -129,6 +129,10 @@ typedef struct LabResult {
     double residual[LAB_RESIDUALS];
     double memory_bytes;
     int open, sliding, sticking;
+    /* The terms of the job, as there; max_iterations 0: a file of before they were kept. */
+    double tolerance, max_seconds;
+    int max_iterations, threads;
+    bool warm;
     int impulse_count; /* normal impulses in ascending order, a sample of them */
     int impulse_rank[LAB_IMPULSES];
     double impulse[LAB_IMPULSES];
@@ -154,6 +158,13 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
 /* Leaves the impulses in the problem. Fails only where the laboratory itself fails; a solve that
  * fails is a result. `quiet`: draw no progress. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
+
+/* In words, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero,
+ * 2 threads". */
+void lab_terms_text(const LabResult *result, char text[LAB_TEXT]);
+/* Where a run ends, in the width of a cell. */
+void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
+bool lab_same_terms(const LabResult *a, const LabResult *b);
 
 /* ---- a set of results ---- */
 

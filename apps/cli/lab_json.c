@@ -14,6 +14,17 @@
 
 /* ---- one result ---- */
 
+static void put_terms(JsonOut *json, const LabResult *r)
+{
+    if (r->max_iterations == 0)
+        return;
+    json_real(json, "tolerance", r->tolerance);
+    json_int(json, "max_iterations", r->max_iterations);
+    json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
+    json_text(json, "start", r->warm ? "stored" : "zero");
+    json_int(json, "threads", r->threads);
+}
+
 static void put_figures(JsonOut *json, const LabResult *r)
 {
     bool measured = lab_outcome_measured(r->outcome);
@@ -23,6 +34,7 @@ static void put_figures(JsonOut *json, const LabResult *r)
         json_text(json, "reason", r->reason);
     if (r->interrupted)
         json_bool(json, "interrupted", true);
+    put_terms(json, r);
     if (measured) {
         json_int(json, "iterations", r->iterations);
         json_int(json, "applies", r->applies);

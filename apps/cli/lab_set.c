@@ -56,6 +56,16 @@ static TalusStatus write_now_and_then(LabSet *set)
     return status;
 }
 
+/* Of a stored result, too: its key says that they are the same. */
+static void keep_terms(const LabJob *job, int threads, LabResult *out)
+{
+    out->tolerance = job->tolerance;
+    out->max_iterations = job->max_iterations;
+    out->max_seconds = job->max_seconds;
+    out->warm = job->warm;
+    out->threads = threads;
+}
+
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *kept)
 {
@@ -69,6 +79,7 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
         strcpy((*out)->key, key);
     }
     (*out)->problem = problem;
+    keep_terms(job, set->threads, *out);
     set->result_count++;
     return *kept ? TALUS_OK : write_now_and_then(set);
 }

@@ -94,6 +94,17 @@ static bool read_impulses(const TalusJson *run, LabResult *out)
     return true;
 }
 
+static void read_terms(const TalusJson *run, LabResult *out)
+{
+    char start[16];
+    text_of(run, "start", start, sizeof start);
+    out->tolerance = real_of(run, "tolerance");
+    out->max_iterations = int_of(run, "max_iterations");
+    out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, which is no limit either */
+    out->threads = int_of(run, "threads");
+    out->warm = strcmp(start, "stored") == 0;
+}
+
 static bool read_run(const TalusJson *run, LabResult *out)
 {
     const TalusJson *interrupted = talus_json_get(run, "interrupted");
@@ -112,6 +123,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = real_of(residual, lab_residual_names[i]);
     text_of(run, "reason", out->reason, sizeof out->reason);
+    read_terms(run, out);
     return residual && text_of(run, "solver", out->solver, sizeof out->solver) &&
            text_of(run, "key", out->key, sizeof out->key) && outcome_of(run, &out->outcome) &&
            read_impulses(run, out) && read_trace(run, &out->trace);

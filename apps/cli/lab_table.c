@@ -62,6 +62,48 @@ void lab_table_print(const LabTable *table, FILE *out)
         fprintf(out, "%s\n", table->note);
 }
 
+/* ---- the terms of a run ---- */
+
+/* "1e-6" for printf's "1e-06". */
+static void tolerance_text(double tolerance, char text[32])
+{
+    snprintf(text, 32, "%g", tolerance);
+    char *e = strchr(text, 'e');
+    if (e && e[2] == '0')
+        memmove(e + 2, e + 3, strlen(e + 3) + 1);
+}
+
+void lab_terms_text(const LabResult *r, char text[LAB_TEXT])
+{
+    bool whole = r->tolerance == 0.0, timed = r->max_seconds > 0.0;
+    char aim[96] = "", seconds[48] = "", tolerance[32];
+    tolerance_text(r->tolerance, tolerance);
+    if (!whole)
+        snprintf(aim, sizeof aim, "to %s of the residual at zero impulses, at most ", tolerance);
+    if (timed)
+        snprintf(seconds, sizeof seconds, " or %g s", r->max_seconds);
+    snprintf(text, LAB_TEXT, "%s%d iterations%s, from %s, %d thread%s", aim, r->max_iterations,
+             seconds, r->warm ? "the stored impulses" : "zero", r->threads,
+             r->threads == 1 ? "" : "s");
+}
+
+void lab_limits_text(const LabResult *r, char text[LAB_TEXT])
+{
+    char aim[40] = "", seconds[48] = "", tolerance[32];
+    tolerance_text(r->tolerance, tolerance);
+    if (r->tolerance > 0.0)
+        snprintf(aim, sizeof aim, "%s, ", tolerance);
+    if (r->max_seconds > 0.0)
+        snprintf(seconds, sizeof seconds, ", %g s", r->max_seconds);
+    snprintf(text, LAB_TEXT, "%s%d%s", aim, r->max_iterations, seconds);
+}
+
+bool lab_same_terms(const LabResult *a, const LabResult *b)
+{
+    return a->tolerance == b->tolerance && a->max_iterations == b->max_iterations &&
+           a->max_seconds == b->max_seconds && a->warm == b->warm && a->threads == b->threads;
+}
+
 /* ---- the results of a problem ---- */
 
 int lab_compare(const LabResult *a, const LabResult *b)
@@ -78,12 +120,30 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-static const char *const headings[] = {"solver",    "outcome", "iterations", "applies", "seconds",
-                                       "objective", "natural", "relative",   "(24)",    "max f",
-                                       "active",    "MB",      "u error"};
+static const char *const headings[] = {"solver",  "outcome",   "iterations", "applies",
+                                       "seconds", "objective", "natural",    "relative",
+                                       "(24)",    "max f",     "active",     "MB"};
+enum { HEADINGS = sizeof headings / sizeof *headings };
 
-static void add_row(LabTable *table, const LabResult *r, bool reference)
+/* What a table has only where it tells something. */
+typedef struct Extra {
+    bool error, limits;
+} Extra;
+
+static void add_headings(LabTable *table, Extra extra)
 {
+    lab_table_begin(table, "", HEADINGS + extra.error + extra.limits);
+    for (int c = 0; c < HEADINGS; c++)
+        lab_table_add(table, "%s", headings[c]);
+    if (extra.error)
+        lab_table_add(table, "u error");
+    if (extra.limits)
+        lab_table_add(table, "limits");
+}
+
+static void add_row(LabTable *table, const LabResult *r, Extra extra)
+{
+    char limits[LAB_TEXT];
     lab_table_add(table, "%s", r->solver);
     lab_table_add(table, "%s", r->interrupted ? "interrupted" : lab_outcome_name(r->outcome));
     lab_table_add(table, "%d", r->iterations);
@@ -96,8 +156,24 @@ static void add_row(LabTable *table, const LabResult *r, bool reference)
     lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     lab_table_add(table, "%d", r->open);
     lab_table_add(table, "%.2f", 1e-6 * r->memory_bytes);
-    if (reference)
+    if (extra.error)
         lab_table_add(table, "%.2e", r->residual[LAB_R_VELOCITY_ERROR]);
+    lab_limits_text(r, limits);
+    if (extra.limits)
+        lab_table_add(table, "%s", limits);
+}
+
+/* The problem, and below it the terms where all runs share them. */
+static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
+{
+    char terms[LAB_TEXT];
+    fprintf(out, "%s: %d contacts, %d rows, %d bodies\n", p->name, talus_problem_blocks(p->problem),
+            talus_problem_size(p->problem), p->bodies);
+    if (one) {
+        lab_terms_text(one, terms);
+        fprintf(out, "%s\n", terms);
+    }
+    fputc('\n', out);
 }
 
 void lab_print_results(const LabSet *set, int problem, FILE *out)
@@ -109,15 +185,15 @@ void lab_print_results(const LabSet *set, int problem, FILE *out)
         if (set->results[i].problem == problem)
             order[count++] = &set->results[i];
     qsort(order, (size_t)count, sizeof *order, by_rank);
+    Extra extra = {.error = p->reference != NULL};
+    for (int i = 1; i < count; i++)
+        extra.limits |= !lab_same_terms(order[0], order[i]);
     LabTable table;
-    lab_table_begin(&table, "", p->reference ? 13 : 12);
-    for (int c = 0; c < table.columns; c++)
-        lab_table_add(&table, "%s", headings[c]);
+    add_headings(&table, extra);
     for (int i = 0; i < count; i++)
         if (lab_outcome_measured(order[i]->outcome))
-            add_row(&table, order[i], p->reference != NULL);
-    fprintf(out, "%s: %d contacts, %d rows, %d bodies\n\n", p->name,
-            talus_problem_blocks(p->problem), talus_problem_size(p->problem), p->bodies);
+            add_row(&table, order[i], extra);
+    print_head(p, count > 0 && !extra.limits ? order[0] : NULL, out);
     lab_table_print(&table, out);
     lab_table_clear(&table);
     for (int i = 0; i < count; i++)

@@ -24,7 +24,7 @@ typedef struct Session {
     TalusPool *pool;
     double *best; /* impulses of the best result so far, for --save */
     double best_residual;
-    char best_solver[LAB_TEXT];
+    char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
 } Session;
 
@@ -128,7 +128,8 @@ static int open_set(Session *session)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
-    set->title = set->problem_count == 1 ? set->problems[0].name : "Contact problems";
+    snprintf(session->title, sizeof session->title, "%d contact problems", set->problem_count);
+    set->title = set->problem_count == 1 ? set->problems[0].name : session->title;
     set->kind = "solve";
     set->dir = o->report;
     return lab_set_open(set, o->fresh || o->save) == TALUS_OK ? CLI_OK : cli_fail_library();

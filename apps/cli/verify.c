@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct Options {
-    const char *group;
+    const char *group, *reference;
     double tol;
     bool json;
 } Options;
@@ -21,8 +21,9 @@ typedef struct Options {
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_u;  /* |u - u of the solution's file| / |q|; NAN where it has none */
-    double as_stored; /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+    double stored_u;       /* |u - u of the solution's file| / |q|; NAN where it has none */
+    double velocity_error; /* |u - u of the reference| / |q|; NAN without one */
+    double as_stored;      /* Siconos's error with W as stored; NAN unless W is unsymmetric */
 } Findings;
 
 /* ---- measuring ---- */
@@ -40,7 +41,7 @@ static void measure(const VerifyPoint *point, Findings *found)
     verify_measure(point, &found->metrics);
     found->contacts = point->blocks;
     found->rows = point->rows;
-    found->stored_u = found->as_stored = NAN;
+    found->stored_u = found->velocity_error = found->as_stored = NAN;
 }
 
 /* Siconos's error of the problem with W as stored: the same point with another u. */
@@ -61,7 +62,19 @@ static double error_as_stored(const TalusFclib *problem, const VerifyPoint *poin
     return metrics.siconos;
 }
 
-static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *solution, Findings *found)
+/* |u - u_ref|, the reference in the rows of the file. */
+static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
+                            const double *u_ref)
+{
+    double sum = 0.0;
+    for (int i = 0; i < point->blocks; i++)
+        sum += pow(
+            distance(point->u + i * point->rows, u_ref + i * problem->dimension, point->rows), 2);
+    return sqrt(sum);
+}
+
+static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *solution,
+                        const double *u_ref, Findings *found)
 {
     int n = problem->contacts * problem->dimension;
     const char *reason = "";
@@ -76,6 +89,8 @@ static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *soluti
         q += point.q[k] * point.q[k];
     if (solution->u && q > 0.0)
         found->stored_u = distance(as_stored, solution->u, n) / sqrt(q);
+    if (u_ref && q > 0.0)
+        found->velocity_error = distance_from(problem, &point, u_ref) / sqrt(q);
     if (talus_fclib_asymmetry(problem, &asymmetry) == TALUS_OK && asymmetry > 0.0)
         found->as_stored = error_as_stored(problem, &point, as_stored);
     verify_free(&point);
@@ -85,21 +100,33 @@ static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *soluti
 
 /* ---- reading ---- */
 
+/* /ccp_solution, or else /solution, as for `talus solve`. */
+static TalusStatus read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out)
+{
+    if (!path || talus_fclib_read_point(path, "ccp_solution", problem, out) == TALUS_OK)
+        return TALUS_OK;
+    return talus_fclib_read_point(path, "solution", problem, out);
+}
+
 /* An FCLIB problem and a group of the solution's file. */
-static int with_fclib(const char *problem_path, const char *solution_path, const char *group,
+static int with_fclib(const char *problem_path, const char *solution_path, const Options *options,
                       Findings *found)
 {
     TalusFclib *problem = NULL;
-    TalusFclibPoint solution = {0};
+    TalusFclibPoint solution = {0}, reference = {0};
     int code = CLI_FAILED;
     if (talus_fclib_read(problem_path, &problem) != TALUS_OK ||
-        talus_fclib_read_point(solution_path, group, problem, &solution) != TALUS_OK)
+        talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK ||
+        read_reference(options->reference, problem, &reference) != TALUS_OK)
         cli_fail_library();
     else if (!solution.r)
-        cli_fail("%s: /%s has no r, the impulses to verify", solution_path, group);
+        cli_fail("%s: /%s has no r, the impulses to verify", solution_path, options->group);
+    else if (options->reference && !reference.u)
+        cli_fail("%s: its solution has no velocities u", options->reference);
     else
-        code = verify_fclib(problem, &solution, found);
+        code = verify_fclib(problem, &solution, reference.u, found);
     talus_fclib_free_point(&solution);
+    talus_fclib_free_point(&reference);
     talus_fclib_destroy(problem);
     return code;
 }
@@ -178,7 +205,7 @@ typedef struct Figure {
     double value;
 } Figure;
 
-enum { FIGURES = 18 };
+enum { FIGURES = 19 };
 
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
@@ -201,6 +228,7 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"siconos", "", "Siconos's error, exact Coulomb", m->siconos},
         {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
         {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
+        {"velocity_error", "", "|u - u of the reference| / |q|", f->velocity_error},
         {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_u},
         {"natural_at_zero", "m/s", "natural residual of zero impulses", m->natural_at_zero},
     };
@@ -248,8 +276,11 @@ static int verify_main(int argc, char **argv)
     if (!cli_parse(&cli_verify, argc, argv, &options, &operands, &code))
         return code;
     const char *problem = operands.item[0], *solution = operands.item[1];
-    code = talus_fclib_is(problem) ? with_fclib(problem, solution, options.group, &found)
-                                   : with_own(problem, solution, options.group, &found);
+    bool fclib = talus_fclib_is(problem);
+    if (options.reference && !fclib)
+        return cli_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
+    code = fclib ? with_fclib(problem, solution, &options, &found)
+                 : with_own(problem, solution, options.group, &found);
     if (code != CLI_OK)
         return code;
     if (options.json)
@@ -266,6 +297,9 @@ static int verify_main(int argc, char **argv)
 static const CliOption verify_options[] = {
     {"group", 0, CLI_TEXT, offsetof(Options, group), "NAME",
      "where the solution's file has it: solution (preset), ccp_solution, guesses/1, ..."},
+    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
+     "FCLIB file whose /ccp_solution, or else /solution, has the\n"
+     "contact velocities to compare with"},
     {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
      "fail unless the natural residual is at most X times that of zero impulses"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL, "the figures as JSON"},

@@ -1,5 +1,7 @@
 #include "support/test.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +57,10 @@ void talus_test_skip(const char *reason)
 
 int talus_test_result(void)
 {
+    if (!state.failed && talus_memory_now() > 0) { // a failed test may leave early
+        printf("FAILED   the library still holds %zu bytes\n", talus_memory_now());
+        state.failed++;
+    }
     printf("%d passed, %d failed, %d skipped\n", state.passed, state.failed, state.skipped);
     if (state.failed)
         return 1;
