@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     TalusMetrics zero;
     TalusSolveOptions options = talus_solve_options_default();
     if (argc != 2 || talus_problem_read(argv[1], NULL, &problem) != TALUS_OK ||
-        talus_solver_create("steepest:step=1.9", &solver) != TALUS_OK ||
+        talus_solver_create("steepest:step=1.5", &solver) != TALUS_OK ||
         talus_problem_measure(problem, talus_problem_gamma(problem), &zero) != TALUS_OK) {
         printf("%s\n", talus_error());
         return 1;

@@ -392,6 +392,12 @@ TEST(nearest_name_is_near)
     CHECK_STR(talus_nearest("stifness", names, 4), "stiffness");
     CHECK_STR(talus_nearest("damping", names, 4), "damping");
     CHECK(!talus_nearest("colour", names, 4));
+    /* A word that goes on, or ends early, comes before one that is misspelt. */
+    static const char *const options[] = {"reference", "tol", "max-iter", "trace", "threads"};
+    CHECK_STR(talus_nearest("tolerance", options, 5), "tol");
+    CHECK_STR(talus_nearest("max-iterations", options, 5), "max-iter");
+    CHECK_STR(talus_nearest("ref", options, 5), "reference");
+    CHECK(!talus_nearest("q", options, 5));
     CHECK(!talus_nearest("", names, 4));
     CHECK(!talus_nearest("friction", names, 0));
     char longer[300];
