@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-static volatile sig_atomic_t stop_signal;
+/* Atomic, because a worker thread may be the one that runs the handler. */
+static atomic_int stop_signal;
 static atomic_llong stop_time; /* of the first, in nanoseconds */
 
 /* timeout(1) signals a process and then its group: the same request, twice within microseconds. */
