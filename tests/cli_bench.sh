@@ -15,15 +15,18 @@ fail() {
 # contains FILE TEXT
 contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
 
-"$TALUS" bench heyn-9 2>err && fail "heyn-9 ran"
-contains err "talus: no experiment 'heyn-9'; did you mean 'heyn-1'?"
+"$TALUS" bench heyn-9 2>err
+[ $? -eq 2 ] || fail "heyn-9 is not wrong usage"
+contains err "talus: bench: no experiment 'heyn-9'; did you mean 'heyn-1'?"
 "$TALUS" list experiments >list || fail "list experiments"
 for name in heyn-1 heyn-2 heyn-3; do contains list "  $name "; done
 
 "$TALUS" bench heyn-1 --quick --out one >table 2>err || fail "heyn-1: $(cat err)"
 contains table "125 spheres in a box"
 contains table "Table I"
-contains table "GPMINRES has Jacobi's 43,000-iteration objective"
+contains err "talus: 125 spheres in a box: settled until"
+contains table "the paper's figures and statements are left out"
+grep -q 'paper: \|in the paper\|43,000' table && fail "something of the paper beside a quick version"
 contains table "results in one"
 for file in report.html results.json trace.csv table-1.csv; do
     [ -s one/$file ] || fail "one/$file is missing"
@@ -47,6 +50,14 @@ contains out.json '"experiment": "heyn-1"'
 contains out.json '"title": "Table I"'
 grep -v '"date"' before >a
 grep -v '"date"' one/results.json | cmp -s - a || fail "results.json changed though all was kept"
+
+# quick and full do not share a folder
+"$TALUS" bench heyn-1 --out one >refused 2>err
+[ $? -eq 1 ] || fail "the full version took the folder of the quick one"
+contains err "one: holds the results of 'heyn-1, quick', not of 'heyn-1'"
+grep -v '"date"' one/results.json | cmp -s - a || fail "a refused call changed results.json"
+"$TALUS" bench heyn-1 --quick --quiet || fail "without --out"
+[ -s out/heyn-1-quick/report.html ] || fail "out/heyn-1-quick: $(ls out)"
 
 [ $failures -eq 0 ] && echo "cli_bench: passed"
 [ $failures -eq 0 ]

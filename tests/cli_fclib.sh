@@ -33,7 +33,7 @@ fi
 for file in a.hdf5 a.h5 a.talus; do
     "$TALUS" extract box-stack --set bodies=3 --at 0.05 -o $file >out 2>err ||
         fail "extract -o $file: $(cat err)"
-    contains out "$file: 12 contacts of 3 rows, 4 bodies, at t = 0.05 s"
+    contains out "$file: 12 contacts of 3 rows each, 4 bodies, at t = 0.05 s"
 done
 cmp -s a.hdf5 a.h5 || fail "the same problem gives other bytes"
 "$TALUS" info a.talus >info || fail "info a.talus"

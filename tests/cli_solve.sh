@@ -52,14 +52,31 @@ names jacobi,all >found
 names gs,gs:omega=1.2,gs >found
 printf 'gs\ngs:omega=1.2\n' | cmp -s found - || fail "a solver named twice: $(cat found)"
 
+
+# ---- "auto" tells what ran, "named twice" is told once ----
+"$TALUS" solve box.talus --solver auto,apgd,apgd --report auto --json >out 2>err || fail "auto: $(cat err)"
+contains out '"ran": "lbfgs-fb"'
+[ "$(grep -c '"ran"' out)" -eq 1 ] || fail "what ran is told of apgd, too"
+contains err "auto (lbfgs-fb)"
+[ "$(grep -c 'apgd is named twice' err)" -eq 1 ] || fail "named twice: $(cat err)"
+"$TALUS" solve box.talus --solver auto,apgd --report auto >out 2>err || fail "auto again: $(cat err)"
+contains out "auto (lbfgs-fb)"
+contains err "auto on box: kept from an earlier call"
+"$TALUS" solve box.talus --solver jacobi,all --max-iter 3 2>&1 | grep -q 'named twice' &&
+    fail "all is not a second naming"
+"$TALUS" info auto >out 2>err || fail "info of a report: $(cat err)"
+contains out "auto: report of \`talus solve\`"
+contains out "  problems          box"
+contains out "  runs              2;"
+
 # ---- refusals come before any work ----
 expect 2 "talus: solve: expected PROBLEM..." --solver gs
 expect 2 "expected --solver NAME" box.talus
-expect 1 "an empty name" box.talus --solver gs,,jacobi
-expect 1 "an empty name" box.talus --solver ''
-expect 1 "did you mean 'gs'?" box.talus --solver jacobi,gss
-expect 1 "did you mean 'omega'?" box.talus --solver gs:omaga=1,jacobi
-expect 1 "no solver 'omega=1'" box.talus --solver omega=1
+expect 2 "an empty name" box.talus --solver gs,,jacobi
+expect 2 "an empty name" box.talus --solver ''
+expect 2 "did you mean 'gs'?" box.talus --solver jacobi,gss
+expect 2 "did you mean 'omega'?" box.talus --solver gs:omaga=1,jacobi
+expect 2 "no solver 'omega=1'" box.talus --solver omega=1
 expect 2 "--max-iter 0: expected more than 0" box.talus --solver gs --max-iter 0
 expect 2 "--tol 0 runs the whole budget" box.talus --solver gs --tol 0
 expect 2 "--save goes with one PROBLEM, not with 2" box.talus smooth.talus --solver gs --save f
@@ -70,6 +87,9 @@ expect 1 "junk: is not a Talus problem file" junk --solver gs
 expect 1 "/dev/zero: is not a regular file" /dev/zero --solver gs
 expect 1 "junk: cannot create the directory" box.talus --solver gs --report junk
 grep -q -- --fresh err && fail "--fresh is no help against: $(cat err)"
+
+expect 1 "takes problems without friction, this one has it; these can: apgd, lbfgs-fb, " \
+    box.talus --solver gpcg,gpminres
 
 # ---- the table: converged ones first; a solver that does not take the problem says why ----
 "$TALUS" solve box.talus --solver jacobi:omega=1e-6,apgd,gpcg --max-iter 2000 >out 2>err ||
@@ -115,6 +135,16 @@ report apgd,gs --tol 1e-4
 cmp -s out first || fail "the kept table differs: $(diff first out)"
 report apgd,jacobi,gs --tol 1e-4
 [ "$(grep -c 'kept from an earlier call' err)" -eq 2 ] || fail "with one more: $(cat err)"
+# the terms of the runs: above the table, in the file, and again after a file that has none
+contains out "to 1e-4 of the residual at zero impulses, at most 10000 iterations, from zero,"
+grep -v '^"\(tolerance\|max_iterations\|max_seconds\|start\|threads\)"' rep/results.json >older
+cmp -s older rep/results.json && fail "results.json has no terms"
+cp older rep/results.json
+report apgd,jacobi,gs --tol 1e-4
+[ "$(grep -c 'kept from an earlier call' err)" -eq 3 ] || fail "an older file: $(cat err)"
+[ "$(grep -c '^"max_iterations": 10000' rep/results.json)" -eq 3 ] || fail "terms are lost"
+"$TALUS" solve box.talus --solver gs --tol 0 --max-iter 7 --budget 60 --threads 1 >out 2>err
+contains out "7 iterations or 60 s, from zero, 1 thread"
 report apgd --tol 1e-3
 grep -q 'kept' err && fail "kept in spite of another tolerance"
 report apgd --tol 1e-3 --fresh
@@ -154,6 +184,15 @@ grep -q 'jacobi.*kept' err && fail "an interrupted result was kept"
     fail "interrupted results pile up: $(grep -c interrupted stopped/results.json)"
 
 # ---- saving and comparing ----
+# In our own layout without HDF5, too: the problem's impulses are the solution.
+for problem in box smooth; do
+    "$TALUS" solve $problem.talus --solver jacobi,apgd --tol 1e-8 --max-iter 20000 \
+        --save $problem.solved.talus >out 2>err || fail "--save: $(cat err)"
+    contains err "$problem.solved.talus: the result of "
+    "$TALUS" verify $problem.talus $problem.solved.talus --tol 1e-8 >out 2>err ||
+        fail "verify of our own: $(cat err)"
+done
+contains out "contacts of 1 row each"
 if "$TALUS" list features | grep -q 'not in this build'; then
     expect 1 "FCLIB files are not in this build" box.talus --solver apgd --save saved.hdf5
     [ -e saved.hdf5 ] && fail "saved.hdf5 exists"
@@ -176,8 +215,15 @@ else
     "$TALUS" solve box.talus smooth.talus --solver apgd,cpg --tol 1e-7 --reference references \
         >out 2>err || fail "two problems: $(cat err)"
     contains out "All problems"
+    contains err "talus: smooth: no references/smooth.ref.hdf5, so no velocity error"
+    grep -q 'box.ref.hdf5' err && fail "a reference that is there is missed: $(cat err)"
     sed -n '/^All problems/,$p' out | grep -Eq '^  apgd +2 +0 +0 +0 +0 ' || fail "summary: $(cat out)"
     sed -n '/^All problems/,$p' out | grep -Eq '^  cpg +1 +0 +0 +0 +1 ' || fail "summary: $(cat out)"
+    # who never converged has no cost
+    "$TALUS" solve box.talus smooth.talus --solver jacobi:omega=1e-6 --max-iter 9 >out 2>err ||
+        fail "two problems: $(cat err)"
+    sed -n '/^All problems/,$p' out | grep -Eq '^  jacobi:omega=1e-6 +0 +2 +0 +0 +0 +0 +- +- +-$' ||
+        fail "cost of a solver that never converged: $(cat out)"
 fi
 
 [ $failures -eq 0 ] && echo "cli_solve: passed"

@@ -79,12 +79,41 @@ expect 2 "talus: extract: expected --at T" extract hourglass -o f
 expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1
 expect 1 "talus: no scene 'hourglas'; did you mean 'hourglass'?" run hourglas
 expect 1 "talus: no scene 'no/such.json'" info no/such.json
-expect 1 "did you mean 'gs'" run box-stack --solver gss
-expect 1 "talus: threads: 5000 is not between" run box-stack --threads 5000
+expect 2 "talus: solve: unknown option '--tolerance'; did you mean '--tol'?" solve x --tolerance 1
+expect 2 "did you mean 'gs'" run box-stack --solver gss
+expect 2 "talus: run: gs: no parameter 'omaga'; did you mean 'omega'?" run box-stack --solver gs:omaga=1
+expect 2 "talus: run: threads: 5000 is not between" run box-stack --threads 5000
+expect 2 "talus: run: --set boxs=3: no parameter or key 'boxs'" run box-stack --set boxs=3
+expect 2 "talus: extract: --set boxs=3: no parameter" extract box-stack --at 0 -o f --set boxs=3
+expect 2 "did you mean 'gs'" extract box-stack --at 0 -o f --solver gss
+contains err "talus: \`talus help extract\` tells more"
+# what a scene says wrongly is no wrong usage
+echo '{"bodies": [{"radius": -1, "at": [0, 0, 1]}]}' >wrong.json
+expect 1 "wrong.json:1:" run wrong.json
+
+# ---- a scene for a problem, a problem for a scene, a solver that does not take it ----
+expect 1 "box-stack is a scene: \`talus extract box-stack --at T" solve box-stack --solver gs
+expect 1 "wrong.json is a scene" solve wrong.json --solver gs
+expect 1 "box-stack is a scene" verify box-stack x
+"$TALUS" extract box-stack --at 0 -o f.talus >/dev/null || fail "extract"
+expect 1 "f.talus is a contact problem: \`talus solve f.talus" run f.talus
+expect 1 "f.talus is a contact problem" extract f.talus --at 0 -o g.talus
+expect 1 "gpcg: takes problems without friction, this one has it; these can: apgd, lbfgs-fb, " \
+    run box-stack --solver gpcg --out never
+[ -e never ] && fail "a run that cannot start wrote something"
 expect 1 "talus: nowhere: there is no such directory" run --resume nowhere
 # more steps than a 64-bit number counts: the run begins all the same, and ends where this one must
 expect 1 "talus: at t = 0 s: step 1: budget after 1 iterations" run box-stack --quiet --until 1e300 \
     --set solver.on_miss=stop --set solver.max_iterations=1 --set solver.tolerance=1e-12
+
+# ---- without --out nothing is kept, and an earlier run is not replaced in silence ----
+"$TALUS" run box-stack --until 0.02 >out 2>err || fail "run: $(cat err)"
+contains out "no frames, tables or checkpoints were written; --out DIR keeps them"
+"$TALUS" run box-stack --until 0.02 --out kept >out 2>err || fail "run: $(cat err)"
+steps=$(($(wc -l <kept/steps.csv) - 1))
+[ -s err ] && fail "a first run replaced something: $(cat err)"
+"$TALUS" run box-stack --until 0.01 --out kept >out 2>err || fail "run: $(cat err)"
+contains err "talus: kept: replaces a run of $steps steps"
 
 # ---- listings ----
 for kind in solvers sets scenes backends shapes features experiments; do

@@ -58,6 +58,29 @@ awk -v e="$(figure found.json stored_velocity_error)" 'BEGIN { exit !(e != "" &&
 if "$TALUS" verify box.talus solved.hdf5 --reference reference.hdf5 2>error >/dev/null; then
     fail "ignored a reference"
 fi
+"$TALUS" solve box.hdf5 --solver apgd --tol 1e-5 --save own.talus --quiet
+"$TALUS" verify box.hdf5 own.talus --tol 1e-5 >/dev/null || fail "our own solution of an FCLIB problem"
+if "$TALUS" verify box.hdf5 own.talus --group solution 2>error; then fail "ignored --group"; fi
 if "$TALUS" verify box.hdf5 box.hdf5 2>error; then fail "accepted a file without a solution"; fi
 grep -q '/solution' error || fail "no word about the missing solution"
+
+# A file with both: /solution unless --group says otherwise, and not in silence; a reference is the
+# other way round, and its own error is told.
+problems=${TALUS_SHARED:-}/problems
+if [ ! -d "$problems/reference" ]; then
+    echo "skipped  files with two solutions: no shared problems"
+    exit $failed
+fi
+rover=$problems/problems/Rover9770.hdf5 both=$problems/reference/Rover9770.ref.hdf5
+"$TALUS" verify "$rover" "$both" --json >found.json 2>error || fail "two solutions: $(cat error)"
+grep -q '/solution; the file also has /ccp_solution: --group ccp_solution' error ||
+    fail "no word about the other solution: $(cat error)"
+"$TALUS" verify "$rover" "$both" --group ccp_solution --json >ccp.json 2>error ||
+    fail "--group: $(cat error)"
+if [ -s error ]; then fail "a word though --group was given: $(cat error)"; fi
+agrees "$(figure found.json natural)" "$(figure ccp.json natural)" && fail "both groups are one"
+for command in "solve box.hdf5 --solver apgd" "verify box.hdf5 solved.hdf5"; do
+    if "$TALUS" $command --reference "$both" >/dev/null 2>error; then fail "$command: a wrong reference"; fi
+    grep -q '/ccp_solution/u' error || fail "$command: not the error of /ccp_solution: $(cat error)"
+done
 exit $failed

@@ -100,6 +100,16 @@ static void check_result(const TalusJson *result, double tolerance)
     CHECK((number(residual, "natural_relative") <= tolerance) == converged);
 }
 
+// What the call below asked for.
+static void check_terms(const TalusJson *result)
+{
+    CHECK(number(result, "tolerance") == 1e-4);
+    CHECK_INT((int)number(result, "max_iterations"), 400);
+    get(result, "max_seconds", TALUS_JSON_NULL);
+    CHECK_STR(text(result, "start"), "zero");
+    CHECK(number(result, "threads") >= 1.0);
+}
+
 static TalusJson *solve_all(const char *path)
 {
     char arguments[256];
@@ -135,6 +145,7 @@ static void check_all(const char *path, bool friction)
         bool takes = strstr(about.accepts, friction ? "cone" : "nonneg") != NULL;
         bool refused = strcmp(text(result, "outcome"), "unsupported") == 0;
         CHECK(refused == !takes);
+        check_terms(result);
         if (refused)
             check_refusal(result);
         else

@@ -23,7 +23,7 @@ typedef struct Options {
 typedef struct Session {
     Options options;
     const Experiment *experiment;
-    char dir[CLI_PATH_MAX];
+    char dir[CLI_PATH_MAX], title[LAB_TEXT];
     int divisor; /* of all iterations */
     LabSet set;
     char **path; /* of the problems */
@@ -42,6 +42,11 @@ static const char *const *sets_of(const Session *session, const BenchCase *c)
 static double time_of(const Session *session, const BenchCase *c)
 {
     return session->options.quick ? c->quick_at : c->at;
+}
+
+static const char *name_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_name : c->name;
 }
 
 static int count_sets(const char *const *set)
@@ -79,7 +84,7 @@ static TalusStatus advance(const Session *session, TalusWorld *world, const Benc
         TALUS_TRY(talus_world_step(world, NULL));
         if (draw && talus_now() - last > 0.2) {
             last = talus_now();
-            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", c->name,
+            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", name_of(session, c),
                     talus_world_time(world), until);
             fflush(stderr);
         }
@@ -151,7 +156,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     if (status == TALUS_OK && !cli_stop_signal())
         status = write_problem(problem, c, path);
     if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
-        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", c->name,
+        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", name_of(session, c),
                 talus_world_time(world), talus_now() - begun);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
@@ -177,7 +182,7 @@ static TalusStatus open_case(Session *session, int index)
         return TALUS_OK;
     LabProblem *p = &set->problems[set->problem_count++];
     TALUS_TRY(lab_problem_open(path, session->pool, p));
-    snprintf(p->name, sizeof p->name, "%s", session->options.quick ? c->quick_name : c->name);
+    snprintf(p->name, sizeof p->name, "%s", name_of(session, c));
     return TALUS_OK;
 }
 
@@ -306,23 +311,38 @@ static int bench_session(Session *session, const char *name)
     LabSet *set = &session->set;
     session->experiment = experiment_find(name);
     if (!session->experiment)
-        return CLI_FAILED;
+        return CLI_USAGE;
     const Experiment *e = session->experiment;
     session->divisor = o->quick ? 10 : 1;
-    snprintf(session->dir, sizeof session->dir, o->out ? "%s" : "out/%s", o->out ? o->out : name);
-    set->title = e->name;
+    snprintf(session->title, sizeof session->title, "%s%s", e->name, o->quick ? ", quick" : "");
+    if (o->out)
+        snprintf(session->dir, sizeof session->dir, "%s", o->out);
+    else
+        snprintf(session->dir, sizeof session->dir, "out/%s%s", name, o->quick ? "-quick" : "");
+    set->title = session->title;
+    set->experiment = e->name;
     set->kind = "bench";
     set->dir = session->dir;
-    if (talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool) != TALUS_OK ||
-        TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems") != TALUS_OK ||
-        TALUS_ALLOC(session->path, (size_t)e->case_count, "paths") != TALUS_OK)
-        return cli_fail_library();
+    TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(session->path, (size_t)e->case_count, "paths");
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_bench, status, NULL);
     set->threads = talus_pool_threads(session->pool);
     lab_set_note(set, "%s: %s.", e->source, e->summary);
     if (o->quick)
-        lab_set_note(set, "Quick version: about a tenth of the bodies, a tenth of the iterations.");
+        lab_set_note(set,
+                     "Quick version: about a tenth of the bodies and of the iterations, so the "
+                     "paper's figures and statements are left out.");
     if (lab_set_open(set, o->fresh) != TALUS_OK)
         return cli_fail_library();
+    if (set->stored_title[0] && strcmp(set->stored_title, set->title) != 0)
+        return cli_fail(
+            "%s: holds the results of '%s', not of '%s': give another folder by --out, or "
+            "--fresh to replace them",
+            session->dir, set->stored_title, set->title);
     cli_catch_signals();
     return run_cases(session) == TALUS_OK ? finish(session) : cli_fail_library();
 }
@@ -347,9 +367,11 @@ static int bench_main(int argc, char **argv)
 static const CliOption bench_options[] = {
     {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
      "where report.html, results.json, trace.csv, the tables and\n"
-     "the problems go; out/NAME by default"},
+     "the problems go; out/NAME by default, out/NAME-quick with\n"
+     "--quick"},
     {"quick", 0, CLI_FLAG, offsetof(Options, quick), NULL,
-     "a small version: a tenth of the bodies and iterations"},
+     "a small version: a tenth of the bodies and iterations, and\n"
+     "nothing of the paper beside it"},
     {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
      "run everything anew, whatever is in DIR"},
     {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",

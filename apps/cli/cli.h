@@ -68,6 +68,9 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Reports talus_error(). */
 int cli_fail_library(void);
+/* The same where the failure may lie in what the command line chose, such as a solver's parameter or
+ * --set: that is wrong usage. What is told of a place in the file `scene` (NULL: none) is not. */
+int cli_fail_choice(const CliCommand *command, TalusStatus status, const char *scene);
 /* The pointer, unless it is NULL: then there is no memory, and the program ends. */
 void *cli_must(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */
@@ -76,8 +79,28 @@ void cli_show_warnings(void);
 /* The file of a scene: a path, or the name of one that ships. False with a message if there is
  * none; a misspelt name is told the nearest. */
 bool cli_find_scene(const char *name, char *path, size_t size);
+/* The same without a message. */
+bool cli_has_scene(const char *name, char *path, size_t size);
 /* Calls `fn` for every scene that ships, by name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
+
+/* Whether the file begins with these characters, 8 at most. */
+bool cli_starts_with(const char *path, const char *magic);
+/* Whether a file of this name is to be written as FCLIB. */
+bool cli_wants_fclib(const char *path);
+/* Whether the file is a contact problem of either kind. */
+bool cli_is_problem(const char *path);
+/* True with a message where a contact problem stands for a scene, or a scene for a problem. */
+bool cli_refuse_problem(const char *path);
+bool cli_refuse_scene(const char *name);
+
+/* Contact velocities to compare with: /ccp_solution of an FCLIB file, or else /solution. */
+TalusStatus cli_read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out);
+
+/* CLI_OK if NULL or a solver with its parameters; else a message, and the exit code. */
+int cli_check_solver(const CliCommand *command, const char *spec);
+/* Reports talus_error(), why a solver does not take the problem, and names those that do. */
+int cli_fail_unsupported(const TalusProblem *problem);
 
 /* False with a message unless NULL or a backend of this build. */
 bool cli_check_backend(const CliCommand *command, const char *name);

@@ -31,9 +31,9 @@ const Experiment *experiment_find(const char *name)
     }
     const char *near = talus_nearest(name, names, EXPERIMENTS);
     if (near)
-        cli_fail("no experiment '%s'; did you mean '%s'?", name, near);
+        cli_usage(&cli_bench, "no experiment '%s'; did you mean '%s'?", name, near);
     else
-        cli_fail("no experiment '%s'; `talus list experiments` names them", name);
+        cli_usage(&cli_bench, "no experiment '%s'; `talus list experiments` names them", name);
     return NULL;
 }
 

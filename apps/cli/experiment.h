@@ -33,7 +33,9 @@ typedef struct Experiment {
     const BenchRun *runs;
     int run_count;
     int others; /* iterations of every solver of the table that the runs do not name */
-    void (*conclude)(LabSet *set, int divisor); /* divisor: of all iterations; 10 with --quick */
+    /* divisor: of all iterations; 10 with --quick, and then the paper's figures and statements, which
+     * are of other problems, are left out. */
+    void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
 int experiment_count(void);

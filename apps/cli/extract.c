@@ -23,17 +23,6 @@ static TalusStatus advance(TalusWorld *world, double time)
     return TALUS_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-static bool wants_fclib(const char *path)
-{
-    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
-}
-
 static TalusStatus write_fclib(const char *path, TalusProblem *problem, const TalusScene *scene,
                                double time)
 {
@@ -51,8 +40,8 @@ static TalusStatus write_fclib(const char *path, TalusProblem *problem, const Ta
 static TalusStatus write_problem(const char *path, TalusProblem *problem, const TalusScene *scene,
                                  double time)
 {
-    return wants_fclib(path) ? write_fclib(path, problem, scene, time)
-                             : talus_problem_write(path, problem);
+    return cli_wants_fclib(path) ? write_fclib(path, problem, scene, time)
+                                 : talus_problem_write(path, problem);
 }
 
 static TalusStatus extract(const char *path, const Options *o)
@@ -71,8 +60,8 @@ static TalusStatus extract(const char *path, const Options *o)
     if (status == TALUS_OK)
         status = write_problem(o->output, problem, scene, talus_world_time(world));
     if (status == TALUS_OK)
-        printf("%s: %d contacts of %d rows, %d bodies, at t = %g s\n", o->output,
-               talus_problem_blocks(problem), talus_problem_rows(problem),
+        printf("%s: %d contacts of %s each, %d bodies, at t = %g s\n", o->output,
+               talus_problem_blocks(problem), talus_problem_rows(problem) == 1 ? "1 row" : "3 rows",
                talus_problem_bodies(problem), talus_world_time(world));
     talus_world_destroy(world);
     talus_scene_destroy(scene);
@@ -90,12 +79,18 @@ static int extract_main(int argc, char **argv)
         return code;
     if (isnan(options.at) || !options.output)
         return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
-    if (wants_fclib(options.output) && !talus_fclib_available())
+    if (cli_wants_fclib(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
     if (!cli_find_scene(operands.item[0], path, sizeof path))
         return CLI_FAILED;
-    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_library();
+    if (cli_refuse_problem(path))
+        return CLI_FAILED;
+    code = cli_check_solver(&cli_extract, options.solver);
+    if (code != CLI_OK)
+        return code;
+    TalusStatus status = extract(path, &options);
+    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract, status, path);
 }
 
 static const CliOption extract_options[] = {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "io/checkpoint.h"
 #include "io/file.h"
+#include "io/json.h"
 #include "io/problem_file.h"
 
 #include <inttypes.h>
@@ -211,13 +212,62 @@ static bool info_checkpoint_in(const char *dir, const char *name)
     return access(path, F_OK) != 0 || info_checkpoint(path) == CLI_OK;
 }
 
+/* ---- a report's directory ---- */
+
+static void print_report(const char *dir, const TalusJson *root)
+{
+    const TalusJson *title = talus_json_get(root, "title"), *kind = talus_json_get(root, "kind");
+    const TalusJson *date = talus_json_get(root, "date");
+    const TalusJson *problems = talus_json_get(root, "problems");
+    const TalusJson *runs = talus_json_get(root, "runs");
+    printf("%s: report of `talus %s`\n", dir, kind && kind->text ? kind->text : "solve");
+    if (title)
+        print_line("title", title->text);
+    if (date)
+        print_line("date", date->text);
+    for (const TalusJson *p = problems ? problems->first : NULL; p; p = p->next) {
+        const TalusJson *name = p->kind == TALUS_JSON_OBJECT ? talus_json_get(p, "name") : NULL;
+        if (name)
+            print_line(p == problems->first ? "problems" : "", name->text);
+    }
+    print_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
+}
+
+/* False: it has no results. */
+static bool info_report(const char *dir, int *code)
+{
+    TalusArena arena = {0};
+    TalusJson *root;
+    char *text = NULL, path[CLI_PATH_MAX];
+    size_t size;
+    snprintf(path, sizeof path, "%s/results.json", dir);
+    if (access(path, F_OK) != 0)
+        return false;
+    *code = CLI_OK;
+    if (talus_read_file(path, TEXT_LIMIT, &text, &size) != TALUS_OK ||
+        talus_json_parse(&arena, text, size, path, false, &root) != TALUS_OK)
+        *code = cli_fail_library();
+    else if (root->kind != TALUS_JSON_OBJECT || !talus_json_get(root, "runs"))
+        *code = cli_fail("%s: holds no results of Talus", path);
+    else
+        print_report(dir, root);
+    talus_arena_clear(&arena);
+    talus_release(text);
+    return true;
+}
+
 static int info_directory(const char *dir)
 {
+    int code;
     int frames = count_in_file(dir, "run.pvd", "<DataSet ");
     int rows = count_in_file(dir, "steps.csv", "\n") - 1;
     if (frames < 0 && rows < 0)
-        return cli_fail("%s: holds neither run.pvd nor steps.csv, so it is not a run's directory",
-                        dir);
+        return info_report(dir, &code)
+                   ? code
+                   : cli_fail(
+                         "%s: holds neither run.pvd nor steps.csv of a run, nor results.json of "
+                         "a report",
+                         dir);
     printf("%s: run\n", dir);
     print_fact("frames", "%d", frames > 0 ? frames : 0);
     print_fact("steps", "%d rows in steps.csv", rows > 0 ? rows : 0);
@@ -227,17 +277,6 @@ static int info_directory(const char *dir)
 }
 
 /* ---- the command ---- */
-
-static bool starts_with(const char *path, const char *magic)
-{
-    char head[8] = "";
-    FILE *file = fopen(path, "rb");
-    bool match = file && fread(head, 1, sizeof head, file) == sizeof head &&
-                 memcmp(head, magic, sizeof head) == 0;
-    if (file)
-        fclose(file);
-    return match;
-}
 
 static int info_main(int argc, char **argv)
 {
@@ -252,9 +291,9 @@ static int info_main(int argc, char **argv)
         return info_directory(name);
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
-    if (starts_with(path, TALUS_CHECKPOINT_MAGIC))
+    if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);
-    if (starts_with(path, TALUS_PROBLEM_MAGIC))
+    if (cli_starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_problem(path);
     if (talus_fclib_is(path))
         return info_fclib(path);
@@ -263,7 +302,8 @@ static int info_main(int argc, char **argv)
 
 const CliCommand cli_info = {
     .name = "info",
-    .summary = "Tells what a scene, checkpoint, problem or FCLIB file, or run directory holds.",
+    .summary =
+        "Tells what a scene, checkpoint, problem or FCLIB file, run or report directory holds.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,

@@ -21,6 +21,7 @@ typedef struct LabList {
     char *text; /* the items point into it or into the table of solvers */
     const char *item[LAB_SOLVERS];
     int count;
+    const char *twice; /* one that is named again; NULL: none */
 } LabList;
 
 /* "NAME[:key=value,...][,NAME...]"; "all" stands for every algorithm of the table. A comma starts
@@ -51,7 +52,8 @@ void lab_problem_name_by_path(LabProblem *problem);
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
 /* |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
-/* The problem with u and r of these impulses as its solution. */
+/* The problem with these impulses as its solution, u and r, in FCLIB's layout where the name asks for
+ * it; else in our own, as the problem's impulses. */
 TalusStatus lab_problem_save(LabProblem *problem, const double *gamma, const char *path);
 void lab_problem_close(LabProblem *problem);
 
@@ -120,6 +122,7 @@ enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
 typedef struct LabResult {
     int problem;           /* its number in the set */
     char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
+    char ran[32];          /* what "auto" chose; "" for all others */
     char key[17];
     LabOutcome outcome;
     bool interrupted;
@@ -186,6 +189,7 @@ enum { LAB_TABLES = 24, LAB_NOTES = 32 };
 
 typedef struct LabSet {
     const char *title, *kind, *dir; /* dir NULL: nothing is kept */
+    const char *experiment;         /* its name; NULL: none */
     int threads;
     LabProblem *problems;
     int problem_count;
@@ -197,6 +201,7 @@ typedef struct LabSet {
     int note_count;
     LabResult *stored; /* results of an earlier call, found in dir */
     int stored_count;
+    char stored_title[LAB_TEXT]; /* of that call; "": none */
     bool complete;     /* every job is done: what is stored and was not asked for may go */
     double next_write; /* wall clock: results.json is not written before */
 } LabSet;

@@ -29,6 +29,8 @@ static void put_figures(JsonOut *json, const LabResult *r)
 {
     bool measured = lab_outcome_measured(r->outcome);
     json_text(json, "solver", r->solver);
+    if (r->ran[0])
+        json_text(json, "ran", r->ran);
     json_text(json, "outcome", lab_outcome_name(r->outcome));
     if (r->reason[0])
         json_text(json, "reason", r->reason);
@@ -191,7 +193,7 @@ void lab_print_bench_json(const LabSet *set)
     JsonOut json;
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
-    json_text(&json, "experiment", set->title);
+    json_text(&json, "experiment", set->experiment);
     json_open_array(&json, "problems");
     for (int i = 0; i < set->problem_count; i++)
         put_answer(&json, set, i);

@@ -18,22 +18,26 @@ static bool is_parameter(const char *text)
 static TalusStatus add(LabList *list, const char *item)
 {
     for (int i = 0; i < list->count; i++)
-        if (strcmp(list->item[i], item) == 0)
+        if (strcmp(list->item[i], item) == 0) {
+            list->twice = item;
             return TALUS_OK;
+        }
     if (list->count == LAB_SOLVERS)
         return talus_fail(TALUS_ERR_ARGUMENT, "--solver: more than %d solvers", LAB_SOLVERS);
     list->item[list->count++] = item;
     return TALUS_OK;
 }
 
-/* "auto" only chooses among the others. */
+/* "auto" only chooses among the others. What was named before is not meant twice. */
 static TalusStatus add_all(LabList *list)
 {
+    const char *twice = list->twice;
     for (int i = 0; i < talus_solver_count(); i++) {
         const char *name = talus_solver_row(i).name;
         if (strcmp(name, "auto") != 0)
             TALUS_TRY(add(list, name));
     }
+    list->twice = twice;
     return TALUS_OK;
 }
 
@@ -74,6 +78,7 @@ TalusStatus lab_list_parse(const char *text, LabList *out)
 {
     size_t size = strlen(text) + 1;
     out->count = 0;
+    out->twice = NULL;
     TALUS_TRY(TALUS_ALLOC(out->text, size, "list of solvers"));
     memcpy(out->text, text, size);
     TALUS_TRY(split(out));

@@ -122,18 +122,11 @@ static TalusStatus need_fclib(LabProblem *p)
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
 }
 
-static TalusStatus read_reference(LabProblem *p, const char *path, TalusFclibPoint *point)
-{
-    if (talus_fclib_read_point(path, "ccp_solution", p->fclib, point) == TALUS_OK)
-        return TALUS_OK;
-    return talus_fclib_read_point(path, "solution", p->fclib, point);
-}
-
 TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 {
     TalusFclibPoint point = {0};
     TALUS_TRY(need_fclib(p));
-    TALUS_TRY(read_reference(p, path, &point));
+    TALUS_TRY(cli_read_reference(path, p->fclib, &point));
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail(TALUS_ERR_FORMAT, "%s: its solution has no velocities u", path);
@@ -161,6 +154,11 @@ double lab_velocity_error(LabProblem *p, const double *gamma)
 
 TalusStatus lab_problem_save(LabProblem *p, const double *gamma, const char *path)
 {
+    if (!cli_wants_fclib(path)) {
+        size_t n = (size_t)talus_problem_size(p->problem);
+        memcpy(talus_problem_gamma(p->problem), gamma, n * sizeof *gamma);
+        return talus_problem_write(path, p->problem);
+    }
     TALUS_TRY(need_fclib(p));
     TALUS_TRY(talus_fclib_set_solution(p->fclib, p->problem, gamma));
     return talus_fclib_write(path, p->fclib);

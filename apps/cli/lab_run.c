@@ -244,6 +244,8 @@ static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, 
     out->applies = info.products;
     out->seconds = info.seconds;
     out->memory_bytes = (double)info.memory_bytes;
+    if (strcmp(job->solver, "auto") == 0)
+        snprintf(out->ran, sizeof out->ran, "%s", info.solver);
     say_why(job, &info, out);
     return measure(p, gamma, out);
 }

@@ -123,6 +123,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = real_of(residual, lab_residual_names[i]);
     text_of(run, "reason", out->reason, sizeof out->reason);
+    text_of(run, "ran", out->ran, sizeof out->ran);
     read_terms(run, out);
     return residual && text_of(run, "solver", out->solver, sizeof out->solver) &&
            text_of(run, "key", out->key, sizeof out->key) && outcome_of(run, &out->outcome) &&
@@ -149,6 +150,7 @@ static TalusStatus read_runs(LabSet *set, const TalusJson *root, const char *pat
     const TalusJson *earlier = object ? array_of(root, "earlier") : NULL;
     if (!runs)
         return talus_fail(TALUS_ERR_FORMAT, "%s: holds no results of Talus", path);
+    text_of(root, "title", set->stored_title, sizeof set->stored_title);
     size_t count = (size_t)runs->count + (size_t)(earlier ? earlier->count : 0);
     TALUS_TRY(TALUS_ALLOC(set->stored, count, "results"));
     read_array(set, runs);

@@ -48,8 +48,13 @@ static void add_solver(LabTable *table, const char *solver, const Total *t)
     lab_table_add(table, "%d", t->count[LAB_INFEASIBLE]);
     lab_table_add(table, "%d", t->count[LAB_UNSUPPORTED]);
     lab_table_add(table, "%d", t->first);
-    lab_table_add(table, "%.0f", t->applies);
-    lab_table_add(table, "%.3f", t->seconds);
+    if (t->count[LAB_CONVERGED]) {
+        lab_table_add(table, "%.0f", t->applies);
+        lab_table_add(table, "%.3f", t->seconds);
+    } else {
+        lab_table_add(table, "-");
+        lab_table_add(table, "-");
+    }
     if (isnan(t->worst_error))
         lab_table_add(table, "-");
     else
@@ -59,7 +64,7 @@ static void add_solver(LabTable *table, const char *solver, const Total *t)
 const LabTable *lab_set_summary(LabSet *set)
 {
     static const char *const headings[] = {"solver",     "converged",   "budget", "diverged",
-                                           "infeasible", "unsupported", "fewest", "applies",
+                                           "infeasible", "unsupported", "fewest", "products",
                                            "seconds",    "u error"};
     enum { COLUMNS = sizeof headings / sizeof *headings };
     LabTable *table = lab_set_table(set, "All problems", COLUMNS);

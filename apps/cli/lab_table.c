@@ -64,13 +64,21 @@ void lab_table_print(const LabTable *table, FILE *out)
 
 /* ---- the terms of a run ---- */
 
-/* "1e-6" for printf's "1e-06". */
+/* "1e-4" and "2.5e-6", where printf has "0.0001" and "2.5e-06". */
 static void tolerance_text(double tolerance, char text[32])
 {
-    snprintf(text, 32, "%g", tolerance);
-    char *e = strchr(text, 'e');
-    if (e && e[2] == '0')
-        memmove(e + 2, e + 3, strlen(e + 3) + 1);
+    char digits[32];
+    if (!(tolerance > 0.0 && tolerance < 1e-2)) {
+        snprintf(text, 32, "%g", tolerance);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.5e", tolerance);
+    char *e = strchr(digits, 'e'), *end = e;
+    while (end[-1] == '0')
+        end--;
+    if (end[-1] == '.')
+        end--;
+    snprintf(text, 32, "%.*se%d", (int)(end - digits), digits, atoi(e + 1));
 }
 
 void lab_terms_text(const LabResult *r, char text[LAB_TEXT])
@@ -120,7 +128,7 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-static const char *const headings[] = {"solver",  "outcome",   "iterations", "applies",
+static const char *const headings[] = {"solver",  "outcome",   "iterations", "products",
                                        "seconds", "objective", "natural",    "relative",
                                        "(24)",    "max f",     "active",     "MB"};
 enum { HEADINGS = sizeof headings / sizeof *headings };
@@ -144,7 +152,10 @@ static void add_headings(LabTable *table, Extra extra)
 static void add_row(LabTable *table, const LabResult *r, Extra extra)
 {
     char limits[LAB_TEXT];
-    lab_table_add(table, "%s", r->solver);
+    if (r->ran[0])
+        lab_table_add(table, "%s (%s)", r->solver, r->ran);
+    else
+        lab_table_add(table, "%s", r->solver);
     lab_table_add(table, "%s", r->interrupted ? "interrupted" : lab_outcome_name(r->outcome));
     lab_table_add(table, "%d", r->iterations);
     lab_table_add(table, "%d", r->applies);
@@ -194,7 +205,8 @@ void lab_print_results(const LabSet *set, int problem, FILE *out)
         if (lab_outcome_measured(order[i]->outcome))
             add_row(&table, order[i], extra);
     print_head(p, count > 0 && !extra.limits ? order[0] : NULL, out);
-    lab_table_print(&table, out);
+    if (table.cells > table.columns)
+        lab_table_print(&table, out);
     lab_table_clear(&table);
     for (int i = 0; i < count; i++)
         if (!lab_outcome_measured(order[i]->outcome))

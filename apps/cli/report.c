@@ -80,6 +80,8 @@ void run_report(const Run *run, FILE *out)
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
     if (run->dir)
         fprintf(out, "results in %s\n", run->dir);
+    else
+        fprintf(out, "no frames, tables or checkpoints were written; --out DIR keeps them\n");
 }
 
 /* ---- for programs ---- */

@@ -51,7 +51,61 @@ static int check_options(const Options *o, const CliList *operands)
     if (o->until == 0.0 || o->every == 0.0)
         return cli_usage(&cli_run, "%s 0: expected a number above 0",
                          o->until == 0.0 ? "--until" : "--every");
-    return cli_check_backend(&cli_run, o->backend) ? CLI_OK : CLI_USAGE;
+    if (!cli_check_backend(&cli_run, o->backend))
+        return CLI_USAGE;
+    return cli_check_solver(&cli_run, o->solver);
+}
+
+/* A solver that does not take the first step's problem is told before anything is written. Building
+ * it twice changes nothing, but takes time, so only those are asked that do not take every problem. */
+static int check_support(TalusWorld *world, const char *spec)
+{
+    size_t length = strcspn(spec, ":");
+    bool choosy = false;
+    for (int i = 0; i < talus_solver_count(); i++) {
+        TalusSolverRow row = talus_solver_row(i);
+        if (strlen(row.name) == length && strncmp(row.name, spec, length) == 0)
+            choosy = !strstr(row.accepts, "cone") || !strstr(row.accepts, "nonneg");
+    }
+    if (!choosy)
+        return CLI_OK;
+    TalusSolver *solver = NULL;
+    TalusProblem *problem;
+    if (talus_solver_create(spec, &solver) != TALUS_OK ||
+        talus_world_build(world, &problem) != TALUS_OK) {
+        talus_solver_destroy(solver);
+        return cli_fail_library();
+    }
+    bool takes = talus_solver_supports(solver, problem) == TALUS_OK;
+    int code = takes ? CLI_OK : cli_fail_unsupported(problem);
+    talus_solver_destroy(solver);
+    return code;
+}
+
+/* The steps of the run in that directory, by its table; -1: there is none. */
+static int64_t steps_there(const char *dir)
+{
+    char path[CLI_PATH_MAX];
+    int64_t lines = 0;
+    snprintf(path, sizeof path, "%s/steps.csv", dir);
+    FILE *file = fopen(path, "rb");
+    for (int c; file && (c = getc(file)) != EOF;)
+        lines += c == '\n';
+    if (file)
+        fclose(file);
+    return lines - 1;
+}
+
+static int open_output(Session *session, const char *dir)
+{
+    int64_t steps = steps_there(dir);
+    if (steps >= 0 && !session->options.quiet)
+        fprintf(stderr, "talus: %s: replaces a run of %" PRId64 " step%s\n", dir, steps,
+                steps == 1 ? "" : "s");
+    if (talus_output_open(dir, false, 0.0, &session->output) != TALUS_OK ||
+        talus_output_frame(session->output, session->run.world) != TALUS_OK)
+        return cli_fail_library();
+    return CLI_OK;
 }
 
 static int open_scene(Session *session, const char *name)
@@ -59,13 +113,18 @@ static int open_scene(Session *session, const char *name)
     const Options *o = &session->options;
     RunSettings *s = &session->run.settings;
     char path[CLI_PATH_MAX];
-    if (!cli_find_scene(name, path, sizeof path))
+    if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     TalusSceneChoice choice = {
         .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
-    if (talus_scene_load(path, o->set.item, o->set.count, &session->scene) != TALUS_OK ||
-        talus_scene_build(session->scene, &choice, &session->run.world) != TALUS_OK)
-        return cli_fail_library();
+    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(session->scene, &choice, &session->run.world);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_run, status, path);
+    int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
+    if (code != CLI_OK)
+        return code;
     const char *title = talus_scene_title(session->scene);
     *s = (RunSettings){.scene = name,
                        .title = title[0] ? title : name,
@@ -76,10 +135,7 @@ static int open_scene(Session *session, const char *name)
                        .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                        .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
     session->run.dir = o->out;
-    if (o->out && (talus_output_open(o->out, false, 0.0, &session->output) != TALUS_OK ||
-                   talus_output_frame(session->output, session->run.world) != TALUS_OK))
-        return cli_fail_library();
-    return CLI_OK;
+    return o->out ? open_output(session, o->out) : CLI_OK;
 }
 
 /* World, settings and tally from the checkpoint. */

@@ -107,7 +107,7 @@ static void report_missing(const char *name)
         cli_fail("no scene '%s': expected a file, or a name that `talus list scenes` shows", name);
 }
 
-bool cli_find_scene(const char *name, char *path, size_t size)
+bool cli_has_scene(const char *name, char *path, size_t size)
 {
     if ((size_t)snprintf(path, size, "%s", name) < size && is_file(path))
         return true;
@@ -117,6 +117,13 @@ bool cli_find_scene(const char *name, char *path, size_t size)
             if ((size_t)n < size && is_file(path))
                 return true;
         }
+    return false;
+}
+
+bool cli_find_scene(const char *name, char *path, size_t size)
+{
+    if (cli_has_scene(name, path, size))
+        return true;
     report_missing(name);
     return false;
 }

@@ -63,23 +63,28 @@ static int check_options(const Options *o, const CliList *operands)
     if (operands->count > 1 && o->reference && !is_folder(o->reference))
         return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
                          operands->count);
-    if ((o->save || o->reference) && !talus_fclib_available())
+    bool save_fclib = o->save && cli_wants_fclib(o->save);
+    if ((save_fclib || o->reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
-                        o->save ? "save" : "reference", talus_fclib_how());
+                        save_fclib ? "save" : "reference", talus_fclib_how());
     if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
         return CLI_FAILED;
     return CLI_OK;
 }
 
 /* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
-static int open_references(LabSet *set, const char *path)
+static int open_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
     for (int i = 0; i < set->problem_count; i++) {
         char file[CLI_PATH_MAX];
         snprintf(file, sizeof file, folder ? "%s/%s.ref.hdf5" : "%s", path, set->problems[i].name);
-        if (folder && access(file, R_OK) != 0)
+        if (folder && access(file, F_OK) != 0) {
+            if (!quiet)
+                fprintf(stderr, "talus: %s: no %s, so no velocity error\n", set->problems[i].name,
+                        file);
             continue;
+        }
         if (lab_problem_reference(&set->problems[i], file) != TALUS_OK)
             return cli_fail_library();
     }
@@ -106,21 +111,42 @@ static int open_problems(Session *session, const CliList *operands)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
-    if (talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool) != TALUS_OK ||
-        TALUS_ALLOC(set->problems, (size_t)operands->count, "problems") != TALUS_OK)
-        return cli_fail_library();
+    TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(set->problems, (size_t)operands->count, "problems");
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve, status, NULL);
     set->threads = talus_pool_threads(session->pool);
     for (int i = 0; i < operands->count; i++) {
         LabProblem *p = &set->problems[set->problem_count++];
+        if (cli_refuse_scene(operands->item[i]))
+            return CLI_FAILED;
         if (lab_problem_open(operands->item[i], session->pool, p) != TALUS_OK)
             return cli_fail_library();
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    if (o->reference && open_references(set, o->reference) != CLI_OK) /* goes by their names */
-        return CLI_FAILED;
+    if (o->reference && open_references(set, o->reference, o->quiet) != CLI_OK)
+        return CLI_FAILED; /* before: references go by the names of files */
     tell_apart(set);
     return CLI_OK;
+}
+
+/* Fails where no solver named takes any of the problems. */
+static int check_support(const Session *session)
+{
+    const LabSet *set = &session->set;
+    TalusSolver *solver;
+    for (int p = 0; p < set->problem_count; p++)
+        for (int s = 0; s < session->solvers.count; s++) {
+            if (talus_solver_create(session->solvers.item[s], &solver) != TALUS_OK)
+                return cli_fail_library();
+            bool takes = talus_solver_supports(solver, set->problems[p].problem) == TALUS_OK;
+            talus_solver_destroy(solver);
+            if (takes)
+                return CLI_OK;
+        }
+    return cli_fail_unsupported(set->problems[0].problem);
 }
 
 /* A result that was kept has no impulses to save, so with --save every solver runs. */
@@ -235,9 +261,15 @@ static int solve_session(Session *session, const CliList *operands)
     int code = check_options(&session->options, operands);
     if (code != CLI_OK)
         return code;
-    if (lab_list_parse(session->options.solver, &session->solvers) != TALUS_OK)
-        return cli_fail_library();
+    TalusStatus status = lab_list_parse(session->options.solver, &session->solvers);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve, status, NULL);
+    if (session->solvers.twice && !session->options.quiet)
+        fprintf(stderr, "talus: --solver: %s is named twice and runs once\n",
+                session->solvers.twice);
     code = open_problems(session, operands);
+    if (code == CLI_OK)
+        code = check_support(session);
     if (code == CLI_OK)
         code = open_set(session);
     if (code != CLI_OK)
@@ -283,7 +315,8 @@ static const CliOption solve_options[] = {
      "write a CSV row per iterate shown: every one of the first\n"
      "50, then those 2 % apart"},
     {"save", 0, CLI_TEXT, offsetof(Options, save), "FILE",
-     "write the problem with the best solution as FCLIB"},
+     "write the problem with the best solution: FCLIB if it ends\n"
+     "in .hdf5 or .h5, else Talus's own format"},
     {"report", 0, CLI_TEXT, offsetof(Options, report), "DIR",
      "write report.html, results.json and trace.csv; a second\n"
      "call with the same arguments runs only what is missing"},

@@ -13,7 +13,8 @@
 #include <string.h>
 
 typedef struct Options {
-    const char *group, *reference;
+    const char *group; /* NULL: the solution's file is of our own kind */
+    const char *reference;
     double tol;
     bool json;
 } Options;
@@ -100,31 +101,72 @@ static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *soluti
 
 /* ---- reading ---- */
 
-/* /ccp_solution, or else /solution, as for `talus solve`. */
-static TalusStatus read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out)
+/* The group that --group gives, or else /solution, or else /ccp_solution. A file that has both is
+ * not to be taken for the wrong one in silence. */
+static const char *choose_group(const char *path, const char *given)
 {
-    if (!path || talus_fclib_read_point(path, "ccp_solution", problem, out) == TALUS_OK)
-        return TALUS_OK;
-    return talus_fclib_read_point(path, "solution", problem, out);
+    if (given)
+        return given;
+    if (!talus_fclib_has(path, "ccp_solution"))
+        return "solution";
+    bool both = talus_fclib_has(path, "solution");
+    if (both)
+        fprintf(stderr,
+                "talus: %s: /solution; the file also has /ccp_solution: "
+                "--group ccp_solution\n",
+                path);
+    else
+        fprintf(stderr, "talus: %s: /ccp_solution, for it has no /solution\n", path);
+    return both ? "solution" : "ccp_solution";
 }
 
-/* An FCLIB problem and a group of the solution's file. */
+/* Impulses of a problem file of our own kind in the rows of the FCLIB problem: they are as many as its
+ * contacts have there, or the normal ones alone. NULL with a message; free with free(). */
+static double *own_in_rows_of(const TalusFclib *problem, const char *path)
+{
+    TalusProblem *solution;
+    double *r = NULL;
+    if (talus_problem_read(path, NULL, &solution) != TALUS_OK) {
+        cli_fail_library();
+        return NULL;
+    }
+    int rows = talus_problem_rows(solution), dimension = problem->dimension;
+    const double *gamma = talus_problem_gamma(solution);
+    if (talus_problem_blocks(solution) != problem->contacts)
+        cli_fail("%s: holds impulses of %d contacts, expected %d", path,
+                 talus_problem_blocks(solution), problem->contacts);
+    else
+        r = cli_must(calloc((size_t)(problem->contacts * dimension) + 1, sizeof *r));
+    for (int i = 0; r && i < problem->contacts; i++)
+        for (int k = 0; k < rows && k < dimension; k++)
+            r[i * dimension + k] = gamma[i * rows + k];
+    talus_problem_destroy(solution);
+    return r;
+}
+
+/* An FCLIB problem and a solution of either kind. */
 static int with_fclib(const char *problem_path, const char *solution_path, const Options *options,
                       Findings *found)
 {
     TalusFclib *problem = NULL;
     TalusFclibPoint solution = {0}, reference = {0};
+    double *own = NULL;
     int code = CLI_FAILED;
     if (talus_fclib_read(problem_path, &problem) != TALUS_OK ||
-        talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK ||
-        read_reference(options->reference, problem, &reference) != TALUS_OK)
+        (options->group &&
+         talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK) ||
+        (options->reference &&
+         cli_read_reference(options->reference, problem, &reference) != TALUS_OK))
         cli_fail_library();
-    else if (!solution.r)
+    else if (options->group && !solution.r)
         cli_fail("%s: /%s has no r, the impulses to verify", solution_path, options->group);
     else if (options->reference && !reference.u)
         cli_fail("%s: its solution has no velocities u", options->reference);
-    else
+    else if (options->group)
         code = verify_fclib(problem, &solution, reference.u, found);
+    else if ((own = own_in_rows_of(problem, solution_path)) != NULL)
+        code = verify_fclib(problem, &(TalusFclibPoint){.r = own}, reference.u, found);
+    free(own);
     talus_fclib_free_point(&solution);
     talus_fclib_free_point(&reference);
     talus_fclib_destroy(problem);
@@ -186,8 +228,8 @@ static int with_own(const char *problem_path, const char *solution_path, const c
         code = cli_fail_library();
     } else {
         double *gamma = talus_problem_gamma(problem);
-        if (talus_fclib_is(solution_path) ? fclib_impulses(solution_path, group, problem, gamma)
-                                          : own_impulses(solution_path, problem, gamma)) {
+        if (group ? fclib_impulses(solution_path, group, problem, gamma)
+                  : own_impulses(solution_path, problem, gamma)) {
             VerifyPoint point = verify_def_point(&def, gamma);
             measure(&point, found);
             verify_free(&point);
@@ -240,8 +282,8 @@ static void print_text(const Findings *f)
     const TalusMetrics *m = &f->metrics;
     Figure figure[FIGURES];
     list_figures(f, figure);
-    printf("%d contacts of %d rows: %d open, %d sliding, %d sticking\n", f->contacts, f->rows,
-           m->open, m->sliding, m->sticking);
+    printf("%d contacts of %d row%s each: %d open, %d sliding, %d sticking\n", f->contacts, f->rows,
+           f->rows == 1 ? "" : "s", m->open, m->sliding, m->sticking);
     for (int i = 0; i < FIGURES; i++)
         if (!isnan(figure[i].value))
             printf("  %-22s %14.6e %-4s  %s\n", figure[i].key, figure[i].value, figure[i].unit,
@@ -269,7 +311,7 @@ static void print_json(const Findings *f)
 
 static int verify_main(int argc, char **argv)
 {
-    Options options = {.group = "solution", .tol = NAN};
+    Options options = {.tol = NAN};
     CliList operands;
     Findings found;
     int code;
@@ -279,6 +321,12 @@ static int verify_main(int argc, char **argv)
     bool fclib = talus_fclib_is(problem);
     if (options.reference && !fclib)
         return cli_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
+    if (talus_fclib_is(solution))
+        options.group = choose_group(solution, options.group);
+    else if (options.group)
+        return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
+    if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
+        return CLI_FAILED;
     code = fclib ? with_fclib(problem, solution, &options, &found)
                  : with_own(problem, solution, options.group, &found);
     if (code != CLI_OK)
@@ -296,7 +344,8 @@ static int verify_main(int argc, char **argv)
 
 static const CliOption verify_options[] = {
     {"group", 0, CLI_TEXT, offsetof(Options, group), "NAME",
-     "where the solution's file has it: solution (preset), ccp_solution, guesses/1, ..."},
+     "where an FCLIB file has the solution: solution, ccp_solution,\n"
+     "guesses/1, ...; solution by default, or else ccp_solution"},
     {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with"},
@@ -312,7 +361,7 @@ const CliCommand cli_verify = {
     .operands_min = 2,
     .operands_max = 2,
     .details =
-        "PROBLEM and SOLUTION are FCLIB files (.hdf5), or both problem files of Talus's own\n"
+        "PROBLEM and SOLUTION are each an FCLIB file (.hdf5) or a problem file of Talus's own\n"
         "kind, whose impulses are then the solution. The arithmetic shares no code with the\n"
         "solvers; docs/metrics.md defines the figures. The convex problem is meant: its\n"
         "matrix is (W + W')/2 where W is not symmetric.\n",

@@ -52,6 +52,8 @@ TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
 /* /solution, or another group of that shape such as "ccp_solution", of any HDF5 file. */
 TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
                                    TalusFclibPoint *out);
+/* Whether it is an HDF5 file with that group; false where it cannot be read. */
+bool talus_fclib_has(const char *path, const char *group);
 /* Atomic: an existing file is replaced whole or not at all. The same data gives the same bytes. */
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
 void talus_fclib_destroy(TalusFclib *problem);

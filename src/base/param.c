@@ -47,9 +47,30 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
+/* The name that the word lengthens or shortens, as "tolerance" does "tol"; the one nearest in length.
+ * Fewer than PREFIX letters in common tell nothing. */
+static const char *nearest_by_prefix(const char *word, const char *const *names, int count)
+{
+    enum { PREFIX = 3 };
+    const char *best = NULL;
+    size_t length = strnlen(word, MAX_WORD), least = MAX_WORD;
+    for (int i = 0; i < count; i++) {
+        size_t other = strnlen(names[i], MAX_WORD);
+        size_t common = length < other ? length : other;
+        size_t apart = length < other ? other - length : length - other;
+        if (common >= PREFIX && apart < least && strncmp(word, names[i], common) == 0) {
+            least = apart;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
 const char *talus_nearest(const char *word, const char *const *names, int count)
 {
-    const char *best = NULL;
+    const char *best = nearest_by_prefix(word, names, count);
+    if (best)
+        return best;
     int limit = (int)strnlen(word, MAX_WORD) / 3 + 1;
     for (int i = 0; i < count; i++) {
         int d = edit_distance(word, names[i]);

@@ -40,6 +40,12 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
     return unsupported(path);
 }
 
+bool talus_fclib_has(const char *path, const char *group)
+{
+    (void)path, (void)group;
+    return false;
+}
+
 TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
 {
     (void)problem;

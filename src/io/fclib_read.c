@@ -438,3 +438,17 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
         talus_fclib_free_point(out);
     return status;
 }
+
+bool talus_fclib_has(const char *path, const char *group)
+{
+    Reader reader = {.name = path};
+    char *bytes;
+    size_t size;
+    if (!talus_fclib_is(path) || talus_read_file(path, SIZE_MAX - 1, &bytes, &size) != TALUS_OK)
+        return false;
+    bool has = talus_h5_open(path, bytes, size, &reader.h5) == TALUS_OK &&
+               talus_h5_has(reader.h5, at(&reader, group, ""));
+    talus_h5_close(reader.h5);
+    talus_release(bytes);
+    return has;
+}

@@ -111,7 +111,7 @@ async function figures(browser) {
   await p.locator("#convergence select").selectOption("gap");
   equal("focus stays", await p.evaluate(() => document.activeElement.tagName), "SELECT");
   const gap = await saved(p, p.locator("#convergence .actions button", { hasText: "CSV" }));
-  equal("gap", gap.text.trim().split("\n"), ["series,products,gap", "a,10,0.5", "b,20,0.5"]);
+  equal("gap, in the order of the table", gap.text.trim().split("\n"), ["series,products,gap", "b,20,0.5", "a,10,0.5"]);
 
   // The legend hides a series in every figure, by keyboard too; the drawing has what is shown.
   await p.locator("#convergence select").selectOption("natural_relative");
@@ -168,6 +168,46 @@ async function large(browser) {
   await close();
 }
 
+// The dash and colour of each solver in the table of runs.
+const looks = (p) => p.locator("#runs tbody tr").evaluateAll((rows) => Object.fromEntries(rows.map((r) => {
+  const line = r.querySelector(".sample line");
+  return [r.querySelector("th").textContent, `${line.getAttribute("stroke")} ${line.getAttribute("stroke-dasharray")}`];
+})));
+
+// What follows from names and terms: one look per solver in every report, one line for terms that all share.
+async function named(browser) {
+  const terms = { tolerance: 1e-4, max_iterations: 10000, max_seconds: 5, start: "zero", threads: 2 };
+  const run = (solver, more = {}) => ({ problem: 0, solver, outcome: "budget", iterations: 2, ...terms,
+    trace: { iteration: [0, 1, 2], seconds: [1e-6, 1e-2, 2e-2], natural_relative: [1, 0.5, 0.2], active: [0, 1, 2] }, ...more });
+  const page = (name, runs, problems) => writeFileSync(`pages/${name}.html`, pageOf({ title: name, problems, runs }));
+  page("one", ["gs", "apgd", "apgd:metric=trace", "new"].map((s) => run(s)), [{ name: "p" }]);
+  page("two", [run("apgd 100", { max_iterations: 100 }), run("new"), run("gpcg"), run("apgd"), run("pgd")],
+    Array.from({ length: 12 }, (_, i) => ({ name: `q${i}` })));
+  const { p, visit, close } = await open(browser);
+  await visit("pages/one.html");
+  const one = await looks(p);
+  equal("shared terms", await texts(p, "header .terms"), ["Each run: to 10⁻⁴ of the residual at zero impulses, at most 10,000 iterations or 5 s, from zero, 2 threads."]);
+  equal("no column of limits", await p.locator("#runs th[data-key=limits]").count(), 0);
+  const curve = await saved(p, p.locator("#convergence .actions button", { hasText: "CSV" }));
+  check("a log axis begins after the start", !curve.text.includes("e-6") && !curve.text.includes("0.000001"), curve.text);
+  await visit("pages/two.html");
+  const two = await looks(p);
+  equal("one look per name", [one.apgd, one.new], [two.apgd, two.new]);
+  const hue = (look) => look.split(" ")[0];
+  check("a variant has the hue and another dash", hue(one["apgd:metric=trace"]) === hue(one.apgd) && hue(two["apgd 100"]) === hue(one.apgd), [one, two]);
+  equal("no two alike", [new Set(Object.values(one)).size, new Set(Object.values(two)).size], [4, 5]);
+  equal("limits per run", [(await texts(p, "header .terms")).length, await p.locator("#runs td:last-child", { hasText: "10⁻⁴ · 100 · 5 s" }).count()], [0, 1]);
+  equal("problems by name", await texts(p, "header .names"), ["Problems: q0, q1, q2, q3, q4, q5, q6 and 5 more."]);
+  await close();
+  const phone = await open(browser, { width: 390 });
+  await phone.visit("pages/one.html");
+  const side = () => phone.p.locator("#runs .table").getAttribute("class");
+  equal("more to the right", await side(), "table more-right");
+  await phone.p.locator("#runs .scroll").evaluate((box) => { box.scrollLeft = 1e6; });
+  await phone.p.waitForFunction(() => document.querySelector("#runs .table").className === "table more-left");
+  await phone.close();
+}
+
 async function hostile(browser) {
   const { p, visit, close } = await open(browser);
   await visit(join(written, "page-hostile/report.html"));
@@ -190,6 +230,7 @@ try {
   }
   await figures(browser);
   await large(browser);
+  await named(browser);
   await hostile(browser);
 } finally {
   await browser.close();

@@ -3,7 +3,6 @@
 import { type BarChart, type LineChart, points, type Series } from "./chart";
 import type { Column, Cost, Report, Run } from "./data";
 import { profiles } from "./measure";
-import { styleOf } from "./palette";
 import { COST_LABELS, type Item, type State } from "./state";
 
 // What the convergence plot can show.
@@ -25,7 +24,7 @@ export const QUANTITIES: Quantity[] = [
   { key: "gap_relative", label: "objective above best, relative", column: "objective", log: true, value: (v, best) => (v - best) / Math.abs(best) },
   { key: "objective", label: "objective, normalised to −1", column: "objective", log: false, value: (v, best) => v / Math.abs(best) },
   { key: "complementarity_max", label: "complementarity, largest, J", column: "complementarity_max", log: true, value: same },
-  { key: "velocity_error", label: "velocity error, m/s", column: "velocity_error", log: true, value: same },
+  { key: "velocity_error", label: "velocity error over |q|", column: "velocity_error", log: true, value: same },
 ];
 
 const measured = (run: Run, column: Column): boolean => run.trace[column].some((v) => Number.isFinite(v));
@@ -41,14 +40,19 @@ function objectiveRange(series: Series[]): [number, number] | undefined {
   return [-1.05, 0.2];
 }
 
+// The costs of the trace. On a log axis the start, a microsecond from nothing, would take decades to
+// itself: there it is left out.
+export function coordinates(run: Run, cost: Cost, log: boolean): Float64Array {
+  const { iteration } = run.trace;
+  return log && iteration.some((k) => k > 0) ? run.trace[cost].map((v, k) => (iteration[k] === 0 ? NaN : v)) : run.trace[cost];
+}
+
 export function convergence(items: Item[], state: State, quantity: Quantity, best: number[], thresholds: number[]): LineChart {
   const series = items.filter((i) => measured(i.run, quantity.column)).map((i) => {
     const { trace, problem } = i.run, floor = best[problem.index]!;
     const y = trace[quantity.column].map((v) => quantity.value(v, floor));
-    return { key: i.key, label: i.label, style: i.style, ...points(trace[state.cost], y, state.logX, quantity.log) };
+    return { key: i.key, label: i.label, style: i.style, ...points(coordinates(i.run, state.cost, state.logX), y, state.logX, quantity.log) };
   });
-  // The legend in the order in which the curves end, from above.
-  series.sort((a, b) => (b.y[b.y.length - 1] ?? -Infinity) - (a.y[a.y.length - 1] ?? -Infinity) || 0);
   const chart: LineChart = {
     kind: "lines",
     x: { label: COST_LABELS[state.cost].axis, name: COST_LABELS[state.cost].short, log: state.logX },
@@ -96,11 +100,13 @@ export function complementarity(items: Item[]): BarChart {
   };
 }
 
-export function performance(report: Report, cost: Cost, threshold: number): LineChart {
+// `order`: the solvers in that of the legend.
+export function performance(report: Report, cost: Cost, threshold: number, order: number[]): LineChart {
   const { problems, solvers } = profiles(report, cost, threshold);
   const finite = solvers.flatMap((s) => s.ratios).filter((r) => Number.isFinite(r));
   const end = Math.max(2, ...finite) * 1.2;
-  const series: Series[] = solvers.map((s) => {
+  const series: Series[] = order.map((solver) => {
+    const s = solvers[solver]!;
     const x = [1], y = [0];
     s.ratios.forEach((r, i) => {
       if (r > end) return;
@@ -109,7 +115,7 @@ export function performance(report: Report, cost: Cost, threshold: number): Line
     });
     x.push(end);
     y.push(y[y.length - 1]!);
-    return { key: `problem:${report.solvers[s.solver]}`, label: report.solvers[s.solver]!, style: styleOf(s.solver), x, y };
+    return { key: `problem:${report.solvers[s.solver]}`, label: report.solvers[s.solver]!, style: report.styles[s.solver]!, x, y };
   });
   return {
     kind: "lines",
@@ -117,13 +123,6 @@ export function performance(report: Report, cost: Cost, threshold: number): Line
     y: { label: "problems solved within τ", name: "fraction", log: false },
     stepped: true,
     yRange: [0, 1.02],
-    series: series.sort((a, b) => area(b) - area(a)),
+    series,
   };
-}
-
-// The better solver first in the legend: by the area under its profile over log tau.
-function area(s: Series): number {
-  let sum = 0;
-  for (let i = 1; i < s.x.length; i++) sum += s.y[i - 1]! * Math.log(s.x[i]! / s.x[i - 1]!);
-  return sum + 1e-3 * s.y[0]!;
 }

@@ -1,6 +1,8 @@
 // What the page is given (docs/report.md), brought into a form in which nothing is missing: numbers that
 // were not measured are NaN, absent lists are empty. The rest of the page never meets a null.
 
+import { solverStyles, type Style } from "./palette";
+
 export const COSTS = ["seconds", "applies", "iteration"] as const;
 export type Cost = (typeof COSTS)[number];
 
@@ -36,6 +38,7 @@ export interface Run {
   problem: Problem;
   solver: number; // index into Report.solvers
   name: string; // of the solver
+  ran: string; // what it chose, where it only chooses
   outcome: string;
   reason: string;
   iterations: number;
@@ -48,6 +51,16 @@ export interface Run {
   trace: Record<Column, Float64Array>;
   impulses: { rank: Float64Array; value: Float64Array };
   reference: Record<string, string | number>;
+  terms: Terms;
+}
+
+// When a run was to end, and where it started.
+export interface Terms {
+  tolerance: number;
+  max_iterations: number;
+  max_seconds: number; // NaN: no limit
+  start: string; // "" : not told
+  threads: number;
 }
 
 export interface FreeTable {
@@ -65,7 +78,8 @@ export interface Report {
   notes: string[];
   thresholds: number[];
   problems: Problem[];
-  solvers: string[]; // in order of appearance; those that ran nothing last, as they need no colour
+  solvers: string[]; // in order of appearance; those that ran nothing last
+  styles: Style[]; // of the solvers
   runs: Run[];
   tables: FreeTable[];
 }
@@ -118,6 +132,7 @@ function readRun(v: unknown, problems: Problem[], solvers: string[]): Run {
     problem: problems[wanted]!,
     solver: solvers.indexOf(name),
     name,
+    ran: text(raw.ran),
     outcome: text(raw.outcome) || "unknown",
     reason: text(raw.reason) || (raw.interrupted === true ? "interrupted" : ""),
     iterations: number(raw.iterations),
@@ -130,6 +145,10 @@ function readRun(v: unknown, problems: Problem[], solvers: string[]): Run {
     trace: record(COLUMNS, (k) => numbers(trace[k])),
     impulses: { rank: numbers(impulses.rank), value: numbers(impulses.value) },
     reference: readReference(raw.reference),
+    terms: {
+      tolerance: number(raw.tolerance), max_iterations: number(raw.max_iterations), max_seconds: number(raw.max_seconds),
+      start: text(raw.start), threads: number(raw.threads),
+    },
   };
 }
 
@@ -158,6 +177,7 @@ export function readReport(v: unknown): Report {
     thresholds: (thresholds.length ? thresholds : [1e-2, 1e-4, 1e-6, 1e-8]).sort((a, b) => b - a),
     problems,
     solvers,
+    styles: solverStyles(solvers),
     runs,
     tables: list(raw.tables).map(readTable),
   };

@@ -1,5 +1,7 @@
 // Numbers as people read them: three significant digits, thousands grouped, powers of ten raised.
 
+import type { Terms } from "./data";
+
 const RAISED: Record<string, string> = {
   "-": "⁻", "0": "⁰", "1": "¹", "2": "²", "3": "³", "4": "⁴", "5": "⁵", "6": "⁶", "7": "⁷", "8": "⁸", "9": "⁹",
 };
@@ -36,6 +38,20 @@ export const capital = (s: string): string => s.charAt(0).toUpperCase() + s.slic
 
 export function counted(n: number, one: string, many = one + "s"): string {
   return `${integer(n)} ${n === 1 ? one : many}`;
+}
+
+// Where a run starts and ends, in words; empty where the data do not tell.
+export function termsText(t: Terms): string {
+  if (!(t.max_iterations > 0)) return "";
+  const aim = t.tolerance > 0 ? `to ${power(t.tolerance)} of the residual at zero impulses, at most ` : "";
+  const limits = counted(t.max_iterations, "iteration") + (t.max_seconds > 0 ? ` or ${plain(t.max_seconds)} s` : "");
+  const rest = [t.start && `from ${t.start === "stored" ? "the stored impulses" : t.start}`, t.threads > 0 && counted(t.threads, "thread")];
+  return [aim + limits, ...rest].filter(Boolean).join(", ");
+}
+
+export function limitsText(t: Terms): string {
+  const parts = [t.tolerance > 0 && power(t.tolerance), integer(t.max_iterations), t.max_seconds > 0 && `${plain(t.max_seconds)} s`];
+  return parts.filter(Boolean).join(" · ");
 }
 
 // A quoted field of CSV; a number in full.

@@ -5,14 +5,15 @@ import type { Report } from "./data";
 import { COSTS, readReport } from "./data";
 import { checkbox, type Choice, el, segmented, select } from "./dom";
 import { Figure, type Legend } from "./figure";
-import { capital, counted, integer, plain, power } from "./format";
-import { bestObjectives } from "./measure";
+import { capital, counted, integer, plain, power, termsText } from "./format";
+import { bestObjectives, sharedTerms } from "./measure";
 import { DARK_INKS, type Inks, LIGHT_INKS } from "./palette";
 import { chosen, COST_LABELS, type Item, readState, type State, THEMES, type Theme, writeState } from "./state";
 import { Table } from "./table";
 import * as tables from "./tables";
 
 const root = document.documentElement;
+const PAPER = 184 * 96 / 25.4; // pixels across an A4 page between the margins of style.css
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 
 class App {
@@ -24,10 +25,11 @@ class App {
   private items: Item[] = [];
 
   private toolbar = el("div", { class: "toolbar" });
-  private runs = new Table<Item>();
+  private runs = new Table<Item>(() => this.drawFigures());
   private runsHead = el("div", { class: "head" });
   private residuals = new Table<Item>();
-  private across = new Table<tables.SolverRow>();
+  private across = new Table<tables.SolverRow>(() => this.drawProfile());
+  private tables: { forPrint(paper: number): void }[] = [this.runs, this.residuals, this.across];
   private convergence: Figure;
   private active: Figure;
   private changes: Figure;
@@ -81,6 +83,7 @@ class App {
   private printing(): void {
     this.inks = LIGHT_INKS;
     this.update();
+    for (const table of this.tables) table.forPrint(PAPER);
     for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile]) figure.forPrint();
   }
 
@@ -123,8 +126,19 @@ class App {
       `${counted(report.solvers.length, "solver")}, ${counted(report.problems.length, "problem")}, ${counted(report.runs.length, "run")}${counts ? ": " + counts : ""}`,
       report.date, report.machine, report.version && `Talus ${report.version}`,
     ];
+    const terms = sharedTerms(report), ends = terms ? termsText(terms) : "";
     return el("header", {}, el("h1", {}, report.title), el("p", { class: "summary" }, facts.filter(Boolean).join(" · ")),
+      ends ? el("p", { class: "terms" }, `Each run: ${ends}.`) : null, this.names(),
       ...report.notes.map((n) => el("p", {}, n)));
+  }
+
+  // Which problems, where the title cannot tell.
+  private names(): HTMLElement | null {
+    const all = this.report.problems.map((p) => p.name), most = 8;
+    if (all.length < 2) return null;
+    const shown = all.length > most ? all.slice(0, most - 1) : all, rest = all.length - shown.length;
+    return el("p", { class: "names" }, `Problems: ${shown.join(", ")}`,
+      ...(rest ? [" and ", el("button", { type: "button", class: "link", click: () => document.getElementById("problems")?.scrollIntoView() }, `${integer(rest)} more`)] : []), ".");
   }
 
   private tableSection<Row>(id: string, title: string, table: Table<Row>): HTMLElement {
@@ -134,6 +148,7 @@ class App {
 
   private freeTable(data: Report["tables"][number]): HTMLElement {
     const table = new Table<string[]>();
+    this.tables.push(table);
     table.show(tables.freeTable(data));
     const section = this.tableSection("", data.title || "Table", table);
     section.removeAttribute("id");
@@ -145,6 +160,7 @@ class App {
   private problems(): HTMLElement | string {
     if (!this.report.problems.length) return "";
     const table = new Table<Report["problems"][number]>();
+    this.tables.push(table);
     table.show(tables.problemTable(this.report));
     return this.tableSection("problems", "Problems", table);
   }
@@ -162,11 +178,11 @@ class App {
     this.items = chosen(this.report, this.state);
     this.drawToolbar();
     this.drawRuns();
+    if (this.report.problems.length > 1) this.across.show(tables.acrossTable(this.report, this.state, this.inks));
     this.drawFigures();
     const residuals = tables.residualTable(this.items, this.state, this.inks);
     this.residuals.show(residuals);
     this.residuals.node.parentElement!.hidden = residuals.columns.length < 2;
-    if (this.report.problems.length > 1) this.across.show(tables.acrossTable(this.report, this.state, this.inks));
   }
 
   private drawToolbar(): void {
@@ -211,8 +227,9 @@ class App {
   }
 
   private drawFigures(): void {
-    const { items, state, report } = this;
-    this.drawConvergence();
+    const { state, report } = this;
+    const items = this.runs.ordered(); // so that legends have the order of the table
+    this.drawConvergence(items);
     const active = charts.activeSet(items, state, "active"), changes = charts.activeSet(items, state, "active_changes");
     this.optional(this.active, active.series.length > 0, () => this.active.show(active, {
       title: "Active set", caption: `${this.subject()}. Contacts without impulse, per iteration.` }));
@@ -235,12 +252,12 @@ class App {
     if (there) draw();
   }
 
-  private drawConvergence(): void {
+  private drawConvergence(items: Item[]): void {
     const { quantities, state } = this;
     const quantity = quantities.find((q) => q.key === state.y) ?? quantities[0];
     this.convergence.node.parentElement!.hidden = !quantity;
     if (!quantity) return;
-    const chart = charts.convergence(this.items, state, quantity, this.best, this.report.thresholds);
+    const chart = charts.convergence(items, state, quantity, this.best, this.report.thresholds);
     const guides = quantity.key === "natural_relative" ? " Dotted: the tolerances of the table." : "";
     this.convergence.show(chart, {
       title: "Convergence",
@@ -255,7 +272,7 @@ class App {
   private drawProfile(): void {
     const { report, state } = this;
     const threshold = report.thresholds[state.threshold]!;
-    this.profile.show(charts.performance(report, state.cost, threshold), {
+    this.profile.show(charts.performance(report, state.cost, threshold, this.across.ordered().map((r) => r.solver)), {
       title: "Performance profile",
       caption: `All problems: the share that a solver brings to a relative natural residual below ${power(threshold)} within τ times the ${COST_LABELS[state.cost].short} of the best solver on each. At τ = 1: how often it is the best; far right: how many it solves at all.`,
       controls: [select("tolerance", report.thresholds.map((t, i) => ({ value: String(i), label: power(t) })), String(state.threshold), (v) => this.set({ threshold: Number(v) }))],

@@ -1,6 +1,6 @@
 // Figures drawn from runs: cost to a tolerance, the best objective of a problem, performance profiles.
 
-import type { Cost, Report, Run } from "./data";
+import type { Cost, Report, Run, Terms } from "./data";
 
 export interface Reached {
   value: number;
@@ -68,4 +68,10 @@ export function profiles(report: Report, cost: Cost, threshold: number): Profile
 
 export function geometricMean(values: number[]): number {
   return Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
+}
+
+// The terms of all runs; null where they differ.
+export function sharedTerms(report: Report): Terms | null {
+  const texts = new Set(report.runs.map((run) => JSON.stringify(run.terms)));
+  return texts.size < 2 ? (report.runs[0]?.terms ?? null) : null;
 }

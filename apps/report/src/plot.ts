@@ -84,7 +84,7 @@ export class Plot {
     return {
       width: Math.max(width, 120),
       height,
-      padding: [8, 10, 0, 0],
+      padding: [8, 24, 0, 0], // right: half a label, as a tick may stand at the end of the axis
       legend: { show: false },
       focus: { alpha: 0.15 },
       scales: {

@@ -82,6 +82,6 @@ export function chosen(report: Report, state: State): Item[] {
       const times = (seen.get(name) ?? 0) + 1;
       seen.set(name, times);
       const label = times > 1 ? `${name} (${times})` : name;
-      return { run, key: `${state.view}:${label}`, label, style: styleOf(state.view === "problem" ? run.solver : run.problem.index) };
+      return { run, key: `${state.view}:${label}`, label, style: state.view === "problem" ? report.styles[run.solver]! : styleOf(run.problem.index) };
     });
 }

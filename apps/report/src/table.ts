@@ -28,6 +28,9 @@ export interface TableSpec<Row> {
   rowClass?: (row: Row) => string;
 }
 
+// Of style.css, on paper: left and right padding of a cell, and the size of letters, in pixels.
+const PRINT_PADDING = 6, PRINT_SIZE = 6.8 * (96 / 72);
+
 const missing = (v: number | string): boolean => v === "" || (typeof v === "number" && Number.isNaN(v));
 
 function compare<Row>(column: TableColumn<Row>, down: boolean): (a: Row, b: Row) => number {
@@ -44,9 +47,15 @@ function compare<Row>(column: TableColumn<Row>, down: boolean): (a: Row, b: Row)
 
 export class Table<Row> {
   readonly node = el("div", { class: "table" });
+  private box = el("div");
   private spec!: TableSpec<Row>;
   private sort: Sort | undefined;
   private chosen: Sort | undefined;
+
+  // `sorted`: the reader has chosen another order.
+  constructor(private sorted: () => void = () => {}) {
+    new ResizeObserver(() => this.hint()).observe(this.node);
+  }
 
   show(spec: TableSpec<Row>): void {
     this.spec = spec;
@@ -64,7 +73,8 @@ export class Table<Row> {
     download(fileName(this.spec.title) + ".csv", "text/csv", this.csv());
   }
 
-  private ordered(): Row[] {
+  // The rows as they stand.
+  ordered(): Row[] {
     const column = this.spec.columns.find((c) => c.key === this.sort?.key);
     return column ? [...this.spec.rows].sort(compare(column, this.sort!.down)) : this.spec.rows;
   }
@@ -72,6 +82,7 @@ export class Table<Row> {
   private order(key: string): void {
     this.sort = this.chosen = { key, down: this.sort?.key === key ? !this.sort.down : false };
     this.render();
+    this.sorted();
     this.node.querySelector<HTMLElement>(`th[data-key="${CSS.escape(key)}"] button`)?.focus();
   }
 
@@ -109,10 +120,31 @@ export class Table<Row> {
       const best = rows.length > 1 && lowest.get(c.key) === value;
       return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: [text && "text", best && "best"].filter(Boolean).join(" ") || null }, shown);
     })));
-    const scroll = this.node.firstElementChild?.scrollLeft ?? 0;
-    const box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.spec.title },
+    const scroll = this.box.scrollLeft;
+    this.box = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.spec.title, scroll: () => this.hint() },
       el("table", {}, el("thead", {}, this.groupRow(), this.headRow(texts)), el("tbody", {}, ...body)));
-    this.node.replaceChildren(box);
-    box.scrollLeft = scroll;
+    this.node.replaceChildren(this.box);
+    this.box.scrollLeft = scroll;
+    this.hint();
+  }
+
+  // Paper does not scroll: a table too wide for it is drawn smaller. `paper`: its width in pixels.
+  forPrint(paper: number): void {
+    const table = this.box.querySelector("table"), cell = table?.querySelector("td");
+    if (!table || !cell) return;
+    table.classList.add("narrowest");
+    const here = getComputedStyle(cell), columns = this.spec.columns.length;
+    const padding = parseFloat(here.paddingLeft) + parseFloat(here.paddingRight);
+    const letters = (table.offsetWidth - columns * padding) * (PRINT_SIZE / parseFloat(here.fontSize));
+    table.classList.remove("narrowest");
+    const width = letters + columns * PRINT_PADDING;
+    this.node.style.setProperty("--fit", String(Math.min(1, paper / width)));
+  }
+
+  // A shadow on the side where there is more.
+  private hint(): void {
+    const { scrollLeft, scrollWidth, clientWidth } = this.box;
+    this.node.classList.toggle("more-left", scrollLeft > 1);
+    this.node.classList.toggle("more-right", scrollLeft + clientWidth < scrollWidth - 1);
   }
 }

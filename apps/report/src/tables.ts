@@ -1,12 +1,13 @@
 // The tables of the page, from the runs in view.
 
 import { points } from "./chart";
+import { coordinates } from "./charts";
 import { CONTACTS, type FreeTable, type Problem, type Report, type ResidualKey, type Run } from "./data";
 import { el, svgEl } from "./dom";
 import { sample } from "./figure";
-import { integer, megabytes, plain, power, significant } from "./format";
-import { costTo, geometricMean, profiles } from "./measure";
-import { colour, type Inks, styleOf } from "./palette";
+import { integer, limitsText, megabytes, plain, power, significant, termsText } from "./format";
+import { costTo, geometricMean, profiles, sharedTerms } from "./measure";
+import { colour, type Inks } from "./palette";
 import { COST_LABELS, type Item, type State } from "./state";
 import type { TableColumn, TableSpec } from "./table";
 
@@ -34,7 +35,8 @@ function column(key: string, head: string, unit: string, value: (i: Item) => num
 
 const nameColumn = (state: State, inks: Inks): TableColumn<Item> => ({
   key: "name", head: state.view === "problem" ? "Solver" : "Problem", value: (i) => i.label,
-  show: (i) => el("span", { class: "series" }, sample(i.style, inks), el("span", {}, i.label)),
+  show: (i) => el("span", { class: "series" }, sample(i.style, inks),
+    el("span", {}, i.label, i.run.ran ? el("span", { class: "ran" }, ` (${i.run.ran})`) : null)),
 });
 
 // ---- runs ----
@@ -49,7 +51,8 @@ function thresholdColumn(state: State, thresholds: number[], t: number): TableCo
       if (x && y) return x.value - y.value;
       if (x || y) return x ? -1 : 1;
     }
-    return a.run.residual.natural_relative - b.run.residual.natural_relative || 0;
+    const end = (i: Item) => (Number.isNaN(i.run.residual.natural_relative) ? Infinity : i.run.residual.natural_relative);
+    return end(a) - end(b) || 0;
   };
   return {
     key: `to-${t}`,
@@ -68,7 +71,7 @@ function thresholdColumn(state: State, thresholds: number[], t: number): TableCo
 
 // The course of the residual in a word-sized picture; all rows of a table share its axes.
 function sparkColumn(items: Item[], state: State, inks: Inks): TableColumn<Item> {
-  const lines = new Map(items.map((i) => [i, points(i.run.trace[state.cost], i.run.trace.natural_relative, true, true)]));
+  const lines = new Map(items.map((i) => [i, points(coordinates(i.run, state.cost, true), i.run.trace.natural_relative, true, true)]));
   const width = 84, height = 18;
   const limits = (lists: number[][]) => {
     const logs = lists.flat().map(Math.log);
@@ -91,6 +94,11 @@ function sparkColumn(items: Item[], state: State, inks: Inks): TableColumn<Item>
   };
 }
 
+const limitsColumn: TableColumn<Item> = {
+  key: "limits", head: "Limits", title: "Tolerance, iterations and seconds at which the run was to end",
+  value: (i) => i.run.terms.max_iterations, show: (i) => el("span", { title: termsText(i.run.terms) || null }, limitsText(i.run.terms)),
+};
+
 export function runsTable(items: Item[], state: State, report: Report, inks: Inks): TableSpec<Item> {
   const { thresholds } = report;
   const reach = thresholds.map((t) => items.some((i) => costTo(i.run, state.cost, t))).lastIndexOf(true);
@@ -109,6 +117,7 @@ export function runsTable(items: Item[], state: State, report: Report, inks: Ink
       column("seconds", "Time", "s", (i) => i.run.seconds, significant),
       column("objective", "Objective", "J", (i) => i.run.objective, objectiveText),
       column("memory_bytes", "Memory", "MB", (i) => i.run.memory_bytes, megabytes),
+      ...(sharedTerms(report) ? [] : [limitsColumn]),
     ],
   };
 }
@@ -133,7 +142,7 @@ const RESIDUAL_HEADS: Record<ResidualKey, [group: string, head: string, unit: st
   duality_gap: ["", "Duality gap", "J"],
   siconos: ["Siconos", "relative", ""],
   siconos_over_q: ["Siconos", "over |q|", ""],
-  velocity_error: ["", "Velocity error", "m/s"],
+  velocity_error: ["", "Velocity error", "over |q|"],
 };
 
 export function residualTable(items: Item[], state: State, inks: Inks): TableSpec<Item> {
@@ -175,7 +184,7 @@ export function acrossTable(report: Report, state: State, inks: Inks): TableSpec
     rows,
     sort: { key: "solved", down: true },
     columns: [
-      { key: "name", head: "Solver", value: (r) => r.name, show: (r) => el("span", { class: "series" }, sample(styleOf(r.solver), inks), el("span", {}, r.name)) },
+      { key: "name", head: "Solver", value: (r) => r.name, show: (r) => el("span", { class: "series" }, sample(report.styles[r.solver]!, inks), el("span", {}, r.name)) },
       { key: "solved", head: "Solved", unit: `of ${problems}`, value: (r) => r.solved, compare: (a, b) => a.solved - b.solved || (b.mean || Infinity) - (a.mean || Infinity) || 0 },
       { key: "mean", head: "Over best", unit: "geom. mean", title: "Geometric mean, over the problems it solved, of its cost over the best solver's", value: (r) => r.mean, show: (r) => significant(r.mean) },
       ...report.problems.map((p): TableColumn<SolverRow> => ({

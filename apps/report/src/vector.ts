@@ -68,7 +68,7 @@ function lineLegend(chart: LineChart, left: number, top: number, width: number, 
 }
 
 function lineSvg(chart: LineChart, title: string, width: number, inks: Inks): string {
-  const size = 10, left = 62, right = 12, top = 10, height = Math.round(width * 0.56), bottom = height - 36;
+  const size = 10, left = 62, right = 22, top = 10, height = Math.round(width * 0.56), bottom = height - 36;
   const { x, y } = lineRanges(chart);
   const sx = scale(x, chart.x.log, left, width - right), sy = scale(y, chart.y.log, bottom, top);
   const out: string[] = [];

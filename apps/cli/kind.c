@@ -1,0 +1,94 @@
+/* kind.c - what a file or name on the command line is, and who takes it. */
+#include "cli.h"
+
+#include "io/problem_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool cli_starts_with(const char *path, const char *magic)
+{
+    char head[8] = "";
+    size_t length = strlen(magic);
+    FILE *file = fopen(path, "rb");
+    bool match = file && length <= sizeof head && fread(head, 1, length, file) == length &&
+                 memcmp(head, magic, length) == 0;
+    if (file)
+        fclose(file);
+    return match;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+bool cli_wants_fclib(const char *path)
+{
+    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
+}
+
+bool cli_is_problem(const char *path)
+{
+    return cli_starts_with(path, TALUS_PROBLEM_MAGIC) || talus_fclib_is(path);
+}
+
+bool cli_refuse_problem(const char *path)
+{
+    if (!cli_is_problem(path))
+        return false;
+    cli_fail("%s is a contact problem: `talus solve %s --solver all`", path, path);
+    return true;
+}
+
+bool cli_refuse_scene(const char *name)
+{
+    char path[CLI_PATH_MAX];
+    if (!cli_has_scene(name, path, sizeof path) ||
+        (strcmp(path, name) == 0 && (!ends_with(name, ".json") || cli_is_problem(path))))
+        return false;
+    cli_fail("%s is a scene: `talus extract %s --at T -o box.talus` takes a problem out of it",
+             name, name);
+    return true;
+}
+
+TalusStatus cli_read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out)
+{
+    const char *group = talus_fclib_has(path, "ccp_solution") ? "ccp_solution" : "solution";
+    return talus_fclib_read_point(path, group, problem, out);
+}
+
+int cli_fail_choice(const CliCommand *command, TalusStatus status, const char *scene)
+{
+    const char *text = talus_error();
+    bool in_scene = scene && strncmp(text, scene, strlen(scene)) == 0;
+    bool set = strncmp(text, "--set ", 6) == 0;
+    if (set || (status == TALUS_ERR_ARGUMENT && !in_scene))
+        return cli_usage(command, "%s", text);
+    return cli_fail_library();
+}
+
+int cli_check_solver(const CliCommand *command, const char *spec)
+{
+    TalusSolver *solver;
+    TalusStatus status = spec ? talus_solver_create(spec, &solver) : TALUS_OK;
+    if (status != TALUS_OK)
+        return cli_fail_choice(command, status, NULL);
+    if (spec)
+        talus_solver_destroy(solver);
+    return CLI_OK;
+}
+
+int cli_fail_unsupported(const TalusProblem *problem)
+{
+    const char *set = talus_problem_rows(problem) == 3 ? "cone" : "nonneg";
+    char text[512] = "";
+    size_t used = 0, size = sizeof text;
+    for (int i = 1; i < talus_solver_count() && used < size; i++) { /* 0 is "auto" */
+        TalusSolverRow row = talus_solver_row(i);
+        if (strstr(row.accepts, set))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row.name);
+    }
+    return cli_fail("%s; these can: %s", talus_error(), text);
+}
