@@ -3,7 +3,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "support/verify.h"
+#include "verify/verify.h"
 
 #include "base/rng.h"
 #include "problem/problem.h"

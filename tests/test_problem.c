@@ -2,7 +2,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "support/verify.h"
+#include "verify/verify.h"
 
 #include "base/memory.h"
 #include "base/rng.h"

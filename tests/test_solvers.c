@@ -1,9 +1,9 @@
-/* Solvers against the independent verifier (support/verify.h): what they report, what they promise,
+/* Solvers against the independent verifier (apps/verify): what they report, what they promise,
  * and that they all find the same velocities. */
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "support/verify.h"
+#include "verify/verify.h"
 
 #include "backend/cpu/colour.h"
 #include "problem/problem.h"

@@ -1,7 +1,7 @@
 #include "support/problems.h"
 
 #include "support/test.h"
-#include "support/verify.h"
+#include "verify/verify.h"
 
 #include "base/rng.h"
 
