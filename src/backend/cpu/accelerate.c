@@ -237,23 +237,6 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
         sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
-static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const Pass *pass = context;
-    const TalusOperator *op = pass->op;
-    double gamma[3 * BLOCK_GRAIN];
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < op->rows; k++)
-            gamma[(i - begin) * op->rows + k] =
-                pass->state->metric[i][k > 0] * pass->state->x[i * op->rows + k];
-    if (op->pair)
-        talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
-    else
-        memcpy(op->scratch->unscaled + begin * op->rows, gamma,
-               (size_t)((end - begin) * op->rows) * sizeof *gamma);
-}
-
 static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const TalusOperator *op = ((const Pass *)context)->op;
@@ -268,7 +251,7 @@ void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, Talu
 {
     Pass pass = {op, state};
     if (!state->warm || !op->pair)
-        talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &pass);
+        talus_cpu_unscale(op, state->metric, state->x);
     if (op->pair)
         talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, op->scratch->velocity);
     else

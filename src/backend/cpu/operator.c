@@ -109,7 +109,6 @@ static void product(const TalusOperator *op, const double *gamma, bool compliant
 
 /* ---- gradient in a metric ---- */
 
-/* gamma = S x, as wrenches or, for rows of a matrix, as a vector. */
 static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Product *p = context;
@@ -123,6 +122,12 @@ static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chu
             gamma[(i - begin) * rows + k] = p->metric[i][k > 0] * p->x[i * rows + k];
     if (op->pair)
         talus_cpu_wrench(op, gamma, (int)begin, (int)end, op->scratch->record);
+}
+
+void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x)
+{
+    Product p = {.op = op, .metric = metric, .x = x};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
 }
 
 static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -150,7 +155,7 @@ static void gradient(const TalusOperator *op, const TalusMetricBlock *metric, co
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, unscale_chunk, &p);
+    talus_cpu_unscale(op, metric, x);
     if (op->pair) {
         talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset,
                          op->scratch->velocity);
