@@ -1,7 +1,8 @@
 #!/bin/sh
 # Pictures of a report page for the documentation: report-pictures.sh PAGE.html OUTDIR [PREFIX]
 # Writes PREFIX-runs.png (the top of the page), PREFIX-convergence.png, PREFIX-impulses.png,
-# PREFIX-dark.png and PREFIX-phone.png with Chromium, and says which is too large for docs/img.
+# PREFIX-dark.png, PREFIX-phone.png and, of a page of several problems, PREFIX-profiles.png with
+# Chromium, and says which is too large for docs/img.
 # PREFIX is "report" unless given.
 set -eu
 
@@ -42,3 +43,7 @@ picture convergence 1100 560 'theme=light&only=convergence'
 picture impulses 1100 460 'theme=light&only=impulses'
 picture dark 1100 560 'theme=dark&only=convergence'
 picture phone 500 1100 theme=light
+# A page of several problems also has performance profiles.
+if grep -q '"problem": *1,' "$page"; then
+    picture profiles 1100 560 'theme=light&only=profiles'
+fi
