@@ -34,7 +34,7 @@ for file in "$work"/found/*; do
     [ -f "$file" ] || continue
     "$build/fuzz/talus_fuzz_fclib_bytes" -malloc_limit_mb=0 -timeout=20 "$file" >"$work/log" 2>&1 ||
         true
-    frame=$(grep -E '^ *#[0-9]+ ' "$work/log" | grep -vE 'sanitizer|asan|interceptor|fuzzer::|libc\.so|/sysdeps/' |
+    frame=$(grep -E '^ *#[0-9]+ ' "$work/log" | grep -vE 'sanitizer|asan|interceptor|fuzzer::|libc\.so|/sysdeps/| in (m|c|re)alloc ' |
         head -n 1)
     case $frame in
     *libhdf5*) say "in libhdf5: ${file##*/}: ${frame#*in }" ;;
