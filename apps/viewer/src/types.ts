@@ -1,0 +1,121 @@
+// What the parts of the viewer share: frames as they are shown, where they come from, and the engine that
+// draws them. docs/frames.md describes the file.
+
+export type Vec3 = [number, number, number];
+
+export type Shape =
+  | { kind: "sphere" }
+  | { kind: "plane" }
+  | { kind: "box"; half: Vec3 }
+  | { kind: "cylinder"; radius: number; half_height: number }
+  | { kind: "revolve"; profile: [number, number][] };
+
+export interface Material { name: string; friction: number; density: number }
+
+export interface Head {
+  title: string;
+  scene: string;
+  gravity: Vec3;
+  step: number;
+  radius: number;
+  quantum: number;
+  origin: Vec3;
+  detail: "full" | "lean";
+  shapes: Shape[];
+  materials: Material[];
+}
+
+export interface FrameInfo { offset: number; size: number; time: number; step: number; key: boolean; bodies: number }
+
+// One frame, decoded. Positions are relative to head.origin, so that single precision is enough.
+export interface Frame {
+  head: Head;
+  time: number;
+  step: number;
+  count: number;
+  contacts: number;           // of the step
+  index: Uint32Array;
+  generation: Uint32Array;
+  position: Float32Array;     // 3 per body
+  orientation: Float32Array;  // w x y z per body; identity for spheres
+  velocity: Float32Array | null; // 3 per body; null in lean frames
+  speed: Float32Array;
+  force: Float32Array;
+  touching: Uint8Array | null;
+  radius: Float32Array;
+  shape: Uint16Array;
+  material: Uint16Array;
+  tag: Int32Array;
+  fixed: Uint8Array;
+  layer: Uint8Array;
+  chains: Chains | null;      // null in lean frames
+}
+
+export interface Chains { count: number; from: Float32Array; to: Float32Array; force: Float32Array } // ends, 3 each, relative to origin
+
+export interface Steps {
+  rows: number;
+  time: Float64Array; kinetic: Float64Array; potential: Float64Array; contacts: Float64Array; bodies: Float64Array;
+  residual: Float64Array; tolerance: Float64Array; iterations: Float64Array; penetration: Float64Array; missed: Float64Array;
+}
+
+export type RunState = "running" | "paused" | "finished" | "stopped" | "failed" | "died";
+
+export interface Status {
+  state: RunState; step: number; time: number; until: number; stepsPerSecond: number; message: string;
+  control: boolean;           // the run can be paused and stopped from here
+}
+
+// Where frames come from: the page itself, or the server, which may still be following a run.
+export interface Source {
+  readonly title: string;
+  readonly scene: string;
+  readonly note: string;
+  readonly served: boolean;
+  readonly frames: readonly FrameInfo[]; // grows while a run goes on
+  readonly steps: Steps;                 // grows as well
+  readonly status: Status;
+  load(index: number): Promise<Frame>;   // decodes from the nearest key frame; recent frames are kept
+  onChange(listener: () => void): void;  // frames, steps or status have changed
+  onTrouble(listener: (message: string | null) => void): void; // the server is gone; null: it is back
+  control(action: "pause" | "run" | "stop"): Promise<void>;
+}
+
+export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag";
+export type Container = "shown" | "ghost" | "hidden";
+export type Axis = "x" | "y" | "z";
+export type ViewName = "home" | "front" | "side" | "top";
+
+export interface Scale { low: number; high: number; log: boolean } // of a colour scale; categories have none
+
+export interface Clip { axis: Axis; at: number; flip: boolean } // `at` from 0 to 1 across the scene's bounds
+
+export interface Picked {
+  row: number; index: number; generation: number;
+}
+
+export interface EngineStats { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number }
+
+// Draws frames into a canvas; knows nothing of time, sliders or files.
+export interface Engine {
+  show(frame: Frame): void;
+  setColour(by: ColourBy, scale: Scale | null): void; // null: from the frame's own values
+  readonly scale: Scale | null;                       // in use; null for categories
+  setChains(on: boolean, threshold: number): void;    // threshold in multiples of the frame's mean chain force, >= 1
+  setClip(clip: Clip | null): void;
+  setContainer(how: Container): void;
+  setTheme(dark: boolean): void;
+  view(name: ViewName): void;                         // "home" fits all
+  fit(): void;
+  pick(x: number, y: number): Picked | null;          // CSS pixels within the canvas
+  select(body: { index: number; generation: number } | null): void; // marked while it lives
+  resize(): void;                                     // after the canvas has changed its size
+  draw(): void;                                       // ask for a picture; drawn at the next animation frame
+  still(scale?: number): Promise<Blob>;               // PNG of the present view
+  onViewChange(listener: () => void): void;           // camera moved
+  camera(): number[];                                 // a short description that setCamera takes back
+  setCamera(description: number[]): void;
+  readonly stats: EngineStats;
+  readonly canvas: HTMLCanvasElement;
+  dispose(): void;
+}
