@@ -1,11 +1,12 @@
 #!/bin/sh
 # Install what is missing, and nothing else: setup.sh [run|test|bench].
-#   run     what building and running needs: a C compiler, CMake, Ninja; and, if it can be had, HDF5
+#   run     what building and running needs: a C compiler, CMake, Ninja; and, where they can be had, HDF5
+#           (FCLIB files), zlib (small frames and pages) and civetweb (talus view)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler
 #   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
-# missing it installs nothing and needs neither root nor network. HDF5 is optional (FCLIB files): where
-# it cannot be installed this is said, and nothing fails.
+# missing it installs nothing and needs neither root nor network. Where an optional package cannot be
+# installed this is said, and nothing fails.
 set -eu
 
 level=${1:-run}
@@ -15,18 +16,21 @@ optional=
 have() { command -v "$1" >/dev/null 2>&1; }
 need() { missing="$missing $*"; }
 want() { optional="$optional $*"; }
+has_header() { printf '#include <%s>\n' "$1" | "${CC:-cc}" -E - >/dev/null 2>&1; }
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # A tool counts as present wherever it came from; a package name matters only where it is absent.
 need_run() {
     if ! have "${CC:-cc}"; then
         need gcc libc6-dev
-    elif ! printf '#include <stdio.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1; then
+    elif ! has_header stdio.h; then
         need libc6-dev
     fi
     have cmake || need cmake
     have ninja || have make || need ninja-build
     have h5cc || want libhdf5-dev
+    has_header zlib.h || want zlib1g-dev
+    has_header civetweb.h || want libcivetweb-dev
 }
 need_test() {
     need_run
@@ -64,8 +68,7 @@ fi
 by_hand() {
     packages=$missing${missing:+${optional:+ }}$optional
     if [ -z "$missing" ]; then
-        echo "setup: $packages is not here, which is optional: going on without" >&2
-        echo "setup: to have it, install what Debian calls $packages" >&2
+        echo "setup: going on without what is optional; Debian's packages for it: $packages" >&2
         exit 0
     fi
     if have apt-get; then
@@ -92,9 +95,12 @@ install() {
     fi
     # shellcheck disable=SC2086 # lists of package names
     if [ -n "$missing" ]; then install $missing; fi
+    # One by one where not all can be had.
     # shellcheck disable=SC2086
     if [ -n "$optional" ] && ! install $optional; then
-        echo "setup: $optional could not be installed, which is optional: going on without"
+        for package in $optional; do
+            install "$package" || echo "setup: going on without $package, which is optional"
+        done
     fi
     echo "setup: '$level' is ready"
 } >&2
