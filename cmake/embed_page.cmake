@@ -1,32 +1,43 @@
-# Run at build time: cmake -DPAGE=report.html -DOUTPUT=page_template.c -P embed_page.cmake
+# Run at build time: cmake -DNAME=report -DPAGE=report.html -DMARKS=A,B -DOUTPUT=page_report.c -P embed_page.cmake
 #
-# Writes the report's template as two C arrays, what stands before and after its data. Needs CMake
-# alone, so that every build has the page.
+# Writes a page's template as the C array page_NAME (page.h): what stands before, between and after the
+# places of its data, @A@ and @B@. Needs CMake alone, so that every build has the pages.
 
-file(READ ${PAGE} hex HEX)
-string(HEX "@TALUS_DATA@" mark)
-string(LENGTH ${mark} mark_length)
+file(READ ${PAGE} rest HEX)
+string(REPLACE "," ";" marks ${MARKS})
 
-string(FIND "${hex}" ${mark} at)
-string(FIND "${hex}" ${mark} last REVERSE)
-math(EXPR odd "${at} % 2")
-if(at LESS 0 OR odd OR NOT at EQUAL last)
-  message(FATAL_ERROR "${PAGE}: the place of the data, @TALUS_DATA@, must be there exactly once")
-endif()
-math(EXPR rest "${at} + ${mark_length}")
-string(SUBSTRING "${hex}" 0 ${at} head)
-string(SUBSTRING "${hex}" ${rest} -1 tail)
-
-# array(NAME HEX): the bytes, 24 to a line.
-function(array name hex)
+# piece(HEX): one more array of bytes, 24 to a line.
+set(count 0)
+set(table "")
+function(piece hex)
+  string(LENGTH "${hex}" size)
+  math(EXPR size "${size} / 2")
   string(REGEX REPLACE "(................................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
-  set(text "extern const unsigned char ${name}[];\nextern const size_t ${name}_size;\n")
-  string(APPEND text "const unsigned char ${name}[] = {\n${hex}\n};\n")
-  string(APPEND text "const size_t ${name}_size = sizeof ${name};\n")
-  file(APPEND ${OUTPUT} "${text}")
+  # A byte after the last, which does not count: no array may be empty.
+  file(APPEND ${OUTPUT} "static const unsigned char piece_${count}[] = {\n${hex}\n0};\n")
+  set(table "${table}    {piece_${count}, ${size}},\n" PARENT_SCOPE)
+  math(EXPR count "${count} + 1")
+  set(count ${count} PARENT_SCOPE)
 endfunction()
 
-file(WRITE ${OUTPUT} "/* Made from apps/report/dist/report.html. */\n#include <stddef.h>\n")
-array(page_head "${head}")
-array(page_tail "${tail}")
+get_filename_component(file ${PAGE} NAME)
+file(WRITE ${OUTPUT} "/* Made from ${file}. */\n#include \"page.h\"\n")
+foreach(mark IN LISTS marks)
+  string(HEX "@${mark}@" hex_mark)
+  string(FIND "${rest}" ${hex_mark} at)
+  string(FIND "${rest}" ${hex_mark} last REVERSE)
+  math(EXPR odd "${at} % 2")
+  if(at LESS 0 OR odd OR NOT at EQUAL last)
+    file(REMOVE ${OUTPUT})
+    message(FATAL_ERROR
+            "${PAGE}: the place @${mark}@ must be there exactly once, after those of ${MARKS} before it")
+  endif()
+  string(SUBSTRING "${rest}" 0 ${at} before)
+  string(LENGTH ${hex_mark} length)
+  math(EXPR at "${at} + ${length}")
+  string(SUBSTRING "${rest}" ${at} -1 rest)
+  piece("${before}")
+endforeach()
+piece("${rest}")
+file(APPEND ${OUTPUT} "const PagePiece page_${NAME}[] = {\n${table}};\n")

@@ -15,6 +15,9 @@ foreach(source IN LISTS talus_fuzz_sources)
   set_target_properties(talus_fuzz_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_include_directories(talus_fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(talus_fuzz_${name} PRIVATE talus_lib)
+  target_link_libraries(talus_fuzz_${name} PRIVATE talus_page talus_lib)
   target_link_options(talus_fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endforeach()
+
+# fuzz/http.sh throws requests at the program itself.
+include(cmake/view_client.cmake)

@@ -1,21 +1,38 @@
-# Included by the root CMakeLists.txt: talus_page, the writer of JSON and of the report page with the
-# template of apps/report in it. A library of its own, so that tests can link it.
+# Included by the root CMakeLists.txt: talus_page, the parts of the program that tests and fuzz targets
+# link too: the writer of JSON, the two pages with their templates, and what the viewer's server knows
+# of requests and files.
 
 set(talus_page_sources
+  ${PROJECT_SOURCE_DIR}/apps/cli/dir.c
   ${PROJECT_SOURCE_DIR}/apps/cli/json_out.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/page.c)
-set(talus_page_template ${PROJECT_SOURCE_DIR}/apps/report/dist/report.html)
+  ${PROJECT_SOURCE_DIR}/apps/cli/page.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve_files.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve_index.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve_request.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/steps.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/viewer_page.c)
 
-add_custom_command(
-  OUTPUT ${PROJECT_BINARY_DIR}/page_template.c
-  COMMAND ${CMAKE_COMMAND} -DPAGE=${talus_page_template}
-          -DOUTPUT=${PROJECT_BINARY_DIR}/page_template.c
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
-  DEPENDS ${talus_page_template} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
-  COMMENT "Embedding the report page"
-  VERBATIM)
+# talus_embed_page(NAME TEMPLATE MARKS): ${PROJECT_BINARY_DIR}/page_NAME.c
+function(talus_embed_page name template marks)
+  if(NOT EXISTS ${template})
+    message(FATAL_ERROR "${template} is missing. It is kept in the repository, so that a build needs no "
+                        "Node; `./dev page` builds it anew from its sources")
+  endif()
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/page_${name}.c
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DPAGE=${template} -DMARKS=${marks}
+            -DOUTPUT=${PROJECT_BINARY_DIR}/page_${name}.c
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
+    DEPENDS ${template} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
+    COMMENT "Embedding the page ${name}"
+    VERBATIM)
+endfunction()
 
-add_library(talus_page STATIC ${talus_page_sources} ${PROJECT_BINARY_DIR}/page_template.c)
+talus_embed_page(report ${PROJECT_SOURCE_DIR}/apps/report/dist/report.html TALUS_DATA)
+talus_embed_page(viewer ${PROJECT_SOURCE_DIR}/apps/viewer/dist/viewer.html TALUS_RUN,TALUS_FRAMES)
+
+add_library(talus_page STATIC ${talus_page_sources}
+  ${PROJECT_BINARY_DIR}/page_report.c ${PROJECT_BINARY_DIR}/page_viewer.c)
 target_include_directories(talus_page
   PUBLIC ${PROJECT_SOURCE_DIR}/apps/cli
   PRIVATE ${PROJECT_SOURCE_DIR}/src)

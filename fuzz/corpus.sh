@@ -1,19 +1,36 @@
 #!/bin/sh
 # Makes the inputs that fuzzing starts from: corpus.sh TALUS FOLDER
 #   TALUS    the talus program of a build with HDF5
-#   FOLDER   gets bytes/ (small FCLIB files) and content/ (inputs of fclib_content)
+#   FOLDER   gets bytes/ (small FCLIB files), content/ (inputs of fclib_content), frames/ (small frames
+#            files), files/ (inputs of run_files) and requests/ (inputs of http_request)
 # Files of ../shared/problems of at most 16 KiB are added where they are.
 set -eu
 
 talus=$1
 folder=$2
 root=$(cd "$(dirname "$0")/.." && pwd -P)
-mkdir -p "$folder/bytes" "$folder/content"
+mkdir -p "$folder/bytes" "$folder/content" "$folder/frames" "$folder/files" "$folder/requests"
 
 for bodies in 1 2; do
     "$talus" extract box-stack --set bodies=$bodies --at 0 -o "$folder/bytes/boxes-$bodies.hdf5"
 done >/dev/null
 "$talus" extract settle-cylinder --set bodies=2 --at 0.1 -o "$folder/bytes/spheres.hdf5" >/dev/null
+
+for scene in box-stack dominoes settle-cylinder; do
+    "$talus" run $scene --set bodies=3 --until 0.2 --quiet --out "$folder/run" >/dev/null
+    cp -f "$folder/run/frames.talus" "$folder/frames/$scene.talus"
+    for file in frames.talus steps.csv; do
+        { printf '\001\002' && cat "$folder/run/$file"; } >"$folder/files/$scene-$file"
+    done
+done
+rm -rf "$folder/run"
+
+host=127.0.0.1:8080
+token=0123456789abcdef0123456789abcdef
+printf 'GET\n/api/steps\nfrom=1&stride=2\nHost: %s\nOrigin: http://%s\n\n' $host $host >"$folder/requests/steps"
+printf 'GET\n/data/frames.talus\n\nHost: localhost:8080\nRange: bytes=0-5\n\nbytes=-5' >"$folder/requests/frames"
+printf 'POST\n/api/control\n\nHost: %s\nX-Talus-Token: %s\nContent-Length: 19\n\n{"action": "pause"}' $host $token \
+    >"$folder/requests/control"
 
 if [ -d "$root/../shared/problems" ]; then
     find "$root/../shared/problems" -name '*.hdf5' ! -name '*.ref.hdf5' -size -17k | while read -r file; do

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Fuzzes the FCLIB reader: run.sh BUILD SECONDS
+# Fuzzes the readers of FCLIB and frames files, and the server: run.sh BUILD SECONDS
 #   BUILD     a build folder made with TALUS_FUZZ (./dev build fuzz)
-#   SECONDS   for each of the two targets
-# Fails on any finding of fclib_content, and on findings of fclib_bytes that are not libhdf5's.
+#   SECONDS   for each target
+# Fails on any finding, but for those of fclib_bytes that are libhdf5's.
 set -eu
 
 build=$1
@@ -20,6 +20,26 @@ export ASAN_OPTIONS=allocator_may_return_null=1
 say "fclib_content for $seconds s"
 "$build/fuzz/talus_fuzz_fclib_content" "$work/content" -max_len=4096 \
     -max_total_time="$seconds" -artifact_prefix="$work/found/content-" -print_final_stats=1
+
+say "frames_bytes for $seconds s"
+"$build/fuzz/talus_fuzz_frames_bytes" "$work/frames" -max_len=16384 -rss_limit_mb=2048 \
+    -timeout=20 -max_total_time="$seconds" -artifact_prefix="$work/found/frames-" \
+    -print_final_stats=1
+
+say "http_request for $seconds s"
+"$build/fuzz/talus_fuzz_http_request" "$work/requests" -max_len=4096 -timeout=20 \
+    -max_total_time="$seconds" -artifact_prefix="$work/found/request-" -print_final_stats=1
+
+say "run_files for $seconds s"
+"$build/fuzz/talus_fuzz_run_files" "$work/files" -max_len=16384 -timeout=20 \
+    -max_total_time="$seconds" -artifact_prefix="$work/found/files-" -print_final_stats=1
+
+if "$build/talus" list features | grep -A1 civetweb | grep -q "not in this build"; then
+    say "http: this build has no server (Debian: libcivetweb-dev), skipped"
+else
+    say "http for $seconds s"
+    sh "$here/http.sh" "$build" "$seconds"
+fi
 
 # libhdf5 fails on some of what this makes, so it goes on after a finding; leaks are libhdf5's too.
 say "fclib_bytes for $seconds s"

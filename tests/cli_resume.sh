@@ -18,10 +18,11 @@ wall_of() { sed -n 's/.*"wall_seconds": \([^,]*\),/\1/p' "$1"; }
 # A number in 0..65535.
 random() { od -An -N2 -tu2 /dev/urandom | tr -d ' \n'; }
 
-# Files of DIR that must be equal, the columns of measured seconds cut off.
+# Files of DIR that must be equal: all but checkpoints (how many there were decides which is which), the
+# state and its lock; the columns of measured seconds cut off.
 fingerprint() {
-    (cd "$1" && cksum frames/* run.pvd $(ls probes.csv 2>/dev/null) &&
-        cut -d, -f1-26 steps.csv | cksum)
+    (cd "$1" && find . -type f ! -name 'checkpoint-*' ! -name run.json ! -name run.lock \
+        ! -name steps.csv | LC_ALL=C sort | xargs cksum && cut -d, -f1-26 steps.csv | cksum)
 }
 
 # stop_and_resume NAME THREADS SECONDS ARGS...: stops within SECONDS, then goes on to the end
@@ -29,7 +30,8 @@ stop_and_resume() {
     dir=$1-$2 threads=$2
     moment=$(awk -v r="$(random)" -v w="$3" 'BEGIN { printf "%.3f", 0.9 * w * r / 65536 }')
     shift 3
-    "$TALUS" run "$@" --threads "$threads" --out "$dir" --quiet --json >"$dir.json" 2>"$dir.err" &
+    "$TALUS" run "$@" $kinds --threads "$threads" --out "$dir" --quiet --json >"$dir.json" \
+        2>"$dir.err" &
     process=$!
     sleep "$moment"
     kill -TERM $process 2>/dev/null
@@ -42,7 +44,7 @@ stop_and_resume() {
             "$TALUS" run --resume "$dir" --quiet --json >"$dir.json" || fail "$dir: resume"
             stops=$((stops + 1))
         else
-            "$TALUS" run "$@" --threads "$threads" --out "$dir" --quiet --json >"$dir.json"
+            "$TALUS" run "$@" $kinds --threads "$threads" --out "$dir" --quiet --json >"$dir.json"
         fi
         ;;
     0) ;;
@@ -52,12 +54,13 @@ stop_and_resume() {
     [ "$(fingerprint "$dir")" = "$files" ] || fail "$dir: other files, stopped at $moment s"
 }
 
-# check NAME ARGS...
+# check NAME ARGS...: with the kinds of frames in $kinds
+kinds=
 check() {
     name=$1
     stops=0
     shift
-    "$TALUS" run "$@" --threads 1 --out "$name" --quiet --json >"$name.json" || fail "$name"
+    "$TALUS" run "$@" $kinds --threads 1 --out "$name" --quiet --json >"$name.json" || fail "$name"
     hash=$(hash_of "$name.json")
     files=$(fingerprint "$name")
     for threads in 1 2 3 8; do
@@ -70,13 +73,22 @@ check() {
 
 if [ -z "${TALUS_SANITIZE:-}" ]; then
     check hourglass hourglass --set bodies=300 --until 0.6
+    kinds="--frames vtp,csv,lammps"
     check box-stack box-stack --until 5
     check dominoes dominoes --until 0.6
 else # ten times slower
     check hourglass hourglass --set bodies=100 --until 0.4
+    kinds="--frames vtp,csv,lammps"
     check box-stack box-stack --until 1
     check dominoes dominoes --until 0.1
 fi
+
+# The kinds of frames are settings of the run.
+"$TALUS" run --resume box-stack --frames csv >said 2>err
+[ $? -eq 2 ] || fail "--resume with --frames: $(cat err)"
+for file in bodies.pvd bodies.dump frames/bodies-000000.csv frames.talus; do
+    [ -f "box-stack-1/$file" ] || fail "box-stack-1/$file is not there"
+done
 
 # The same signal twice at once, as timeout(1) sends it, is one request.
 "$TALUS" run settle-box --until 100 --out twice --quiet >twice.out 2>twice.err &

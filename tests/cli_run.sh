@@ -21,7 +21,6 @@ keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds 
 max kinetic_energy iterations residual residual_max missed_steps peak_memory_bytes hash"
 "$TALUS" run $small --json >run.json 2>table || fail "run --json: $(cat table)"
 sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' run.json >found
-grep -o '"\(mean\|max\)":' run.json | tr -d '":' >>found
 for key in $keys; do echo "$key"; done | sort >expected
 sort found | cmp -s - expected || fail "keys: $(sort found | diff - expected)"
 grep -Eq '"hash": "[0-9a-f]{16}"' run.json || fail "hash: $(cat run.json)"
@@ -46,10 +45,58 @@ mkdir empty && (cd empty && "$TALUS" run $small --quiet) || fail "run in empty/"
 [ -z "$(ls -A empty)" ] || fail "without --out, files appeared: $(ls -A empty)"
 "$TALUS" run $small --out out >table 2>err || fail "run --out: $(cat err)"
 contains table "tolerance"
-[ "$(ls out/frames | wc -l)" -eq 5 ] || fail "frames: $(ls out/frames)"
-[ "$(grep -c '<DataSet ' out/run.pvd)" -eq 5 ] || fail "run.pvd: $(cat out/run.pvd)"
+contains table "results in out"
+"$TALUS" info out/frames.talus >said || fail "info out/frames.talus"
+grep -Eq "frames  *5$" said || fail "frames: $(cat said)"
+grep -Eq "complete  *yes$" said || fail "frames: $(cat said)"
+[ "$(ls out)" = "checkpoint-a.talus
+frames.talus
+probes.csv
+run.json
+run.lock
+steps.csv" ] || fail "files: $(ls out)"
 [ "$(wc -l <out/steps.csv)" -eq 21 ] || fail "steps.csv has $(wc -l <out/steps.csv) lines"
 awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' out/steps.csv || fail "steps.csv is ragged"
+
+# ---- frames of other kinds; a new run removes those of every kind and nothing else ----
+"$TALUS" run $small --out kinds --frames vtp,view,csv,lammps --quiet >said 2>err ||
+    fail "run --frames: $(cat err)"
+[ "$(grep -c '<DataSet ' kinds/bodies.pvd)" -eq 5 ] || fail "bodies.pvd: $(cat kinds/bodies.pvd)"
+[ "$(ls kinds/frames/bodies-*.vtp | wc -l)" -eq 5 ] || fail "vtp: $(ls kinds/frames)"
+[ "$(ls kinds/frames/bodies-*.csv | wc -l)" -eq 5 ] || fail "csv: $(ls kinds/frames)"
+[ "$(grep -c 'ITEM: TIMESTEP' kinds/bodies.dump)" -eq 5 ] || fail "lammps: $(ls kinds)"
+cmp kinds/frames.talus out/frames.talus || fail "other kinds change frames.talus"
+echo mine >kinds/notes.txt
+echo mine >kinds/frames/notes.txt
+"$TALUS" run $small --out kinds --quiet || fail "a new run in kinds/"
+[ "$(ls kinds)" = "checkpoint-a.talus
+frames
+frames.talus
+notes.txt
+probes.csv
+run.json
+run.lock
+steps.csv" ] || fail "files after a new run: $(ls kinds)"
+[ "$(ls kinds/frames)" = notes.txt ] || fail "frames after a new run: $(ls kinds/frames)"
+for list in vpt csv,vpt; do
+    "$TALUS" run $small --out kinds --frames $list 2>err && fail "--frames $list went through"
+    contains err "--frames vpt: no such kind of frames; did you mean 'vtp'?"
+done
+"$TALUS" run $small --out kinds --frames banana 2>err
+[ $? -eq 2 ] || fail "--frames banana: not wrong usage"
+contains err "there are view, vtp, vtkhdf, lammps, csv"
+"$TALUS" run $small --out kinds --frames csv,csv 2>err && fail "--frames csv,csv went through"
+contains err "'csv' is named twice"
+"$TALUS" run $small --out kinds --frames , 2>err && fail "--frames , went through"
+contains err "expected kinds of frames"
+"$TALUS" run $small --frames csv 2>err && fail "--frames without --out went through"
+contains err "--frames: needs --out DIR"
+if [ "$TALUS_CORE_ONLY" = 1 ]; then
+    "$TALUS" run $small --out kinds --frames vtkhdf 2>err && fail "--frames vtkhdf without HDF5"
+    contains err "--frames vtkhdf: is not in this build, which lacks HDF5 (Debian: libhdf5-dev)"
+fi
+
+# ---- positions ----
 "$TALUS" run $small --quiet --final-positions positions || fail "--final-positions"
 [ "$(grep -Ec '^[-+.0-9e]+ [-+.0-9e]+ [-+.0-9e]+$' positions)" -eq 100 ] ||
     fail "positions: $(wc -l positions)"
@@ -61,6 +108,7 @@ contains said "step.problem: "
 contains said "contact problem, sound"
 "$TALUS" info out >said || fail "info out"
 contains said "out/checkpoint-a.talus: checkpoint, sound"
+contains said "state             finished at t = 0.2 s, step 20, to t = 0.2 s"
 "$TALUS" info hourglass >said || fail "info hourglass"
 contains said "sphere"
 printf 'no scene' >junk

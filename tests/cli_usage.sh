@@ -43,6 +43,8 @@ complete() {
 
 complete run --set --solver --backend --threads --until --out --every --checkpoint-every --resume \
     --final-positions --json --quiet
+complete view --port --open
+complete export --output --limit --every --from --until --to
 complete list solvers sets scenes backends shapes features experiments
 complete solve --solver --tol --max-iter --budget --warm --reference --trace --save --report --fresh \
     --threads --json --quiet

@@ -1,10 +1,10 @@
-/* Frames are read back by an independent decoder; tables and frames are cut and continued. */
+/* A run's directory: one snapshot feeds every kind of frames; tables and frames are cut and continued; a
+ * new run removes what an earlier one left; a full disk is told. */
 #include "support/test.h"
 
 #include "base/memory.h"
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/vtp.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <talus/frames.h>
 #include <talus/io.h>
 
 enum { GRAINS = 7 };
@@ -66,6 +67,14 @@ static char *read_text(const char *path)
     return text;
 }
 
+static void put_file(const char *path, const char *text)
+{
+    TalusFile *file = NULL;
+    CHECK_OK(talus_file_create(path, &file));
+    talus_file_put(file, text, strlen(text));
+    CHECK_OK(talus_file_commit(file));
+}
+
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -97,54 +106,62 @@ static size_t decode(const char *text, unsigned char *out, size_t room)
     return n;
 }
 
-/* The bytes of the array `name` of type `type`, without the leading count; 0 if it is wrong. */
-static size_t array_bytes(const char *vtp, const char *type, const char *name, void *out,
-                          size_t room)
+/* The points of a .vtp file, which come after their number of bytes, are exactly these. */
+static void check_points(const char *path, const TalusVec3 *at, size_t count)
 {
-    char mark[128];
     unsigned char bytes[4096];
-    uint64_t announced;
-    snprintf(mark, sizeof mark, "type=\"%s\" Name=\"%s\"", type, name);
-    const char *p = strstr(vtp, mark);
+    uint64_t announced = 0;
+    char *text = NULL;
+    size_t size, n = 0;
+    CHECK_OK(talus_read_file(path, 1 << 24, &text, &size));
+    const char *p = text ? strstr(text, "type=\"Float64\" Name=\"Points\"") : NULL;
     p = p ? strchr(p, '\n') : NULL;
-    if (!p)
-        return 0;
-    size_t n = decode(p + 1, bytes, sizeof bytes);
-    memcpy(&announced, bytes, sizeof announced);
-    if (n != announced + sizeof announced || announced > room)
-        return 0;
-    memcpy(out, bytes + sizeof announced, announced);
-    return announced;
-}
-
-TEST(frame_holds_the_bodies)
-{
-    TalusWorld *world = make_world();
-    TalusVec3 at[GRAINS + 2], read[GRAINS];
-    TalusBodyState state = {.position = at};
-    float radius[GRAINS], orientation[4 * GRAINS];
-    int32_t tag[GRAINS], offsets[GRAINS];
-    int64_t id[GRAINS];
-    REQUIRE_OK(talus_world_step(world, NULL));
-    talus_world_get_state(world, &state);
-    REQUIRE_OK(talus_vtp_write("frame.vtp", world));
-    char *text = read_text("frame.vtp");
-    CHECK(strstr(text, "<Piece NumberOfPoints=\"7\" NumberOfVerts=\"7\" ") != NULL);
-    CHECK(strstr(text, "header_type=\"UInt64\"") != NULL);
-    CHECK(strstr(text, "appended") == NULL && strstr(text, "compressor") == NULL);
-    CHECK_INT(array_bytes(text, "Float64", "Points", read, sizeof read), sizeof read);
-    CHECK(memcmp(read, at + 2, sizeof read) == 0); /* plane and wall came first and are left out */
-    CHECK_INT(array_bytes(text, "Float32", "radius", radius, sizeof radius), sizeof radius);
-    CHECK_INT(array_bytes(text, "Float32", "orientation", orientation, sizeof orientation),
-              sizeof orientation);
-    CHECK_INT(array_bytes(text, "Int32", "tag", tag, sizeof tag), sizeof tag);
-    CHECK_INT(array_bytes(text, "Int32", "offsets", offsets, sizeof offsets), sizeof offsets);
-    CHECK_INT(array_bytes(text, "Int64", "body_id", id, sizeof id), sizeof id);
-    for (int i = 0; i < GRAINS; i++) {
-        CHECK(radius[i] == 0.25F && orientation[4 * i] == 1.0F);
-        CHECK(tag[i] == 42 && offsets[i] == i + 1 && id[i] == i + 2);
+    if (CHECK(p != NULL))
+        n = decode(p + 1, bytes, sizeof bytes);
+    if (CHECK_INT(n, sizeof announced + count * sizeof *at)) {
+        memcpy(&announced, bytes, sizeof announced);
+        CHECK_INT(announced, count * sizeof *at);
+        CHECK(memcmp(bytes + sizeof announced, at, count * sizeof *at) == 0);
     }
     talus_release(text);
+}
+
+/* The bodies of the last frame in frames.talus and in a .vtp file, against the world's own. */
+TEST(every_kind_holds_the_bodies)
+{
+    static const char *const kinds[] = {"vtp", "csv"};
+    TalusOutputDef def = {.title = "Grains", .scene = "grains", .kinds = kinds, .kind_count = 2};
+    TalusWorld *world = make_world();
+    TalusOutput *output;
+    TalusFrames *frames;
+    TalusSnapshot moment = {0};
+    TalusVec3 at[GRAINS + 2];
+    TalusBodyState state = {.position = at};
+    REQUIRE_OK(talus_output_open("kinds", &def, &output));
+    CHECK_OK(talus_output_frame(output, world));
+    for (int i = 0; i < 3; i++)
+        REQUIRE_OK(talus_world_step(world, NULL));
+    CHECK_OK(talus_output_frame(output, world));
+    CHECK_OK(talus_output_close(output));
+    talus_world_get_state(world, &state);
+
+    /* plane and wall came first and are left out */
+    check_points("kinds/frames/bodies-000001.vtp", at + 2, GRAINS);
+    CHECK(exists("kinds/frames/bodies-000001.csv"));
+
+    REQUIRE_OK(talus_frames_open("kinds/frames.talus", &frames));
+    CHECK_INT(talus_frames_count(frames), 2);
+    CHECK(talus_frames_complete(frames));
+    REQUIRE_OK(talus_frames_read(frames, 1, &moment));
+    CHECK_INT(moment.body_count, GRAINS + 2);
+    CHECK_INT(moment.step, 3);
+    const TalusFramesHead *head = talus_frames_head(frames, 1);
+    CHECK_STR(head->title, "Grains");
+    CHECK_STR(head->scene, "grains");
+    for (int i = 0; i < GRAINS; i++)
+        CHECK(talus_norm(talus_sub(moment.position[i + 2], at[i + 2])) <= head->quantum);
+    talus_snapshot_free(&moment);
+    talus_frames_close(frames);
     talus_world_destroy(world);
 }
 
@@ -177,7 +194,7 @@ static void drop_seconds(char *table)
     *to = '\0';
 }
 
-static void check_same_file(const char *a, const char *b, bool seconds)
+static void check_same_table(const char *a, const char *b, bool seconds)
 {
     char *text_a = read_text(a), *text_b = read_text(b);
     if (text_a && text_b && seconds) {
@@ -189,68 +206,100 @@ static void check_same_file(const char *a, const char *b, bool seconds)
     talus_release(text_b);
 }
 
+static void check_same_bytes(const char *a, const char *b)
+{
+    char *bytes_a = NULL, *bytes_b = NULL;
+    size_t size_a = 0, size_b = 0;
+    CHECK_OK(talus_read_file(a, 1 << 24, &bytes_a, &size_a));
+    CHECK_OK(talus_read_file(b, 1 << 24, &bytes_b, &size_b));
+    CHECK_INT(size_a, size_b);
+    CHECK(size_a == size_b && size_a > 0 && memcmp(bytes_a, bytes_b, size_a) == 0);
+    talus_release(bytes_a);
+    talus_release(bytes_b);
+}
+
+static const char *const all_kinds[] = {"vtp", "csv", "lammps"};
+static const TalusOutputDef start = {.kinds = all_kinds, .kind_count = 3};
+
 TEST(resumed_files_equal_uninterrupted)
 {
+    static const char *const files[] = {"frames.talus", "bodies.pvd", "bodies.dump",
+                                        "frames/bodies-000005.vtp", "frames/bodies-000005.csv"};
     TalusOutput *output;
     TalusWorld *world = make_world();
-    REQUIRE_OK(talus_output_open("whole", false, 0.0, &output));
+    REQUIRE_OK(talus_output_open("whole", &start, &output));
     CHECK_OK(talus_output_frame(output, world));
     run_steps(output, world, 20);
-    talus_output_close(output);
+    CHECK_OK(talus_output_close(output));
     talus_world_destroy(world);
 
     world = make_world();
-    REQUIRE_OK(talus_output_open("parts/deeper", false, 0.0, &output));
+    REQUIRE_OK(talus_output_open("parts/deeper", &start, &output));
     CHECK_OK(talus_output_frame(output, world));
     run_steps(output, world, 10);
     void *bytes;
     size_t size;
+    CHECK_OK(talus_output_sync(output));
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
     run_steps(output, world, 7); /* lost with the process */
-    talus_output_close(output);
+    talus_output_abandon(output);
     talus_world_destroy(world);
-    CHECK(exists("parts/deeper/frames/frame-000004.vtp"));
+    CHECK(exists("parts/deeper/frames/bodies-000004.vtp"));
 
     REQUIRE_OK(talus_world_load(bytes, size, 1, &world));
     talus_free(bytes);
-    REQUIRE_OK(talus_output_open("parts/deeper", true, talus_world_time(world), &output));
-    CHECK(!exists("parts/deeper/frames/frame-000003.vtp"));
+    TalusOutputDef again = start;
+    again.resume = true;
+    again.time = talus_world_time(world);
+    REQUIRE_OK(talus_output_open("parts/deeper", &again, &output));
+    CHECK(!exists("parts/deeper/frames/bodies-000003.vtp"));
     run_steps(output, world, 10);
-    talus_output_close(output);
+    CHECK_OK(talus_output_close(output));
     talus_world_destroy(world);
-    check_same_file("whole/run.pvd", "parts/deeper/run.pvd", false);
-    check_same_file("whole/steps.csv", "parts/deeper/steps.csv", true);
-    check_same_file("whole/probes.csv", "parts/deeper/probes.csv", false);
-    check_same_file("whole/frames/frame-000005.vtp", "parts/deeper/frames/frame-000005.vtp", false);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char a[64], b[64];
+        snprintf(a, sizeof a, "whole/%s", files[i]);
+        snprintf(b, sizeof b, "parts/deeper/%s", files[i]);
+        check_same_bytes(a, b);
+    }
+    check_same_table("whole/steps.csv", "parts/deeper/steps.csv", true);
+    check_same_table("whole/probes.csv", "parts/deeper/probes.csv", false);
 }
 
 TEST(new_run_replaces_the_old_one)
 {
+    static const char *const gone[] = {"checkpoint-a.talus", "bodies.pvd", "bodies.dump",
+                                       "frames/bodies-000000.vtp", "probes.csv"};
     TalusOutput *output;
+    TalusFrames *frames;
     TalusWorld *world = make_world();
-    REQUIRE_OK(talus_output_open("again", false, 0.0, &output));
+    REQUIRE_OK(talus_output_open("again", &start, &output));
     CHECK_OK(talus_output_frame(output, world));
     run_steps(output, world, 4);
     CHECK_OK(talus_checkpoint_write("again", world, NULL));
-    talus_output_close(output);
+    CHECK_OK(talus_output_close(output));
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "again/%s", gone[i]);
+        CHECK(exists(path));
+    }
+    put_file("again/mine", "kept");
+    REQUIRE_OK(talus_output_open("again", &(TalusOutputDef){0}, &output));
+    CHECK_OK(talus_output_frame(output, world));
+    CHECK_OK(talus_output_close(output));
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "again/%s", gone[i]);
+        CHECK(!exists(path));
+    }
+    CHECK(exists("again/mine"));
+    REQUIRE_OK(talus_frames_open("again/frames.talus", &frames));
+    CHECK_INT(talus_frames_count(frames), 1);
+    talus_frames_close(frames);
     talus_world_destroy(world);
-    REQUIRE_OK(talus_output_open("again", false, 0.0, &output));
-    talus_output_close(output);
-    CHECK(!exists("again/checkpoint-a.talus"));
-    CHECK(!exists("again/run.pvd"));
-    CHECK(!exists("again/frames/frame-000000.vtp"));
-    CHECK(!exists("again/probes.csv"));
 }
 
 /* ---- tables ---- */
-
-static void put_file(const char *path, const char *text)
-{
-    TalusFile *file = NULL;
-    CHECK_OK(talus_file_create(path, &file));
-    talus_file_put(file, text, strlen(text));
-    CHECK_OK(talus_file_commit(file));
-}
 
 static int gap_warnings;
 
@@ -304,35 +353,76 @@ static void limit_file_size(rlim_t bytes)
 
 TEST(failures_name_the_file)
 {
+    static const char *const unknown = "vtpp";
     TalusOutput *output;
     TalusFile *file;
-    TalusWorld *world = make_world();
     put_file("plain", "x");
-    CHECK(talus_output_open("plain/out", false, 0.0, &output) == TALUS_ERR_IO);
+    CHECK(talus_output_open("plain/out", &start, &output) == TALUS_ERR_IO);
     CHECK_STR(talus_error(), "plain: cannot create the directory: Not a directory");
     CHECK(talus_file_create("missing/file", &file) == TALUS_ERR_IO);
     CHECK_STR(talus_error(), "missing/file: cannot create: No such file or directory");
+    TalusOutputDef def = {.kinds = &unknown, .kind_count = 1};
+    CHECK(talus_output_open("odd", &def, &output) == TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), "vtpp: ") != NULL);
 
-    put_file("kept.vtp", "old");
+    put_file("kept", "old");
     signal(SIGXFSZ, SIG_IGN);
+    REQUIRE_OK(talus_file_create("kept", &file));
     limit_file_size(1000);
-    TalusStatus status = talus_vtp_write("kept.vtp", world);
+    for (int i = 0; i < 100; i++)
+        talus_file_print(file, "%0100d\n", i);
+    TalusStatus status = talus_file_commit(file);
     limit_file_size(RLIM_INFINITY);
     CHECK(status == TALUS_ERR_IO);
-    CHECK_STR(talus_error(), "kept.vtp: cannot write: File too large");
-    char *text = read_text("kept.vtp");
+    CHECK_STR(talus_error(), "kept: cannot write: File too large");
+    char *text = read_text("kept");
     CHECK_STR(text, "old"); /* the old file is as it was, and no piece of the new one is left */
-    CHECK(!exists("kept.vtp.tmp"));
+    CHECK(!exists("kept.tmp"));
     talus_release(text);
+}
+
+/* What is on the disk before the failure stays readable, and a run can go on from there. */
+TEST(full_disk_is_told)
+{
+    TalusOutput *output;
+    TalusFrames *frames;
+    TalusWorld *world = make_world();
+    TalusOutputDef def = {.title = "Full"};
+    REQUIRE_OK(talus_output_open("full", &def, &output));
+    CHECK_OK(talus_output_frame(output, world));
+    struct stat about;
+    REQUIRE(stat("full/frames.talus", &about) == 0);
+    signal(SIGXFSZ, SIG_IGN);
+    limit_file_size((rlim_t)about.st_size + 100);
+    TalusStatus status = talus_output_frame(output, world);
+    limit_file_size(RLIM_INFINITY);
+    CHECK(status == TALUS_ERR_IO);
+    CHECK_STR(talus_error(), "full/frames.talus: cannot write: File too large");
+    talus_output_abandon(output);
+    REQUIRE_OK(talus_frames_open("full/frames.talus", &frames));
+    CHECK_INT(talus_frames_count(frames), 1);
+    CHECK(!talus_frames_complete(frames));
+    talus_frames_close(frames);
+
+    def.resume = true;
+    REQUIRE_OK(talus_output_open("full", &def, &output));
+    CHECK_OK(talus_world_step(world, NULL));
+    CHECK_OK(talus_output_frame(output, world));
+    CHECK_OK(talus_output_close(output));
+    REQUIRE_OK(talus_frames_open("full/frames.talus", &frames));
+    CHECK_INT(talus_frames_count(frames), 2);
+    CHECK(talus_frames_complete(frames));
+    talus_frames_close(frames);
     talus_world_destroy(world);
 }
 
 int main(void)
 {
-    RUN(frame_holds_the_bodies);
+    RUN(every_kind_holds_the_bodies);
     RUN(resumed_files_equal_uninterrupted);
     RUN(new_run_replaces_the_old_one);
     RUN(tables_are_cut_at_the_right_row);
     RUN(failures_name_the_file);
+    RUN(full_disk_is_told);
     return talus_test_result();
 }

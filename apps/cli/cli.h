@@ -48,8 +48,8 @@ typedef struct CliCommand {
     int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } CliCommand;
 
-extern const CliCommand cli_run, cli_solve, cli_verify, cli_bench, cli_list, cli_info, cli_extract,
-    cli_help;
+extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
+    cli_list, cli_info, cli_extract, cli_help;
 
 /* All commands, in the order of the help; NULL ends. */
 extern const CliCommand *const cli_commands[];

@@ -1,9 +1,10 @@
 /* info.c - talus info: what a file or a run's directory holds. Files are known by their content. */
-#include "cli.h"
+#include "info.h"
 
 #include "base/memory.h"
 #include "io/checkpoint.h"
 #include "io/file.h"
+#include "io/frames.h"
 #include "io/json.h"
 #include "io/problem_file.h"
 
@@ -17,9 +18,7 @@
 
 enum { TEXT_LIMIT = 1 << 30 };
 
-static void print_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-
-static void print_fact(const char *name, const char *format, ...)
+void info_fact(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -27,6 +26,20 @@ static void print_fact(const char *name, const char *format, ...)
     vprintf(format, args);
     putchar('\n');
     va_end(args);
+}
+
+void info_line(const char *name, const char *text)
+{
+    char line[80];
+    size_t n = 0;
+    if (!text)
+        return;
+    for (text += strspn(text, "\r\n\t "); *text && *text != '\n'; text++)
+        if (n + 1 < sizeof line)
+            line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
+    line[n] = '\0';
+    if (n)
+        info_fact(name, "%s", line);
 }
 
 /* ---- scenes ---- */
@@ -46,8 +59,8 @@ static int print_bodies(const TalusWorld *world)
         (state.fixed[i] ? fixed : moving)[talus_world_shape(world, state.shape[i]).kind]++;
     for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
         if (moving[k] || fixed[k])
-            print_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
-                       moving[k], fixed[k]);
+            info_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
+                      moving[k], fixed[k]);
     talus_release(state.shape);
     talus_release(state.fixed);
     return CLI_OK;
@@ -64,12 +77,12 @@ static int info_scene(const char *path)
         code = cli_fail_library();
     } else {
         printf("%s: scene\n", path);
-        print_fact("title", "%s", talus_scene_title(scene));
-        print_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
-                   talus_scene_every(scene), talus_world_step_length(world));
+        info_fact("title", "%s", talus_scene_title(scene));
+        info_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
+                  talus_scene_every(scene), talus_world_step_length(world));
         for (int i = 0; i < talus_scene_param_count(scene); i++)
-            print_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
-                       talus_scene_param_value(scene, i));
+            info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
+                      talus_scene_param_value(scene, i));
         code = print_bodies(world);
     }
     talus_world_destroy(world);
@@ -86,19 +99,19 @@ static void print_note(char *note)
         char *value = strchr(line, ' ');
         if (value)
             *value++ = '\0';
-        print_fact(line, "%s", value ? value : "");
+        info_fact(line, "%s", value ? value : "");
     }
 }
 
-static int info_checkpoint(const char *path)
+int info_checkpoint(const char *path)
 {
     TalusCheckpointInfo info;
     if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
         return cli_fail_library();
     printf("%s: checkpoint, sound\n", path);
-    print_fact("number", "%" PRIu64, info.sequence);
-    print_fact("time", "%g s, step %" PRId64, info.time, info.steps);
-    print_fact("state", "%zu bytes", info.world_size);
+    info_fact("number", "%" PRIu64, info.sequence);
+    info_fact("time", "%g s, step %" PRId64, info.time, info.steps);
+    info_fact("state", "%zu bytes", info.world_size);
     print_note(info.note);
     talus_free(info.note);
     return CLI_OK;
@@ -112,30 +125,15 @@ static int info_problem(const char *path)
     TalusResidual residual;
     talus_problem_residual(problem, talus_problem_gamma(problem), &residual);
     printf("%s: contact problem, sound\n", path);
-    print_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
-               talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
+    info_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
+              talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
     if (talus_problem_bodies(problem) > 0)
-        print_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
+        info_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
     else
-        print_fact("form", "explicit matrix");
-    print_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
+        info_fact("form", "explicit matrix");
+    info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
     talus_problem_destroy(problem);
     return CLI_OK;
-}
-
-/* Text of a file may hold anything: the first line that has something, no control characters. */
-static void print_line(const char *name, const char *text)
-{
-    char line[80];
-    size_t n = 0;
-    if (!text)
-        return;
-    for (text += strspn(text, "\r\n\t "); *text && *text != '\n'; text++)
-        if (n + 1 < sizeof line)
-            line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
-    line[n] = '\0';
-    if (n)
-        print_fact(name, "%s", line);
 }
 
 static void print_guesses(const TalusFclib *f)
@@ -144,11 +142,11 @@ static void print_guesses(const TalusFclib *f)
     for (int i = 0; i < f->guess_count; i++)
         complete += f->guesses[i].r != NULL;
     const TalusFclibPoint *s = &f->solution;
-    print_fact("solution", "%s",
-               s->r           ? "impulses and velocities"
-               : s->u || s->v ? "velocities alone"
-                              : "none");
-    print_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
+    info_fact("solution", "%s",
+              s->r           ? "impulses and velocities"
+              : s->u || s->v ? "velocities alone"
+                             : "none");
+    info_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
 }
 
 static void print_friction(const TalusFclib *f)
@@ -159,9 +157,9 @@ static void print_friction(const TalusFclib *f)
         high = f->mu[i] > high ? f->mu[i] : high;
     }
     if (low == high)
-        print_fact("mu", "%g", low);
+        info_fact("mu", "%g", low);
     else
-        print_fact("mu", "%g to %g", low, high);
+        info_fact("mu", "%g to %g", low, high);
 }
 
 static int info_fclib(const char *path)
@@ -171,45 +169,19 @@ static int info_fclib(const char *path)
     if (talus_fclib_read(path, &f) != TALUS_OK)
         return cli_fail_library();
     printf("%s: FCLIB %s problem\n", path, f->global ? "global" : "local");
-    print_line("title", f->title);
-    print_line("description", f->description);
-    print_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
+    info_line("title", f->title);
+    info_line("description", f->description);
+    info_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
     if (f->global)
-        print_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
-                   talus_fclib_joints(f));
+        info_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
+                  talus_fclib_joints(f));
     print_friction(f);
     int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
     if (code == CLI_OK)
-        print_fact("asymmetry", "%.3g of W", asymmetry);
+        info_fact("asymmetry", "%.3g of W", asymmetry);
     print_guesses(f);
     talus_fclib_destroy(f);
     return code;
-}
-
-/* ---- a run's directory ---- */
-
-static int count_in_file(const char *dir, const char *name, const char *what)
-{
-    char *path, *text = NULL;
-    size_t size;
-    int count = -1;
-    if (talus_path(&path, "%s/%s", dir, name) != TALUS_OK)
-        return -1;
-    if (talus_read_file(path, TEXT_LIMIT, &text, &size) == TALUS_OK) {
-        count = 0;
-        for (const char *p = text; (p = strstr(p, what)) != NULL; p += strlen(what))
-            count++;
-    }
-    talus_release(path);
-    talus_release(text);
-    return count;
-}
-
-static bool info_checkpoint_in(const char *dir, const char *name)
-{
-    char path[CLI_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return access(path, F_OK) != 0 || info_checkpoint(path) == CLI_OK;
 }
 
 /* ---- a report's directory ---- */
@@ -222,15 +194,15 @@ static void print_report(const char *dir, const TalusJson *root)
     const TalusJson *runs = talus_json_get(root, "runs");
     printf("%s: report of `talus %s`\n", dir, kind && kind->text ? kind->text : "solve");
     if (title)
-        print_line("title", title->text);
+        info_line("title", title->text);
     if (date)
-        print_line("date", date->text);
+        info_line("date", date->text);
     for (const TalusJson *p = problems ? problems->first : NULL; p; p = p->next) {
         const TalusJson *name = p->kind == TALUS_JSON_OBJECT ? talus_json_get(p, "name") : NULL;
         if (name)
-            print_line(p == problems->first ? "problems" : "", name->text);
+            info_line(p == problems->first ? "problems" : "", name->text);
     }
-    print_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
+    info_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
 }
 
 /* False: it has no results. */
@@ -259,21 +231,11 @@ static bool info_report(const char *dir, int *code)
 static int info_directory(const char *dir)
 {
     int code;
-    int frames = count_in_file(dir, "run.pvd", "<DataSet ");
-    int rows = count_in_file(dir, "steps.csv", "\n") - 1;
-    if (frames < 0 && rows < 0)
-        return info_report(dir, &code)
-                   ? code
-                   : cli_fail(
-                         "%s: holds neither run.pvd nor steps.csv of a run, nor results.json of "
-                         "a report",
-                         dir);
-    printf("%s: run\n", dir);
-    print_fact("frames", "%d", frames > 0 ? frames : 0);
-    print_fact("steps", "%d rows in steps.csv", rows > 0 ? rows : 0);
-    bool a = info_checkpoint_in(dir, TALUS_CHECKPOINT_A);
-    bool b = info_checkpoint_in(dir, TALUS_CHECKPOINT_B);
-    return a && b ? CLI_OK : CLI_FAILED;
+    if (info_run(dir, &code) || info_report(dir, &code))
+        return code;
+    return cli_fail("%s: holds neither frames.talus nor steps.csv of a run, nor results.json of a "
+                    "report",
+                    dir);
 }
 
 /* ---- the command ---- */
@@ -293,6 +255,8 @@ static int info_main(int argc, char **argv)
         return CLI_FAILED;
     if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);
+    if (cli_starts_with(path, TALUS_FRAMES_MAGIC))
+        return info_frames(path);
     if (cli_starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_problem(path);
     if (talus_fclib_is(path))
@@ -303,11 +267,11 @@ static int info_main(int argc, char **argv)
 const CliCommand cli_info = {
     .name = "info",
     .summary =
-        "Tells what a scene, checkpoint, problem or FCLIB file, run or report directory holds.",
+        "Tells what a scene, frames, checkpoint, problem or FCLIB file, run or report holds.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,
     .details =
-        "FILE may also be the name of a scene that ships. Checkpoints and problem files are\n"
-        "verified against their checksums.\n",
+        "FILE may also be the name of a scene that ships, or the directory of a run or report.\n"
+        "Checkpoints and problem files are verified against their checksums.\n",
     .main = info_main};

@@ -1,7 +1,9 @@
 /* list.c - talus list: what there is to choose from. */
 #include "cli.h"
 #include "experiment.h"
+#include "serve.h"
 
+#include "base/deflate.h"
 #include "base/param.h"
 
 #include <stdio.h>
@@ -85,11 +87,20 @@ static void list_experiments(void)
     }
 }
 
+static void print_feature(const char *name, const char *text, bool available, const char *how)
+{
+    print_row(name, text);
+    if (!available)
+        printf("  %*snot in this build: %s\n", NAME_WIDTH, "", how);
+}
+
 static void list_features(void)
 {
-    print_row("hdf5", "FCLIB problem files (.hdf5)");
-    if (!talus_fclib_available())
-        printf("  %*snot in this build: %s\n", NAME_WIDTH, "", talus_fclib_how());
+    print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
+    print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
+                  talus_fclib_how());
+    print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),
+                  "install zlib1g-dev, then configure without TALUS_CORE_ONLY and build");
 }
 
 static const struct {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const CliCommand *const cli_commands[] = {&cli_run,    &cli_solve, &cli_bench,
-                                          &cli_list,   &cli_info,  &cli_extract,
-                                          &cli_verify, &cli_help,  NULL};
+const CliCommand *const cli_commands[] = {&cli_run,     &cli_view,   &cli_render, &cli_export,
+                                          &cli_solve,   &cli_bench,  &cli_list,   &cli_info,
+                                          &cli_extract, &cli_verify, &cli_help,   NULL};
 
 static int unknown_command(const char *word)
 {

@@ -48,6 +48,7 @@ char *run_note_write(const RunSettings *s, const RunTally *t)
     put_text(out, "title", s->title);
     put_text(out, "solver", s->solver);
     put_text(out, "backend", s->backend);
+    put_text(out, "frames", s->frames);
     for (int i = 0; i < s->set.count; i++)
         put_text(out, "set", s->set.item[i]);
     fprintf(out, "threads %d\nuntil %.17g\nevery %.17g\n", s->threads, s->until, s->every);
@@ -67,7 +68,8 @@ static bool read_text(const char *key, char *value, RunSettings *s)
     } rows[] = {{"scene", &s->scene},
                 {"title", &s->title},
                 {"solver", &s->solver},
-                {"backend", &s->backend}};
+                {"backend", &s->backend},
+                {"frames", &s->frames}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].key, key) == 0) {
             *rows[i].field = unescape(value);

@@ -1,13 +1,8 @@
-/* page.c - the template around the data. */
+/* page.c - the report's template around its data. */
 #include "page.h"
 
 #include "base/memory.h"
 #include "io/file.h"
-
-/* The template before and after its data, made from apps/report/dist/report.html by
- * cmake/embed_page.cmake. */
-extern const unsigned char page_head[], page_tail[];
-extern const size_t page_head_size, page_tail_size;
 
 static void put_to_file(void *user, const char *bytes, size_t size)
 {
@@ -18,12 +13,12 @@ static TalusStatus write_file(const char *path, PageData *data, void *user)
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
-    talus_file_put(file, page_head, page_head_size);
+    talus_file_put(file, page_report[0].bytes, page_report[0].size);
     JsonOut json;
     json_start(&json, put_to_file, file);
     data(user, &json);
     json_finish(&json);
-    talus_file_put(file, page_tail, page_tail_size);
+    talus_file_put(file, page_report[1].bytes, page_report[1].size);
     return talus_file_commit(file);
 }
 

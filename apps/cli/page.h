@@ -1,7 +1,7 @@
-/* page.h - the report page: one HTML file that holds its data, its program and its licences.
+/* page.h - the pages: HTML files that hold their data, their program and their licences.
  *
- * The page is the built template of apps/report with one JSON value put into it; docs/report.md says
- * what the value holds. */
+ * A page is a built template with values put into it. docs/report.md says what the value of the report
+ * holds, docs/viewer.md what those of the viewer do. */
 #ifndef TALUS_CLI_PAGE_H
 #define TALUS_CLI_PAGE_H
 
@@ -9,7 +9,15 @@
 
 #include <talus/base.h>
 
-/* Writes the page's one value. */
+/* A template before, between and after the places of its values; made by cmake/embed_page.cmake. */
+typedef struct PagePiece {
+    const unsigned char *bytes;
+    size_t size;
+} PagePiece;
+
+extern const PagePiece page_report[2], page_viewer[3];
+
+/* Writes the report's one value. */
 typedef void PageData(void *user, JsonOut *json);
 
 /* Writes DIR/report.html, creating DIR where needed. The file appears whole or not at all; the data

@@ -40,7 +40,8 @@ static void erase_bar(const Progress *progress)
     }
 }
 
-static void draw_bar(Progress *progress, const Run *run, double now)
+/* `word` in place of the time left, if there is one. */
+static void draw_bar(Progress *progress, const Run *run, double now, const char *word)
 {
     char left[32];
     double total = (double)(run->last_step - run->first_step);
@@ -48,9 +49,9 @@ static void draw_bar(Progress *progress, const Run *run, double now)
     double part = total > 0.0 ? done / total : 1.0;
     int filled = (int)(part * BAR_WIDTH);
     format_duration(seconds_left(progress, run, now), left, sizeof left);
-    fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.4g s  %s left", filled,
+    fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.4g s  %s%s", filled,
             "##############################", BAR_WIDTH - filled, "", 100.0 * part,
-            talus_world_time(run->world), left);
+            talus_world_time(run->world), word ? word : left, word ? "" : " left");
     fflush(stderr);
     progress->last_bar = now;
 }
@@ -110,7 +111,31 @@ void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info
         begin_interval(progress, now);
     }
     if (progress->bar && (line || now - progress->last_bar > bar_interval))
-        draw_bar(progress, run, now);
+        draw_bar(progress, run, now, NULL);
+}
+
+static void print_word(Progress *progress, const Run *run, const char *word)
+{
+    erase_bar(progress);
+    fprintf(progress->table, "%10.4f %s\n", talus_world_time(run->world), word);
+    fflush(progress->table);
+}
+
+void progress_pause(Progress *progress, const Run *run)
+{
+    if (!progress->table)
+        return;
+    print_word(progress, run, "paused");
+    if (progress->bar)
+        draw_bar(progress, run, talus_now(), "paused");
+}
+
+void progress_go_on(Progress *progress, const Run *run, double seconds)
+{
+    progress->begun += seconds;
+    progress->interval_begun += seconds;
+    if (progress->table)
+        print_word(progress, run, "going on");
 }
 
 void progress_end(Progress *progress)

@@ -1,5 +1,7 @@
 /* report.c - what a run says at its end. */
+#include "json_out.h"
 #include "run.h"
+#include "serve.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,6 +36,15 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
     clock->integrate += info->integrate_seconds;
 }
 
+void run_scene_name(const char *scene, char *name, size_t size)
+{
+    const char *slash = strrchr(scene, '/');
+    snprintf(name, size, "%s", slash ? slash + 1 : scene);
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+        name[length - 5] = '\0';
+}
+
 /* ---- for people ---- */
 
 static void print_stage(FILE *out, const char *name, double seconds, double total)
@@ -45,15 +56,28 @@ static void print_stage(FILE *out, const char *name, double seconds, double tota
 static void print_breakdown(const RunClock *clock, FILE *out)
 {
     double known = clock->setup + clock->detect + clock->build + clock->solve + clock->integrate +
-                   clock->output;
+                   clock->output + clock->paused;
     print_stage(out, "set-up", clock->setup, clock->wall);
     print_stage(out, "detect", clock->detect, clock->wall);
     print_stage(out, "build", clock->build, clock->wall);
     print_stage(out, "solve", clock->solve, clock->wall);
     print_stage(out, "integrate", clock->integrate, clock->wall);
     print_stage(out, "output", clock->output, clock->wall);
+    if (clock->paused > 0.0)
+        print_stage(out, "paused", clock->paused, clock->wall);
     print_stage(out, "other", fmax(0.0, clock->wall - known), clock->wall);
     print_stage(out, "total", clock->wall, clock->wall);
+}
+
+static void print_where(const Run *run, FILE *out)
+{
+    const char *dir = run->dir;
+    if (!dir)
+        fprintf(out, "no frames, tables or checkpoints were written; --out DIR keeps them\n");
+    else if (serve_available())
+        fprintf(out, "results in %s; look at it: talus view %s\n", dir, dir);
+    else
+        fprintf(out, "results in %s; look at it: talus export %s -o page.html\n", dir, dir);
 }
 
 void run_report(const Run *run, FILE *out)
@@ -62,7 +86,7 @@ void run_report(const Run *run, FILE *out)
     getrusage(RUSAGE_SELF, &use);
     int64_t steps = talus_world_steps(run->world);
     int64_t done = steps - run->first_step;
-    double stepping = run->clock.wall - run->clock.setup;
+    double stepping = run->clock.wall - run->clock.setup - run->clock.paused;
     fputc('\n', out);
     print_breakdown(&run->clock, out);
     fprintf(out,
@@ -78,89 +102,43 @@ void run_report(const Run *run, FILE *out)
         fprintf(out, "no step missed its tolerance; the largest residual was %.2e m/s\n",
                 run->tally.residual_max);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
-    if (run->dir)
-        fprintf(out, "results in %s\n", run->dir);
-    else
-        fprintf(out, "no frames, tables or checkpoints were written; --out DIR keeps them\n");
+    print_where(run, out);
 }
 
 /* ---- for programs ---- */
 
-static void json_text(const char *text)
-{
-    putchar('"');
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            printf("\\%c", *p);
-        else if (*p < 0x20)
-            printf("\\u%04x", *p);
-        else
-            putchar(*p);
-    }
-    putchar('"');
-}
-
-/* JSON has no infinities. */
-static void json_number(double x)
-{
-    if (isfinite(x))
-        printf("%.17g", x);
-    else
-        printf("null");
-}
-
-static void json_real(const char *key, double x)
-{
-    printf("  \"%s\": ", key);
-    json_number(x);
-    printf(",\n");
-}
-
-static void json_int(const char *key, int64_t x)
-{
-    printf("  \"%s\": %" PRId64 ",\n", key, x);
-}
-
-/* A scene goes by its name, however it was given. */
-static void json_scene(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char name[256];
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
-    size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
-        name[length - 5] = '\0';
-    printf("{\n  \"scene\": ");
-    json_text(name);
-}
-
 void run_report_json(const Run *run)
 {
     const RunTally *tally = &run->tally;
+    JsonOut json;
     struct rusage use;
+    char scene[256], hash[32];
     getrusage(RUSAGE_SELF, &use);
-    json_scene(run->settings.scene);
-    printf(",\n  \"backend\": ");
-    json_text(run->settings.backend ? run->settings.backend : "cpu");
-    printf(",\n");
-    json_int("threads", talus_world_threads(run->world));
-    json_int("steps", talus_world_steps(run->world));
-    json_real("time", talus_world_time(run->world));
-    json_int("bodies", talus_world_body_count(run->world));
-    json_int("contacts", tally->contacts);
-    json_real("wall_seconds", run->clock.wall);
-    json_real("cpu_seconds", cpu_seconds(&use));
-    printf("  \"penetration\": {\"mean\": ");
-    json_number(tally->penetration_mean);
-    printf(", \"max\": ");
-    json_number(tally->penetration_max);
-    printf("},\n");
-    json_real("kinetic_energy", tally->kinetic);
-    json_int("iterations", tally->iterations);
-    json_real("residual", tally->residual);
-    json_real("residual_max", tally->residual_max);
-    json_int("missed_steps", tally->missed);
-    json_int("peak_memory_bytes", (int64_t)peak_bytes(&use));
-    printf("  \"hash\": \"%016" PRIx64 "\"\n}\n", talus_world_hash(run->world));
+    run_scene_name(run->settings.scene, scene, sizeof scene);
+    snprintf(hash, sizeof hash, "%016" PRIx64, talus_world_hash(run->world));
+    json_start(&json, json_to_stream, stdout);
+    json_open_object(&json, NULL);
+    json_text(&json, "scene", scene);
+    json_text(&json, "backend", run->settings.backend ? run->settings.backend : "cpu");
+    json_int(&json, "threads", talus_world_threads(run->world));
+    json_int(&json, "steps", talus_world_steps(run->world));
+    json_real(&json, "time", talus_world_time(run->world));
+    json_int(&json, "bodies", talus_world_body_count(run->world));
+    json_int(&json, "contacts", tally->contacts);
+    json_real(&json, "wall_seconds", run->clock.wall);
+    json_real(&json, "cpu_seconds", cpu_seconds(&use));
+    json_open_object(&json, "penetration");
+    json_real(&json, "mean", tally->penetration_mean);
+    json_real(&json, "max", tally->penetration_max);
+    json_close_object(&json);
+    json_real(&json, "kinetic_energy", tally->kinetic);
+    json_int(&json, "iterations", tally->iterations);
+    json_real(&json, "residual", tally->residual);
+    json_real(&json, "residual_max", tally->residual_max);
+    json_int(&json, "missed_steps", tally->missed);
+    json_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
+    json_text(&json, "hash", hash);
+    json_close_object(&json);
+    json_finish(&json);
     fflush(stdout);
 }

@@ -7,16 +7,20 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "io/checkpoint.h"
 #include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 typedef struct Options {
     CliList set;
-    const char *solver, *backend, *out, *resume, *final_positions;
+    const char *solver, *backend, *out, *frames, *resume, *final_positions;
     int threads;
     double until, every, checkpoint_every;
     bool json, quiet;
@@ -30,16 +34,26 @@ typedef struct Session {
     char *note; /* the settings of a resumed run point into it */
     TalusOutput *output;
     Progress progress;
-    double last_checkpoint; /* wall clock */
-    double saved_time;      /* simulated, of the last good checkpoint; -1: none */
+    Control control;
+    char failure[RUN_TEXT_MAX]; /* what made the run fail; "": nothing did */
+    double last_checkpoint;     /* wall clock */
+    double saved_time;          /* simulated, of the last good checkpoint; -1: none */
 } Session;
+
+/* Reports talus_error(), and keeps the first for run.json. */
+static int fail(Session *session)
+{
+    if (!session->failure[0])
+        snprintf(session->failure, sizeof session->failure, "%s", talus_error());
+    return cli_fail_library();
+}
 
 /* ---- opening ---- */
 
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->resume) {
-        if (operands->count || o->set.count || o->solver || o->backend || o->out ||
+        if (operands->count || o->set.count || o->solver || o->backend || o->out || o->frames ||
             !isnan(o->every))
             return cli_usage(&cli_run,
                              "--resume: the scene and its settings come from the checkpoint; only "
@@ -47,13 +61,16 @@ static int check_options(const Options *o, const CliList *operands)
                              "--final-positions go with it");
     } else if (operands->count == 0) {
         return cli_usage(&cli_run, "expected SCENE or --resume DIR");
+    } else if (o->frames && !o->out) {
+        return cli_usage(&cli_run, "--frames: needs --out DIR, where frames are written");
     }
     if (o->until == 0.0 || o->every == 0.0)
         return cli_usage(&cli_run, "%s 0: expected a number above 0",
                          o->until == 0.0 ? "--until" : "--every");
     if (!cli_check_backend(&cli_run, o->backend))
         return CLI_USAGE;
-    return cli_check_solver(&cli_run, o->solver);
+    int code = frame_kinds_check(&cli_run, o->frames);
+    return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 
 /* A solver that does not take the first step's problem is told before anything is written. Building
@@ -82,30 +99,39 @@ static int check_support(TalusWorld *world, const char *spec)
     return code;
 }
 
-/* The steps of the run in that directory, by its table; -1: there is none. */
-static int64_t steps_there(const char *dir)
+/* The directory is this run's from here on; what it holds is replaced or, with `resume`, cut back. */
+static int open_output(Session *session, bool resume)
 {
-    char path[CLI_PATH_MAX];
-    int64_t lines = 0;
-    snprintf(path, sizeof path, "%s/steps.csv", dir);
-    FILE *file = fopen(path, "rb");
-    for (int c; file && (c = getc(file)) != EOF;)
-        lines += c == '\n';
-    if (file)
-        fclose(file);
-    return lines - 1;
+    const Run *run = &session->run;
+    FrameKinds kinds;
+    char scene[256];
+    control_begin(&session->control, run);
+    if (!frame_kinds_split(run->settings.frames, &kinds))
+        return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
+    run_scene_name(run->settings.scene, scene, sizeof scene);
+    TalusOutputDef def = {.title = run->settings.title,
+                          .scene = scene,
+                          .kinds = kinds.item,
+                          .kind_count = kinds.count,
+                          .resume = resume,
+                          .time = talus_world_time(run->world)};
+    TalusStatus status = talus_output_open(run->dir, &def, &session->output);
+    if (status == TALUS_OK && !resume)
+        status = talus_output_frame(session->output, run->world);
+    return status == TALUS_OK ? CLI_OK : fail(session);
 }
 
-static int open_output(Session *session, const char *dir)
+static int open_new_output(Session *session)
 {
-    int64_t steps = steps_there(dir);
+    const char *dir = session->run.dir;
+    int code = control_open(&session->control, dir);
+    if (code != CLI_OK)
+        return code;
+    int64_t steps = run_table_rows(dir, "steps.csv");
     if (steps >= 0 && !session->options.quiet)
         fprintf(stderr, "talus: %s: replaces a run of %" PRId64 " step%s\n", dir, steps,
                 steps == 1 ? "" : "s");
-    if (talus_output_open(dir, false, 0.0, &session->output) != TALUS_OK ||
-        talus_output_frame(session->output, session->run.world) != TALUS_OK)
-        return cli_fail_library();
-    return CLI_OK;
+    return open_output(session, false);
 }
 
 static int open_scene(Session *session, const char *name)
@@ -130,12 +156,13 @@ static int open_scene(Session *session, const char *name)
                        .title = title[0] ? title : name,
                        .solver = o->solver,
                        .backend = o->backend,
+                       .frames = o->frames,
                        .set = o->set,
                        .threads = o->threads > 0 ? o->threads : 0,
                        .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                        .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
     session->run.dir = o->out;
-    return o->out ? open_output(session, o->out) : CLI_OK;
+    return o->out ? open_new_output(session) : CLI_OK;
 }
 
 /* World, settings and tally from the checkpoint. */
@@ -152,11 +179,27 @@ static int load(Session *session, int threads)
     return CLI_OK;
 }
 
+/* The lock comes before the checkpoint is read: a run that still goes on would write the next one. A
+ * directory that is no run's is not to be marked as one. */
+static int lock_resumed(Session *session, const char *dir)
+{
+    static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
+    char path[CLI_PATH_MAX];
+    bool found = false;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        found = found || access(path, F_OK) == 0;
+    }
+    return found ? control_open(&session->control, dir) : CLI_OK;
+}
+
 static int open_resumed(Session *session)
 {
     const Options *o = &session->options;
     Run *run = &session->run;
-    int code = load(session, o->threads >= 0 ? o->threads : 1);
+    int code = lock_resumed(session, o->resume);
+    if (code == CLI_OK)
+        code = load(session, o->threads >= 0 ? o->threads : 1);
     /* How many threads the run had is known only now. */
     if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
         code = load(session, run->settings.threads);
@@ -168,9 +211,7 @@ static int open_resumed(Session *session)
         run->settings.until = o->until;
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
-    if (talus_output_open(run->dir, true, session->saved_time, &session->output) != TALUS_OK)
-        return cli_fail_library();
-    return CLI_OK;
+    return open_output(session, true);
 }
 
 /* ---- the loop ---- */
@@ -198,18 +239,26 @@ static int save(Session *session)
     Run *run = &session->run;
     double begun = talus_now();
     char *note = run_note_write(&run->settings, &run->tally);
-    TalusStatus status =
-        note ? talus_checkpoint_write(run->dir, run->world, note) : TALUS_ERR_MEMORY;
+    TalusStatus status = note ? talus_output_sync(session->output) : TALUS_ERR_MEMORY;
+    if (status == TALUS_OK)
+        status = talus_checkpoint_write(run->dir, run->world, note);
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
-        cli_fail_library();
+        fail(session);
     else
         session->saved_time = talus_world_time(run->world);
     free(note);
     session->last_checkpoint = talus_now();
     run->clock.output += session->last_checkpoint - begun;
     return status == TALUS_OK ? CLI_OK : CLI_FAILED;
+}
+
+static int save_if_due(Session *session)
+{
+    if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
+        return CLI_OK;
+    return save(session);
 }
 
 static int write_step(Session *session, const TalusStepInfo *info, bool frame)
@@ -222,10 +271,8 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
         status = talus_output_frame(session->output, session->run.world);
     session->run.clock.output += talus_now() - begun;
     if (status != TALUS_OK)
-        return cli_fail_library();
-    if (talus_now() - session->last_checkpoint >= session->options.checkpoint_every)
-        return save(session);
-    return CLI_OK;
+        return fail(session);
+    return save_if_due(session);
 }
 
 /* The state is that before the failed step, so it is worth keeping. */
@@ -233,7 +280,9 @@ static int step_failed(Session *session)
 {
     Run *run = &session->run;
     progress_end(&session->progress);
-    cli_fail("at t = %g s: %s", talus_world_time(run->world), talus_error());
+    snprintf(session->failure, sizeof session->failure, "at t = %g s: %s",
+             talus_world_time(run->world), talus_error());
+    cli_fail("%s", session->failure);
     if (session->output && save(session) == CLI_OK)
         cli_fail("the state before that step is in %s", run->dir);
     return CLI_FAILED;
@@ -261,13 +310,71 @@ static int step_once(Session *session)
     int code = write_step(session, &info, frame);
     if (code != CLI_OK)
         say_what_is_safe(session);
+    else
+        control_tend(&session->control, run);
+    return code;
+}
+
+static bool asked_to_stop(const Session *session)
+{
+    return cli_stop_signal() || session->control.stop;
+}
+
+/* Asleep until told otherwise; what was computed so far is made safe when that is due. */
+static int wait_in_pause(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now(), output = run->clock.output;
+    int code = CLI_OK;
+    control_tell(&session->control, run, "paused", "");
+    progress_pause(&session->progress, run);
+    while (code == CLI_OK && session->control.pause && !asked_to_stop(session)) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        control_tend(&session->control, run);
+        if (session->saved_time != talus_world_time(run->world))
+            code = save_if_due(session);
+    }
+    double paused = talus_now() - begun - (run->clock.output - output);
+    run->clock.paused += paused;
+    if (code != CLI_OK) {
+        say_what_is_safe(session);
+    } else if (!asked_to_stop(session)) {
+        progress_go_on(&session->progress, run, paused);
+        control_tell(&session->control, run, "running", "");
+    }
+    return code;
+}
+
+static int step_on(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    while (code == CLI_OK && !asked_to_stop(session) &&
+           talus_world_steps(run->world) < run->last_step)
+        code = session->control.pause ? wait_in_pause(session) : step_once(session);
+    return code;
+}
+
+/* The index of the frames comes after the last checkpoint, which promises only the frames. */
+static int close_output(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    if (session->saved_time != talus_world_time(run->world))
+        code = save(session);
+    double begun = talus_now();
+    if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
+        code = fail(session);
+    else if (code != CLI_OK)
+        talus_output_abandon(session->output);
+    session->output = NULL;
+    run->clock.output += talus_now() - begun;
     return code;
 }
 
 static int loop(Session *session)
 {
     Run *run = &session->run;
-    int code = CLI_OK;
     run->first_step = talus_world_steps(run->world);
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
@@ -276,11 +383,10 @@ static int loop(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    while (code == CLI_OK && !cli_stop_signal() && talus_world_steps(run->world) < run->last_step)
-        code = step_once(session);
+    int code = step_on(session);
     progress_end(&session->progress);
-    if (code == CLI_OK && session->output && session->saved_time != talus_world_time(run->world))
-        code = save(session);
+    if (code == CLI_OK && session->output)
+        code = close_output(session);
     run->clock.wall = talus_now() - run->clock.start;
     return code;
 }
@@ -310,15 +416,27 @@ static int write_positions(const char *path, const TalusWorld *world)
     return status == TALUS_OK ? CLI_OK : cli_fail_library();
 }
 
-static int report_stop(const Run *run)
+static const char *who_stopped(void)
 {
-    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", cli_stop_name(),
+    return cli_stop_signal() ? cli_stop_name() : "talus view";
+}
+
+/* Stopped from outside or by a signal is the same to a script: not at its end, and can go on. */
+static int report_stop(const Session *session)
+{
+    const Run *run = &session->run;
+    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", who_stopped(),
             talus_world_time(run->world), talus_world_steps(run->world));
     if (run->dir)
         fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
     else
         fprintf(stderr, "; nothing was kept, for there was no --out\n");
-    return 128 + cli_stop_signal();
+    return 128 + (cli_stop_signal() ? cli_stop_signal() : SIGTERM);
+}
+
+static bool is_complete(const Run *run)
+{
+    return talus_world_steps(run->world) >= run->last_step;
 }
 
 static int finish(Session *session)
@@ -332,8 +450,20 @@ static int finish(Session *session)
         run_report_json(run);
     if (o->final_positions)
         code = write_positions(o->final_positions, run->world);
-    bool complete = talus_world_steps(run->world) >= run->last_step;
-    return code == CLI_OK && cli_stop_signal() && !complete ? report_stop(run) : code;
+    return code == CLI_OK && !is_complete(run) ? report_stop(session) : code;
+}
+
+/* The last word in run.json. */
+static void tell_end(Session *session, int code)
+{
+    char message[RUN_TEXT_MAX] = "";
+    const Run *run = &session->run;
+    if (code == CLI_OK && !is_complete(run))
+        snprintf(message, sizeof message, "stopped by %s", who_stopped());
+    if (code != CLI_OK)
+        control_tell(&session->control, run, "failed", session->failure);
+    else
+        control_tell(&session->control, run, is_complete(run) ? "finished" : "stopped", message);
 }
 
 static int run_session(Session *session, const CliList *operands)
@@ -346,6 +476,8 @@ static int run_session(Session *session, const CliList *operands)
     code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
     if (code == CLI_OK)
         code = loop(session);
+    talus_output_abandon(session->output); /* of a run that failed */
+    tell_end(session, code);
     return code == CLI_OK ? finish(session) : code;
 }
 
@@ -357,10 +489,11 @@ static int run_main(int argc, char **argv)
     session.options =
         (Options){.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
     session.saved_time = -1.0;
+    session.control.lock = -1;
     if (!cli_parse(&cli_run, argc, argv, &session.options, &operands, &code))
         return code;
     code = run_session(&session, &operands);
-    talus_output_close(session.output);
+    control_close(&session.control);
     talus_world_destroy(session.run.world);
     talus_scene_destroy(session.scene);
     talus_free(session.note);
@@ -380,6 +513,9 @@ static const CliOption run_options[] = {
     {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
      "write frames, tables and checkpoints to DIR, in place of\n"
      "an earlier run there; without it nothing is written"},
+    {"frames", 0, CLI_TEXT, offsetof(Options, frames), "KIND[,KIND...]",
+     "frames for other programs beside those of the viewer:\n"
+     "vtp and vtkhdf (ParaView), lammps (OVITO), csv"},
     {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
      "simulated seconds between frames; table lines\nfollow them, 50 at most"},
     {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",

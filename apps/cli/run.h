@@ -1,8 +1,10 @@
-/* run.h - the parts of `talus run`: its settings, its tally, its progress and its report. */
+/* run.h - the parts of `talus run`: its settings, its tally, its progress, its directory as others see
+ * it, and its report. */
 #ifndef TALUS_CLI_RUN_H
 #define TALUS_CLI_RUN_H
 
 #include "cli.h"
+#include "dir.h"
 
 #include <stdio.h>
 
@@ -10,6 +12,7 @@
 typedef struct RunSettings {
     const char *scene, *title;
     const char *solver, *backend; /* NULL: the scene's own */
+    const char *frames;           /* kinds beyond those of the viewer, "vtp,csv"; NULL: none */
     CliList set;
     int threads; /* 0: one per processor, or what the scene says */
     double until, every;
@@ -25,7 +28,7 @@ typedef struct RunTally {
 
 /* Seconds of this process by stage. */
 typedef struct RunClock {
-    double setup, detect, build, solve, integrate, output;
+    double setup, detect, build, solve, integrate, output, paused;
     double start, wall; /* when it began, how long it took in all */
 } RunClock;
 
@@ -45,6 +48,41 @@ char *run_note_write(const RunSettings *settings, const RunTally *tally);
 /* Reads a note; the settings point into its text, which is changed. False: not a note of ours. */
 bool run_note_read(char *note, RunSettings *settings, RunTally *tally);
 
+/* ---- kinds of frames, as --frames and a note name them ---- */
+enum { FRAME_KINDS_MAX = 16 };
+
+typedef struct FrameKinds {
+    char text[256]; /* the items point into it */
+    const char *item[FRAME_KINDS_MAX];
+    int count;
+} FrameKinds;
+
+/* Splits a list such as "vtp,csv"; NULL is an empty one. "view" is dropped: it is always written. False:
+ * more than there is room for. */
+bool frame_kinds_split(const char *list, FrameKinds *kinds);
+/* CLI_OK, or a message about --frames and the exit code. */
+int frame_kinds_check(const CliCommand *command, const char *list);
+
+/* ---- control: the lock, run.json, and words from outside ---- */
+typedef struct Control {
+    const char *dir;     /* NULL: not begun, and every other call does nothing */
+    int lock;            /* descriptor; -1: none */
+    bool pause, stop;    /* what was asked for last */
+    double looked, told; /* wall clock of the last look at `control` and of the last run.json */
+    int64_t told_step;
+    double told_active, rate; /* seconds spent on steps when told_step was told; steps per second */
+} Control;
+
+/* Creates `dir` where there is none, and makes it this process's. Returns the exit code. */
+int control_open(Control *control, const char *dir);
+/* The run says that it runs; a word from before is not for it. */
+void control_begin(Control *control, const Run *run);
+/* Rewrites run.json. */
+void control_tell(Control *control, const Run *run, const char *state, const char *message);
+/* After each step, and from time to time in a pause: rewrites run.json and reads `control` if it is time. */
+void control_tend(Control *control, const Run *run);
+void control_close(Control *control);
+
 /* ---- progress: a table line per interval and, on a terminal, a bar ---- */
 typedef struct Progress {
     FILE *table; /* NULL: quiet */
@@ -59,9 +97,14 @@ typedef struct Progress {
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
 /* After each step; `line` ends an interval. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
+/* A pause begins; it has ended after `seconds`, which count in no speed. */
+void progress_pause(Progress *progress, const Run *run);
+void progress_go_on(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
+/* A scene goes by its name, however it was given: without folders and ".json". */
+void run_scene_name(const char *scene, char *name, size_t size);
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
 

@@ -44,13 +44,15 @@ typedef struct TalusSnapshot {
     double *radius; /* as TalusBodyState: 0 for unbounded shapes */
     double *mass;   /* 0 for fixed bodies */
     double *force;  /* sum of the normal contact forces on the body, N */
-    int *touching;  /* contacts with a normal impulse */
+    int *touching;  /* contacts with a normal impulse; NULL from lean frames */
     int *shape, *material, *tag;
-    int *layer; /* where the body started: diameters above the lowest of the first frame, 0 to 255 */
+    int *layer; /* where the body started: diameters above the head's floor, 0 to 255 */
     bool *fixed;
-    int contact_count;         /* in `contact` */
-    int contact_total;         /* of the step, whatever was kept of them */
-    TalusContactState *contact; /* chains from a file have no gap and, where b moves, no point */
+    int contact_count; /* in `contact` */
+    int contact_total; /* of the step, whatever was kept of them */
+    /* Chains from a file have gap 0, a point on the line of centres where b moves, a normal that
+     * points from the centre of a to that point, and an impulse along it. */
+    TalusContactState *contact;
     int *contact_a, *contact_b; /* the rows of the two bodies in the arrays above */
     void *memory;
 } TalusSnapshot;
@@ -69,11 +71,13 @@ typedef struct TalusFramesMaterial {
 typedef struct TalusFramesHead {
     const char *title, *scene; /* "" where unknown */
     TalusVec3 gravity;
-    double step;   /* h */
-    double radius; /* typical: the median over moving bodies of the first frame, else over all */
-    double quantum; /* positions are multiples of this */
+    double step; /* h */
+    double
+        radius; /* typical: the median over moving bodies, else over those with an extent, else 1 */
+    double quantum; /* positions are `origin` plus multiples of this; 0: exact, as a world's are */
     TalusVec3 origin;
-    bool lean; /* speeds instead of velocities, coarse forces, no chains */
+    double floor; /* height, against gravity, of the lowest moving body; NAN where nothing moves */
+    bool lean;    /* speeds instead of velocities, coarse forces, no chains */
     int shape_count, material_count;
     const TalusShapeDef *shapes;
     const TalusFramesMaterial *materials;
@@ -90,7 +94,7 @@ typedef enum TalusDetail {
 enum { TALUS_LEAN_ABOVE = 200000 };
 
 typedef struct TalusFramesDef {
-    const char *title, *scene; /* copied into the file; NULL: "" */
+    const char *title, *scene; /* copied into the file; NULL or "": those of a snapshot's head */
     TalusDetail detail;
 } TalusFramesDef;
 
@@ -125,15 +129,19 @@ typedef struct TalusFrameInfo {
     bool key; /* needs no earlier frame */
 } TalusFrameInfo;
 
+/* A file that ends within a chunk is read up to there. Damage further in is told by the call that
+ * meets it: "FILE: frame N: what". */
 TalusStatus talus_frames_open(const char *path, TalusFrames **out);
 void talus_frames_close(TalusFrames *frames);
-/* Takes up what was appended since; fine to call at any time. */
+/* Takes up what was appended since, and starts over where the file was cut or replaced; fine to call
+ * at any time. */
 TalusStatus talus_frames_refresh(TalusFrames *frames);
 int talus_frames_count(const TalusFrames *frames);
 TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index);
-/* The head that holds for a frame; owned by `frames`, valid until the next call on it. */
+/* The head that holds for a frame; owned by `frames`, valid until the next call on it. NULL where it
+ * is missing or damaged; talus_error() says how. */
 const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index);
-/* Where the chunk of that head stands in the file. */
+/* Where the chunk of that head stands in the file; 0 and 0 where there is none. */
 void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size);
 /* Whether an index ends the file: its writer has finished. */
 bool talus_frames_complete(const TalusFrames *frames);

@@ -39,17 +39,34 @@ int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);
 
-/* ---- a run's directory: frames/, run.pvd, steps.csv, probes.csv, checkpoint-{a,b} ---- */
+/* ---- a run's directory: frames, steps.csv, probes.csv, checkpoint-{a,b}; docs/output.md ---- */
 typedef struct TalusOutput TalusOutput;
 
-/* Creates or, with `resume`, continues the directory: rows and frames after `time` are dropped. */
-TalusStatus talus_output_open(const char *dir, bool resume, double time, TalusOutput **out);
-void talus_output_close(TalusOutput *output);
+/* A zeroed def starts a run that writes frames.talus and the tables. */
+typedef struct TalusOutputDef {
+    const char *title, *scene; /* for the frames; NULL: "" */
+    const char *const *kinds;  /* of frames beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv" */
+    int kind_count;
+    bool resume; /* go on with the directory: rows and frames after `time` are dropped */
+    double time;
+} TalusOutputDef;
+
+/* Creates the directory, or removes an earlier run's files from it, or continues. */
+TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
+/* Brings all rows and frames so far to the disk: to be called before a checkpoint, which says that they
+ * are there. */
+TalusStatus talus_output_sync(TalusOutput *output);
+/* Completes the files, which may still be resumed. Frees `output` in any case; NULL is fine. */
+TalusStatus talus_output_close(TalusOutput *output);
+/* After a failure: frees `output` and leaves the files as a crash would, readable and fit to be
+ * resumed. NULL is fine. */
+void talus_output_abandon(TalusOutput *output);
 
-/* Checkpoints: two files in turn, checksummed, atomic. Reading takes the newest sound one; if the
+/* Checkpoints: two files in turn, checksummed, atomic. One says that all up to its time is on the disk,
+ * so talus_output_sync comes before it. Reading takes the newest sound one; if the
  * other is damaged a warning "checkpoint.damaged" is logged. `note` (may be NULL) is kept verbatim. */
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
 TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **world, char **note);

@@ -5,6 +5,7 @@
 #include <talus/backend.h>
 #include <talus/base.h>
 #include <talus/fclib.h>
+#include <talus/frames.h>
 #include <talus/io.h>
 #include <talus/math.h>
 #include <talus/problem.h>

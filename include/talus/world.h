@@ -206,9 +206,28 @@ typedef struct TalusContactState {
 
 int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count);
 
-/* Shapes, for writers and viewers. The def's profile stays owned by the world. */
+/* The same for contacts whose normal impulse exceeds `least` alone. */
+int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
+                                    int count);
+
+/* Normal forces of the last step, without a list of its contacts. */
+typedef struct TalusForceSummary {
+    double length;       /* of the step that the impulses are from: impulse / length is force */
+    int contacts;        /* between bodies that are still there */
+    int loaded;          /* of these, with a normal impulse */
+    double mean_impulse; /* normal, of the loaded ones */
+} TalusForceSummary;
+
+/* `force` (N) and `touching` (loaded contacts) are summed over each living body's contacts, in index
+ * order; either may be NULL. */
+TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
+                                   TalusForceSummary *summary);
+
+/* Shapes and materials, for writers and viewers. Profiles and names stay owned by the world. */
 int talus_world_shape_count(const TalusWorld *world);
 TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
+int talus_world_material_count(const TalusWorld *world);
+TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* The whole state as bytes. The buffer is malloc'ed by the library: free with talus_free. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);

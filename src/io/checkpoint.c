@@ -265,20 +265,6 @@ static TalusStatus write_image(const char *path, const Header *header, const cha
     return talus_file_commit(file);
 }
 
-/* A checkpoint says that all up to its time is safe, so the tables and the names of the frames go
- * to the disk before it; its own name (".") after it. */
-static TalusStatus sync_run(const char *dir, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char *path;
-        TALUS_TRY(talus_path(&path, "%s/%s", dir, names[i]));
-        TalusStatus status = talus_sync_path(path);
-        talus_release(path);
-        TALUS_TRY(status);
-    }
-    return TALUS_OK;
-}
-
 static Header make_header(const TalusWorld *world, uint64_t sequence, const char *note,
                           const void *state, size_t state_size)
 {
@@ -309,12 +295,10 @@ static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const c
 
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note)
 {
-    static const char *const before[] = {"steps.csv", "probes.csv", "frames", "."};
     Pair pair;
     TALUS_TRY(talus_make_directory(dir));
-    TALUS_TRY(sync_run(dir, before, 4));
     TALUS_TRY(pair_find(dir, &pair));
     TalusStatus status = write_next(&pair, world, note ? note : "");
     pair_free(&pair);
-    return status == TALUS_OK ? sync_run(dir, before + 3, 1) : status;
+    return status == TALUS_OK ? talus_sync_path(dir) : status; /* its name */
 }

@@ -157,6 +157,12 @@ TalusStatus talus_file_commit(TalusFile *file)
     return status;
 }
 
+void talus_file_abandon(TalusFile *file)
+{
+    unlink(file->temporary);
+    file_free(file);
+}
+
 /* ---- reads ---- */
 
 static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size)

@@ -20,6 +20,8 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Syncs and renames, or, after any failure, removes what was written and says why. Frees `file`. */
 TalusStatus talus_file_commit(TalusFile *file);
+/* Instead of a commit: removes what was written. Frees `file`. */
+void talus_file_abandon(TalusFile *file);
 
 /* Writes all bytes to a descriptor; `path` is for the message. */
 TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path);

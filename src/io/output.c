@@ -1,4 +1,4 @@
-/* io/output.c - a run's directory: frames, their collection, and the two tables.
+/* io/output.c - a run's directory: frames of every kind that is asked for, and the two tables.
  *
  * Everything that is written depends on the state alone, and every file can be cut back to the time
  * of a checkpoint. A run that was stopped and resumed therefore leaves the same files as one that
@@ -7,18 +7,17 @@
 #include "io/checkpoint.h"
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/vtp.h"
+#include "io/formats.h"
+#include "io/frames.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <talus/io.h>
 
-#define FRAME_NAME "frame-%06d.vtp"
+#define FRAMES_NAME "frames.talus"
 #define STEPS_HEADER                                                                             \
     "time,step,bodies,contacts,solver,iterations,products,outcome,missed,halvings,residual_rms," \
     "residual_max,reference_speed,penetration_mean,penetration_max,kinetic,potential,"           \
@@ -28,77 +27,20 @@
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
     "momentum_x,momentum_y,momentum_z\n"
 
-enum { COLLECTION_LIMIT = 1 << 30, ROW_BYTES = 2048 };
+enum { ROW_BYTES = 2048, MESSAGE_BYTES = 1024 };
 
 struct TalusOutput {
     char *dir;
+    TalusFramesDef about;   /* title and scene: copies */
     TalusCsv steps, probes; /* probes.csv exists only in a run that has probes */
-    double *times;          /* of the frames so far */
-    size_t capacity;
-    int frames;
+    TalusFramesWriter *view;
+    TalusFormatWriter **format; /* one per kind */
+    int format_count;
+    unsigned fields;        /* what they together want of a snapshot */
+    TalusSnapshot snapshot; /* of the last frame; its memory is used again */
 };
 
-/* ---- the collection: run.pvd ---- */
-
-static TalusStatus add_time(TalusOutput *output, double time)
-{
-    size_t count = (size_t)output->frames;
-    TALUS_TRY(TALUS_RESERVE(output->times, output->capacity, count + 1, count, "frame times"));
-    output->times[output->frames++] = time;
-    return TALUS_OK;
-}
-
-static TalusStatus write_collection(const TalusOutput *output)
-{
-    char *path;
-    TalusFile *file;
-    TALUS_TRY(talus_path(&path, "%s/run.pvd", output->dir));
-    TalusStatus status = talus_file_create(path, &file);
-    talus_release(path);
-    if (status != TALUS_OK)
-        return status;
-    talus_file_print(file,
-                     "<?xml version=\"1.0\"?>\n"
-                     "<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
-                     "<Collection>\n");
-    for (int i = 0; i < output->frames; i++)
-        talus_file_print(
-            file, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"frames/" FRAME_NAME "\"/>\n",
-            output->times[i], i);
-    talus_file_print(file, "</Collection>\n</VTKFile>\n");
-    return talus_file_commit(file);
-}
-
-/* Takes over the frames up to `limit` from the lines that write_collection wrote. */
-static TalusStatus parse_collection(TalusOutput *output, const char *text, double limit)
-{
-    static const char mark[] = "<DataSet timestep=\"";
-    for (const char *p = text; (p = strstr(p, mark)) != NULL;) {
-        p += strlen(mark);
-        double time = strtod(p, NULL);
-        if (!(time <= limit))
-            break;
-        TALUS_TRY(add_time(output, time));
-    }
-    return TALUS_OK;
-}
-
-static TalusStatus read_collection(TalusOutput *output, double limit)
-{
-    char *path, *text = NULL;
-    size_t size;
-    TALUS_TRY(talus_path(&path, "%s/run.pvd", output->dir));
-    TalusStatus status = TALUS_OK;
-    if (access(path, F_OK) == 0)
-        status = talus_read_file(path, COLLECTION_LIMIT, &text, &size);
-    if (status == TALUS_OK && text)
-        status = parse_collection(output, text, limit);
-    talus_release(path);
-    talus_release(text);
-    return status;
-}
-
-/* ---- files of an earlier or longer run ---- */
+/* ---- files of an earlier run ---- */
 
 static TalusStatus remove_file(const char *dir, const char *name)
 {
@@ -111,36 +53,14 @@ static TalusStatus remove_file(const char *dir, const char *name)
     return status;
 }
 
-/* The number of a frame's file, or -1 for any other name. */
-static int frame_number(const char *name)
-{
-    int number, end = 0;
-    if (sscanf(name, "frame-%d.vtp%n", &number, &end) != 1 || end == 0 || name[end] != '\0')
-        return -1;
-    return number;
-}
-
-static TalusStatus remove_frames_from(const char *frames, int first)
-{
-    DIR *dir = opendir(frames);
-    if (!dir)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot list: %s", frames, strerror(errno));
-    TalusStatus status = TALUS_OK;
-    for (struct dirent *entry; status == TALUS_OK && (entry = readdir(dir)) != NULL;)
-        if (frame_number(entry->d_name) >= first)
-            status = remove_file(frames, entry->d_name);
-    closedir(dir);
-    return status;
-}
-
 /* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
 static TalusStatus remove_old_run(const char *dir)
 {
-    static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.pvd",
+    static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
                                         "steps.csv", "probes.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         TALUS_TRY(remove_file(dir, names[i]));
-    return TALUS_OK;
+    return talus_format_remove_all(dir);
 }
 
 /* ---- opening ---- */
@@ -161,62 +81,178 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     return status;
 }
 
-static TalusStatus prepare(TalusOutput *output, const char *dir, bool resume, double time)
+/* A run that lost its frames goes on with new ones, as it does with its tables. */
+static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
-    char *frames;
-    TALUS_TRY(talus_path(&output->dir, "%s", dir));
-    TALUS_TRY(talus_path(&frames, "%s/frames", dir));
-    TalusStatus status = talus_make_directory(frames);
-    if (status == TALUS_OK)
-        status = resume ? read_collection(output, time) : remove_old_run(dir);
-    /* The collection shrinks before its frames go, so that it never names a missing file. */
-    if (status == TALUS_OK && resume)
-        status = write_collection(output);
-    if (status == TALUS_OK)
-        status = remove_frames_from(frames, output->frames);
-    talus_release(frames);
-    return status == TALUS_OK ? open_tables(output, resume, time) : status;
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/" FRAMES_NAME, output->dir));
+    bool there = access(path, F_OK) == 0;
+    if (def->resume && !there)
+        talus_log(TALUS_LOG_WARNING, "output.gap", "%s: frames up to time %g are missing", path,
+                  def->time);
+    TalusStatus status = def->resume && there
+                             ? talus_frames_resume(path, def->time, &output->view)
+                             : talus_frames_create(path, &output->about, &output->view);
+    talus_release(path);
+    return status;
 }
 
-TalusStatus talus_output_open(const char *dir, bool resume, double time, TalusOutput **out)
+static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
+{
+    TALUS_TRY(TALUS_ALLOC(output->format, (size_t)def->kind_count, "writers of frames"));
+    for (; output->format_count < def->kind_count; output->format_count++) {
+        TalusFormatWriter **writer = &output->format[output->format_count];
+        TALUS_TRY(talus_format_open(def->kinds[output->format_count], output->dir, def->resume,
+                                    def->time, writer));
+        output->fields |= talus_format_fields(*writer);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus copy_text(const char *text, const char **out)
+{
+    char *copy;
+    *out = NULL;
+    text = text ? text : "";
+    TALUS_TRY(TALUS_ALLOC(copy, strlen(text) + 1, "title"));
+    memcpy(copy, text, strlen(text) + 1);
+    *out = copy;
+    return TALUS_OK;
+}
+
+static TalusStatus prepare(TalusOutput *output, const char *dir, const TalusOutputDef *def)
+{
+    TALUS_TRY(talus_path(&output->dir, "%s", dir));
+    TALUS_TRY(copy_text(def->title, &output->about.title));
+    TALUS_TRY(copy_text(def->scene, &output->about.scene));
+    TALUS_TRY(talus_make_directory(dir));
+    if (!def->resume)
+        TALUS_TRY(remove_old_run(dir));
+    TALUS_TRY(open_view(output, def));
+    TALUS_TRY(open_formats(output, def));
+    return open_tables(output, def->resume, def->time);
+}
+
+TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out)
 {
     TalusOutput *output;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
     output->steps.fd = output->probes.fd = -1;
-    TalusStatus status = prepare(output, dir, resume, time);
+    TalusStatus status = prepare(output, dir, def);
     if (status != TALUS_OK) {
-        talus_output_close(output);
-        return status;
+        char why[MESSAGE_BYTES];
+        snprintf(why, sizeof why, "%s", talus_error());
+        talus_output_abandon(output);
+        return talus_fail(status, "%s", why);
     }
     *out = output;
     return TALUS_OK;
 }
 
-void talus_output_close(TalusOutput *output)
+/* ---- closing ---- */
+
+/* All writers are closed; the first failure is the one to tell. */
+static TalusStatus close_formats(TalusOutput *output)
+{
+    TalusStatus status = TALUS_OK;
+    char why[MESSAGE_BYTES] = "";
+    for (int i = 0; i < output->format_count; i++) {
+        TalusStatus closed = talus_format_close(output->format[i]);
+        if (closed == TALUS_OK || status != TALUS_OK)
+            continue;
+        status = closed;
+        snprintf(why, sizeof why, "%s", talus_error());
+    }
+    output->format_count = 0;
+    return status == TALUS_OK ? TALUS_OK : talus_fail(status, "%s", why);
+}
+
+void talus_output_abandon(TalusOutput *output)
 {
     if (!output)
         return;
+    talus_frames_abandon(output->view);
+    (void)close_formats(output);
     talus_csv_close(&output->steps);
     talus_csv_close(&output->probes);
+    talus_snapshot_free(&output->snapshot);
+    talus_release(output->format);
+    talus_release((char *)output->about.title);
+    talus_release((char *)output->about.scene);
     talus_release(output->dir);
-    talus_release(output->times);
     talus_release(output);
 }
 
-/* ---- writing ---- */
+TalusStatus talus_output_close(TalusOutput *output)
+{
+    if (!output)
+        return TALUS_OK;
+    TalusStatus status = close_formats(output);
+    if (status == TALUS_OK) {
+        status = talus_frames_finish(output->view);
+        output->view = NULL;
+    }
+    talus_output_abandon(output);
+    return status;
+}
+
+/* ---- to the disk ---- */
+
+static TalusStatus sync_name(const TalusOutput *output, const char *name)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
+    TalusStatus status = talus_sync_path(path);
+    talus_release(path);
+    return status;
+}
+
+TalusStatus talus_output_sync(TalusOutput *output)
+{
+    for (int i = 0; i < output->format_count; i++)
+        TALUS_TRY(talus_format_sync(output->format[i]));
+    TALUS_TRY(sync_name(output, FRAMES_NAME));
+    TALUS_TRY(sync_name(output, "steps.csv"));
+    TALUS_TRY(sync_name(output, "probes.csv"));
+    return sync_name(output, "."); /* the names themselves */
+}
+
+/* ---- frames ---- */
+
+/* What frames.talus is made from; contacts in full, should a format want them, hold the chains too. */
+static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
+{
+    const TalusFramesHead *head = talus_frames_writer_head(output->view);
+    bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
+    return TALUS_SNAPSHOT_FORCE |
+           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+}
+
+/* The formats are given the head of frames.talus, which is the same after a resume, but told that
+ * positions are exact. */
+static TalusStatus add_to_formats(TalusOutput *output)
+{
+    TalusFramesHead head = *talus_frames_writer_head(output->view);
+    head.quantum = 0.0;
+    for (int i = 0; i < output->format_count; i++)
+        TALUS_TRY(talus_format_add(output->format[i], &head, &output->snapshot));
+    return TALUS_OK;
+}
 
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/frames/" FRAME_NAME, output->dir, output->frames));
-    TalusStatus status = talus_vtp_write(path, world);
-    talus_release(path);
-    if (status != TALUS_OK)
-        return status;
-    TALUS_TRY(add_time(output, talus_world_time(world)));
-    return write_collection(output);
+    TalusHeadStore head = {0};
+    unsigned fields = output->fields | view_fields(output, world);
+    TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
+    TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
+    if (status == TALUS_OK)
+        status = talus_frames_add_snapshot(output->view, &head.head, &output->snapshot);
+    talus_frames_head_clear(&head);
+    return status == TALUS_OK ? add_to_formats(output) : status;
 }
+
+/* ---- rows ---- */
 
 static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
 {

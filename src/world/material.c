@@ -188,3 +188,19 @@ TalusShapeDef talus_world_shape(const TalusWorld *world, int index)
 {
     return world->shape[index].def;
 }
+
+int talus_world_material_count(const TalusWorld *world)
+{
+    return world->materials.count;
+}
+
+TalusMaterialDef talus_world_material(const TalusWorld *world, int index)
+{
+    const TalusMaterial *m = &world->materials.material[index];
+    TalusMaterialDef def = {.name = m->name,
+                            .friction = m->friction,
+                            .density = m->density,
+                            .stiffness = m->stiffness,
+                            .damping = m->damping};
+    return def;
+}

@@ -183,28 +183,3 @@ uint64_t talus_world_hash(const TalusWorld *world)
     }
     return hash;
 }
-
-int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count)
-{
-    const TalusContactList *list = talus_detector_contacts(world->detector);
-    const TalusBodies *bodies = &world->bodies;
-    int written = 0, total = 0;
-    for (int i = 0; i < list->count; i++) {
-        const TalusContact *c = &list->contact[i];
-        if (bodies->shape[c->a] < 0 || bodies->shape[c->b] < 0)
-            continue; /* removed since */
-        total++;
-        if (!out || written >= count)
-            continue;
-        TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, list, i).a);
-        out[written++] = (TalusContactState){
-            .a = talus_slot_id(bodies, c->a),
-            .b = talus_slot_id(bodies, c->b),
-            .point = talus_madd(on_a, 0.5 * c->gap, c->normal),
-            .normal = c->normal,
-            .impulse = list->impulse[i],
-            .gap = c->gap,
-        };
-    }
-    return total;
-}

@@ -1,6 +1,6 @@
 // What a figure shows, apart from how it is drawn: plot.ts draws lines on the screen, vector.ts as SVG.
 
-import { csv, power } from "./format";
+import { csv } from "./format";
 import type { Style } from "./palette";
 
 export interface Series {
@@ -103,41 +103,6 @@ export function range(lists: number[][], log: boolean, whole: boolean): Range {
   }
   const pad = max > min ? 0.03 * (max - min) : Math.abs(max) * 0.1 || 1;
   return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
-}
-
-export function ticks(min: number, max: number, log: boolean, most: number): number[] {
-  if (!log || max / min < 8) return linearTicks(min, max, most);
-  const low = Math.ceil(Math.log10(min) - 1e-9), high = Math.floor(Math.log10(max) + 1e-9);
-  const out: number[] = [];
-  if (high - low < 2) {
-    for (let d = low - 1; d <= high; d++)
-      for (const m of [1, 2, 5]) {
-        const v = Number(`${m}e${d}`);
-        if (v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9)) out.push(v);
-      }
-    return out;
-  }
-  const step = Math.ceil((high - low + 1) / Math.max(2, most));
-  for (let d = low; d <= high; d++) if (d % step === 0) out.push(Number(`1e${d}`));
-  return out;
-}
-
-function linearTicks(min: number, max: number, most: number): number[] {
-  const rough = (max - min) / Math.max(2, most);
-  const size = 10 ** Math.floor(Math.log10(rough));
-  const step = size * ([1, 2, 5, 10].find((m) => m * size >= rough) ?? 10);
-  const out: number[] = [];
-  for (let k = Math.ceil(min / step - 1e-9); k * step <= max + 1e-9 * step; k++)
-    out.push(Number((k * step).toPrecision(12)));
-  return out;
-}
-
-export function tickTexts(values: number[], log: boolean): string[] {
-  const sizes = values.filter((v) => v !== 0).map(Math.abs);
-  const wide = sizes.some((v) => v < 1e-3 || v >= 1e5);
-  if (log && wide) return values.map(power);
-  if (wide) return values.map((v) => (v === 0 ? "0" : String(Number(v.toPrecision(4)).toExponential()).replace("e+", "e")));
-  return values.map((v) => (Math.abs(v) >= 1e3 ? String(v).replace(/\B(?=(\d{3})+$)/g, ",") : String(v)));
 }
 
 export function chartCsv(chart: Chart): string {

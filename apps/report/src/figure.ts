@@ -1,10 +1,11 @@
 // A figure of the page: heading with its own controls, the plot, the legend, SVG and CSV for elsewhere,
 // and for print a drawing in lines instead of pixels.
 
+import { download, el, parseSvg, svgEl } from "../../look/dom";
+import { fileName } from "../../look/format";
+import { type Inks, LIGHT_INKS } from "../../look/inks";
 import { type Chart, chartCsv, type LineChart } from "./chart";
-import { download, el, parseSvg, svgEl } from "./dom";
-import { fileName } from "./format";
-import { colour, type Inks, LIGHT_INKS, type Style } from "./palette";
+import { colour, type Style } from "./palette";
 import { Plot } from "./plot";
 import { barSvg, chartSvg } from "./vector";
 
@@ -48,8 +49,8 @@ export class Figure {
     this.shown = chart.kind === "lines" ? { ...chart, series: chart.series.filter((s) => !this.legend.hidden.has(s.key)) }
       : { ...chart, rows: chart.rows.filter((r) => !this.legend.hidden.has(r.key)) };
     const actions = el("span", { class: "actions" },
-      el("button", { type: "button", title: "Save as a vector drawing", click: () => this.saveSvg() }, "SVG"),
-      el("button", { type: "button", title: "Save the numbers", click: () => this.saveCsv() }, "CSV"));
+      el("button", { type: "button", class: "button small", title: "Save as a vector drawing", click: () => this.saveSvg() }, "SVG"),
+      el("button", { type: "button", class: "button small", title: "Save the numbers", click: () => this.saveCsv() }, "CSV"));
     const legend = chart.kind === "lines" ? this.legendList(chart) : null;
     const controlsNow = () => [...this.node.querySelectorAll<HTMLElement>(".head select, .head input")];
     const focused = controlsNow().indexOf(document.activeElement as HTMLElement);
@@ -113,7 +114,7 @@ export class Figure {
         mouseenter: () => this.plot?.focus(s.key), mouseleave: () => this.plot?.focus(null),
       }, sample(s.style, this.inks()), el("span", { class: "name" }, s.label), value);
     });
-    const all = el("button", { type: "button", class: "all", click: () => this.showAll() }, "show all");
+    const all = el("button", { type: "button", class: "all button small", click: () => this.showAll() }, "show all");
     all.hidden = hidden.size === 0;
     return el("div", { class: "legend", role: "group", "aria-label": "Series" }, ...items, all);
   }

@@ -1,13 +1,14 @@
 // The page: reads its data, builds its sections once, and fills them anew whenever a choice changes.
 
+import { checkbox, type Choice, el, segmented, select } from "../../look/dom";
+import { capital, counted, integer, plain, power } from "../../look/format";
+import { DARK_INKS, type Inks, LIGHT_INKS } from "../../look/inks";
 import * as charts from "./charts";
 import type { Report } from "./data";
 import { COSTS, readReport } from "./data";
-import { checkbox, type Choice, el, segmented, select } from "./dom";
 import { Figure, type Legend } from "./figure";
-import { capital, counted, integer, plain, power, termsText } from "./format";
+import { termsText } from "./format";
 import { bestObjectives, sharedTerms } from "./measure";
-import { DARK_INKS, type Inks, LIGHT_INKS } from "./palette";
 import { chosen, COST_LABELS, type Item, readState, type State, THEMES, type Theme, writeState } from "./state";
 import { Table } from "./table";
 import * as tables from "./tables";
@@ -143,7 +144,7 @@ class App {
 
   private tableSection<Row>(id: string, title: string, table: Table<Row>): HTMLElement {
     return el("section", { id }, el("div", { class: "head" }, el("h2", {}, title),
-      el("span", { class: "actions" }, el("button", { type: "button", click: () => table.saveCsv() }, "CSV"))), table.node);
+      el("span", { class: "actions" }, el("button", { type: "button", class: "button small", click: () => table.saveCsv() }, "CSV"))), table.node);
   }
 
   private freeTable(data: Report["tables"][number]): HTMLElement {
@@ -223,7 +224,7 @@ class App {
     const spec = tables.runsTable(this.items, this.state, this.report, this.inks);
     this.runs.show(spec);
     this.runsHead.replaceChildren(el("h2", {}, "Runs"), el("span", { class: "subject" }, this.subject()),
-      el("span", { class: "actions" }, el("button", { type: "button", click: () => this.runs.saveCsv() }, "CSV")));
+      el("span", { class: "actions" }, el("button", { type: "button", class: "button small", click: () => this.runs.saveCsv() }, "CSV")));
   }
 
   private drawFigures(): void {

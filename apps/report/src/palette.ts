@@ -1,19 +1,18 @@
-// Seven hues that the common forms of colour blindness keep apart (after Okabe and Ito, darkened or
-// lightened for contrast with the ground), times seven dashes: 49 series before one repeats.
+// Seven hues times seven dashes: 49 series before one repeats.
+
+import { DARK_HUES, LIGHT_HUES } from "../../look/inks";
 
 export interface Style {
   hue: number;
   dash: number[]; // empty: solid
 }
 
-const LIGHT = ["#0064ad", "#d04a02", "#00845f", "#b24a8c", "#c08400", "#3d9fd6", "#3a3a3a"];
-const DARK = ["#6aa9ff", "#ff8b52", "#35c79c", "#e790c4", "#f0c04a", "#86d3ff", "#dcdcdc"];
 const DASHES = [[], [7, 3], [2, 2.5], [9, 3, 2, 3], [14, 4], [9, 3, 2, 3, 2, 3], [3, 6]];
 
 // What has no name to go by, such as problems.
 export function styleOf(index: number): Style {
-  const round = Math.floor(index / LIGHT.length);
-  return { hue: index % LIGHT.length, dash: DASHES[round % DASHES.length]! };
+  const round = Math.floor(index / LIGHT_HUES.length);
+  return { hue: index % LIGHT_HUES.length, dash: DASHES[round % DASHES.length]! };
 }
 
 // An algorithm looks alike in every report: its hue and dash. Those often drawn together have hues of
@@ -28,7 +27,7 @@ const ALGORITHMS = new Map<string, [hue: number, dash: number]>([
 function hashed(name: string): number {
   let sum = 0;
   for (const c of name) sum = (31 * sum + c.codePointAt(0)!) % 65521;
-  return sum % LIGHT.length;
+  return sum % LIGHT_HUES.length;
 }
 
 // "gs:omega=1.5" and "gs 1000" are variants of gs: its hue with the next dash that is free in this report.
@@ -37,11 +36,11 @@ const algorithm = (name: string): string => name.split(/[: ]/, 1)[0]!;
 export function solverStyles(names: string[]): Style[] {
   const taken = new Set<number>(), styles: Style[] = [];
   const take = (at: number, hue: number, first: number): void => {
-    const count = LIGHT.length * DASHES.length;
+    const count = LIGHT_HUES.length * DASHES.length;
     let dash = first, tries = 0;
     for (; taken.has(hue * DASHES.length + dash) && tries < count; tries++) {
       dash = (dash + 1) % DASHES.length;
-      if (dash === first) hue = (hue + 1) % LIGHT.length;
+      if (dash === first) hue = (hue + 1) % LIGHT_HUES.length;
     }
     taken.add(hue * DASHES.length + dash);
     styles[at] = { hue, dash: DASHES[dash]! };
@@ -56,22 +55,4 @@ export function solverStyles(names: string[]): Style[] {
   return styles;
 }
 
-export const colour = (style: Style, dark: boolean): string => (dark ? DARK : LIGHT)[style.hue]!;
-
-export interface Inks {
-  text: string;
-  muted: string;
-  axis: string;
-  grid: string;
-  bars: [string, string, string]; // mean, standard deviation, maximum
-  dark: boolean;
-}
-
-export const LIGHT_INKS: Inks = {
-  text: "#1c1c1a", muted: "#66655f", axis: "#8d8b83", grid: "#ebe9e2",
-  bars: ["#0b3c63", "#4d8fbf", "#bcd7ea"], dark: false,
-};
-export const DARK_INKS: Inks = {
-  text: "#e6e4dd", muted: "#a09e96", axis: "#6f6d66", grid: "#2c2c2a",
-  bars: ["#e3f1fb", "#6aa9d6", "#2b4a63"], dark: true,
-};
+export const colour = (style: Style, dark: boolean): string => (dark ? DARK_HUES : LIGHT_HUES)[style.hue]!;

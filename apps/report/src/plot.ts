@@ -1,10 +1,12 @@
 // A line chart on the screen, drawn by uPlot: zoom by dragging, the nearest point under the pointer.
 
 import uPlot from "uplot";
-import { type LineChart, type Range, type Series, thinned, ticks, tickTexts } from "./chart";
-import { el } from "./dom";
-import { significant } from "./format";
-import { colour, type Inks } from "./palette";
+import { el } from "../../look/dom";
+import { significant } from "../../look/format";
+import type { Inks } from "../../look/inks";
+import { ticks, tickTexts } from "../../look/ticks";
+import { type LineChart, type Range, type Series, thinned } from "./chart";
+import { colour } from "./palette";
 import { lineRanges } from "./vector";
 
 export interface PlotEvents {

@@ -1,7 +1,8 @@
 // Tables that sort by a click on the head of a column, scroll in a box of their own, and give CSV.
 
-import { download, el } from "./dom";
-import { csv, fileName } from "./format";
+import { download, el } from "../../look/dom";
+import { fileName } from "../../look/format";
+import { csv } from "./format";
 
 export interface TableColumn<Row> {
   key: string;

@@ -1,13 +1,15 @@
 // The tables of the page, from the runs in view.
 
+import { el, svgEl } from "../../look/dom";
+import { integer, plain, power, significant } from "../../look/format";
+import type { Inks } from "../../look/inks";
 import { points } from "./chart";
 import { coordinates } from "./charts";
 import { CONTACTS, type FreeTable, type Problem, type Report, type ResidualKey, type Run } from "./data";
-import { el, svgEl } from "./dom";
 import { sample } from "./figure";
-import { integer, limitsText, megabytes, plain, power, significant, termsText } from "./format";
+import { limitsText, megabytes, termsText } from "./format";
 import { costTo, geometricMean, profiles, sharedTerms } from "./measure";
-import { colour, type Inks } from "./palette";
+import { colour } from "./palette";
 import { COST_LABELS, type Item, type State } from "./state";
 import type { TableColumn, TableSpec } from "./table";
 

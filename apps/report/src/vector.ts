@@ -1,9 +1,11 @@
 // Charts as SVG text: for papers, for print, and on the screen for bars. Presentation attributes only,
 // so that the files need no style sheet and the page's policy on styles does not touch them.
 
-import { type BarChart, type Chart, type LineChart, type Range, range, thinned, ticks, tickTexts } from "./chart";
-import { significant } from "./format";
-import { colour, type Inks } from "./palette";
+import { significant } from "../../look/format";
+import type { Inks } from "../../look/inks";
+import { ticks, tickTexts } from "../../look/ticks";
+import { type BarChart, type Chart, type LineChart, type Range, range, thinned } from "./chart";
+import { colour } from "./palette";
 
 const escape = (s: string): string =>
   s.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]!)

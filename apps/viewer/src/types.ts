@@ -88,13 +88,15 @@ export type ViewName = "home" | "front" | "side" | "top";
 
 export interface Scale { low: number; high: number; log: boolean } // of a colour scale; categories have none
 
-export interface Clip { axis: Axis; at: number; flip: boolean } // `at` from 0 to 1 across the scene's bounds
+// `at` from 0 to 1 across the scene's bounds; not flipped, the side towards the viewer at "home" is cut away.
+export interface Clip { axis: Axis; at: number; flip: boolean }
 
 export interface Picked {
   row: number; index: number; generation: number;
 }
 
-export interface EngineStats { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number }
+// What the GPU was really given; `settled`: the picture on the screen will not get better by itself.
+export interface EngineStats { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number; settled: boolean }
 
 // Draws frames into a canvas; knows nothing of time, sliders or files.
 export interface Engine {
@@ -105,6 +107,7 @@ export interface Engine {
   setClip(clip: Clip | null): void;
   setContainer(how: Container): void;
   setTheme(dark: boolean): void;
+  setWhole(on: boolean): void;                        // motion in full resolution however long it takes: for films
   view(name: ViewName): void;                         // "home" fits all
   fit(): void;
   pick(x: number, y: number): Picked | null;          // CSS pixels within the canvas

@@ -1,0 +1,196 @@
+// The arrays inside a frame (docs/frames.md): found, inflated, taken out of their byte planes.
+
+import { viewOf } from "./file";
+
+export const enum Name {
+  index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
+  chain_a, chain_b, chain_force, chain_point,
+}
+const NAMES = ["", "index", "generation", "position", "velocity", "speed", "orientation", "radius", "shape", "material", "tag", "fixed", "layer",
+  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point"];
+
+const enum Type { integer = 1, bf16, f32 }
+
+// Type and components that each name must have.
+const FORMS: Record<number, [Type, number]> = {
+  [Name.index]: [Type.integer, 1], [Name.generation]: [Type.integer, 1], [Name.position]: [Type.integer, 3], [Name.velocity]: [Type.bf16, 3],
+  [Name.speed]: [Type.bf16, 1], [Name.orientation]: [Type.integer, 4], [Name.radius]: [Type.f32, 1], [Name.shape]: [Type.integer, 1],
+  [Name.material]: [Type.integer, 1], [Name.tag]: [Type.integer, 1], [Name.fixed]: [Type.integer, 1], [Name.layer]: [Type.integer, 1],
+  [Name.force]: [Type.bf16, 1], [Name.touching]: [Type.integer, 1], [Name.chain_a]: [Type.integer, 1], [Name.chain_b]: [Type.integer, 1],
+  [Name.chain_force]: [Type.bf16, 1], [Name.chain_point]: [Type.integer, 3],
+};
+
+// Bodies and chains together per byte of a frame: writers fill up frames that would have more, so that no small
+// file can ask for much memory.
+const MOST_PER_BYTE = 8;
+
+interface Place { type: Type; components: number; prediction: number; width: number; deflated: boolean; tuples: number; data: Uint8Array }
+
+function placeOf(view: DataView, at: number, payload: Uint8Array, label: string): Place {
+  const u8 = (k: number): number => view.getUint8(at + k);
+  const bytes = view.getUint32(at + 12, true);
+  if (bytes > payload.length - at - 16) throw new Error(`${label}: ${bytes} bytes of data, of which ${payload.length - at - 16} are there`);
+  return {
+    type: u8(1), components: u8(2), prediction: u8(3), width: u8(4), deflated: u8(5) === 1, tuples: view.getUint32(at + 8, true),
+    data: payload.subarray(at + 16, at + 16 + bytes),
+  };
+}
+
+function checkForm(p: Place, name: number, coding: number, label: string): void {
+  const [type, components] = FORMS[name]!;
+  if (p.type !== type || p.components !== components) throw new Error(`${label}: type ${p.type} with ${p.components} components; expected ${type} with ${components}`);
+  const widths = type === Type.integer ? [1, 2, 4] : type === Type.bf16 ? [2] : [4];
+  if (!widths.includes(p.width)) throw new Error(`${label}: values of ${p.width} bytes; expected ${widths.join(" or ")}`);
+  if (p.prediction > 2 || (type !== Type.integer && p.prediction !== 0)) throw new Error(`${label}: prediction ${p.prediction} is not one that it can have`);
+  if (coding > 1) throw new Error(`${label}: coding ${coding}; expected 0 (stored) or 1 (zlib)`);
+}
+
+// Lets the page breathe: decoding a large frame must not hold it for longer than a few pictures.
+let breath = 0;
+export async function breathe(): Promise<void> {
+  const now = performance.now();
+  if (now - breath < 12) return;
+  await new Promise((done) => setTimeout(done));
+  breath = performance.now();
+}
+
+// Inflates to exactly `size` bytes. What the stream gives is counted as it comes, so that a few bytes
+// that claim to be gigabytes cost nothing.
+async function inflate(data: Uint8Array, size: number, label: string): Promise<Uint8Array> {
+  const stream = new DecompressionStream("deflate");
+  const writer = stream.writable.getWriter();
+  // Faults of the data also reach the reader below, where they are reported.
+  writer.write(data as Uint8Array<ArrayBuffer>).catch(() => {});
+  writer.close().catch(() => {});
+  const reader = stream.readable.getReader();
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new Error(`${label}: its deflated data are damaged`);
+    });
+    if (done) break;
+    total += value.length;
+    if (total > size) {
+      reader.cancel().catch(() => {});
+      throw new Error(`${label}: inflates to more than the ${size} bytes that it should have`);
+    }
+    parts.push(value);
+  }
+  if (total !== size) throw new Error(`${label}: inflates to ${total} bytes; expected ${size}`);
+  if (parts.length === 1) return parts[0]!;
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+// The values of one component as they are on disk, unsigned.
+function gather(planes: Uint8Array, component: number, width: number, n: number, out: Uint32Array): void {
+  const p = component * width * n;
+  if (width === 1) {
+    for (let i = 0; i < n; i++) out[i] = planes[p + i]!;
+  } else if (width === 2) {
+    for (let i = 0; i < n; i++) out[i] = planes[p + i]! | (planes[p + n + i]! << 8);
+  } else {
+    for (let i = 0; i < n; i++) out[i] = planes[p + i]! | (planes[p + n + i]! << 8) | (planes[p + 2 * n + i]! << 16) | (planes[p + 3 * n + i]! << 24);
+  }
+}
+
+// What prediction 2 goes by: tuples of the frame before, and for each tuple its row there, -1 for none; no
+// rows: the same row.
+export interface Before { values: Int32Array; rows: Int32Array | null }
+
+export class Arrays {
+  readonly bodies: number;
+  readonly contacts: number;
+  #places = new Map<number, Place>();
+
+  constructor(payload: Uint8Array) {
+    if (payload.length < 16) throw new Error(`frame of ${payload.length} bytes; its counts alone take 16`);
+    const view = viewOf(payload);
+    this.bodies = view.getUint32(0, true);
+    this.contacts = view.getUint32(4, true);
+    const arrays = view.getUint32(8, true);
+    let at = 16;
+    for (let k = 0; k < arrays; k++) {
+      if (at + 16 > payload.length) throw new Error(`frame says ${arrays} arrays; it ends within number ${k + 1}`);
+      const name = view.getUint8(at), label = `array ${NAMES[name] || name}`;
+      const place = placeOf(view, at, payload, label);
+      if (FORMS[name]) {
+        checkForm(place, name, view.getUint8(at + 5), label);
+        if (this.#places.has(name)) throw new Error(`${label}: it is there twice`);
+        this.#places.set(name, place);
+      }
+      at += 16 + Math.ceil(place.data.length / 8) * 8;
+    }
+    const most = MOST_PER_BYTE * payload.length, chains = this.tuples(Name.chain_a);
+    if (this.bodies + chains > most) throw new Error(`frame of ${payload.length} bytes that claims ${this.bodies} bodies and ${chains} chains; at most ${most} are read`);
+  }
+
+  has(name: Name): boolean {
+    return this.#places.has(name);
+  }
+
+  tuples(name: Name): number {
+    return this.#places.get(name)?.tuples ?? 0;
+  }
+
+  // The inflated planes of an array that must have n tuples; null where it is not there.
+  async #planes(name: Name, n: number): Promise<[Place, Uint8Array] | null> {
+    const p = this.#places.get(name), label = `array ${NAMES[name]}`;
+    if (!p) return null;
+    if (p.tuples !== n) throw new Error(`${label}: ${p.tuples} tuples; expected ${n}`);
+    const size = n * p.components * p.width;
+    if (!p.deflated && p.data.length !== size) throw new Error(`${label}: ${p.data.length} bytes; expected ${size}`);
+    await breathe();
+    return [p, p.deflated ? await inflate(p.data, size, label) : p.data];
+  }
+
+  async integers(name: Name, n: number, before: Before | null = null): Promise<Int32Array | null> {
+    const found = await this.#planes(name, n);
+    if (!found) return null;
+    const [p, planes] = found, k = p.components;
+    if (p.prediction === 2 && !before) throw new Error(`array ${NAMES[name]}: predicted from a frame before, and there is none`);
+    const out = new Int32Array(n * k), raw = new Uint32Array(n);
+    for (let c = 0; c < k; c++) {
+      gather(planes, c, p.width, n, raw);
+      if (p.prediction === 1) {
+        for (let i = 0, at = c, last = 0; i < n; i++, at += k) out[at] = last = (last + ((raw[i]! >>> 1) ^ -(raw[i]! & 1))) | 0;
+      } else {
+        for (let i = 0, at = c; i < n; i++, at += k) out[at] = (raw[i]! >>> 1) ^ -(raw[i]! & 1);
+      }
+    }
+    if (p.prediction === 2 && before) addBefore(out, before, n, k);
+    return out;
+  }
+
+  async floats(name: Name, n: number): Promise<Float32Array | null> {
+    const found = await this.#planes(name, n);
+    if (!found) return null;
+    const [p, planes] = found, k = p.components;
+    const out = new Float32Array(n * k), bits = new Uint32Array(out.buffer), raw = k === 1 ? bits : new Uint32Array(n);
+    const shift = p.type === Type.bf16 ? 16 : 0;
+    for (let c = 0; c < k; c++) {
+      gather(planes, c, p.width, n, raw);
+      for (let i = 0, at = c; i < n; i++, at += k) bits[at] = raw[i]! << shift;
+    }
+    return out;
+  }
+}
+
+function addBefore(out: Int32Array, before: Before, n: number, k: number): void {
+  const { values, rows } = before;
+  if (!rows) {
+    for (let i = 0; i < n * k; i++) out[i] = (out[i]! + values[i]!) | 0;
+    return;
+  }
+  for (let i = 0; i < n; i++) {
+    const row = rows[i]!;
+    if (row < 0) continue;
+    for (let c = 0; c < k; c++) out[i * k + c] = (out[i * k + c]! + values[row * k + c]!) | 0;
+  }
+}

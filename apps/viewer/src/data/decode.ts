@@ -1,0 +1,230 @@
+// A frame chunk into the arrays that are shown. A frame that is not a key frame builds on the one before it.
+// Arrays that have not changed are shared between frames, which keeps a long row of decoded frames small.
+
+import type { Chains, Frame, Head } from "../types";
+import { Arrays, Name, type Before } from "./arrays";
+import { openChunk } from "./file";
+
+// A frame with the numbers that the next one is predicted from.
+export interface Decoded {
+  frame: Frame;
+  grid: Int32Array;  // positions in quanta, 3 per body
+  turns: Int32Array; // orientations times 32767, 4 per body that is not a sphere
+  bytes: number;     // of memory that this frame does not share with the one before
+}
+
+function sameInts(a: Uint32Array | Int32Array, b: Uint32Array | Int32Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+interface Population {
+  index: Uint32Array;
+  generation: Uint32Array;
+  rows: Int32Array | null; // each body's row in the frame before, -1 for none; null: the same rows
+  fresh: number;           // bodies that the frame before does not have
+}
+
+async function readPopulation(arrays: Arrays, key: boolean, before: Decoded | null): Promise<Population> {
+  const n = arrays.bodies;
+  const i = await arrays.integers(Name.index, n), g = await arrays.integers(Name.generation, n);
+  if (!i || !g) throw new Error(`frame without the array ${i ? "generation" : "index"}`);
+  const index = new Uint32Array(i.buffer), generation = new Uint32Array(g.buffer);
+  for (let k = 1; k < n; k++) {
+    if (index[k]! <= index[k - 1]!) throw new Error(`array index: ${index[k]} in row ${k} after ${index[k - 1]}; it must ascend`);
+  }
+  const old = before?.frame;
+  const same = old !== undefined && sameInts(index, old.index) && sameInts(generation, old.generation);
+  const ids = same ? { index: old.index, generation: old.generation } : { index, generation };
+  if (key || !old) return { ...ids, rows: new Int32Array(n).fill(-1), fresh: n };
+  if (same) return { ...ids, rows: null, fresh: 0 };
+  const rows = new Int32Array(n);
+  let fresh = 0;
+  for (let k = 0, o = 0; k < n; k++) {
+    while (o < old.count && old.index[o]! < index[k]!) o++;
+    const found = o < old.count && old.index[o] === index[k] && old.generation[o] === generation[k];
+    rows[k] = found ? o : -1;
+    if (!found) fresh++;
+  }
+  return { ...ids, rows, fresh };
+}
+
+type Kept = Pick<Frame, "radius" | "shape" | "material" | "tag" | "fixed" | "layer">;
+type Column = Float32Array | Uint16Array | Int32Array | Uint8Array;
+
+// New bodies bring their values; the others keep what they had.
+function merge<T extends Column>(out: T, rows: Int32Array, news: ArrayLike<number> | null, old: T | undefined): T {
+  for (let k = 0, next = 0; k < rows.length; k++) {
+    const row = rows[k]!;
+    out[k] = row >= 0 && old ? old[row]! : news ? news[next++]! : 0;
+  }
+  return out;
+}
+
+function checkNumbers(name: string, values: Int32Array | null, count: number): void {
+  for (let k = 0; values && k < values.length; k++) {
+    if (values[k]! < 0 || values[k]! >= count) throw new Error(`array ${name}: number ${values[k]}; the head has ${count} of them`);
+  }
+}
+
+async function readKept(arrays: Arrays, head: Head, people: Population, before: Frame | null): Promise<Kept> {
+  const { rows, fresh: n } = people;
+  const radius = await arrays.floats(Name.radius, n), shape = await arrays.integers(Name.shape, n);
+  if (n > 0 && (!radius || !shape)) throw new Error(`frame with ${n} new bodies and without their ${radius ? "shape" : "radius"}`);
+  const material = await arrays.integers(Name.material, n), tag = await arrays.integers(Name.tag, n);
+  const fixed = await arrays.integers(Name.fixed, n), layer = await arrays.integers(Name.layer, n);
+  checkNumbers("shape", shape, head.shapes.length);
+  checkNumbers("material", material, head.materials.length);
+  if (!rows) {
+    const { radius, shape, material, tag, fixed, layer } = before!;
+    return { radius, shape, material, tag, fixed, layer };
+  }
+  const count = rows.length;
+  return {
+    radius: merge(new Float32Array(count), rows, radius, before?.radius),
+    shape: merge(new Uint16Array(count), rows, shape, before?.shape),
+    material: merge(new Uint16Array(count), rows, material, before?.material),
+    tag: merge(new Int32Array(count), rows, tag, before?.tag),
+    fixed: merge(new Uint8Array(count), rows, fixed, before?.fixed),
+    layer: merge(new Uint8Array(count), rows, layer, before?.layer),
+  };
+}
+
+// Key frames repeat what has not changed; the copy is dropped again.
+function shareKept(now: Kept, before: Frame): Kept {
+  const same = <T extends Column>(a: T, b: T): T => {
+    if (a === b || a.length !== b.length) return a;
+    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return a;
+    return b;
+  };
+  return {
+    radius: same(now.radius, before.radius), shape: same(now.shape, before.shape), material: same(now.material, before.material),
+    tag: same(now.tag, before.tag), fixed: same(now.fixed, before.fixed), layer: same(now.layer, before.layer),
+  };
+}
+
+// Which bodies are not spheres.
+function rowsWithTurn(head: Head, shape: Uint16Array): Int32Array {
+  const turning = head.shapes.map((s) => s.kind !== "sphere");
+  if (!turning.includes(true)) return new Int32Array(0);
+  let n = 0;
+  for (let k = 0; k < shape.length; k++) if (turning[shape[k]!]) n++;
+  const rows = new Int32Array(n);
+  n = 0;
+  for (let k = 0; k < shape.length; k++) if (turning[shape[k]!]) rows[n++] = k;
+  return rows;
+}
+
+// For each turned body its place among the turned bodies of the frame before.
+function turnsBefore(turned: Int32Array, people: Population, before: Decoded): Before {
+  if (!people.rows) return { values: before.turns, rows: null };
+  const old = before.frame, place = new Int32Array(old.count).fill(-1);
+  rowsWithTurn(old.head, old.shape).forEach((row, k) => (place[row] = k));
+  const rows = turned.map((row) => {
+    const o = people.rows![row]!;
+    return o < 0 ? -1 : place[o]!;
+  });
+  return { values: before.turns, rows };
+}
+
+function unitQuaternions(count: number, turned: Int32Array, turns: Int32Array): Float32Array {
+  const out = new Float32Array(4 * count);
+  for (let k = 0; k < count; k++) out[4 * k] = 1;
+  for (let k = 0; k < turned.length; k++) {
+    const w = turns[4 * k]!, x = turns[4 * k + 1]!, y = turns[4 * k + 2]!, z = turns[4 * k + 3]!;
+    const length = Math.hypot(w, x, y, z);
+    if (length === 0) continue;
+    const at = 4 * turned[k]!;
+    out[at] = w / length;
+    out[at + 1] = x / length;
+    out[at + 2] = y / length;
+    out[at + 3] = z / length;
+  }
+  return out;
+}
+
+function lengths(v: Float32Array): Float32Array {
+  const out = new Float32Array(v.length / 3);
+  for (let i = 0, k = 0; i < out.length; i++, k += 3) out[i] = Math.sqrt(v[k]! * v[k]! + v[k + 1]! * v[k + 1]! + v[k + 2]! * v[k + 2]!);
+  return out;
+}
+
+function scaled(grid: Int32Array, quantum: number): Float32Array {
+  const out = new Float32Array(grid.length);
+  for (let i = 0; i < out.length; i++) out[i] = grid[i]! * quantum;
+  return out;
+}
+
+async function readChains(arrays: Arrays, head: Head, position: Float32Array, fixed: Uint8Array): Promise<Chains | null> {
+  if (head.detail === "lean") return null;
+  const n = arrays.tuples(Name.chain_a), bodies = arrays.bodies;
+  const a = await arrays.integers(Name.chain_a, n), b = await arrays.integers(Name.chain_b, n), force = await arrays.floats(Name.chain_force, n);
+  const chains: Chains = { count: n, from: new Float32Array(3 * n), to: new Float32Array(3 * n), force: force ?? new Float32Array(0) };
+  if (n === 0) return chains;
+  if (!a || !b || !force) throw new Error("frame with chain_a and without chain_b or chain_force");
+  let walls = 0;
+  for (let k = 0; k < n; k++) {
+    const second = a[k]! + b[k]!;
+    if (a[k]! < 0 || a[k]! >= bodies || second < 0 || second >= bodies) throw new Error(`chain ${k}: rows ${a[k]} and ${second}; the frame has ${bodies} bodies`);
+    if (fixed[second]) walls++;
+  }
+  const point = await arrays.integers(Name.chain_point, walls);
+  if (walls > 0 && !point) throw new Error("frame with chains to fixed bodies and without chain_point");
+  for (let k = 0, wall = 0; k < n; k++) {
+    const i = 3 * a[k]!, j = 3 * (a[k]! + b[k]!), toWall = fixed[a[k]! + b[k]!] !== 0;
+    for (let c = 0; c < 3; c++) {
+      chains.from[3 * k + c] = position[i + c]!;
+      chains.to[3 * k + c] = toWall ? position[i + c]! + point![3 * wall + c]! * head.quantum : position[j + c]!;
+    }
+    if (toWall) wall++;
+  }
+  return chains;
+}
+
+// Bytes of a frame's arrays that are not those of the frame before.
+function ownBytes(now: Decoded, before: Decoded | null): number {
+  const arrays = (d: Decoded): ArrayBufferLike[] => [...Object.values(d.frame), d.grid, d.turns, ...Object.values(d.frame.chains ?? {})]
+    .filter((v): v is Float32Array => ArrayBuffer.isView(v)).map((v) => v.buffer);
+  const known = new Set(before ? arrays(before) : []);
+  return arrays(now).reduce((sum, b) => sum + (known.has(b) ? 0 : b.byteLength), 0);
+}
+
+// Decodes the frame in `bytes`, a whole chunk. `before`, the frame before it, is needed unless this is a key
+// frame; given with a key frame it only saves memory.
+export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded | null): Promise<Decoded> {
+  const chunk = openChunk(bytes);
+  if (chunk.kind !== "frame") throw new Error("a head stands where a frame should");
+  const arrays = new Arrays(chunk.payload);
+  const base = chunk.key ? null : before;
+  if (!chunk.key && !before) throw new Error("frame that needs the one before it, which is not there");
+
+  const people = await readPopulation(arrays, chunk.key, before);
+  let kept = await readKept(arrays, head, people, base?.frame ?? null);
+  if (chunk.key && before) kept = shareKept(kept, before.frame);
+  const grid = await arrays.integers(Name.position, arrays.bodies, base && { values: base.grid, rows: people.rows });
+  if (!grid) throw new Error("frame without the array position");
+
+  const turned = rowsWithTurn(head, kept.shape);
+  let turns = await arrays.integers(Name.orientation, turned.length, base && turnsBefore(turned, people, base));
+  if (!turns && turned.length > 0) throw new Error(`frame with ${turned.length} bodies that are not spheres and without the array orientation`);
+  turns ??= new Int32Array(0);
+  const still = before !== null && kept.shape === before.frame.shape && sameInts(turns, before.turns);
+  const orientation = still ? before.frame.orientation : unitQuaternions(arrays.bodies, turned, turns);
+
+  const position = scaled(grid, head.quantum);
+  const velocity = await arrays.floats(Name.velocity, arrays.bodies);
+  const touching = await arrays.integers(Name.touching, arrays.bodies);
+  const frame: Frame = {
+    head, time: chunk.time, step: chunk.step, count: arrays.bodies, contacts: arrays.contacts,
+    index: people.index, generation: people.generation, position, orientation, velocity,
+    speed: velocity ? lengths(velocity) : (await arrays.floats(Name.speed, arrays.bodies)) ?? new Float32Array(arrays.bodies),
+    force: (await arrays.floats(Name.force, arrays.bodies)) ?? new Float32Array(arrays.bodies),
+    touching: touching && new Uint8Array(touching),
+    ...kept,
+    chains: await readChains(arrays, head, position, kept.fixed),
+  };
+  const decoded: Decoded = { frame, grid, turns, bytes: 0 };
+  decoded.bytes = ownBytes(decoded, before);
+  return decoded;
+}

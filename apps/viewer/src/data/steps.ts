@@ -1,0 +1,46 @@
+// What each step was like, as columns that grow.
+
+import type { Steps } from "../types";
+
+export const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed"] as const;
+type Column = (typeof COLUMNS)[number];
+
+// As it comes in the page and from the server: null where a value is not finite.
+export type StepsJson = { rows: number } & Partial<Record<Column, (number | null)[] | null>>;
+
+export class StepsTable implements Steps {
+  rows = 0;
+  time!: Float64Array; kinetic!: Float64Array; potential!: Float64Array; contacts!: Float64Array; bodies!: Float64Array;
+  residual!: Float64Array; tolerance!: Float64Array; iterations!: Float64Array; penetration!: Float64Array; missed!: Float64Array;
+  #room = new Map<Column, Float64Array>();
+
+  constructor() {
+    this.clear();
+  }
+
+  clear(): void {
+    this.rows = 0;
+    for (const c of COLUMNS) this.#room.set(c, new Float64Array(0));
+    this.#publish();
+  }
+
+  append(json: StepsJson): void {
+    const more = Number.isInteger(json.rows) && json.rows > 0 ? json.rows : 0, rows = this.rows + more;
+    for (const c of COLUMNS) {
+      let room = this.#room.get(c)!;
+      if (room.length < rows) {
+        const larger = new Float64Array(Math.max(rows, 2 * room.length));
+        larger.set(room.subarray(0, this.rows));
+        this.#room.set(c, (room = larger));
+      }
+      const values = json[c] ?? [];
+      for (let k = 0; k < more; k++) room[this.rows + k] = values[k] ?? NaN;
+    }
+    this.rows = rows;
+    this.#publish();
+  }
+
+  #publish(): void {
+    for (const c of COLUMNS) this[c] = this.#room.get(c)!.subarray(0, this.rows);
+  }
+}

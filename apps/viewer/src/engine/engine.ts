@@ -1,0 +1,509 @@
+// Draws frames into a canvas with three.js. Pictures are made only when something has changed: quick ones while it
+// moves, better ones once it rests.
+
+import { Color, DataTexture, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
+import type { Clip, ColourBy, Container, Engine, EngineStats, Frame, Head, Picked, Scale, Vec3, ViewName } from "../types";
+import { boundsOf, farthest, positionOf } from "./bounds";
+import { Controls, Orbit } from "./camera";
+import { colourMap, colourValues, isCategory, MAP_WIDTH, scaleOf } from "./colour";
+import { createShared } from "./glsl";
+import { ChainLines, Lines } from "./lines";
+import { Ring } from "./marker";
+import { CHAINS, DARK, GHOST, KEY, LIGHT, rgb, sequentialAt, toLinear, VIEWS } from "./palette";
+import { pickSolids, pickSpheres, pickWalls, spanOf, type Cut } from "./pick";
+import { Pipeline } from "./pipeline";
+import { planeInView, Shadow } from "./shadow";
+import { Solids } from "./solids";
+import { Spheres } from "./spheres";
+import { add, centre, diagonal, direction, dot, frameAbout, joined, sub, type Box } from "./vector";
+import { outlineOf, Walls } from "./walls";
+
+export type Quality = "full" | "plain";
+
+const REST = 140;                      // ms without change before better pictures are made
+const SAMPLES = { full: 16, plain: 8 }; // pictures averaged at rest
+const LONGEST_REST = 4000;             // ms spent on them, where each takes its time
+const LONGEST_STILL = 20000;
+const SLOW = 45, QUICK = 14;           // ms of a picture above and below which motion is drawn coarser or finer
+const RATIOS = [1, 0.75, 0.5, 0.35];   // of the screen's resolution, coarser and coarser
+const MOST_PIXELS = 32e6;              // of a still
+const EARLY_DEPTH = "EXT_conservative_depth";
+
+// A renderer without a GPU can do all of it, but not in time.
+function qualityOf(renderer: WebGLRenderer): Quality {
+  const gl = renderer.getContext(), info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : gl.getParameter(gl.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? "plain" : "full";
+}
+
+interface Rows { spheres: Int32Array; boxes: Int32Array; cylinders: Int32Array; walls: Int32Array }
+
+function sortRows(frame: Frame): Rows {
+  const kinds = frame.head.shapes.map((s) => s.kind), code = kinds.map((k) => (k === "sphere" ? 0 : k === "box" ? 1 : k === "cylinder" ? 2 : 3));
+  const of = new Uint8Array(frame.count), counts = [0, 0, 0, 0];
+  for (let i = 0; i < frame.count; i++) {
+    const c = code[frame.shape[i]!]!;
+    of[i] = c > 0 && frame.fixed[i] ? 3 : c;
+    counts[of[i]!]!++;
+  }
+  const rows = counts.map((n) => new Int32Array(n)), at = [0, 0, 0, 0];
+  for (let i = 0; i < frame.count; i++) rows[of[i]!]![at[of[i]!]!++] = i;
+  return { spheres: rows[0]!, boxes: rows[1]!, cylinders: rows[2]!, walls: rows[3]! };
+}
+
+class ThreeEngine implements Engine {
+  readonly canvas: HTMLCanvasElement;
+  scale: Scale | null = null;
+  #renderer: WebGLRenderer;
+  #quality: Quality;
+  #pipeline: Pipeline;
+  #shared = createShared();
+  #shadow: Shadow;
+  #scene = new Scene();
+  #camera = new PerspectiveCamera();
+  #orbit = new Orbit();
+  #controls: Controls;
+  #spheres: Spheres;
+  #solids: Solids;
+  #walls: Walls;
+  #chainLines: ChainLines;
+  #ring: Ring;
+  #outlines: Lines[]; // of the selected body: seen through everything, and where nothing hides it
+  #chainMap = new DataTexture(new Uint8Array(4 * MAP_WIDTH), MAP_WIDTH, 1);
+
+  #frame: Frame | null = null;
+  #rows: Rows | null = null;
+  #values = new Float32Array(0);
+  #bounds: Box = { lo: [0, 0, 0], hi: [1, 1, 1] }; // of all that was shown so far
+  #origin: Vec3 = [0, 0, 0];
+  #touched = false; // the camera has been moved by somebody
+  #alive = false;   // there was something that moves
+  #reach = 1; // from the middle of the bounds to the farthest body
+  #by: ColourBy = "speed";
+  #wantedScale: Scale | null = null;
+  #chains = { on: false, threshold: 1 };
+  #clip: Clip | null = null;
+  #dark = false;
+  #selected: { index: number; generation: number } | null = null;
+  #listeners: (() => void)[] = [];
+
+  #asked = 0;     // the animation frame that was asked for
+  #changed = true; // since the last picture
+  #sample = 0;    // of the average at rest
+  #restFrom = 0;
+  #rested = false; // no better picture is to come
+  #lastChange = 0;
+  #level = 0;     // of RATIOS, while moving
+  #whole = false; // motion is drawn in full however long it takes
+  #ratio = 0;
+  #fence: WebGLSync | null = null;
+  #fenceFrom = 0;
+  #frameMs = 0;
+  #slow = 0;      // slow pictures in a row
+  #lost = false;
+
+  constructor(canvas: HTMLCanvasElement, quality: Quality | null) {
+    this.canvas = canvas;
+    this.#renderer = new WebGLRenderer({ canvas, antialias: false, alpha: false, powerPreference: "high-performance" });
+    this.#renderer.autoClear = false;
+    this.#renderer.outputColorSpace = LinearSRGBColorSpace; // shaders and clear colours give what the screen shall show
+    this.#quality = quality ?? qualityOf(this.#renderer);
+    const full = this.#quality === "full";
+    this.#pipeline = new Pipeline(this.#renderer, full);
+    this.#shadow = new Shadow(this.#shared, full ? 2048 : 1024);
+    this.#spheres = new Spheres(this.#shared, this.#shadow.clip, this.#renderer.extensions.has(EARLY_DEPTH));
+    this.#spheres.setSmooth(full);
+    this.#solids = new Solids(this.#shared, this.#shadow.clip);
+    this.#walls = new Walls(this.#shared);
+    this.#chainMap.minFilter = this.#chainMap.magFilter = LinearFilter;
+    this.#chainLines = new ChainLines(this.#shared, { value: this.#chainMap });
+    this.#ring = new Ring(this.#shared);
+    this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
+    this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
+    this.#scene.add(this.#spheres.mesh, ...this.#solids.kinds.map((k) => k.mesh), this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh, ...this.#outlines.map((o) => o.mesh));
+    this.#shadow.scene.add(this.#spheres.shadow, ...this.#solids.kinds.map((k) => k.shadow));
+    for (const scene of [this.#scene, this.#shadow.scene]) scene.matrixWorldAutoUpdate = false; // nothing is placed but by its own coordinates
+    this.#camera.matrixAutoUpdate = this.#camera.matrixWorldAutoUpdate = false;
+    this.#controls = new Controls(canvas, this.#orbit, () => {
+      this.#touched = true;
+      this.#cameraMoved();
+    });
+    canvas.addEventListener("webglcontextlost", this.#onLost);
+    canvas.addEventListener("webglcontextrestored", this.#onRestored);
+    this.setTheme(false);
+    this.resize();
+  }
+
+  #onLost = (): void => {
+    this.#lost = true;
+    this.#fence = null;
+  };
+  #onRestored = (): void => {
+    this.#lost = false;
+    this.#renderer.extensions.has(EARLY_DEPTH); // has to be asked for again
+    this.#shadow.stale();
+    this.draw();
+  };
+
+  get stats(): EngineStats {
+    return {
+      bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count, meshes: this.#solids.count + (this.#rows?.walls.length ?? 0), chains: this.#chainLines.count, frameMs: this.#frameMs, settled: !this.#changed && this.#rested,
+    };
+  }
+
+  /* ---- what is shown ---- */
+
+  show(frame: Frame): void {
+    const first = this.#frame === null, newHead = this.#frame?.head !== frame.head;
+    const regrouped = newHead || this.#frame?.shape !== frame.shape || this.#frame?.fixed !== frame.fixed;
+    if (newHead) this.#moveOrigin(frame.head);
+    this.#frame = frame;
+    if (regrouped || !this.#rows) this.#rows = sortRows(frame);
+    const opening = first || (!this.#touched && !this.#alive);
+    this.#alive = frame.fixed.includes(0);
+    if (opening) this.#setBounds(boundsOf(frame));
+    const { spheres, boxes, cylinders } = this.#rows;
+    this.#reach = farthest(frame, centre(this.#bounds));
+    this.#spheres.show(frame, spheres);
+    this.#solids.show(frame, boxes, cylinders);
+    this.#showWalls();
+    this.#recolour();
+    this.#showChains();
+    this.#showSelected();
+    this.#shadow.stale();
+    if (opening) this.#aim(VIEWS.home);
+    this.draw();
+  }
+
+  // Coordinates are relative to the head's origin; a new head may have another.
+  #moveOrigin(head: Head): void {
+    this.#orbit.axes = frameAbout(head.gravity);
+    const by = sub(this.#origin, head.origin);
+    this.#origin = head.origin;
+    this.#bounds = { lo: add(this.#bounds.lo, by), hi: add(this.#bounds.hi, by) };
+    this.#orbit.target = add(this.#orbit.target, by);
+  }
+
+  #showWalls(): void {
+    if (this.#frame && this.#rows) this.#walls.show(this.#frame, this.#rows.walls, this.#bounds, this.#orbit.axes);
+  }
+
+  #setBounds(box: Box): void {
+    this.#bounds = box;
+    this.#orbit.nearest = 1e-3 * diagonal(this.#bounds);
+    this.#orbit.farthest = 40 * diagonal(this.#bounds);
+    this.#shadow.stale();
+  }
+
+  setColour(by: ColourBy, scale: Scale | null): void {
+    this.#by = by;
+    this.#wantedScale = scale;
+    this.#recolour();
+    this.draw();
+  }
+
+  #recolour(): void {
+    const frame = this.#frame;
+    if (!frame) return;
+    if (this.#values.length < frame.count) this.#values = new Float32Array(Math.ceil(1.25 * frame.count));
+    colourValues(frame, this.#by, this.#values);
+    this.#spheres.colour(this.#values);
+    this.#solids.colour(this.#values);
+    this.scale = isCategory(this.#by) ? null : this.#wantedScale ?? scaleOf(frame, this.#by);
+    this.#setMap();
+  }
+
+  #setMap(): void {
+    const map = colourMap(this.#by, this.scale, this.#dark ? DARK : LIGHT), texture = this.#shared.uMap.value;
+    (texture.image.data as Uint8Array).set(map.texels);
+    texture.minFilter = texture.magFilter = map.smooth ? LinearFilter : NearestFilter;
+    texture.needsUpdate = true;
+    const value = (x: number): number => (map.log ? Math.log(Math.max(x, 1e-30)) : x);
+    const span = value(map.high) - value(map.low);
+    this.#shared.uMapPlace.value.set(map.first, map.last, value(map.low), span > 0 ? 1 / span : 0);
+    this.#shared.uMapLog.value = map.log ? 1 : 0;
+  }
+
+  setChains(on: boolean, threshold: number): void {
+    this.#chains = { on, threshold };
+    this.#showChains();
+    this.draw();
+  }
+
+  #showChains(): void {
+    const chains = this.#frame?.chains, on = this.#chains.on && !!chains;
+    if (on) this.#chainLines.show(chains, this.#chains.threshold, this.#frame!.head.radius);
+    else this.#chainLines.hide();
+    this.#shared.uFade.value = on ? CHAINS.bodies : 1;
+  }
+
+  setClip(clip: Clip | null): void {
+    if ((clip === null) !== (this.#clip === null)) this.#solids.setCut(clip !== null);
+    this.#clip = clip;
+    this.draw();
+  }
+
+  // The clip plane in the scene's frame. Not flipped, it takes away what lies towards the viewer at home.
+  get #cut(): Cut | null {
+    if (!this.#clip) return null;
+    const c = { x: 0, y: 1, z: 2 }[this.#clip.axis], { lo, hi } = this.#bounds;
+    const home = direction(this.#orbit.axes, VIEWS.home.azimuth, VIEWS.home.elevation)[c]!;
+    const sign = home < 0 !== this.#clip.flip ? -1 : 1, at = lo[c]! + (hi[c]! - lo[c]!) * this.#clip.at;
+    const normal: Vec3 = [0, 0, 0];
+    normal[c] = sign;
+    return { normal, offset: sign * at };
+  }
+
+  setContainer(how: Container): void {
+    this.#walls.how = how;
+    this.#showSelected();
+    this.draw();
+  }
+
+  setWhole(on: boolean): void {
+    this.#whole = on;
+    this.draw();
+  }
+
+  setTheme(dark: boolean): void {
+    this.#dark = dark;
+    const theme = dark ? DARK : LIGHT;
+    const screen = (hex: string): Vec3 => rgb(hex).map((v) => v / 255) as Vec3, linear = (hex: string): Vec3 => rgb(hex).map(toLinear) as Vec3;
+    this.#renderer.setClearColor(new Color().setRGB(...screen(theme.background)), 1);
+    this.#shared.uBackground.value.set(...linear(theme.background));
+    this.#shared.uFixed.value.set(...linear(theme.fixed));
+    this.#walls.ghost.set(...screen(theme.ghost));
+    this.#walls.lines.ink.set(...screen(theme.ghost), GHOST.line);
+    this.#ring.ink.set(...screen(theme.ink));
+    this.#ring.paper.set(...screen(theme.background));
+    this.#outlines.forEach((o, k) => o.ink.set(...screen(theme.ink), k === 0 ? 0.3 : 1));
+    const texels = this.#chainMap.image.data as Uint8Array;
+    for (let k = 0; k < MAP_WIDTH; k++) texels.set([...sequentialAt(k / (MAP_WIDTH - 1)).map(Math.round), 255], 4 * k);
+    this.#chainMap.needsUpdate = true;
+    this.#setMap();
+    this.draw();
+  }
+
+  select(body: { index: number; generation: number } | null): void {
+    this.#selected = body;
+    this.#showSelected();
+    this.draw();
+  }
+
+  // Bodies are in the order of their index.
+  #rowOf(body: { index: number; generation: number }): number {
+    const { index, generation, count } = this.#frame!;
+    let low = 0, high = count - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (index[middle]! < body.index) low = middle + 1;
+      else high = middle - 1;
+    }
+    return low < count && index[low] === body.index && generation[low] === body.generation ? low : -1;
+  }
+
+  #showSelected(): void {
+    this.#ring.hide();
+    for (const o of this.#outlines) o.show([]);
+    const frame = this.#frame, row = frame && this.#selected ? this.#rowOf(this.#selected) : -1;
+    if (!frame || row < 0 || (frame.fixed[row] && this.#walls.how === "hidden")) return;
+    if (frame.head.shapes[frame.shape[row]!]!.kind === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
+    else for (const o of this.#outlines) o.show(outlineOf(frame, row, this.#bounds, this.#orbit.axes));
+  }
+
+  /* ---- camera ---- */
+
+  #cameraMoved(): void {
+    this.draw();
+    for (const listener of this.#listeners) listener();
+  }
+
+  onViewChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  view(name: ViewName): void {
+    this.#aim(VIEWS[name]);
+    this.#cameraMoved();
+  }
+
+  fit(): void {
+    this.#aim({});
+    this.#cameraMoved();
+  }
+
+  #aim(from: Partial<Orbit>): void {
+    if (!this.#frame) return;
+    Object.assign(this.#orbit, from);
+    const box = boundsOf(this.#frame);
+    this.#setBounds(joined(this.#bounds, box));
+    this.#showWalls();
+    this.#orbit.fit(box);
+  }
+
+  camera(): number[] {
+    const o = this.#orbit;
+    return [...add(o.target, this.#origin), o.distance, o.azimuth, o.elevation].map((v) => Number(v.toPrecision(6)));
+  }
+
+  setCamera(description: number[]): void {
+    if (description.length !== 6 || !description.every(Number.isFinite) || !(description[3]! > 0)) return;
+    const [x, y, z, distance, azimuth, elevation] = description as [number, number, number, number, number, number];
+    Object.assign(this.#orbit, { target: sub([x, y, z], this.#origin), distance, azimuth, elevation: Math.max(-90, Math.min(90, elevation)) });
+    this.#touched = true;
+    this.#cameraMoved();
+  }
+
+  pick(x: number, y: number): Picked | null {
+    const frame = this.#frame, rows = this.#rows;
+    if (!frame || !rows) return null;
+    const ray = this.#orbit.rayAt(x, y), span = spanOf(ray, this.#cut);
+    let hit = pickSpheres(frame, rows.spheres, ray, span, this.#walls.how !== "hidden");
+    hit = pickSolids(frame, rows.boxes, ray, span, hit);
+    hit = pickSolids(frame, rows.cylinders, ray, span, hit);
+    if (this.#walls.how === "shown" && this.#walls.triangles) {
+      const seen = (row: number, facing: boolean): boolean => (frame.head.shapes[frame.shape[row]!]!.kind === "revolve" ? !facing : facing);
+      hit = pickWalls(this.#walls.triangles, seen, ray, span, hit);
+    }
+    return hit.row < 0 ? null : { row: hit.row, index: frame.index[hit.row]!, generation: frame.generation[hit.row]! };
+  }
+
+  /* ---- pictures ---- */
+
+  resize(): void {
+    this.#orbit.width = Math.max(1, this.canvas.clientWidth);
+    this.#orbit.height = Math.max(1, this.canvas.clientHeight);
+    this.#ratio = 0;
+    this.draw();
+  }
+
+  draw(): void {
+    this.#changed = true;
+    this.#lastChange = performance.now();
+    this.#ask();
+  }
+
+  #ask(): void {
+    if (this.#asked === 0) this.#asked = requestAnimationFrame(() => this.#tick());
+  }
+
+  #tick(): void {
+    this.#asked = 0;
+    if (this.#lost) return;
+    if (this.#changed) {
+      this.#changed = false;
+      this.#sample = 0;
+      this.#rested = false;
+      this.#picture(false);
+      this.#ask();
+      return;
+    }
+    if (performance.now() - this.#lastChange < REST || this.#fence) {
+      this.#pollFence();
+      window.setTimeout(() => this.#ask(), 25);
+      return;
+    }
+    if (this.#rested) return;
+    const now = performance.now();
+    if (this.#sample === 0) this.#restFrom = now;
+    this.#picture(true);
+    this.#sample++;
+    this.#rested = this.#sample >= SAMPLES[this.#quality] || now - this.#restFrom > LONGEST_REST || !this.#pipeline.averages;
+    this.#ask();
+  }
+
+  #setRatio(ratio: number): void {
+    if (ratio === this.#ratio) return;
+    this.#ratio = ratio;
+    this.#renderer.setPixelRatio(ratio);
+    this.#renderer.setSize(this.#orbit.width, this.#orbit.height, false);
+  }
+
+  // Brings uniforms in line with camera, clip plane and light.
+  #prepare(shadows: boolean): void {
+    const orbit = this.#orbit, middle = centre(this.#bounds), reach = Math.max(this.#reach, 0.6 * diagonal(this.#bounds));
+    const away = dot(orbit.back, [orbit.eye[0] - middle[0], orbit.eye[1] - middle[1], orbit.eye[2] - middle[2]]);
+    const far = Math.max(away + 1.05 * reach, 0.01 * reach), near = Math.max(away - 1.05 * reach, far / 5000);
+    orbit.apply(this.#camera, near, far);
+    const s = this.#shared, cut = this.#cut, plane = new Vector4(0, 0, 0, 1);
+    if (cut) plane.set(...cut.normal, cut.offset);
+    planeInView(plane, this.#camera.matrixWorldInverse, s.uClip.value);
+    const light = direction(orbit.axes, orbit.azimuth + KEY.azimuth, KEY.elevation);
+    s.uKey.value.set(...light).transformDirection(this.#camera.matrixWorldInverse);
+    s.uUp.value.set(...orbit.axes.up).transformDirection(this.#camera.matrixWorldInverse);
+    s.uShadowOn.value = shadows ? 1 : 0;
+    if (shadows) {
+      this.#shadow.draw(this.#renderer, this.#bounds, light, orbit.axes.up, plane);
+      this.#shadow.place(this.#camera.matrixWorld);
+    }
+    const size = { x: this.canvas.width, y: this.canvas.height };
+    s.uScreen.value.set(size.x, size.y);
+    s.uPixel.value = (orbit.pixel * orbit.height) / size.y;
+    const wide = size.y / orbit.height;
+    this.#ring.wide = wide;
+    this.#walls.lines.width = GHOST.lineWidth * wide;
+    for (const o of this.#outlines) o.width = 2.5 * wide;
+  }
+
+  #picture(resting: boolean): void {
+    const start = performance.now(), full = this.#quality === "full", coarse = !resting && this.#level > 0 && !this.#whole;
+    this.#setRatio(Math.min(devicePixelRatio || 1, full ? 2 : 1) * (coarse ? RATIOS[this.#level]! : 1));
+        this.#prepare(!coarse);
+    const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: resting || (full && !coarse) };
+    if (resting && this.#pipeline.averages) this.#pipeline.refine(this.#scene, this.#camera, look, this.#sample);
+    else this.#pipeline.draw(this.#scene, this.#camera, look);
+    if (!resting) this.#measure(start);
+  }
+
+  // How long a picture takes, by a fence behind it: what drawing calls take says nothing of the GPU.
+  #measure(start: number): void {
+    this.#pollFence();
+    if (this.#fence) return;
+    const gl = this.#renderer.getContext() as WebGL2RenderingContext;
+    this.#fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    this.#fenceFrom = start;
+    gl.flush();
+  }
+
+  #pollFence(): void {
+    const gl = this.#renderer.getContext() as WebGL2RenderingContext;
+    if (!this.#fence || gl.getSyncParameter(this.#fence, gl.SYNC_STATUS) !== gl.SIGNALED) return;
+    gl.deleteSync(this.#fence);
+    this.#fence = null;
+    this.#frameMs = performance.now() - this.#fenceFrom;
+    // One slow picture says little: the first of its kind waits for its shaders.
+    this.#slow = this.#frameMs > SLOW ? this.#slow + 1 : 0;
+    if (this.#slow > 2) this.#level = Math.min(RATIOS.length - 1, this.#level + 1);
+    else if (this.#frameMs < QUICK) this.#level = Math.max(0, this.#level - 1);
+  }
+
+  async still(scale = 1): Promise<Blob> {
+    const { width, height } = this.#orbit, most = Math.sqrt(MOST_PIXELS / (width * height));
+    this.#setRatio(Math.min(scale, most, this.#renderer.capabilities.maxTextureSize / Math.max(width, height)));
+        this.#prepare(true);
+    const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: true };
+    const samples = Math.max(1, Math.min(SAMPLES[this.#quality], LONGEST_STILL / this.#frameMs));
+    if (this.#pipeline.averages) for (let k = 0; k < samples; k++) this.#pipeline.refine(this.#scene, this.#camera, look, k);
+    else this.#pipeline.draw(this.#scene, this.#camera, look);
+    // The canvas is read before anything else can draw on it.
+    const blob = await new Promise<Blob | null>((done) => this.canvas.toBlob(done, "image/png"));
+    this.draw();
+    if (!blob) throw new Error("the browser could not make a PNG of the picture");
+    return blob;
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.#asked);
+    this.canvas.removeEventListener("webglcontextlost", this.#onLost);
+    this.canvas.removeEventListener("webglcontextrestored", this.#onRestored);
+    this.#controls.dispose();
+    this.#pipeline.dispose();
+    this.#shadow.dispose();
+    this.#renderer.dispose();
+  }
+}
+
+// `quality` is for tests; as a rule it follows from the GPU.
+export function createEngine(canvas: HTMLCanvasElement, quality: Quality | null = null): Engine {
+  return new ThreeEngine(canvas, quality);
+}

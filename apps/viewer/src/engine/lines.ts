@@ -1,0 +1,212 @@
+// Straight lines a given number of pixels wide, and the tubes of force chains: squares drawn out between two points,
+// turned to the viewer.
+
+import {
+  BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, Vector4, type IUniform,
+} from "three";
+import type { Chains } from "../types";
+import { BODY_COLOUR, CLIP, HEADER, OVERLAY, SHADE, type Shared } from "./glsl";
+import { CHAINS } from "./palette";
+import { upload } from "./spheres";
+
+function segmentGeometry(): InstancedBufferGeometry {
+  const g = new InstancedBufferGeometry();
+  g.setAttribute("corner", new BufferAttribute(new Float32Array([-1, 0, 1, 0, 1, 1, -1, 1]), 2));
+  g.setIndex(new BufferAttribute(new Uint32Array([0, 1, 2, 0, 2, 3]), 1));
+  return g;
+}
+
+function fill(g: InstancedBufferGeometry, name: string, components: number, n: number): InstancedBufferAttribute {
+  const there = g.getAttribute(name) as InstancedBufferAttribute | undefined;
+  if (there && there.count >= n) return there;
+  if (there) g.dispose();
+  const attribute = new InstancedBufferAttribute(new Float32Array(components * Math.max(256, Math.ceil(1.25 * n))), components);
+  attribute.setUsage(DynamicDrawUsage);
+  g.setAttribute(name, attribute);
+  return attribute;
+}
+
+/* ---- lines ---- */
+
+const LINE_VERTEX = `${HEADER}
+in vec2 corner;
+in vec3 aFrom;
+in vec3 aTo;
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+uniform vec2 uScreen;
+uniform float uWidth;
+out vec3 vAt;
+out float vAcross;
+${OVERLAY}
+void main() {
+  vec3 a = (viewMatrix * vec4(aFrom, 1.0)).xyz, b = (viewMatrix * vec4(aTo, 1.0)).xyz;
+  float near = -projectionMatrix[3][2] / (1.0 - projectionMatrix[2][2]); // points before it cannot be projected
+  near = -abs(near) * 1.001;
+  if (a.z > near && b.z < near) a = mix(a, b, (near - a.z) / (b.z - a.z));
+  if (b.z > near && a.z < near) b = mix(b, a, (near - b.z) / (a.z - b.z));
+  vec4 pa = projectionMatrix * vec4(a, 1.0), pb = projectionMatrix * vec4(b, 1.0);
+  vec2 way = (pb.xy / pb.w - pa.xy / pa.w) * uScreen;
+  vec2 side = length(way) > 1e-4 ? normalize(vec2(-way.y, way.x)) : vec2(1.0, 0.0);
+  vec4 p = corner.y < 0.5 ? pa : pb;
+  p.xy += side * corner.x * (uWidth + 1.0) / uScreen * p.w;
+  vAcross = corner.x * (uWidth + 1.0) * 0.5;
+  vAt = corner.y < 0.5 ? a : b;
+#ifdef ON_TOP
+  p = overlay(p);
+#else
+  p.z -= 1e-4 * p.w; // before the surface that it is an edge of
+#endif
+  gl_Position = p;
+}
+`;
+
+const LINE_FRAGMENT = `${HEADER}
+in vec3 vAt;
+in float vAcross;
+out vec4 colour;
+uniform vec4 uInk;
+uniform float uWidth;
+${CLIP}
+void main() {
+  if (isCut(vAt)) discard;
+  colour = vec4(uInk.rgb, uInk.a * clamp(0.5 * uWidth + 0.5 - abs(vAcross), 0.0, 1.0));
+}
+`;
+
+export class Lines {
+  readonly mesh: Mesh;
+  readonly ink = new Vector4(0, 0, 0, 1); // as on the screen
+  #width: IUniform<number>;
+  #geometry = segmentGeometry();
+
+  constructor(shared: Shared, width: number, onTop: boolean) {
+    this.#width = { value: width };
+    this.mesh = new Mesh(this.#geometry, new RawShaderMaterial({
+      glslVersion: GLSL3, uniforms: { ...shared, uInk: { value: this.ink }, uWidth: this.#width }, vertexShader: LINE_VERTEX, fragmentShader: LINE_FRAGMENT,
+      transparent: true, depthWrite: false, side: DoubleSide, defines: onTop ? { ON_TOP: 1 } : {},
+    }));
+    this.mesh.frustumCulled = false;
+    this.show(new Float32Array(0));
+  }
+
+  set width(pixels: number) {
+    this.#width.value = pixels;
+  }
+
+  // Two points each.
+  show(points: ArrayLike<number>): void {
+    const n = points.length / 6, from = fill(this.#geometry, "aFrom", 3, n), to = fill(this.#geometry, "aTo", 3, n);
+    for (let k = 0; k < n; k++) {
+      for (let c = 0; c < 3; c++) {
+        from.array[3 * k + c] = points[6 * k + c]!;
+        to.array[3 * k + c] = points[6 * k + 3 + c]!;
+      }
+    }
+    upload(from, n);
+    upload(to, n);
+    this.#geometry.instanceCount = n;
+    this.mesh.visible = n > 0;
+  }
+}
+
+/* ---- force chains ---- */
+
+// aForce runs from 0 at the mean to 1 at the strongest; the width goes by the force itself.
+const CHAIN_VERTEX = `${HEADER}
+in vec2 corner;
+in vec3 aFrom;
+in vec3 aTo;
+in float aWidth;
+in float aForce;
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+uniform float uRadius;
+uniform float uPixel;
+uniform sampler2D uChainMap;
+flat out vec3 vColour;
+flat out vec3 vSide;
+flat out vec3 vFace;
+out vec3 vAt;
+out float vAcross;
+${BODY_COLOUR}${OVERLAY}
+void main() {
+  vec3 a = (viewMatrix * vec4(aFrom, 1.0)).xyz, b = (viewMatrix * vec4(aTo, 1.0)).xyz;
+  vec3 middle = 0.5 * (a + b), way = b - a;
+  way = length(way) > 0.0 ? normalize(way) : vec3(1.0, 0.0, 0.0);
+  vec3 face = normalize(-middle), side = cross(way, face);
+  side = length(side) > 1e-4 ? normalize(side) : vec3(0.0, 1.0, 0.0);
+  float r = max(uRadius * aWidth, 0.6 * uPixel * length(middle));
+  vec3 at = mix(a, b, corner.y) + side * corner.x * r + way * r * 0.5 * (2.0 * corner.y - 1.0);
+  vColour = toLinear(textureLod(uChainMap, vec2(aForce, 0.5), 0.0).rgb);
+  vSide = side;
+  vFace = cross(side, way);
+  vAt = at;
+  vAcross = corner.x;
+  gl_Position = overlay(projectionMatrix * vec4(at, 1.0));
+}
+`;
+
+const CHAIN_FRAGMENT = `${HEADER}
+flat in vec3 vColour;
+flat in vec3 vSide;
+flat in vec3 vFace;
+in vec3 vAt;
+in float vAcross;
+out vec4 colour;
+${SHADE}${CLIP}
+void main() {
+  if (isCut(vAt)) discard;
+  vec3 face = dot(vFace, vAt) > 0.0 ? -vFace : vFace;
+  vec3 n = vSide * vAcross + face * sqrt(max(0.0, 1.0 - vAcross * vAcross));
+  float ambient = mix(0.75, 1.0, 0.5 + 0.5 * dot(n, uUp));
+  colour = vec4(toScreen(vColour * (ambient * 0.55 + 0.5 * max(0.0, dot(n, uKey)))), 1.0);
+}
+`;
+
+export class ChainLines {
+  readonly mesh: Mesh;
+  count = 0;
+  #geometry = segmentGeometry();
+  #radius = { value: 1 };
+
+  constructor(shared: Shared, chainMap: IUniform) {
+    this.mesh = new Mesh(this.#geometry, new RawShaderMaterial({
+      glslVersion: GLSL3, uniforms: { ...shared, uRadius: this.#radius, uChainMap: chainMap }, vertexShader: CHAIN_VERTEX, fragmentShader: CHAIN_FRAGMENT, side: DoubleSide,
+    }));
+    this.mesh.frustumCulled = false;
+    this.mesh.visible = false;
+  }
+
+  hide(): void {
+    this.mesh.visible = false;
+    this.count = 0;
+  }
+
+  // Those above `threshold` times their mean; `radius` is that of a typical body.
+  show(chains: Chains, threshold: number, radius: number): void {
+    let sum = 0, strongest = 0;
+    for (let k = 0; k < chains.count; k++) {
+      sum += chains.force[k]!;
+      strongest = Math.max(strongest, chains.force[k]!);
+    }
+    const mean = chains.count > 0 ? sum / chains.count : 0, least = threshold > 1 ? threshold * mean : 0;
+    const from = fill(this.#geometry, "aFrom", 3, chains.count), to = fill(this.#geometry, "aTo", 3, chains.count);
+    const width = fill(this.#geometry, "aWidth", 1, chains.count), force = fill(this.#geometry, "aForce", 1, chains.count);
+    let n = 0;
+    for (let k = 0; k < chains.count; k++) {
+      const f = chains.force[k]!;
+      if (!(f >= least)) continue;
+      for (let c = 0; c < 3; c++) {
+        from.array[3 * n + c] = chains.from[3 * k + c]!;
+        to.array[3 * n + c] = chains.to[3 * k + c]!;
+      }
+      width.array[n] = strongest > 0 ? Math.sqrt(f / strongest) : 1;
+      force.array[n++] = strongest > mean ? Math.max(0, (f - mean) / (strongest - mean)) : 0;
+    }
+    for (const a of [from, to, width, force]) upload(a, n);
+    this.#radius.value = CHAINS.radius * radius;
+    this.count = this.#geometry.instanceCount = n;
+    this.mesh.visible = n > 0;
+  }
+}

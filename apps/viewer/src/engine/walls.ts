@@ -1,0 +1,197 @@
+// Fixed bodies that are not spheres: the container. They stand still, so all of them are one surface, made again
+// only when they change. Shown, they are opaque and what stands between the viewer and the inside is left out;
+// ghosted, they are a veil that thickens towards its edges.
+
+import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector3 } from "three";
+import type { Container, Frame, Vec3 } from "../types";
+import { positionOf, turnOf } from "./bounds";
+import { CLIP, HEADER, SHADE, type Shared } from "./glsl";
+import { Lines } from "./lines";
+import { GHOST, GROUND_WITHIN } from "./palette";
+import { planePolygon, surfaceOf, type Plane, type Surface } from "./surfaces";
+import { add, dot, rotate, type Box, type Frame3 } from "./vector";
+
+// How a surface is seen: solids from outside; a wall that turns its back on the inside, as revolves do; one that
+// faces it, as planes do; the ground.
+const enum Side { solid, back, front, ground }
+
+const VERTEX = `${HEADER}
+in vec3 position;
+in vec3 normal;
+in float side;
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+out vec3 vAt;
+out vec3 vNormal;
+flat out float vSide;
+void main() {
+  vec4 at = viewMatrix * vec4(position, 1.0);
+  vAt = at.xyz;
+  vNormal = mat3(viewMatrix) * normal;
+  vSide = side;
+  gl_Position = projectionMatrix * at;
+}
+`;
+
+const SHOWN = `${HEADER}
+in vec3 vAt;
+in vec3 vNormal;
+flat in float vSide;
+out vec4 colour;
+uniform vec3 uFixed;
+${SHADE}${CLIP}
+void main() {
+  vec3 n = normalize(vNormal);
+  bool facing = dot(n, vAt) < 0.0;
+  if (isCut(vAt) || (vSide == 1.0 && facing) || (vSide > 1.5 && !facing)) discard;
+  colour = vec4(shade(uFixed, vAt, facing ? n : -n), 1.0);
+}
+`;
+
+// The ground of a ghost is seen by the shadows on it alone.
+const GHOSTED = `${HEADER}
+in vec3 vAt;
+in vec3 vNormal;
+flat in float vSide;
+out vec4 colour;
+uniform vec3 uGhost;
+${SHADE}${CLIP}
+void main() {
+  if (isCut(vAt)) discard;
+  vec3 n = normalize(vNormal);
+  float facing = dot(n, normalize(-vAt));
+  if (vSide > 2.5 && facing > 0.0) {
+    colour = vec4(vec3(0.0), ${GHOST.shadow} * (1.0 - lightAt(vAt, n)));
+    return;
+  }
+  colour = vec4(uGhost, ${GHOST.face} + ${GHOST.edge - GHOST.face} * pow(1.0 - abs(facing), 3.0));
+}
+`;
+
+export class Walls {
+  readonly mesh: Mesh;
+  readonly lines: Lines;
+  readonly ghost = new Vector3(); // as on the screen
+  triangles: { position: Float32Array; index: Uint32Array; row: Uint32Array } | null = null; // for picking
+  #shared: Shared;
+  #geometry = new BufferGeometry();
+  #shown: RawShaderMaterial;
+  #ghosted: RawShaderMaterial;
+  #known = "";
+  #how: Container = "ghost";
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#shown = new RawShaderMaterial({ glslVersion: GLSL3, uniforms: shared, vertexShader: VERTEX, fragmentShader: SHOWN, side: DoubleSide });
+    this.#ghosted = new RawShaderMaterial({
+      glslVersion: GLSL3, uniforms: { ...shared, uGhost: { value: this.ghost } }, vertexShader: VERTEX, fragmentShader: GHOSTED, side: DoubleSide, transparent: true, depthWrite: false,
+    });
+    this.mesh = new Mesh(this.#geometry, this.#ghosted);
+    this.mesh.frustumCulled = false;
+    this.lines = new Lines(shared, GHOST.lineWidth, false);
+    this.mesh.renderOrder = 1;
+    this.lines.mesh.renderOrder = 2;
+  }
+
+  get how(): Container {
+    return this.#how;
+  }
+
+  set how(how: Container) {
+    this.#how = how;
+    this.mesh.material = how === "shown" ? this.#shown : this.#ghosted;
+    this.mesh.visible = how !== "hidden" && this.triangles !== null;
+    this.lines.mesh.visible = this.mesh.visible && this.#lineCount > 0;
+    this.#shared.uHideFixed.value = how === "hidden" ? 1 : 0;
+  }
+
+  #lineCount = 0;
+
+  show(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): void {
+    const state = JSON.stringify([Array.from(rows, (row) => [row, frame.shape[row], ...positionOf(frame, row), ...turnOf(frame, row)]), bounds, frame.head.shapes.length]);
+    if (state === this.#known) return;
+    this.#known = state;
+    const parts = partsOf(frame, rows, bounds, axes);
+    this.#build(parts);
+    this.how = this.#how;
+  }
+
+  #build(parts: Part[]): void {
+    const points = parts.reduce((n, p) => n + p.surface.position.length / 3, 0), corners = parts.reduce((n, p) => n + p.surface.triangles.length, 0);
+    const position = new Float32Array(3 * points), normal = new Float32Array(3 * points), side = new Float32Array(points);
+    const index = new Uint32Array(corners), row = new Uint32Array(corners / 3);
+    let at = 0, to = 0;
+    for (const p of parts) {
+      const n = p.surface.position.length / 3;
+      position.set(p.surface.position, 3 * at);
+      normal.set(p.surface.normal, 3 * at);
+      side.fill(p.side, at, at + n);
+      p.surface.triangles.forEach((v, k) => (index[to + k] = at + v));
+      row.fill(p.row, to / 3, (to + p.surface.triangles.length) / 3);
+      at += n;
+      to += p.surface.triangles.length;
+    }
+    this.#geometry.dispose();
+    this.#geometry.setAttribute("position", new BufferAttribute(position, 3));
+    this.#geometry.setAttribute("normal", new BufferAttribute(normal, 3));
+    this.#geometry.setAttribute("side", new BufferAttribute(side, 1));
+    this.#geometry.setIndex(new BufferAttribute(index, 1));
+    this.triangles = points > 0 ? { position, index, row } : null;
+    const lines = parts.flatMap((p) => Array.from(p.surface.lines));
+    this.#lineCount = lines.length;
+    this.lines.show(lines);
+  }
+}
+
+interface Part { row: number; side: Side; surface: Surface }
+
+// The surface of a fixed body in the scene's frame.
+function placed(frame: Frame, row: number, s: Surface): Surface {
+  const at = positionOf(frame, row), turn = turnOf(frame, row);
+  const each = (a: Float32Array, move: boolean): Float32Array => {
+    const out = new Float32Array(a.length);
+    for (let k = 0; k < a.length; k += 3) {
+      const p = rotate(turn, [a[k]!, a[k + 1]!, a[k + 2]!]);
+      out.set(move ? add(p, at) : p, k);
+    }
+    return out;
+  };
+  return { position: each(s.position, true), normal: each(s.normal, false), lines: each(s.lines, true), triangles: s.triangles };
+}
+
+// The ground is outlined only where other planes cut it: alone it goes on for ever.
+function planePart(row: number, planes: Plane[], which: number, bounds: Box, axes: Frame3): Part | null {
+  const polygon = planePolygon(planes, which, bounds, axes), normal = planes[which]!.normal;
+  if (polygon.length < 3) return null;
+  const ground = dot(normal, axes.up) > GROUND_WITHIN;
+  const triangles = Uint32Array.from({ length: 3 * (polygon.length - 2) }, (_, k) => (k % 3 === 0 ? 0 : Math.floor(k / 3) + (k % 3)));
+  const outlined = !ground || planes.length > 1;
+  return {
+    row, side: ground ? Side.ground : Side.front,
+    surface: {
+      position: Float32Array.from(polygon.flat()), normal: Float32Array.from(polygon.flatMap(() => normal)), triangles,
+      lines: Float32Array.from(outlined ? polygon.flatMap((p, k) => [...p, ...polygon[(k + 1) % polygon.length]!]) : []),
+    },
+  };
+}
+
+function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Part[] {
+  const kindOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
+  const planeRows = Array.from(rows).filter((row) => kindOf(row).kind === "plane");
+  const planes = planeRows.map((row): Plane => ({ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1] as Vec3) }));
+  const parts: (Part | null)[] = planeRows.map((row, k) => planePart(row, planes, k, bounds, axes));
+  for (const row of rows) {
+    const shape = kindOf(row), surface = surfaceOf(shape);
+    if (surface) parts.push({ row, side: shape.kind === "revolve" ? Side.back : Side.solid, surface: placed(frame, row, surface) });
+  }
+  return parts.filter((p): p is Part => p !== null);
+}
+
+// The lines of one body, to mark it.
+export function outlineOf(frame: Frame, row: number, bounds: Box, axes: Frame3): Float32Array {
+  const surface = surfaceOf(frame.head.shapes[frame.shape[row]!]!);
+  if (surface) return placed(frame, row, surface).lines;
+  const planes: Plane[] = [{ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1]) }];
+  const polygon = planePolygon(planes, 0, bounds, axes);
+  return Float32Array.from(polygon.flatMap((p, k) => [...p, ...polygon[(k + 1) % polygon.length]!]));
+}

@@ -1,0 +1,52 @@
+// Begins: the source of frames, the engine that draws them, the page around both.
+
+import { el } from "../../look/dom";
+import { createSource } from "./data/source";
+import { createEngine } from "./engine/engine";
+import "./style.css";
+import { App } from "./ui/app";
+
+const root = document.documentElement;
+
+function fail(message: string): void {
+  root.dataset.errors = String(Number(root.dataset.errors ?? 0) + 1);
+  document.body.prepend(el("p", { class: "failure", role: "alert" }, `This page failed: ${message}`));
+}
+
+function say(host: HTMLElement, title: string, ...lines: string[]): void {
+  host.replaceChildren(el("section", { class: "cannot", role: "alert" }, el("h1", {}, title), ...lines.map((line) => el("p", {}, line))));
+  root.dataset.ready = "1";
+}
+
+function hasWebgl2(): boolean {
+  return document.createElement("canvas").getContext("webgl2") !== null;
+}
+
+function producerOf(): string {
+  try {
+    return String((JSON.parse(document.getElementById("talus-run")!.textContent!) as { producer?: string }).producer ?? "");
+  } catch {
+    return "";
+  }
+}
+
+async function main(): Promise<void> {
+  const host = document.getElementById("app")!;
+  root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  if (!hasWebgl2()) {
+    say(host, "This browser cannot draw the picture",
+      "It needs WebGL 2, which this browser does not have or has switched off.",
+      "Any current Firefox, Chrome, Edge or Safari has it. Where it is switched off, look for “hardware acceleration” in the browser's settings, or at about:support (Firefox) or chrome://gpu (Chrome) for the reason.",
+      "Without it, talus render DIR -o picture.png makes still pictures.");
+    return;
+  }
+  delete root.dataset.theme;
+  const source = await createSource(document);
+  const engine = createEngine(el("canvas", {}));
+  const app = new App(source, engine, host, producerOf());
+  Object.assign(window, { talus: app.testing });
+}
+
+addEventListener("error", (e) => fail(e.message));
+addEventListener("unhandledrejection", (e) => fail(String((e.reason as Error)?.message ?? e.reason)));
+main().catch((e: Error) => fail(e.message));

@@ -1,0 +1,378 @@
+// The page: picture, bar, panel, and what ties them together.
+
+import { el } from "../../../look/dom";
+import { scaleOf } from "../engine/colour";
+import type { ColourBy, Engine, Frame, Picked, Scale, Source, Vec3, ViewName } from "../types";
+import { Bar } from "./bar";
+import { BodyCard, type BodyId } from "./body";
+import { help } from "./help";
+import { listen } from "./keys";
+import { Legend } from "./legend";
+import { isLive, Live } from "./live";
+import { Notices } from "./notices";
+import { Panel } from "./panel";
+import { Player } from "./player";
+import { Plots } from "./plots";
+import { filmForm, Saver } from "./save";
+import { COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, isCategory, readAddress, SPEEDS, type State, THEMES, writeAddress } from "./state";
+
+const VIEWS: ViewName[] = ["home", "front", "side", "top"];
+const LEAN = "This run has too many bodies for its frames to keep force chains.";
+const SLIP = 5; // pixels between pressing and letting go that still make a click
+
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const narrow = matchMedia("(max-width: 760px)");
+const nextOf = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length]!;
+
+export class App {
+  readonly player: Player;
+  private readonly defaults: State;
+  private state: State;
+  private frame: Frame | null = null;
+  private widest = new Map<ColourBy, number>(); // high ends of the frames seen, by colour
+  private seen = new Map<ColourBy, Set<number>>();
+  private colourKey = ""; // of the colours that the engine has
+  private firstCamera: number[] | null = null; // from the address, for the first frame
+  private cameraMoved = false;
+  private kept: Vec3 | null = null; // where the body that is kept in view was in the frame before
+  private dark = false;
+  private gone = false; // the server
+  private viewName: ViewName = "home";
+  private addressTimer = 0;
+  private ready = false;
+
+  private bar: Bar;
+  private panel: Panel;
+  private plots: Plots;
+  private live: Live;
+  private card: BodyCard;
+  private legend = new Legend();
+  private notices = new Notices();
+  private saver: Saver;
+  private help: HTMLDialogElement;
+  private empty = el("p", { class: "empty", hidden: true });
+
+  constructor(private source: Source, private engine: Engine, private host: HTMLElement, producer: string) {
+    this.defaults = { ...DEFAULTS, panel: !narrow.matches };
+    const address = readAddress(location.hash, this.defaults);
+    this.state = address.state;
+    this.player = new Player(source, {
+      shown: (frame) => this.shown(frame),
+      changed: () => this.playingChanged(),
+      failed: (message) => this.notices.set("frame", message),
+    });
+    this.plots = new Plots(source.steps, (time) => this.player.seekTime(time), () => this.time);
+    this.live = new Live(source, (on) => this.player.follow(on), (message) => this.notices.set("control", message));
+    this.card = new BodyCard(() => this.select(null), () => {
+      this.kept = null;
+      if (this.frame) this.keepInView(this.frame);
+    });
+    this.saver = new Saver(source, engine, this.player, (message) => this.notices.brief("saved", message));
+    this.help = help(producer, source.note);
+    this.panel = new Panel(this.state, this.plots.node, filmForm() ? null : "This browser cannot record films (it has no MediaRecorder).", {
+      set: (change) => this.set(change),
+      view: (name) => this.view(name),
+      picture: () => this.picture(),
+      film: () => this.film(),
+    });
+    this.bar = new Bar(source, this.player, {
+      speed: (speed) => this.set({ speed }),
+      loop: (loop) => this.set({ loop }),
+      panel: () => this.set({ panel: !this.state.panel }),
+      help: () => this.help.showModal(),
+    });
+    if (address.body) this.card.set(address.body);
+    this.start(address.time, address.camera);
+  }
+
+  get time(): number {
+    return this.source.frames[this.player.index]?.time ?? 0;
+  }
+
+  // ---- building ----
+
+  private start(time: number | null, camera: number[] | null): void {
+    const { source, engine } = this;
+    engine.canvas.setAttribute("role", "img");
+    engine.canvas.setAttribute("aria-label", "The bodies; drag to turn, click one for its state");
+    const stage = el("main", { class: "stage" }, engine.canvas, this.live.node, this.legend.node, this.card.node, this.notices.node, this.empty);
+    this.host.replaceChildren(stage, this.panel.node, this.bar.node, this.help);
+    engine.resize();
+    new ResizeObserver(() => engine.resize()).observe(stage);
+    this.pointer();
+    this.keys();
+    darkSystem.addEventListener("change", () => this.applyTheme());
+    engine.onViewChange(() => {
+      this.cameraMoved = true;
+      this.remember();
+    });
+    source.onChange(() => this.changed());
+    source.onTrouble((message) => this.trouble(message));
+    this.apply();
+    this.firstCamera = camera;
+    this.player.following = time === null && isLive(source.status.state);
+    this.changed();
+    if (time !== null && source.frames.length > 0) this.player.seekTime(time);
+  }
+
+  private pointer(): void {
+    const { canvas } = this.engine;
+    let down: PointerEvent | null = null;
+    canvas.addEventListener("pointerdown", (e) => (down = e.isPrimary && e.button === 0 ? e : null));
+    canvas.addEventListener("pointerup", (e) => {
+      if (!down || e.pointerId !== down.pointerId || Math.hypot(e.clientX - down.clientX, e.clientY - down.clientY) > SLIP) return;
+      const box = canvas.getBoundingClientRect();
+      this.select(this.engine.pick(e.clientX - box.left, e.clientY - box.top));
+    });
+  }
+
+  private keys(): void {
+    const { player } = this;
+    const cycleSpeed = (by: number) => {
+      const all = [...SPEEDS, EVERY_FRAME];
+      this.set({ speed: all[Math.min(all.length - 1, Math.max(0, all.indexOf(this.state.speed) + by))]! });
+    };
+    const axes = [null, "x", "y", "z"] as const;
+    const clipNext = () => {
+      const axis = nextOf(axes, this.state.clip?.axis ?? null);
+      this.set({ clip: axis && { at: 0.5, flip: false, ...this.state.clip, axis } });
+    };
+    const bindings = new Map<string, (shift: boolean) => void>([
+      [" ", () => player.toggle()],
+      ["ArrowLeft", (shift) => player.step(shift ? -10 : -1)],
+      ["ArrowRight", (shift) => player.step(shift ? 10 : 1)],
+      ["Home", () => player.seek(0)],
+      ["End", () => (isLive(this.source.status.state) ? player.follow(true) : player.seek(player.end))],
+      ["+", () => cycleSpeed(1)], ["=", () => cycleSpeed(1)], ["-", () => cycleSpeed(-1)], ["_", () => cycleSpeed(-1)],
+      ["l", () => this.set({ loop: !this.state.loop })],
+      ...COLOURS.map((colour, k): [string, () => void] => [String(k + 1), () => this.set({ colour })]),
+      ["c", () => this.set({ chains: !this.state.chains })],
+      ["g", () => this.set({ container: nextOf(CONTAINERS, this.state.container) })],
+      ["x", clipNext],
+      ["f", () => this.view("fit")],
+      ["v", () => this.view(nextOf(VIEWS, this.viewName))],
+      ["t", () => this.set({ theme: nextOf(THEMES, this.state.theme) })],
+      ["s", () => this.picture()],
+      ["p", () => this.set(this.state.panel && this.state.plots ? { plots: false } : { panel: true, plots: true })],
+      ["b", () => this.set({ panel: !this.state.panel })],
+      ["Escape", () => this.select(null)],
+      ["?", () => this.help.showModal()],
+    ]);
+    listen(bindings, () => this.help.open);
+  }
+
+  // ---- what the reader chooses ----
+
+  set(change: Partial<State>): void {
+    const before = this.state;
+    this.state = { ...before, ...change };
+    if (change.scaling === "fixed" && before.scaling !== "fixed" && this.engine.scale) {
+      const { low, high } = this.engine.scale;
+      Object.assign(this.state, { low, high });
+    }
+    if (!(this.state.low < this.state.high)) Object.assign(this.state, { low: before.low, high: before.high });
+    this.apply();
+    this.remember();
+  }
+
+  private apply(): void {
+    const { state, engine, player } = this;
+    player.speed = state.speed;
+    player.loop = state.loop;
+    engine.setChains(state.chains, state.threshold);
+    engine.setClip(state.clip);
+    engine.setContainer(state.container);
+    this.host.classList.toggle("with-panel", state.panel);
+    this.applyTheme();
+    this.applyColour();
+    this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null);
+    this.bar.setChoices(state.speed, state.loop, state.panel);
+    engine.draw();
+  }
+
+  private applyTheme(): void {
+    const { theme } = this.state, dark = theme === "auto" ? darkSystem.matches : theme === "dark";
+    const root = document.documentElement, name = dark ? "dark" : "light";
+    if (root.dataset.theme === name) return;
+    root.dataset.theme = name;
+    this.dark = dark;
+    this.engine.setTheme(dark);
+    this.plots.setTheme(dark);
+    this.bar.slider.draw(true);
+    this.drawLegend();
+  }
+
+  private applyColour(): void {
+    const scale = this.frame ? this.scaleFor(this.frame) : null, key = JSON.stringify([this.state.colour, scale]);
+    if (key !== this.colourKey) this.engine.setColour(this.state.colour, scale);
+    this.colourKey = key;
+    this.drawLegend();
+  }
+
+  // The scale of the colours, null for categories and before the first frame.
+  private scaleFor(frame: Frame): Scale | null {
+    const { colour, scaling, log } = this.state;
+    if (isCategory(colour)) return null;
+    const own = scaling === "fixed" ? this.state : this.ownScale(frame, colour);
+    return { low: log && !(own.low > 0) ? own.high / 1000 : own.low, high: own.high, log };
+  }
+
+  private ownScale(frame: Frame, by: ColourBy): { low: number; high: number } {
+    const seen = this.seen.get(by) ?? new Set<number>(), widest = this.widest.get(by);
+    if (this.state.scaling === "steady" && widest !== undefined && seen.has(frame.step)) return { low: 0, high: widest };
+    const own = scaleOf(frame, by)!;
+    this.seen.set(by, seen.add(frame.step));
+    this.widest.set(by, Math.max(widest ?? 0, own.high));
+    return this.state.scaling === "steady" ? { low: own.low, high: this.widest.get(by)! } : own;
+  }
+
+  private drawLegend(): void {
+    if (this.frame) this.legend.show(this.state.colour, this.engine.scale, this.frame, this.dark);
+  }
+
+  view(name: ViewName | "fit"): void {
+    if (name === "fit") this.engine.fit();
+    else {
+      this.engine.view(name);
+      this.viewName = name;
+    }
+    this.engine.draw();
+  }
+
+  select(body: Picked | BodyId | null): void {
+    this.card.set(body && { index: body.index, generation: body.generation });
+    this.kept = null;
+    this.engine.select(this.card.body);
+    if (this.frame) this.card.show(this.frame);
+    this.engine.draw();
+    this.remember();
+  }
+
+  // While the body that was picked is kept in view, the camera goes where it goes.
+  private keepInView(frame: Frame): void {
+    const place = this.card.keeping ? this.card.placeIn(frame) : null;
+    if (place && this.kept) {
+      const [x, y, z, ...rest] = this.engine.camera() as [number, number, number, ...number[]];
+      this.engine.setCamera([x + place[0] - this.kept[0], y + place[1] - this.kept[1], z + place[2] - this.kept[2], ...rest]);
+    }
+    this.kept = place ?? this.kept;
+    if (!this.card.keeping) this.kept = null;
+  }
+
+  private picture(): void {
+    this.saver.picture().catch((e: Error) => this.notices.set("saved", `The picture could not be saved: ${e.message}`));
+  }
+
+  private film(): void {
+    if (this.saver.recording) this.player.stop();
+    else this.saver.film(() => this.filmChanged());
+  }
+
+  private filmChanged(): void {
+    const { recording } = this.saver, { frames } = this.source;
+    const first = frames[0]?.time ?? 0, span = (frames.at(-1)?.time ?? 0) - first || 1;
+    this.panel.setFilm(recording ? (this.time - first) / span : null);
+    this.host.classList.toggle("recording", recording);
+  }
+
+  // ---- what time and the run bring ----
+
+  private shown(frame: Frame): void {
+    const first = this.frame === null, lean = (f: Frame | null) => f !== null && f.chains === null;
+    const leanBefore = lean(this.frame);
+    this.frame = frame;
+    this.engine.show(frame);
+    if (first) this.begin();
+    else if (leanBefore !== lean(frame)) this.apply();
+    else this.applyColour();
+    this.keepInView(frame);
+    this.live.show(frame);
+    this.card.show(frame);
+    this.bar.show();
+    this.plots.place();
+    this.notices.set("frame", null);
+    if (this.saver.recording) this.filmChanged();
+    this.engine.draw();
+    this.remember();
+  }
+
+  // The first frame is there.
+  private begin(): void {
+    this.empty.hidden = true;
+    if (this.firstCamera) this.engine.setCamera(this.firstCamera);
+    this.cameraMoved = this.firstCamera !== null;
+    this.engine.select(this.card.body);
+    this.apply();
+    requestAnimationFrame(() => requestAnimationFrame(() => this.setReady()));
+  }
+
+  private setReady(): void {
+    this.ready = true;
+    document.documentElement.dataset.ready = "1";
+  }
+
+  private changed(): void {
+    const live = isLive(this.source.status.state);
+    this.bar.setFrames(live);
+    this.live.update(this.player.following);
+    this.plots.refresh();
+    this.player.grown();
+    if (this.source.frames.length > 0) return;
+    this.empty.hidden = false;
+    this.empty.textContent = live ? "No frames yet: the picture appears with the first one that the run writes."
+      : "This run left no frames, so there is nothing to show. talus run --out DIR writes them.";
+    if (!this.ready) this.setReady();
+  }
+
+  private trouble(message: string | null): void {
+    this.notices.set("server", message);
+    if (message === null && this.gone) this.notices.brief("back", "The server is back.");
+    this.gone = message !== null;
+  }
+
+  private playingChanged(): void {
+    this.bar.setPlaying(this.player.playing);
+    this.live.update(this.player.following);
+    if (!this.player.playing) this.saver.finish();
+    this.remember();
+  }
+
+  // ---- the address ----
+
+  // Puts the view into the address, a moment later and not while it plays.
+  private remember(): void {
+    if (this.addressTimer || this.player.playing) return;
+    this.addressTimer = window.setTimeout(() => {
+      this.addressTimer = 0;
+      if (this.player.playing || !this.frame) return;
+      const text = writeAddress({
+        state: this.state, time: this.player.following || this.player.index <= 0 ? null : this.time,
+        camera: this.cameraMoved ? this.engine.camera() : null, body: this.card.body,
+      }, this.defaults);
+      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+    }, 300);
+  }
+
+  // What tests and scripts in the page may ask for; docs/viewer.md describes it.
+  get testing(): object {
+    const app = this;
+    return {
+      get frame() { return app.player.index; },
+      get frames() { return app.source.frames.length; },
+      get time() { return app.time; },
+      get count() { return app.frame?.count ?? 0; },
+      get drawn() { return { ...app.engine.stats }; },
+      get scale() { return app.engine.scale; },
+      get colour() { return app.state.colour; },
+      get state() { return { ...app.state }; },
+      get playing() { return app.player.playing; },
+      get following() { return app.player.following; },
+      get status() { return { ...app.source.status }; },
+      get selected() { return app.card.body; },
+      get camera() { return app.engine.camera(); },
+      seek: async (time: number) => (app.player.seekTime(time), app.player.settled()),
+      select: (index: number, generation = 0) => app.select({ index, generation }),
+      set: (change: Partial<State>) => app.set(change),
+    };
+  }
+}

@@ -1,0 +1,107 @@
+// The card of the body that was picked: what it is and how it fares in the frame shown.
+
+import { el } from "../../../look/dom";
+import { integer, plain, significant } from "../../../look/format";
+import type { Frame, Shape, Vec3 } from "../types";
+import { type Control, iconButton, tick } from "./controls";
+
+export interface BodyId { index: number; generation: number }
+
+const size = (v: number): string => plain(v);
+
+function shapeText(shape: Shape | undefined): string {
+  switch (shape?.kind) {
+    case "box": return `box ${shape.half.map((h) => size(2 * h)).join(" × ")} m`;
+    case "cylinder": return `cylinder, radius ${size(shape.radius)} m, height ${size(2 * shape.half_height)} m`;
+    case "revolve": return `solid of revolution, ${shape.profile.length} points`;
+    default: return shape?.kind ?? "unknown";
+  }
+}
+
+// The row of a body in a frame, -1 where it is not there; rows are in the order of their index.
+export function rowOf(frame: Frame, { index, generation }: BodyId): number {
+  let low = 0, high = frame.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (frame.index[middle]! < index) low = middle + 1;
+    else high = middle;
+  }
+  return low < frame.count && frame.index[low] === index && frame.generation[low] === generation ? low : -1;
+}
+
+type Row = [name: string, text: (frame: Frame, row: number) => string | null];
+
+const three = (values: ArrayLike<number>, row: number, origin: readonly number[] = [0, 0, 0]): string =>
+  [0, 1, 2].map((k) => fixed(values[3 * row + k]! + origin[k]!)).join(" ");
+
+// The same number of characters whatever the value, so that columns stand still while time runs.
+function fixed(v: number): string {
+  const exponential = Math.abs(v) >= 1e4 || (v !== 0 && Math.abs(v) < 5e-4);
+  return ((v < 0 ? "−" : "\u2007") + (exponential ? Math.abs(v).toExponential(1) : Math.abs(v).toFixed(Math.abs(v) >= 100 ? 1 : 3))).replace("e+", "e");
+}
+
+const ROWS: Row[] = [
+  ["shape", (f, i) => shapeText(f.head.shapes[f.shape[i]!])],
+  ["radius", (f, i) => (f.radius[i]! > 0 ? `${significant(f.radius[i]!)} m` : null)],
+  ["material", (f, i) => {
+    const m = f.head.materials[f.material[i]!];
+    return m ? `${m.name}, friction ${plain(m.friction)}` : null;
+  }],
+  ["position, m", (f, i) => three(f.position, i, f.head.origin)],
+  ["velocity, m/s", (f, i) => (f.fixed[i] ? "fixed" : f.velocity ? three(f.velocity, i) : "not kept in lean frames")],
+  ["speed", (f, i) => (f.fixed[i] ? null : `${significant(f.speed[i]!)} m/s`)],
+  ["contact force", (f, i) => `${significant(f.force[i]!)} N`],
+  ["contacts", (f, i) => (f.touching ? `${integer(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
+  ["starting layer", (f, i) => (f.fixed[i] ? null : integer(f.layer[i]!))],
+  ["tag", (f, i) => String(f.tag[i]!)],
+];
+
+export class BodyCard {
+  readonly node: HTMLElement;
+  body: BodyId | null = null;
+  private heading = el("h2", {});
+  private table = el("dl", {});
+  private absent = el("p", { class: "note" }, "Not in this frame.");
+  private keep: Control<boolean>;
+  private cells: { name: HTMLElement; value: HTMLElement }[];
+
+  keeping = false; // the camera goes with it
+
+  constructor(close: () => void, keep: () => void) {
+    this.keep = tick("keep in view", false, (on) => {
+      this.keeping = on;
+      keep();
+    });
+    this.cells = ROWS.map(([name]) => ({ name: el("dt", {}, name), value: el("dd", {}) }));
+    this.table.append(...this.cells.flatMap((c) => [c.name, c.value]));
+    this.node = el("section", { class: "body card", "aria-label": "Body", hidden: true },
+      el("div", { class: "head" }, this.heading, iconButton("close", "Close (Escape)", close)), this.table, this.absent, this.keep.node);
+  }
+
+  set(body: BodyId | null): void {
+    this.body = body;
+    this.node.hidden = !body;
+    this.keeping = false;
+    this.keep.set(false);
+    if (body) this.heading.textContent = `Body ${body.index}` + (body.generation > 0 ? `, generation ${body.generation}` : "");
+  }
+
+  // Relative to the frame's origin; null where it is not there.
+  placeIn(frame: Frame): Vec3 | null {
+    const row = this.body ? rowOf(frame, this.body) : -1;
+    return row < 0 ? null : [frame.position[3 * row]!, frame.position[3 * row + 1]!, frame.position[3 * row + 2]!];
+  }
+
+  show(frame: Frame): void {
+    if (!this.body) return;
+    const row = rowOf(frame, this.body);
+    this.absent.hidden = row >= 0;
+    this.table.hidden = row < 0;
+    if (row < 0) return;
+    ROWS.forEach(([, text], k) => {
+      const value = text(frame, row), cell = this.cells[k]!;
+      cell.name.hidden = cell.value.hidden = value === null;
+      if (value !== null && cell.value.textContent !== value) cell.value.textContent = value;
+    });
+  }
+}

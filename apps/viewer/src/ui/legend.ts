@@ -1,0 +1,62 @@
+// What the colours mean.
+
+import { el } from "../../../look/dom";
+import { ticks, tickTexts } from "../../../look/ticks";
+import { DARK, LIGHT, sequentialCss } from "../engine/palette";
+import type { ColourBy, Frame, Scale } from "../types";
+import { COLOUR_LABELS } from "./panel";
+
+const UNITS: Partial<Record<ColourBy, string>> = { speed: "m/s", force: "N" };
+const WIDTH = 200, MOST = 8;
+
+export class Legend {
+  readonly node = el("div", { class: "legend", role: "img" });
+  private drawn = "";
+
+  show(by: ColourBy, scale: Scale | null, frame: Frame, dark: boolean): void {
+    const entries = scale ? [] : this.entries(by, frame);
+    const key = JSON.stringify([by, scale, entries, dark]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const unit = UNITS[by], title = COLOUR_LABELS[by] + (unit ? `, ${unit}` : "");
+    this.node.replaceChildren(el("div", { class: "title" }, title), scale ? this.scale(scale) : this.categories(entries, dark));
+    this.node.setAttribute("aria-label", `Colours: ${title}${scale ? ` from ${scale.low} to ${scale.high}` : ""}`);
+  }
+
+  private scale(scale: Scale): HTMLElement {
+    const strip = el("canvas", { width: WIDTH, height: 1 });
+    const ctx = strip.getContext("2d")!;
+    for (let x = 0; x < WIDTH; x++) {
+      ctx.fillStyle = sequentialCss(x / (WIDTH - 1));
+      ctx.fillRect(x, 0, 1, 1);
+    }
+    const { low, high, log } = scale;
+    const at = (v: number) => (log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
+    const values = ticks(low, high, log, 5), texts = tickTexts(values, log);
+    const numbers = el("div", { class: "numbers" }, ...values.map((v, k) => {
+      const mark = el("span", {}, texts[k]!);
+      mark.style.left = `${100 * at(v)}%`;
+      return mark;
+    }));
+    return el("div", { class: "scale" }, strip, numbers);
+  }
+
+  private entries(by: ColourBy, frame: Frame): { label: string; hue: number }[] {
+    if (by === "material") return frame.head.materials.map((m, k) => ({ label: m.name, hue: k % 7 }));
+    if (by !== "tag") return [];
+    const seen = new Set<number>();
+    for (let i = 0; i < frame.count && seen.size <= MOST; i++) if (!frame.fixed[i]) seen.add(frame.tag[i]!);
+    return [...seen].sort((a, b) => a - b).map((tag) => ({ label: String(tag), hue: ((tag % 7) + 7) % 7 }));
+  }
+
+  private categories(entries: { label: string; hue: number }[], dark: boolean): HTMLElement {
+    if (entries.length === 0) return el("p", {}, "each body its own");
+    const hues = (dark ? DARK : LIGHT).categories;
+    const rows = entries.slice(0, MOST).map(({ label, hue }) => {
+      const swatch = el("i", { "aria-hidden": "true" });
+      swatch.style.background = hues[hue]!;
+      return el("li", {}, swatch, label);
+    });
+    return el("ul", {}, ...rows, ...(entries.length > MOST ? [el("li", {}, "and more")] : []));
+  }
+}

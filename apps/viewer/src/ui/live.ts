@@ -1,0 +1,110 @@
+// The head of the picture: title, how many bodies, and how the run stands; pause and stop where it can be
+// reached.
+
+import { el } from "../../../look/dom";
+import { capital, counted, integer, significant } from "../../../look/format";
+import type { Frame, RunState, Source } from "../types";
+import { tick, type Control } from "./controls";
+
+const WORDS: Record<RunState, string> = {
+  running: "running", paused: "paused", finished: "finished", stopped: "stopped", failed: "failed", died: "died",
+};
+const ABOUT: Record<RunState, string> = {
+  running: "The run goes on; new frames appear as it writes them.",
+  paused: "The run waits; it goes on when told to.",
+  finished: "The run has reached its end.",
+  stopped: "The run was stopped; talus run --resume goes on with it.",
+  failed: "The run ended in an error.",
+  died: "The run ended without a word, perhaps killed; what it had written is shown.",
+};
+
+const TELL = new Set<RunState>(["stopped", "failed", "died"]); // worth a line, even without a message of the run's own
+
+export const isLive = (state: RunState): boolean => state === "running" || state === "paused";
+
+export function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 48 * 3600 ? `${significant(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
+}
+
+export class Live {
+  readonly node: HTMLElement;
+  private title = el("h1", {});
+  private facts = el("p", { class: "facts" });
+  private badge = el("span", { class: "badge", role: "status" });
+  private pace = el("span", { class: "pace" });
+  private pause = el("button", { type: "button", class: "button small", click: () => this.send(this.source.status.state === "paused" ? "run" : "pause") });
+  private stop = el("button", { type: "button", class: "button small", click: () => this.askToStop() }, "Stop");
+  private follow: Control<boolean>;
+  private message = el("p", { class: "message" });
+  private sure = 0; // timer while a second press stops
+  private stepSize = 0;
+
+  constructor(private source: Source, follow: (on: boolean) => void, private failed: (message: string) => void) {
+    this.follow = tick("follow", false, follow);
+    this.follow.node.title = "Stay at the newest frame";
+    this.stop.addEventListener("blur", () => this.unsure());
+    this.node = el("header", { class: "top" }, this.title, this.facts,
+      el("div", { class: "run" }, this.badge, this.pace, this.pause, this.stop, this.follow.node), this.message);
+  }
+
+  update(following: boolean): void {
+    const { title, scene, served, note, status } = this.source;
+    const name = title || scene || "Talus", live = isLive(status.state);
+    if (this.title.textContent !== name) {
+      this.title.textContent = name;
+      document.title = name;
+    }
+    this.badge.textContent = WORDS[status.state];
+    this.badge.title = ABOUT[status.state];
+    this.badge.dataset.state = status.state;
+    this.badge.hidden = !served && status.state === "finished";
+    this.pace.textContent = this.paceText();
+    this.pause.textContent = status.state === "paused" ? "Go on" : "Pause";
+    this.pause.hidden = this.stop.hidden = !live || !status.control;
+    this.follow.node.hidden = !live;
+    this.follow.set(following);
+    this.message.textContent = [status.message || (TELL.has(status.state) ? ABOUT[status.state] : ""), capital(note)].filter(Boolean).join(" ");
+    this.message.hidden = !this.message.textContent;
+    if (!live) this.unsure();
+  }
+
+  show(frame: Frame): void {
+    this.stepSize = frame.head.step;
+    const text = `${counted(frame.count, "body", "bodies")}, ${counted(frame.contacts, "contact")}`;
+    if (this.facts.textContent !== text) this.facts.textContent = text;
+  }
+
+  private paceText(): string {
+    const { state, stepsPerSecond, time, until, step } = this.source.status;
+    if (state !== "running") return isLive(state) ? `at ${significant(time)} s` : "";
+    const left = (until - time) / (stepsPerSecond * this.stepSize);
+    const parts = [stepsPerSecond > 0 ? `${significant(stepsPerSecond)} steps/s` : `step ${integer(step)}`];
+    if (Number.isFinite(left) && left > 0) parts.push(`about ${duration(left)} left`);
+    return parts.join(", ");
+  }
+
+  // One question is enough: the same button, pressed again within a few seconds.
+  private askToStop(): void {
+    if (this.sure) {
+      this.unsure();
+      this.send("stop");
+      return;
+    }
+    this.stop.textContent = "Stop the run?";
+    this.stop.classList.add("sure");
+    this.sure = window.setTimeout(() => this.unsure(), 5000);
+  }
+
+  private unsure(): void {
+    clearTimeout(this.sure);
+    this.sure = 0;
+    this.stop.textContent = "Stop";
+    this.stop.classList.remove("sure");
+  }
+
+  private send(action: "pause" | "run" | "stop"): void {
+    this.source.control(action).catch((e: Error) => this.failed(`The run could not be told to ${action === "run" ? "go on" : action}: ${e.message}`));
+  }
+}

@@ -1,0 +1,78 @@
+// Files for elsewhere: a still picture, and a film of what is played.
+
+import { download } from "../../../look/dom";
+import { fileName } from "../../../look/format";
+import type { Engine, Source } from "../types";
+import type { Player } from "./player";
+
+const FORMS: [type: string, ending: string][] = [
+  ["video/webm;codecs=vp9", "webm"], ["video/webm;codecs=vp8", "webm"], ["video/webm", "webm"], ["video/mp4", "mp4"],
+];
+const RATE = 30;
+
+export function filmForm(): { type: string; ending: string } | null {
+  if (typeof MediaRecorder === "undefined" || typeof HTMLCanvasElement.prototype.captureStream !== "function") return null;
+  const found = FORMS.find(([type]) => MediaRecorder.isTypeSupported(type));
+  return found ? { type: found[0], ending: found[1] } : null;
+}
+
+export class Saver {
+  private recorder: MediaRecorder | null = null;
+  private parts: Blob[] = [];
+  private looped = false;
+
+  constructor(private source: Source, private engine: Engine, private player: Player, private tell: (message: string) => void) {}
+
+  get recording(): boolean {
+    return this.recorder !== null;
+  }
+
+  private name(ending: string): string {
+    const time = this.source.frames[this.player.index]?.time ?? 0;
+    return `${fileName(this.source.title || "talus")}-${time.toFixed(3)}s.${ending}`;
+  }
+
+  async picture(): Promise<void> {
+    const blob = await this.engine.still(Math.max(2, devicePixelRatio));
+    const name = this.name("png");
+    download(name, "image/png", blob);
+    this.tell(`Saved ${name}`);
+  }
+
+  // Plays from the frame shown, or from the start if that is the last, to the end and records it.
+  film(changed: () => void): void {
+    const form = filmForm();
+    if (!form || this.recorder) return;
+    const stream = this.engine.canvas.captureStream(RATE);
+    const recorder = new MediaRecorder(stream, { mimeType: form.type, videoBitsPerSecond: 12e6 });
+    const name = `${fileName(this.source.title || "talus")}.${form.ending}`;
+    this.recorder = recorder;
+    this.parts = [];
+    this.looped = this.player.loop;
+    recorder.addEventListener("dataavailable", (e) => this.parts.push(e.data));
+    recorder.addEventListener("stop", () => {
+      for (const track of stream.getTracks()) track.stop();
+      this.recorder = null;
+      this.player.loop = this.looped;
+      this.engine.setWhole(false);
+      download(name, form.type, new Blob(this.parts.splice(0), { type: form.type }));
+      this.tell(`Saved ${name}`);
+      changed();
+    });
+    this.player.stop();
+    this.player.loop = false;
+    this.engine.setWhole(true);
+    recorder.start(1000);
+    this.player.play();
+    this.engine.draw();
+    changed();
+  }
+
+  // Playing has ended, or the reader has had enough. The last picture is given time to reach the film.
+  finish(): void {
+    const { recorder } = this;
+    if (recorder?.state !== "recording") return;
+    this.engine.draw();
+    setTimeout(() => recorder.state === "recording" && recorder.stop(), 1500 / RATE);
+  }
+}

@@ -1,0 +1,108 @@
+// What the reader chose, and how it stands in the address after "#", so that a view can be passed on.
+
+import type { Axis, Clip, ColourBy, Container } from "../types";
+
+export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag"];
+export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag";
+export const CONTAINERS: Container[] = ["shown", "ghost", "hidden"];
+export const SCALINGS = ["frame", "steady", "fixed"] as const;
+export const THEMES = ["auto", "light", "dark"] as const;
+export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10]; // simulated seconds per second
+export const EVERY_FRAME = 0; // as a speed
+const AXES: Axis[] = ["x", "y", "z"];
+
+export type Scaling = (typeof SCALINGS)[number];
+export type Theme = (typeof THEMES)[number];
+
+export interface State {
+  colour: ColourBy;
+  scaling: Scaling;
+  low: number;      // of a fixed scale
+  high: number;
+  log: boolean;
+  chains: boolean;
+  threshold: number;
+  clip: Clip | null;
+  container: Container;
+  theme: Theme;
+  speed: number;
+  loop: boolean;
+  panel: boolean;
+  plots: boolean;
+}
+
+export interface Address {
+  state: State;
+  time: number | null;
+  camera: number[] | null;
+  body: { index: number; generation: number } | null;
+}
+
+export const DEFAULTS: Readonly<State> = {
+  colour: "speed", scaling: "steady", low: 0, high: 1, log: false, chains: false, threshold: 2, clip: null, container: "ghost",
+  theme: "auto", speed: 1, loop: false, panel: true, plots: true,
+};
+
+const oneOf = <T extends string>(text: string | null, allowed: readonly T[], otherwise: T): T =>
+  allowed.includes(text as T) ? (text as T) : otherwise;
+
+function numbers(text: string | null, count?: number): number[] | null {
+  if (!text) return null;
+  const values = text.split(",").map(Number);
+  return values.every(Number.isFinite) && (count === undefined || values.length === count) ? values : null;
+}
+
+function clipOf(text: string | null): Clip | null {
+  const match = /^([xyz])([\d.]+)(-?)$/.exec(text ?? "");
+  const at = Number(match?.[2]);
+  return match && at >= 0 && at <= 1 ? { axis: oneOf(match[1]!, AXES, "x"), at, flip: match[3] === "-" } : null;
+}
+
+// Whatever an address lacks or has wrong is as in `defaults`.
+export function readAddress(hash: string, defaults: State): Address {
+  const given = new URLSearchParams(hash.slice(1));
+  const get = (name: string) => given.get(name);
+  const flag = (name: string, otherwise: boolean) => (get(name) === null ? otherwise : get(name) !== "0");
+  const range = numbers(get("range"), 2), threshold = Number(get("chains")), speed = Number(get("speed"));
+  const time = numbers(get("t"), 1), body = numbers(get("body"), 2);
+  return {
+    state: {
+      colour: oneOf(get("colour"), COLOURS, defaults.colour),
+      scaling: range && range[0]! < range[1]! ? "fixed" : oneOf(get("scale"), SCALINGS, defaults.scaling),
+      low: range?.[0] ?? defaults.low,
+      high: range?.[1] ?? defaults.high,
+      log: flag("log", defaults.log),
+      chains: given.has("chains") ? threshold >= 1 : defaults.chains,
+      threshold: threshold >= 1 && threshold <= 10 ? threshold : defaults.threshold,
+      clip: clipOf(get("clip")),
+      container: oneOf(get("container"), CONTAINERS, defaults.container),
+      theme: oneOf(get("theme"), THEMES, defaults.theme),
+      speed: get("speed") === "frames" ? EVERY_FRAME : SPEEDS.includes(speed) ? speed : defaults.speed,
+      loop: flag("loop", defaults.loop),
+      panel: flag("panel", defaults.panel),
+      plots: flag("plots", defaults.plots),
+    },
+    time: time?.[0] ?? null,
+    camera: numbers(get("camera")),
+    body: body ? { index: body[0]!, generation: body[1]! } : null,
+  };
+}
+
+const short = (v: number): string => String(Number(v.toPrecision(5)));
+
+// Only what differs from `defaults`.
+export function writeAddress({ state, time, camera, body }: Address, defaults: State): string {
+  const parts: [string, string][] = [];
+  const put = (name: string, value: string) => parts.push([name, value]);
+  if (time !== null) put("t", String(Number(time.toPrecision(9))));
+  for (const key of ["colour", "container", "theme"] as const) if (state[key] !== defaults[key]) put(key, state[key]);
+  if (state.scaling === "fixed") put("range", `${short(state.low)},${short(state.high)}`);
+  else if (state.scaling !== defaults.scaling) put("scale", state.scaling);
+  for (const key of ["log", "loop", "panel", "plots"] as const) if (state[key] !== defaults[key]) put(key, state[key] ? "1" : "0");
+  if (state.chains !== defaults.chains) put("chains", state.chains ? short(state.threshold) : "0");
+  if (state.clip) put("clip", `${state.clip.axis}${short(state.clip.at)}${state.clip.flip ? "-" : ""}`);
+  if (state.speed !== defaults.speed) put("speed", state.speed === EVERY_FRAME ? "frames" : String(state.speed));
+  if (body) put("body", `${body.index},${body.generation}`);
+  if (camera) put("camera", camera.map(short).join(","));
+  return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
+}

@@ -1,0 +1,11 @@
+/* base/crc.h - CRC-32 as in PNG, zlib and Ethernet: against damage, not against intent. */
+#ifndef TALUS_BASE_CRC_H
+#define TALUS_BASE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Continues `crc` over the bytes; start with 0. */
+uint32_t talus_crc32(uint32_t crc, const void *bytes, size_t size);
+
+#endif

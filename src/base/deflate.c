@@ -1,0 +1,178 @@
+/* base/deflate.c - the only file that knows zlib. Its memory is the library's, counted as all else. */
+#include "base/deflate.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#if TALUS_HAVE_ZLIB
+
+#include <limits.h>
+#include <zlib.h>
+
+bool talus_deflate_available(void)
+{
+    return true;
+}
+
+/* zlib's own figure for any settings, in size_t whatever the width of a long. */
+size_t talus_deflate_bound(size_t size)
+{
+    return size + size / 8 + size / 64 + 64;
+}
+
+static void *zlib_alloc(void *opaque, unsigned items, unsigned size)
+{
+    void *block;
+    (void)opaque;
+    return talus_alloc(&block, items, size, "zlib") == TALUS_OK ? block : NULL;
+}
+
+static void zlib_free(void *opaque, void *block)
+{
+    (void)opaque;
+    talus_release(block);
+}
+
+/* What is left to read and to write: zlib counts in unsigned int, so it is handed over in parts. */
+typedef struct Rest {
+    size_t in, out;
+} Rest;
+
+static unsigned part(size_t *rest)
+{
+    unsigned n = *rest < UINT_MAX ? (unsigned)*rest : UINT_MAX;
+    *rest -= n;
+    return n;
+}
+
+static void refill(z_stream *z, Rest *rest)
+{
+    if (z->avail_in == 0)
+        z->avail_in = part(&rest->in);
+    if (z->avail_out == 0)
+        z->avail_out = part(&rest->out);
+}
+
+static z_stream start(const void *bytes, void *out)
+{
+    z_stream z = {
+        .next_in = (Bytef *)bytes, .next_out = out, .zalloc = zlib_alloc, .zfree = zlib_free};
+    return z;
+}
+
+/* A window just beyond the data finds the same matches as the largest, whose quarter of a megabyte is
+ * cleared every time: for the arrays of a small frame that was most of the work. */
+static int window_bits(size_t size)
+{
+    enum { LEAST = 9, MOST = 15, LOOKAHEAD = 262 };
+    int bits = LEAST;
+    while (bits < MOST && ((size_t)1 << bits) < size + LOOKAHEAD)
+        bits++;
+    return bits;
+}
+
+TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
+                          void *out, size_t room, size_t *used)
+{
+    static const int strategy[] = {Z_DEFAULT_STRATEGY, Z_RLE, Z_HUFFMAN_ONLY};
+    z_stream z = start(bytes, out);
+    Rest rest = {size, room};
+    int bits = window_bits(size); /* and room for as many symbols */
+    if (deflateInit2(&z, level, Z_DEFLATED, bits, bits - 6, strategy[match]) != Z_OK)
+        return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for deflating");
+    int code;
+    do {
+        refill(&z, &rest);
+        code = deflate(&z, rest.in ? Z_NO_FLUSH : Z_FINISH);
+    } while (code == Z_OK);
+    *used = (size_t)(z.next_out - (Bytef *)out);
+    deflateEnd(&z);
+    if (code != Z_STREAM_END)
+        return talus_fail(TALUS_ERR_ARGUMENT, "zlib: %zu bytes do not fit into %zu deflated", size,
+                          room);
+    return TALUS_OK;
+}
+
+static int inflate_all(z_stream *z, Rest *rest)
+{
+    int code;
+    do {
+        refill(z, rest);
+        code = inflate(z, Z_NO_FLUSH);
+    } while (code == Z_OK && (z->avail_in || rest->in) && (z->avail_out || rest->out));
+    return code;
+}
+
+/* The buffer may be full before the end of the stream is seen: one more byte must not come. */
+static bool at_end(z_stream *z, Rest *rest)
+{
+    unsigned char beyond;
+    z->next_out = &beyond;
+    z->avail_out = 1;
+    rest->out = 0;
+    int code;
+    do {
+        if (z->avail_in == 0)
+            z->avail_in = part(&rest->in);
+        code = inflate(z, Z_NO_FLUSH);
+    } while (code == Z_OK && z->avail_out && (z->avail_in || rest->in));
+    return code == Z_STREAM_END && z->avail_out == 1;
+}
+
+TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected)
+{
+    unsigned char nothing;
+    z_stream z = start(stream, out ? out : &nothing);
+    Rest rest = {size, expected};
+    if (inflateInit(&z) != Z_OK)
+        return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for inflating");
+    int code = expected ? inflate_all(&z, &rest) : Z_OK;
+    size_t made = (size_t)(z.next_out - (out ? (Bytef *)out : &nothing));
+    TalusStatus status = TALUS_OK;
+    if (code == Z_MEM_ERROR)
+        status = TALUS_ERR_MEMORY; /* the message is the allocation's */
+    else if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+        status = talus_fail(TALUS_ERR_FORMAT, "the compressed data are damaged: %s",
+                            z.msg ? z.msg : "not a zlib stream");
+    else if (made < expected)
+        status = talus_fail(TALUS_ERR_FORMAT, "%zu bytes inflated; expected %zu", made, expected);
+    else if (code != Z_STREAM_END && !at_end(&z, &rest))
+        status = talus_fail(TALUS_ERR_FORMAT, "the compressed data do not end after %zu bytes",
+                            expected);
+    inflateEnd(&z);
+    return status;
+}
+
+#else
+
+bool talus_deflate_available(void)
+{
+    return false;
+}
+
+size_t talus_deflate_bound(size_t size)
+{
+    return size;
+}
+
+static TalusStatus no_zlib(const char *what)
+{
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "%s: this build has no zlib (Debian: zlib1g-dev; then configure again)",
+                      what);
+}
+
+TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
+                          void *out, size_t room, size_t *used)
+{
+    (void)level, (void)match, (void)bytes, (void)size, (void)out, (void)room, (void)used;
+    return no_zlib("deflating");
+}
+
+TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected)
+{
+    (void)stream, (void)size, (void)out, (void)expected;
+    return no_zlib("the data are compressed");
+}
+
+#endif

@@ -1,0 +1,265 @@
+/* draw/camera.c - what there is to see, and from where. */
+#include "draw/picture.h"
+
+#include "base/memory.h"
+#include "geometry/kinds.h"
+
+#include <stdlib.h>
+
+/* ---- extents ---- */
+
+/* Half extents, along the axes of the world, of a box with these half extents at an orientation. */
+static TalusVec3 turned_box(TalusQuat q, TalusVec3 half)
+{
+    TalusVec3 x = talus_rotate(q, talus_vec3(half.x, 0, 0));
+    TalusVec3 y = talus_rotate(q, talus_vec3(0, half.y, 0));
+    TalusVec3 z = talus_rotate(q, talus_vec3(0, 0, half.z));
+    return talus_vec3(fabs(x.x) + fabs(y.x) + fabs(z.x), fabs(x.y) + fabs(y.y) + fabs(z.y),
+                      fabs(x.z) + fabs(y.z) + fabs(z.z));
+}
+
+static TalusVec3 turned_disc(TalusQuat q, double radius, double half_height)
+{
+    TalusVec3 a = talus_rotate(q, talus_vec3(0, 0, 1));
+    return talus_vec3(half_height * fabs(a.x) + radius * sqrt(fmax(0.0, 1.0 - a.x * a.x)),
+                      half_height * fabs(a.y) + radius * sqrt(fmax(0.0, 1.0 - a.y * a.y)),
+                      half_height * fabs(a.z) + radius * sqrt(fmax(0.0, 1.0 - a.z * a.z)));
+}
+
+/* A revolve fills the cylinder about it. */
+static void revolve_extent(const TalusShapeDef *def, TalusQuat q, TalusVec3 *middle,
+                           TalusVec3 *extent)
+{
+    double low = INFINITY, high = -INFINITY, radius = 0.0;
+    for (int k = 0; k < def->point_count; k++) {
+        radius = fmax(radius, def->profile[2 * k]);
+        low = fmin(low, def->profile[2 * k + 1]);
+        high = fmax(high, def->profile[2 * k + 1]);
+    }
+    *middle = talus_add(*middle, talus_rotate(q, talus_vec3(0, 0, 0.5 * (low + high))));
+    *extent = turned_disc(q, radius, 0.5 * (high - low));
+}
+
+bool talus_body_extent(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row,
+                       TalusVec3 *middle, TalusVec3 *extent)
+{
+    const TalusShapeDef *def = &head->shapes[snapshot->shape[row]];
+    TalusQuat q = snapshot->orientation[row];
+    double r = snapshot->radius[row];
+    *middle = snapshot->position[row];
+    switch (def->kind) {
+    case TALUS_SHAPE_SPHERE: *extent = talus_vec3(r, r, r); break;
+    case TALUS_SHAPE_BOX: *extent = turned_box(q, def->half); break;
+    case TALUS_SHAPE_CYLINDER: *extent = turned_disc(q, def->radius, def->half_height); break;
+    case TALUS_SHAPE_REVOLVE: revolve_extent(def, q, middle, extent); break;
+    default: return false;
+    }
+    return isfinite(talus_norm(*middle)) && isfinite(talus_norm(*extent));
+}
+
+/* ---- bounds ---- */
+
+enum { SAMPLES = 4096 };
+
+static double coordinate(TalusVec3 p, int axis)
+{
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
+}
+
+/* The range of one coordinate that counts: a body that has left the others by more than the width of
+ * all of them would make them too small to see. */
+static void fair_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
+{
+    double value[SAMPLES];
+    int count = 0, stride = snapshot->body_count / SAMPLES + 1;
+    for (int i = 0; i < snapshot->body_count; i += stride) {
+        double x = coordinate(snapshot->position[i], axis);
+        if (!snapshot->fixed[i] && isfinite(x))
+            value[count++] = x;
+    }
+    *low = -INFINITY;
+    *high = INFINITY;
+    if (count < 20) /* each of a few bodies matters */
+        return;
+    qsort(value, (size_t)count, sizeof *value, talus_by_size);
+    int few = count / 100 + 1;
+    double first = value[few], last = value[count - 1 - few];
+    *low = first - (last - first);
+    *high = last + (last - first);
+}
+
+static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
+{
+    TalusVec3 lo = talus_sub(middle, extent), hi = talus_add(middle, extent);
+    bounds->lo =
+        talus_vec3(fmin(bounds->lo.x, lo.x), fmin(bounds->lo.y, lo.y), fmin(bounds->lo.z, lo.z));
+    bounds->hi =
+        talus_vec3(fmax(bounds->hi.x, hi.x), fmax(bounds->hi.y, hi.y), fmax(bounds->hi.z, hi.z));
+}
+
+static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
+                                  {-INFINITY, -INFINITY, -INFINITY}};
+static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* where nothing has an extent */
+
+/* What a body covers, unless that does not count. */
+static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    bool fair = talus_body_extent(picture->head, s, row, middle, extent);
+    for (int axis = 0; axis < 3 && !s->fixed[row]; axis++)
+        fair &= coordinate(*middle, axis) >= picture->fair_low[axis] &&
+                coordinate(*middle, axis) <= picture->fair_high[axis];
+    return fair;
+}
+
+static void measure(TalusPicture *picture)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    for (int axis = 0; axis < 3; axis++)
+        fair_range(s, axis, &picture->fair_low[axis], &picture->fair_high[axis]);
+    picture->bounds = picture->moving = nothing;
+    for (int i = 0; i < s->body_count; i++) {
+        TalusVec3 middle, extent;
+        if (!fair_extent(picture, i, &middle, &extent))
+            continue;
+        if (!s->fixed[i])
+            include(&picture->moving, middle, extent);
+        if (!s->fixed[i] || picture->def->container != TALUS_CONTAINER_HIDDEN)
+            include(&picture->bounds, middle, extent);
+    }
+    if (!(picture->bounds.lo.x <= picture->bounds.hi.x))
+        picture->bounds = cube;
+    if (!(picture->moving.lo.x <= picture->moving.hi.x))
+        picture->moving = picture->bounds;
+}
+
+/* ---- frame ---- */
+
+/* East is the first axis that is not within 30 degrees of up, made level. */
+static void stand_up(TalusPicture *picture)
+{
+    static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    TalusVec3 up = talus_normalize(talus_neg(picture->head->gravity), axes[2]), along = axes[0];
+    for (int k = 2; k >= 0; k--)
+        if (fabs(talus_dot(axes[k], up)) < 0.8660254037844386)
+            along = axes[k];
+    picture->up = up;
+    picture->east = talus_normalize(talus_madd(along, -talus_dot(along, up), up), along);
+    picture->north = talus_cross(up, picture->east);
+}
+
+void talus_picture_frame(TalusPicture *picture)
+{
+    stand_up(picture);
+    measure(picture);
+    picture->origin = talus_scale(0.5, talus_add(picture->bounds.lo, picture->bounds.hi));
+}
+
+TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, double elevation)
+{
+    double a = azimuth * TALUS_PI / 180.0, e = elevation * TALUS_PI / 180.0;
+    TalusVec3 level = talus_scale(cos(a), picture->east);
+    level = talus_madd(level, sin(a), picture->north);
+    return talus_madd(talus_scale(cos(e), level), sin(e), picture->up);
+}
+
+/* ---- camera ---- */
+
+/* The picture fits what it shows: for every point at a to the right (or above) and c towards the
+ * camera, |a - at| <= slope (depth - c), with the least depth; `at` is then the middle of what the two
+ * sides ask for. A sphere stands for its points. */
+typedef struct Span {
+    double left, right; /* largest c - a / slope and c + a / slope */
+    double slope;
+} Span;
+
+static void widen(Span *span, double a, double c, double radius)
+{
+    double more = radius * sqrt(1.0 + span->slope * span->slope);
+    double left = c - (a - more) / span->slope, right = c + (a + more) / span->slope;
+    if (left > span->left)
+        span->left = left;
+    if (right > span->right)
+        span->right = right;
+}
+
+typedef struct Fit {
+    TalusVec3 right, above, back;
+    Span x, y;
+} Fit;
+
+static void fit_sphere(Fit *fit, TalusVec3 p, double radius)
+{
+    widen(&fit->x, talus_dot(fit->right, p), talus_dot(fit->back, p), radius);
+    widen(&fit->y, talus_dot(fit->above, p), talus_dot(fit->back, p), radius);
+}
+
+static void fit_box(Fit *fit, TalusVec3 middle, TalusVec3 extent)
+{
+    for (int k = 0; k < 8; k++) {
+        TalusVec3 p = talus_vec3(k & 1 ? extent.x : -extent.x, k & 2 ? extent.y : -extent.y,
+                                 k & 4 ? extent.z : -extent.z);
+        fit_sphere(fit, talus_add(middle, p), 0.0);
+    }
+}
+
+static TalusVec3 widened(TalusF3 p)
+{
+    return talus_vec3(p.x, p.y, p.z);
+}
+
+/* Bodies, and all of the container that is drawn. */
+static void fit_all(Fit *fit, const TalusPicture *picture)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    TalusVec3 middle, extent;
+    for (int i = 0; i < s->body_count; i++) {
+        bool seen = !s->fixed[i] || picture->def->container == TALUS_CONTAINER_SHOWN;
+        TalusShapeKind kind = picture->head->shapes[s->shape[i]].kind;
+        if (!seen || kind == TALUS_SHAPE_REVOLVE || !fair_extent(picture, i, &middle, &extent))
+            continue;
+        middle = talus_sub(middle, picture->origin);
+        if (kind == TALUS_SHAPE_SPHERE)
+            fit_sphere(fit, middle, s->radius[i]);
+        else
+            fit_box(fit, middle, extent);
+    }
+    for (int k = 0; k < 3 * picture->pane_count; k++)
+        fit_sphere(fit, widened(picture->pane[k / 3].corner[k % 3]), 0.0);
+    for (int k = 0; k < picture->line_count; k++) {
+        fit_sphere(fit, widened(picture->line[k].from), 0.0);
+        fit_sphere(fit, widened(picture->line[k].to), 0.0);
+    }
+    if (!isfinite(fit->x.left)) /* there is nothing */
+        fit_box(fit, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1));
+}
+
+void talus_picture_camera(TalusPicture *picture)
+{
+    const TalusDrawDef *def = picture->def;
+    double elevation = fmin(fmax(def->elevation, -90.0), 90.0);
+    double margin = TALUS_FIT_MARGIN * fmin(def->width, def->height);
+    double free_x = 0.5 * def->width - margin;
+    double free_y = 0.5 * (def->height - talus_caption_height(def)) - margin;
+    double scale = 0.5 * def->height / tan(0.5 * TALUS_FIELD_OF_VIEW * TALUS_PI / 180.0);
+    Fit fit = {.x = {-INFINITY, -INFINITY, free_x / scale},
+               .y = {-INFINITY, -INFINITY, free_y / scale}};
+    fit.back = talus_picture_direction(picture, def->azimuth, elevation);
+    fit.right = talus_picture_direction(picture, def->azimuth + 90.0, 0.0);
+    fit.above = talus_cross(fit.back, fit.right);
+    fit_all(&fit, picture);
+    double depth = 0.5 * fmax(fit.x.left + fit.x.right, fit.y.left + fit.y.right);
+    TalusVec3 eye = talus_scale(depth, fit.back);
+    eye = talus_madd(eye, 0.5 * (fit.x.right - fit.x.left) * fit.x.slope, fit.right);
+    eye = talus_madd(eye, 0.5 * (fit.y.right - fit.y.left) * fit.y.slope, fit.above);
+    picture->camera = (TalusView){.perspective = true,
+                                  .eye = talus_f3_of(eye),
+                                  .right = talus_f3_of(fit.right),
+                                  .down = talus_f3_of(talus_neg(fit.above)),
+                                  .forward = talus_f3_of(talus_neg(fit.back)),
+                                  .scale = (float)(scale * def->zoom),
+                                  .cx = 0.5f * (float)def->width,
+                                  .cy = (float)(margin + free_y),
+                                  .width = def->width,
+                                  .height = def->height};
+}

@@ -1,0 +1,192 @@
+/* draw/caption.c - what the picture shows, in a strip below it: title, time and bodies on the left,
+ * what colours mean on the right. */
+#include "draw/picture.h"
+#include "draw/text.h"
+
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_WIDTH = 240, LEAST_HEIGHT = 180, TEXT = 160, ENTRIES = 6 };
+
+/* Lengths in ems. */
+#define STRIP 3.3
+#define SIDE 1.6 /* from the picture's edge */
+#define BAR_LENGTH 11.0
+#define GAP 2.0
+
+typedef struct Caption {
+    const TalusPicture *picture;
+    TalusImage *image;
+    double em;
+    double first, second; /* baselines */
+} Caption;
+
+static double em_for(const TalusDrawDef *def)
+{
+    return fmax(fmin(def->height / 44.0, def->width / 40.0), 8.0);
+}
+
+int talus_caption_height(const TalusDrawDef *def)
+{
+    if (def->plain || def->width < LEAST_WIDTH || def->height < LEAST_HEIGHT)
+        return 0;
+    return (int)(STRIP * em_for(def) + 0.5);
+}
+
+/* ---- numbers ---- */
+
+/* Puts commas between the thousands of a number's digits. */
+static void group(char *text, size_t size)
+{
+    size_t length = strlen(text), digits = strspn(text, "0123456789");
+    for (size_t k = digits; k > 3 && length + 1 < size; length++) {
+        k -= 3;
+        memmove(text + k + 1, text + k, length - k + 1);
+        text[k] = ',';
+    }
+}
+
+/* Three digits or four, whole where that is a thousand or more. */
+static void print_value(char *text, size_t size, double x)
+{
+    bool whole = fabs(x) >= 1000.0 && fabs(x) < 1e7;
+    snprintf(text, size, whole ? "%.0f" : "%.3g", x);
+    if (whole)
+        group(text, size);
+}
+
+static int moving_bodies(const TalusSnapshot *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->body_count; i++)
+        count += !s->fixed[i];
+    return count;
+}
+
+/* ---- the right-hand side ---- */
+
+/* LOW bar HIGH, the label below; returns where it begins. */
+static double draw_scale(const Caption *c, double right)
+{
+    const TalusPicture *p = c->picture;
+    const char *label = p->def->chains ? "force chains, N" : talus_colour_label(p->def->colour);
+    char text[TEXT];
+    print_value(text, sizeof text, p->high);
+    right -= talus_text_width(text, c->em);
+    talus_text_draw(c->image, right, c->first, c->em, p->theme->muted, text);
+    right -= 0.5 * c->em;
+    double left = right - BAR_LENGTH * c->em, top = c->first - 0.6 * c->em;
+    for (int x = (int)floor(left); x < right; x++)
+        talus_image_box(c->image, fmax(x, left), top, fmin(x + 1.0, right), top + 0.5 * c->em,
+                        talus_palette_sequential((x + 0.5 - left) / (right - left)));
+    double middle = 0.5 * (left + right - talus_text_width(label, c->em));
+    talus_text_draw(c->image, middle, c->second, c->em, p->theme->muted, label);
+    print_value(text, sizeof text, p->low);
+    left -= 0.5 * c->em + talus_text_width(text, c->em);
+    talus_text_draw(c->image, left, c->first, c->em, p->theme->muted, text);
+    return left;
+}
+
+/* The categories that moving bodies have, as far as there is room; the last says how many more. */
+typedef struct Legend {
+    int number[ENTRIES];
+    int count, more;
+} Legend;
+
+static Legend collect(const TalusPicture *p)
+{
+    const TalusSnapshot *s = p->snapshot;
+    Legend legend = {{0}, 0, 0};
+    for (int i = 0; i < s->body_count; i++) {
+        int number = p->def->colour == TALUS_COLOUR_TAG ? s->tag[i] : s->material[i], k = 0;
+        if (s->fixed[i])
+            continue;
+        while (k < legend.count && legend.number[k] != number)
+            k++;
+        if (k < legend.count)
+            continue;
+        if (legend.count < ENTRIES)
+            legend.number[legend.count++] = number;
+        else
+            legend.more = 1;
+    }
+    return legend;
+}
+
+static void entry_name(const TalusPicture *p, int number, char *text)
+{
+    const TalusFramesHead *head = p->head;
+    if (p->def->colour == TALUS_COLOUR_TAG)
+        snprintf(text, TEXT, "tag %d", number);
+    else if (number >= 0 && number < head->material_count && head->materials[number].name[0])
+        snprintf(text, TEXT, "%s", head->materials[number].name);
+    else
+        snprintf(text, TEXT, "material %d", number);
+}
+
+/* Drawn from the right; returns where it begins. */
+static double draw_legend(const Caption *c, double right)
+{
+    const TalusPicture *p = c->picture;
+    Legend legend = collect(p);
+    char text[TEXT];
+    if (legend.more) {
+        right -= talus_text_width("...", c->em);
+        talus_text_draw(c->image, right, c->second, c->em, p->theme->muted, "...");
+        right -= c->em;
+    }
+    for (int k = legend.count - 1; k >= 0; k--) {
+        entry_name(p, legend.number[k], text);
+        right -= talus_text_width(text, c->em);
+        talus_text_draw(c->image, right, c->second, c->em, p->theme->muted, text);
+        right -= 0.7 * c->em;
+        talus_image_disc(c->image, right, c->second - 0.33 * c->em, 0.36 * c->em,
+                         talus_palette_category(legend.number[k], p->def->dark));
+        right -= 1.2 * c->em;
+    }
+    return right;
+}
+
+/* ---- the left-hand side ---- */
+
+/* Shortens text, with dots at its end, until it is no wider than `most`. */
+static void fit(char *text, double size, double most)
+{
+    size_t length = strlen(text);
+    while (length > 3 && talus_text_width(text, size) > most)
+        strcpy(text + --length - 3, "...");
+}
+
+static void draw_left(const Caption *c, double left, double right)
+{
+    const TalusPicture *p = c->picture;
+    char text[TEXT], count[24];
+    const char *title = p->head->title && p->head->title[0] ? p->head->title : p->head->scene;
+    snprintf(text, sizeof text, "%s", title ? title : "");
+    fit(text, 1.12 * c->em, right - left);
+    talus_text_draw(c->image, left, c->first, 1.12 * c->em, p->theme->ink, text);
+    int bodies = moving_bodies(p->snapshot);
+    snprintf(count, sizeof count, "%d", bodies);
+    group(count, sizeof count);
+    snprintf(text, sizeof text, "t = %.4g s, %s %s", p->snapshot->time, count,
+             bodies == 1 ? "body" : "bodies");
+    talus_text_draw(c->image, left, c->second, c->em, p->theme->muted, text);
+}
+
+TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image)
+{
+    if (talus_caption_height(picture->def) == 0)
+        return TALUS_OK;
+    double em = em_for(picture->def), left = SIDE * em, right = image->width - SIDE * em;
+    Caption c = {picture, image, em, image->height - 2.65 * em, image->height - 1.3 * em};
+    double begins = right;
+    bool scale = picture->def->chains || talus_colour_has_scale(picture->def->colour);
+    if (scale)
+        begins = draw_scale(&c, right);
+    else if (picture->def->colour != TALUS_COLOUR_ID)
+        begins = draw_legend(&c, right);
+    draw_left(&c, left, begins - GAP * em);
+    return TALUS_OK;
+}

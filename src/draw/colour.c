@@ -1,0 +1,126 @@
+/* draw/colour.c - what a body's colour tells. */
+#include "draw/picture.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <stdlib.h>
+
+/* ---- values ---- */
+
+static bool has_values(const TalusSnapshot *s, TalusColourBy by)
+{
+    switch (by) {
+    case TALUS_COLOUR_SPEED: return s->speed != NULL;
+    case TALUS_COLOUR_FORCE: return s->force != NULL;
+    case TALUS_COLOUR_TOUCHING: return s->touching != NULL;
+    case TALUS_COLOUR_LAYER: return s->layer != NULL;
+    default: return true;
+    }
+}
+
+static double value_of(const TalusSnapshot *s, TalusColourBy by, int row)
+{
+    switch (by) {
+    case TALUS_COLOUR_SPEED: return s->speed[row];
+    case TALUS_COLOUR_FORCE: return s->force[row];
+    case TALUS_COLOUR_TOUCHING: return s->touching[row];
+    case TALUS_COLOUR_LAYER: return s->layer[row];
+    default: return 0.0;
+    }
+}
+
+uint32_t talus_picture_colour(const TalusPicture *picture, int row)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    bool dark = picture->def->dark;
+    if (s->fixed[row])
+        return picture->theme->fixed;
+    if (picture->def->chains)
+        return picture->theme->veil;
+    switch (picture->def->colour) {
+    case TALUS_COLOUR_ID: return talus_palette_identity(s->id[row]);
+    case TALUS_COLOUR_MATERIAL: return talus_palette_category(s->material[row], dark);
+    case TALUS_COLOUR_TAG: return talus_palette_category(s->tag[row], dark);
+    default: break;
+    }
+    double value = value_of(s, picture->def->colour, row);
+    return talus_palette_sequential((value - picture->low) / (picture->high - picture->low));
+}
+
+/* ---- scales ---- */
+
+double talus_nice(double x)
+{
+    static const double steps[] = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0};
+    double ten = pow(10.0, floor(log10(x)));
+    for (int k = 0; k < 9; k++)
+        if (steps[k] * ten >= x * (1.0 - 1e-9))
+            return steps[k] * ten;
+    return 10.0 * ten;
+}
+
+int talus_by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double talus_percentile(double *value, size_t count)
+{
+    if (count == 0)
+        return 0.0;
+    qsort(value, count, sizeof *value, talus_by_size);
+    return value[(99 * count + 99) / 100 - 1];
+}
+
+/* Over moving bodies: the 99th percentile, and the largest; 0 where none moves. */
+static TalusStatus high_value(const TalusSnapshot *s, TalusColourBy by, double *percentile,
+                              double *largest)
+{
+    double *value;
+    size_t count = 0;
+    TALUS_TRY(TALUS_ALLOC(value, (size_t)s->body_count, "values"));
+    for (int i = 0; i < s->body_count; i++)
+        if (!s->fixed[i] && isfinite(value_of(s, by, i)))
+            value[count++] = value_of(s, by, i);
+    *percentile = talus_percentile(value, count);
+    *largest = count ? value[count - 1] : 0.0;
+    talus_release(value);
+    return TALUS_OK;
+}
+
+static double preset_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
+                          double largest)
+{
+    switch (by) {
+    case TALUS_COLOUR_SPEED: { /* below a quarter of what a fall by a diameter gives, all is rest */
+        double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
+        double high = fmax(percentile, least);
+        return high > 0.0 ? talus_nice(high) : 1.0;
+    }
+    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_nice(percentile) : 1.0;
+    case TALUS_COLOUR_TOUCHING: return 12.0;
+    default: return fmax(largest, 1.0);
+    }
+}
+
+TalusStatus talus_picture_colours(TalusPicture *picture)
+{
+    const TalusDrawDef *def = picture->def;
+    picture->low = isnan(def->low) ? 0.0 : def->low;
+    picture->high = def->high;
+    if (def->chains || !talus_colour_has_scale(def->colour))
+        return TALUS_OK;
+    if (!has_values(picture->snapshot, def->colour))
+        return talus_fail(TALUS_ERR_ARGUMENT, "colour by %s: this frame does not hold it",
+                          talus_colour_name(def->colour));
+    if (isnan(def->high)) {
+        double percentile, largest;
+        TALUS_TRY(high_value(picture->snapshot, def->colour, &percentile, &largest));
+        picture->high = preset_high(picture->head, def->colour, percentile, largest);
+        if (!(picture->high > picture->low))
+            picture->high = picture->low + 1.0;
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,117 @@
+/* draw/draw.c - from a snapshot to a finished picture. */
+#include "draw/draw.h"
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "draw/picture.h"
+
+#include <math.h>
+
+TalusDrawDef talus_draw_def_default(void)
+{
+    TalusDrawDef r = {.width = 1600,
+                      .height = 1200,
+                      .colour = TALUS_COLOUR_SPEED,
+                      .low = NAN,
+                      .high = NAN,
+                      .azimuth = -60.0,
+                      .elevation = 18.0,
+                      .zoom = 1.0,
+                      .container = TALUS_CONTAINER_GHOST};
+    return r;
+}
+
+/* ---- development ---- */
+
+typedef struct Develop {
+    const TalusPicture *picture;
+    const float *light;
+    TalusImage *image;
+    float ground[3];
+} Develop;
+
+static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Develop *d = context;
+    size_t width = (size_t)d->image->width;
+    int channels = d->image->channels;
+    (void)chunk;
+    for (size_t k = (size_t)begin * width; k < (size_t)end * width; k++) {
+        const float *light = d->light + 4 * k;
+        unsigned char *pixel = d->image->pixel + (size_t)channels * k;
+        for (int c = 0; c < 3; c++) {
+            float x = channels == 3     ? light[c] + (1.0f - light[3]) * d->ground[c]
+                      : light[3] > 0.0f ? light[c] / light[3]
+                                        : 0.0f;
+            pixel[c] = talus_number_of(x);
+        }
+        if (channels == 4)
+            pixel[3] = (unsigned char)(255.0f * fminf(light[3], 1.0f) + 0.5f);
+    }
+}
+
+static void develop(const TalusPicture *picture, TalusPool *pool, const float *light,
+                    TalusImage *image)
+{
+    Develop d = {.picture = picture, .light = light, .image = image};
+    for (int c = 0; c < 3; c++)
+        d.ground[c] = talus_light_of(picture->theme->ground >> (16 - 8 * c) & 255);
+    talus_parallel(pool, image->height, 16, develop_rows, &d);
+}
+
+/* ---- all of it ---- */
+
+static TalusStatus check(const TalusDrawDef *def)
+{
+    if (!(def->zoom > 0.0 && def->zoom <= 1e6))
+        return talus_fail(TALUS_ERR_ARGUMENT, "zoom %g; expected a number above 0", def->zoom);
+    if (!isnan(def->low) && !(def->low < def->high))
+        return talus_fail(TALUS_ERR_ARGUMENT, "range %g:%g; the first must be below the second",
+                          def->low, def->high);
+    if (!isfinite(def->azimuth) || !isfinite(def->elevation))
+        return talus_fail(TALUS_ERR_ARGUMENT, "camera: azimuth %g, elevation %g; expected degrees",
+                          def->azimuth, def->elevation);
+    return TALUS_OK;
+}
+
+static TalusStatus compose(TalusPicture *picture)
+{
+    talus_picture_frame(picture);
+    TALUS_TRY(talus_picture_colours(picture));
+    TALUS_TRY(talus_picture_bodies(picture));
+    if (picture->def->chains)
+        TALUS_TRY(talus_picture_chains(picture));
+    TALUS_TRY(talus_picture_container(picture));
+    talus_picture_camera(picture);
+    return TALUS_OK;
+}
+
+static TalusStatus take(const TalusPicture *picture, TalusPool *pool, TalusImage *image)
+{
+    float *light;
+    TALUS_TRY(TALUS_ALLOC(light, 4 * (size_t)image->width * (size_t)image->height, "light"));
+    TalusStatus status = talus_picture_expose(picture, pool, light);
+    if (status == TALUS_OK)
+        develop(picture, pool, light, image);
+    talus_release(light);
+    return status;
+}
+
+TalusStatus talus_draw(const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                       const TalusDrawDef *def, TalusPool *pool, TalusImage *out)
+{
+    TalusPicture picture = {
+        .head = head, .snapshot = snapshot, .def = def, .theme = talus_theme(def->dark)};
+    TALUS_TRY(check(def));
+    TALUS_TRY(talus_image_create(def->width, def->height, def->transparent ? 4 : 3, out));
+    TalusStatus status = compose(&picture);
+    if (status == TALUS_OK)
+        status = take(&picture, pool, out);
+    if (status == TALUS_OK && !def->plain)
+        status = talus_caption_draw(&picture, out);
+    talus_picture_clear(&picture);
+    if (status != TALUS_OK)
+        talus_image_free(out);
+    return status;
+}

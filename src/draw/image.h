@@ -1,0 +1,22 @@
+/* draw/image.h - a finished picture, and light as sRGB numbers. */
+#ifndef TALUS_DRAW_IMAGE_H
+#define TALUS_DRAW_IMAGE_H
+
+#include <talus/base.h>
+
+enum { TALUS_IMAGE_SIDE_MAX = 16384 };
+
+typedef struct TalusImage {
+    int width, height;
+    int channels; /* 3: red, green, blue; 4: and opacity, the colours not multiplied by it */
+    unsigned char *pixel; /* rows from the top */
+} TalusImage;
+
+TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
+void talus_image_free(TalusImage *image);
+
+/* Linear light of an sRGB number 0 to 255, and back (0 to 1, clamped). */
+float talus_light_of(unsigned number);
+unsigned char talus_number_of(float light);
+
+#endif

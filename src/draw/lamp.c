@@ -1,0 +1,42 @@
+/* draw/lamp.c - depth maps. */
+#include "draw/lamp.h"
+
+#include "base/status.h"
+
+#include <math.h>
+
+static TalusF3 cross(TalusF3 a, TalusF3 b)
+{
+    return talus_f3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+/* Half the width of the box along a unit vector. */
+static float reach(TalusF3 half, TalusF3 along)
+{
+    return fabsf(along.x) * half.x + fabsf(along.y) * half.y + fabsf(along.z) * half.z;
+}
+
+TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
+                            TalusF3 middle, TalusF3 half, int size, TalusPool *pool)
+{
+    TalusF3 aside = fabsf(direction.x) < 0.6f ? talus_f3(1, 0, 0) : talus_f3(0, 1, 0);
+    TalusView *view = &lamp->view;
+    lamp->direction = direction;
+    view->perspective = false;
+    view->forward = talus_f3_scale(-1.0f, direction);
+    view->right = talus_f3_unit(cross(aside, view->forward));
+    view->down = cross(view->forward, view->right);
+    float wide = fmaxf(reach(half, view->right), reach(half, view->down));
+    lamp->texel = 2.0f * wide / (float)(size - 4);
+    lamp->middle = 2.0f * sqrtf(talus_f3_dot(half, half));
+    view->eye = talus_f3_madd(middle, lamp->middle, direction);
+    view->scale = 1.0f / lamp->texel;
+    view->cx = view->cy = 0.5f * (float)size;
+    view->width = view->height = size;
+    return talus_raster_draw(&lamp->raster, solids, view, false, pool);
+}
+
+void talus_lamp_clear(TalusLamp *lamp)
+{
+    talus_raster_clear(&lamp->raster);
+}

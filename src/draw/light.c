@@ -1,0 +1,326 @@
+/* draw/light.c - exposes a picture pass by pass.
+ *
+ * Light that leaves a point with colour c and normal n towards the eye, nothing in the way:
+ *
+ *     c (key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
+ *
+ * The second term is that of a sky whose radiance over directions d is a + b d.up: the mean over the
+ * sphere of 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its directions, equally spread, are dealt to
+ * the passes, each with a depth map of what hides it. */
+#include "draw/ground.h"
+#include "draw/lamp.h"
+#include "draw/panes.h"
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "geometry/kinds.h"
+
+#include <string.h>
+
+enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
+
+#define GOLDEN 0.61803398874989484820 /* its multiples, modulo 1, fill [0, 1) evenly */
+
+/* How much work a picture gets: more bodies, fewer passes. */
+typedef struct Plan {
+    int passes, sky; /* directions of the sky per pass */
+    int key_size, sky_size;
+} Plan;
+
+typedef struct Expose {
+    const TalusPicture *picture;
+    Plan plan;
+    TalusView view;
+    TalusRaster seen, chains;
+    TalusLamp key, sky[MAX_SKY];
+    float sky_light[MAX_SKY]; /* 4 (a + b d.up) / directions of this pass */
+    float *left;              /* of the light, by ghosts; NULL without them */
+    float *light;
+    TalusF3 ghost;
+    TalusGround ground;
+    float edge; /* width of the line along sharp edges, at depth 1 */
+    float decode[256];
+    TalusCut cut;
+} Expose;
+
+static Plan plan_for(const TalusPicture *picture)
+{
+    int n = picture->bodies.count;
+    Plan plan = n <= MANY        ? (Plan){32, 4, 2048, 768}
+                : n <= VERY_MANY ? (Plan){16, 4, 2048, 1024}
+                                 : (Plan){12, 2, 3072, 1536};
+    /* A smaller picture shows less of the maps. */
+    int side =
+        picture->def->width > picture->def->height ? picture->def->width : picture->def->height;
+    double part = fmin(fmax(side / 1600.0, 0.125), 1.0);
+    plan.key_size = (int)(plan.key_size * part);
+    plan.sky_size = (int)(plan.sky_size * part);
+    return plan;
+}
+
+/* ---- light at a point ---- */
+
+static TalusF3 linear(const Expose *e, uint32_t rgb)
+{
+    return talus_f3(e->decode[rgb >> 16 & 255], e->decode[rgb >> 8 & 255], e->decode[rgb & 255]);
+}
+
+/* A point of a surface as it is lit. */
+typedef struct Spot {
+    TalusF3 point, normal, view; /* view: unit, towards the eye */
+    bool open;                   /* nothing hides it */
+} Spot;
+
+/* The light on a white surface; *shine gets what is mirrored. */
+static float light_on(const Expose *e, const Spot *s, float *shine)
+{
+    float facing = talus_f3_dot(s->normal, e->key.direction), sum = TALUS_LEAST_LIGHT;
+    *shine = 0.0f;
+    if (facing > 0.0f) {
+        float part = s->open ? 1.0f : talus_lamp_reaches(&e->key, s->point, s->normal);
+        TalusF3 half = talus_f3_unit(talus_f3_add(e->key.direction, s->view));
+        float h = fmaxf(talus_f3_dot(s->normal, half), 0.0f), h2 = h * h, h8 = h2 * h2 * h2 * h2;
+        sum += TALUS_KEY_LIGHT * facing * part;
+        *shine = TALUS_GLOSS * part * h8 * h8 * h8 * h8 * h8;
+    }
+    for (int k = 0; k < e->plan.sky; k++) {
+        facing = talus_f3_dot(s->normal, e->sky[k].direction);
+        if (facing > 0.0f)
+            sum += e->sky_light[k] * facing *
+                   (s->open ? 1.0f : talus_lamp_reaches(&e->sky[k], s->point, s->normal));
+    }
+    return sum;
+}
+
+/* ---- pixels ---- */
+
+typedef struct Colour {
+    float r, g, b, a; /* multiplied by a */
+} Colour;
+
+static Colour over(Colour top, Colour below)
+{
+    float left = 1.0f - top.a;
+    return (Colour){top.r + left * below.r, top.g + left * below.g, top.b + left * below.b,
+                    top.a + left * below.a};
+}
+
+static Colour faded(Colour c, float by)
+{
+    return (Colour){by * c.r, by * c.g, by * c.b, by * c.a};
+}
+
+/* A surface of this colour met at depth t, its normal in view coordinates. */
+static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, uint32_t rgb,
+                      bool open)
+{
+    const TalusView *view = &e->view;
+    TalusF3 at = talus_f3_madd(ray.o, t, ray.d);
+    Spot spot = {talus_f3_add(view->eye, talus_view_turn_back(view, at)),
+                 talus_view_turn_back(view, normal),
+                 talus_f3_scale(-1.0f, talus_f3_unit(talus_view_turn_back(view, ray.d))), open};
+    float shine, white = light_on(e, &spot, &shine);
+    TalusF3 c = linear(e, rgb);
+    return (Colour){white * c.x + shine, white * c.y + shine, white * c.z + shine, 1.0f};
+}
+
+static Colour solid_colour(const Expose *e, const TalusSolids *solids, const TalusRaster *raster,
+                           size_t pixel, TalusRay ray, bool open)
+{
+    int index = raster->hit[pixel];
+    TalusPlaced solid = talus_solid_place(solids, index, &e->view);
+    float t = raster->depth[pixel];
+    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* at a rim that rounding has lost */
+    talus_placed_hit(&solid, &e->cut, ray, &t, &normal);
+    Colour c = surface(e, ray, t, normal, solids->solid[index].rgb, open);
+    if (!open && talus_placed_edge(&solid, talus_f3_madd(ray.o, t, ray.d)) < e->edge * t) {
+        c = faded(c, 1.0f - TALUS_EDGE_SHADE);
+        c.a = 1.0f;
+    }
+    return c;
+}
+
+static Colour pane_colour(const Expose *e, int index, int x, int y, TalusRay ray)
+{
+    const TalusPane *pane = &e->picture->pane[index];
+    float t;
+    TalusF3 normal;
+    if (!talus_pane_hit(pane, &e->view, x, y, &t, &normal))
+        return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
+    if (talus_f3_dot(normal, ray.d) > 0.0f)
+        normal = talus_f3_scale(-1.0f, normal);
+    return surface(e, ray, t, normal, e->picture->theme->fixed, false);
+}
+
+static Colour body_colour(const Expose *e, size_t pixel, int x, int y, TalusRay ray)
+{
+    int hit = e->seen.hit[pixel];
+    if (hit >= 0)
+        return solid_colour(e, &e->picture->bodies, &e->seen, pixel, ray, false);
+    if (hit <= TALUS_PANE_HIT(0))
+        return pane_colour(e, TALUS_PANE_HIT(hit), x, y, ray);
+    return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
+}
+
+/* Of the bodies only a veil is left where chains are shown: the nearest surface, in front of them. */
+static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
+{
+    bool veiled = e->seen.hit[pixel] >= 0;
+    if (e->chains.hit[pixel] < 0)
+        return veiled ? faded(body, TALUS_VEIL_OPACITY) : body;
+    Colour chain = solid_colour(e, &e->picture->chains, &e->chains, pixel, ray, true);
+    if (veiled && e->seen.depth[pixel] < e->chains.depth[pixel])
+        return over(faded(body, TALUS_VEIL_OPACITY), chain);
+    return chain;
+}
+
+static void expose_band(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Expose *e = context;
+    float weight = 1.0f / (float)e->plan.passes;
+    (void)chunk;
+    for (int y = (int)begin; y < (int)end; y++)
+        for (int x = 0; x < e->view.width; x++) {
+            size_t pixel = (size_t)y * (size_t)e->view.width + (size_t)x;
+            TalusRay ray = talus_view_ray(&e->view, x, y);
+            Colour c = body_colour(e, pixel, x, y, ray);
+            if (e->picture->def->chains)
+                c = chain_colour(e, pixel, ray, c);
+            if (e->left) {
+                float a = 1.0f - e->left[pixel];
+                c = over((Colour){a * e->ghost.x, a * e->ghost.y, a * e->ghost.z, a}, c);
+            }
+            float *light = e->light + 4 * pixel;
+            light[0] += weight * c.r;
+            light[1] += weight * c.g;
+            light[2] += weight * c.b;
+            light[3] += weight * c.a;
+        }
+}
+
+/* ---- passes ---- */
+
+static double fraction(double x)
+{
+    return x - floor(x);
+}
+
+/* Points of a sequence that covers the unit square evenly (powers of the plastic number). */
+static void square_point(int k, double *u, double *v)
+{
+    *u = fraction(0.5 + 0.7548776662466927 * k);
+    *v = fraction(0.5 + 0.5698402909980532 * k);
+}
+
+/* Direction k of n, equally spread over the sphere about up, from the zenith down. */
+static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
+{
+    double z = 1.0 - (2.0 * k + 1.0) / n, level = sqrt(1.0 - z * z);
+    double turn = 2.0 * TALUS_PI * fraction(GOLDEN * k);
+    TalusVec3 d = talus_scale(z, picture->up);
+    d = talus_madd(d, level * cos(turn), picture->east);
+    return talus_madd(d, level * sin(turn), picture->north);
+}
+
+/* A point of the disc that the key light comes from. */
+static TalusVec3 key_direction(const TalusPicture *picture, int pass, int passes)
+{
+    const TalusDrawDef *def = picture->def;
+    double azimuth = def->azimuth + TALUS_KEY_AZIMUTH;
+    TalusVec3 d = talus_picture_direction(picture, azimuth, TALUS_KEY_ELEVATION);
+    TalusVec3 u = talus_picture_direction(picture, azimuth + 90.0, 0.0), v = talus_cross(d, u);
+    /* the order of radii is not that of passes, which shift the camera as well */
+    int k = pass * 13 % passes;
+    double r = sqrt((k + 0.5) / passes) * tan(TALUS_KEY_SPREAD * TALUS_PI / 180.0);
+    double turn = 2.0 * TALUS_PI * fraction(GOLDEN * k);
+    d = talus_madd(d, r * cos(turn), u);
+    return talus_normalize(talus_madd(d, r * sin(turn), v), d);
+}
+
+static TalusStatus light_lamps(Expose *e, int pass, TalusPool *pool)
+{
+    const TalusPicture *p = e->picture;
+    TalusAabb m = p->moving;
+    TalusVec3 middle = talus_sub(talus_scale(0.5, talus_add(m.lo, m.hi)), p->origin);
+    TalusF3 half = talus_f3_of(talus_scale(0.5, talus_sub(m.hi, m.lo))), mid = talus_f3_of(middle);
+    int n = e->plan.passes * e->plan.sky;
+    TalusVec3 d = key_direction(p, pass, e->plan.passes);
+    TALUS_TRY(
+        talus_lamp_draw(&e->key, talus_f3_of(d), &p->bodies, mid, half, e->plan.key_size, pool));
+    float a = 0.5f * (TALUS_SKY_LIGHT + TALUS_GROUND_LIGHT);
+    float b = 0.75f * (TALUS_SKY_LIGHT - TALUS_GROUND_LIGHT);
+    for (int k = 0; k < e->plan.sky; k++) {
+        d = sky_direction(p, pass + k * e->plan.passes, n);
+        TALUS_TRY(talus_lamp_draw(&e->sky[k], talus_f3_of(d), &p->bodies, mid, half,
+                                  e->plan.sky_size, pool));
+        e->sky_light[k] = 4.0f * (a + b * (float)talus_dot(d, p->up)) / (float)e->plan.sky;
+    }
+    return TALUS_OK;
+}
+
+/* Angles: a sphere divided among n directions, a disc among the passes. */
+static void shade_ground(Expose *e, TalusPool *pool)
+{
+    int passes = e->plan.passes;
+    float spread = (float)(TALUS_KEY_SPREAD * TALUS_PI / 180.0 / sqrt(passes));
+    TalusGroundLamp lamps[1 + MAX_SKY] = {{&e->key, TALUS_KEY_LIGHT, spread}};
+    for (int k = 0; k < e->plan.sky; k++)
+        lamps[1 + k] = (TalusGroundLamp){&e->sky[k], e->sky_light[k],
+                                         sqrtf(4.0f / (float)(passes * e->plan.sky))};
+    talus_ground_add(&e->ground, e->picture, lamps, 1 + e->plan.sky, passes, pool);
+}
+
+static TalusStatus expose_pass(Expose *e, int pass, TalusPool *pool)
+{
+    const TalusPicture *p = e->picture;
+    double u, v;
+    square_point(pass, &u, &v);
+    e->view = p->camera;
+    e->view.cx += (float)(u - 0.5);
+    e->view.cy += (float)(v - 0.5);
+    e->cut = talus_cut_in_view(&p->bodies.cut, &e->view);
+    TALUS_TRY(light_lamps(e, pass, pool));
+    TALUS_TRY(talus_raster_draw(&e->seen, &p->bodies, &e->view, true, pool));
+    if (p->def->chains)
+        TALUS_TRY(talus_raster_draw(&e->chains, &p->chains, &e->view, true, pool));
+    talus_panes_draw(p, &e->view, &e->seen, pool);
+    if (e->left)
+        talus_panes_veil(p, &e->view, &e->seen, pool, e->left);
+    if (p->ground)
+        shade_ground(e, pool);
+    talus_parallel(pool, e->view.height, BAND, expose_band, e);
+    return TALUS_OK;
+}
+
+static void expose_clear(Expose *e)
+{
+    talus_raster_clear(&e->seen);
+    talus_raster_clear(&e->chains);
+    talus_lamp_clear(&e->key);
+    for (int k = 0; k < MAX_SKY; k++)
+        talus_lamp_clear(&e->sky[k]);
+    talus_ground_free(&e->ground);
+    talus_release(e->left);
+}
+
+TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light)
+{
+    Expose e = {.picture = picture, .plan = plan_for(picture), .light = light};
+    size_t pixels = (size_t)picture->def->width * (size_t)picture->def->height;
+    for (unsigned k = 0; k < 256; k++)
+        e.decode[k] = talus_light_of(k);
+    e.ghost = linear(&e, picture->theme->ghost);
+    e.edge = (float)(TALUS_EDGE_WIDTH * picture->def->height / 1200.0) / picture->camera.scale;
+    TalusStatus status = TALUS_OK;
+    if (picture->pane_count + picture->line_count > 0)
+        status = TALUS_ALLOC(e.left, pixels, "ghosts");
+    if (status == TALUS_OK && picture->ground)
+        status = talus_ground_create(picture, &e.ground);
+    for (int pass = 0; pass < e.plan.passes && status == TALUS_OK; pass++)
+        status = expose_pass(&e, pass, pool);
+    if (status == TALUS_OK && picture->ground)
+        talus_ground_lay(&e.ground, picture, pool, light);
+    expose_clear(&e);
+    return status;
+}

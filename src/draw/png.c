@@ -1,0 +1,188 @@
+/* draw/png.c - a signature, three chunks, one zlib stream. */
+#include "draw/png.h"
+
+#include "base/crc.h"
+#include "base/deflate.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVEL = 8, STORED_MAX = 65535, SIGNATURE = 8, HEADER = 13, CHUNK = 12 };
+
+/* ---- filters ---- */
+
+static int paeth(int left, int up, int corner)
+{
+    int guess = left + up - corner;
+    int dl = abs(guess - left), du = abs(guess - up), dc = abs(guess - corner);
+    return dl <= du && dl <= dc ? left : du <= dc ? up : corner;
+}
+
+/* One row, each byte less what filter `kind` guesses from its neighbours; `above` may be NULL. The
+ * return value is small where the result will deflate well. */
+static long filter_row(int kind, const unsigned char *row, const unsigned char *above, size_t size,
+                       size_t step, unsigned char *out)
+{
+    long sum = 0;
+    for (size_t k = 0; k < size; k++) {
+        int left = k >= step ? row[k - step] : 0, up = above ? above[k] : 0;
+        int corner = above && k >= step ? above[k - step] : 0;
+        int guess = kind == 0   ? 0
+                    : kind == 1 ? left
+                    : kind == 2 ? up
+                    : kind == 3 ? (left + up) / 2
+                                : paeth(left, up, corner);
+        out[k] = (unsigned char)(row[k] - guess);
+        sum += abs((signed char)out[k]);
+    }
+    return sum;
+}
+
+/* Rows with the number of the filter that suits each in front. */
+static TalusStatus filter(const TalusImage *image, unsigned char *out)
+{
+    size_t step = (size_t)image->channels, size = (size_t)image->width * step;
+    unsigned char *trial;
+    TALUS_TRY(TALUS_ALLOC(trial, size, "row"));
+    for (int y = 0; y < image->height; y++) {
+        const unsigned char *row = image->pixel + (size_t)y * size;
+        const unsigned char *above = y ? row - size : NULL;
+        unsigned char *to = out + (size_t)y * (size + 1);
+        long best = -1;
+        for (int kind = 0; kind < 5; kind++) {
+            long sum = filter_row(kind, row, above, size, step, trial);
+            if (best >= 0 && sum >= best)
+                continue;
+            best = sum;
+            to[0] = (unsigned char)kind;
+            memcpy(to + 1, trial, size);
+        }
+    }
+    talus_release(trial);
+    return TALUS_OK;
+}
+
+/* ---- zlib streams ---- */
+
+static uint32_t adler(const unsigned char *bytes, size_t size)
+{
+    uint32_t a = 1, b = 0;
+    for (size_t k = 0; k < size; k++) {
+        a = (a + bytes[k]) % 65521;
+        b = (b + a) % 65521;
+    }
+    return b << 16 | a;
+}
+
+static void put_u32(unsigned char *at, uint32_t x)
+{
+    at[0] = (unsigned char)(x >> 24);
+    at[1] = (unsigned char)(x >> 16);
+    at[2] = (unsigned char)(x >> 8);
+    at[3] = (unsigned char)x;
+}
+
+static size_t stored_size(size_t size)
+{
+    return 2 + size + 5 * (size / STORED_MAX + 1) + 4;
+}
+
+/* Deflate's blocks without compression: what can be written without zlib. */
+static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
+{
+    size_t used = 2;
+    out[0] = 0x78;
+    out[1] = 0x01;
+    for (size_t done = 0;;) {
+        size_t n = size - done < STORED_MAX ? size - done : STORED_MAX;
+        out[used] = done + n == size;
+        out[used + 1] = (unsigned char)n;
+        out[used + 2] = (unsigned char)(n >> 8);
+        out[used + 3] = (unsigned char)~n;
+        out[used + 4] = (unsigned char)(~n >> 8);
+        memcpy(out + used + 5, bytes + done, n);
+        used += 5 + n;
+        done += n;
+        if (done == size)
+            break;
+    }
+    put_u32(out + used, adler(bytes, size));
+    return used + 4;
+}
+
+static TalusStatus compress(const unsigned char *bytes, size_t size, unsigned char *out,
+                            size_t room, size_t *used)
+{
+    if (talus_deflate_available())
+        return talus_deflate(LEVEL, TALUS_DEFLATE_ANY, bytes, size, out, room, used);
+    *used = store(bytes, size, out);
+    return TALUS_OK;
+}
+
+/* ---- chunks ---- */
+
+/* Closes a chunk whose data stand at `at` + 8; returns its end. */
+static unsigned char *end_chunk(unsigned char *at, const char *kind, size_t size)
+{
+    put_u32(at, (uint32_t)size);
+    memcpy(at + 4, kind, 4);
+    put_u32(at + 8 + size, talus_crc32(0, at + 4, size + 4));
+    return at + CHUNK + size;
+}
+
+static TalusStatus assemble(const TalusImage *image, const unsigned char *rows, size_t size,
+                            unsigned char **bytes, size_t *total)
+{
+    size_t bound = talus_deflate_bound(size), plain = stored_size(size);
+    size_t room = bound > plain ? bound : plain, used;
+    unsigned char *file;
+    TALUS_TRY(TALUS_ALLOC(file, SIGNATURE + 3 * CHUNK + HEADER + room, "PNG file"));
+    memcpy(file, "\x89PNG\r\n\x1a\n", SIGNATURE);
+    unsigned char *at = file + SIGNATURE;
+    put_u32(at + 8, (uint32_t)image->width);
+    put_u32(at + 12, (uint32_t)image->height);
+    at[16] = 8;                            /* bits */
+    at[17] = image->channels == 4 ? 6 : 2; /* red, green, blue, with or without opacity */
+    at = end_chunk(at, "IHDR", HEADER);
+    TalusStatus status = compress(rows, size, at + 8, room, &used);
+    if (status != TALUS_OK) {
+        talus_release(file);
+        return status;
+    }
+    at = end_chunk(at, "IDAT", used);
+    at = end_chunk(at, "IEND", 0);
+    *bytes = file;
+    *total = (size_t)(at - file);
+    return TALUS_OK;
+}
+
+TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size)
+{
+    size_t row = (size_t)image->width * (size_t)image->channels + 1;
+    size_t count = row * (size_t)image->height;
+    unsigned char *rows;
+    TALUS_TRY(TALUS_ALLOC(rows, count, "picture rows"));
+    TalusStatus status = filter(image, rows);
+    if (status == TALUS_OK)
+        status = assemble(image, rows, count, bytes, size);
+    talus_release(rows);
+    return status;
+}
+
+TalusStatus talus_png_write(const char *path, const TalusImage *image)
+{
+    unsigned char *bytes;
+    size_t size;
+    TalusFile *file;
+    TALUS_TRY(talus_png_encode(image, &bytes, &size));
+    TalusStatus status = talus_file_create(path, &file);
+    if (status == TALUS_OK) {
+        talus_file_put(file, bytes, size);
+        status = talus_file_commit(file);
+    }
+    talus_release(bytes);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* draw/png.h - pictures as PNG files (RFC 2083). */
+#ifndef TALUS_DRAW_PNG_H
+#define TALUS_DRAW_PNG_H
+
+#include "draw/image.h"
+
+/* The bytes of a PNG file, to be released. Deflated where the build has zlib, else stored. */
+TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size);
+
+/* Encodes and writes; the file appears whole or not at all. */
+TalusStatus talus_png_write(const char *path, const TalusImage *image);
+
+#endif

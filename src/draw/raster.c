@@ -1,0 +1,399 @@
+/* draw/raster.c - visibility by tiles.
+ *
+ *   project   every solid's rectangle of pixels and nearest depth, in chunks
+ *   deal      solids to the tiles their rectangles meet: a count per chunk and tile, their running
+ *             sums, then each chunk writes its own places
+ *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels know their farthest
+ *             depth, so a solid behind what is already there costs a few comparisons: of a bed of
+ *             a million only the outermost layers are ever intersected. */
+#include "draw/raster.h"
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/status.h"
+
+#include <string.h>
+
+enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK, BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
+
+typedef struct TalusSplat {
+    float near;
+    int x0, x1, y0, y1; /* pixels x0 <= x < x1 */
+} Splat;
+
+typedef struct Job {
+    TalusRaster *raster;
+    const TalusSolids *solids;
+    const TalusView *view;
+    TalusCut cut;
+    int tiles_x, tiles;
+    int64_t grain, chunks;
+} Job;
+
+/* ---- project ---- */
+
+/* The extent of a sphere in one direction across the view: where the two rays of the plane through
+ * that direction and the axis touch it. */
+static void sphere_extent(float across, float along, float radius, float *low, float *high)
+{
+    float reach = sqrtf(across * across + along * along - radius * radius);
+    float below = along * along - radius * radius;
+    *low = (across * along - radius * reach) / below;
+    *high = (across * along + radius * reach) / below;
+}
+
+typedef struct Rectangle {
+    float x0, x1, y0, y1;
+} Rectangle;
+
+static Rectangle sphere_rectangle(const TalusView *view, TalusF3 q, float radius)
+{
+    Rectangle r = {q.x - radius, q.x + radius, q.y - radius, q.y + radius};
+    if (view->perspective) {
+        sphere_extent(q.x, q.z, radius, &r.x0, &r.x1);
+        sphere_extent(q.y, q.z, radius, &r.y0, &r.y1);
+    }
+    r.x0 = view->cx + view->scale * r.x0;
+    r.x1 = view->cx + view->scale * r.x1;
+    r.y0 = view->cy + view->scale * r.y0;
+    r.y1 = view->cy + view->scale * r.y1;
+    return r;
+}
+
+static Rectangle form_rectangle(const TalusView *view, const TalusPlaced *solid)
+{
+    Rectangle r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (int k = 0; k < 8; k++) {
+        TalusF3 q = solid->centre;
+        float x, y;
+        q = talus_f3_madd(q, k & 1 ? solid->half.x : -solid->half.x, solid->axis[0]);
+        q = talus_f3_madd(q, k & 2 ? solid->half.y : -solid->half.y, solid->axis[1]);
+        q = talus_f3_madd(q, k & 4 ? solid->half.z : -solid->half.z, solid->axis[2]);
+        talus_view_project(view, q, &x, &y);
+        r = (Rectangle){fminf(r.x0, x), fmaxf(r.x1, x), fminf(r.y0, y), fmaxf(r.y1, y)};
+    }
+    return r;
+}
+
+/* Pixels whose middle may lie between the two; a little is added for rounding. */
+static void pixels(float low, float high, int size, int *first, int *end)
+{
+    low = talus_clampf(low - 0.51f, -1.0f, (float)size);
+    high = talus_clampf(high + 0.51f, -1.0f, (float)size);
+    *first = (int)fmaxf(ceilf(low), 0.0f);
+    *end = (int)fminf(floorf(high) + 1.0f, (float)size);
+}
+
+static Splat project(const Job *job, int index)
+{
+    const TalusView *view = job->view;
+    const TalusSolid *solid = &job->solids->solid[index];
+    TalusF3 q = talus_view_point(view, solid->centre);
+    Splat splat = {q.z - solid->radius, 0, 0, 0, 0};
+    if (!(splat.near > 1e-6f * solid->radius)) /* the eye is in it, or it is behind the eye */
+        return splat;
+    Rectangle r;
+    if (solid->form < 0) {
+        r = sphere_rectangle(view, q, solid->radius);
+    } else {
+        TalusPlaced placed = talus_solid_place(job->solids, index, view);
+        r = form_rectangle(view, &placed);
+    }
+    pixels(r.x0, r.x1, view->width, &splat.x0, &splat.x1);
+    pixels(r.y0, r.y1, view->height, &splat.y0, &splat.y1);
+    if (splat.x0 >= splat.x1 || splat.y0 >= splat.y1)
+        splat.x0 = splat.x1 = splat.y0 = splat.y1 = 0;
+    return splat;
+}
+
+/* ---- deal ---- */
+
+/* Calls the body for the number `tile` of every tile that a splat meets. */
+#define FOR_TILES(job, splat, tile)                                                               \
+    for (int ty_ = (splat)->y0 / TILE; (splat)->x1 > 0 && ty_ <= ((splat)->y1 - 1) / TILE; ty_++) \
+        for (int tile = ty_ * (job)->tiles_x + (splat)->x0 / TILE;                                \
+             tile <= ty_ * (job)->tiles_x + ((splat)->x1 - 1) / TILE; tile++)
+
+static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Job *job = context;
+    int64_t *count = job->raster->start + chunk * job->tiles;
+    memset(count, 0, (size_t)job->tiles * sizeof *count);
+    for (int64_t i = begin; i < end; i++) {
+        Splat *splat = &job->raster->splat[i];
+        *splat = project(job, (int)i);
+        FOR_TILES(job, splat, tile) count[tile]++;
+    }
+}
+
+static void deal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Job *job = context;
+    int64_t *next = job->raster->start + chunk * job->tiles;
+    for (int64_t i = begin; i < end; i++) {
+        const Splat *splat = &job->raster->splat[i];
+        FOR_TILES(job, splat, tile) job->raster->list[next[tile]++] = (uint32_t)i;
+    }
+}
+
+/* Counts become places: tile by tile, in each the chunks in order. Returns the sum. */
+static int64_t running_sums(const Job *job)
+{
+    int64_t sum = 0;
+    for (int tile = 0; tile < job->tiles; tile++)
+        for (int64_t chunk = 0; chunk < job->chunks; chunk++) {
+            int64_t *at = &job->raster->start[chunk * job->tiles + tile];
+            int64_t count = *at;
+            *at = sum;
+            sum += count;
+        }
+    return sum;
+}
+
+/* ---- draw ---- */
+
+typedef struct Tile {
+    const Job *job;
+    int x0, x1, y0, y1;
+    float far[BLOCKS * BLOCKS]; /* of each block, the farthest depth in it */
+    bool touched[BLOCKS * BLOCKS];
+    float u[TILE]; /* of each column's rays */
+} Tile;
+
+static void keep_nearest(float *depth, int32_t *hit, float t, int32_t index)
+{
+    if (hit) {
+        if (t < *depth || (t == *depth && index < *hit))
+            *hit = index;
+    }
+    *depth = fminf(*depth, t);
+}
+
+static void draw_form(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+{
+    const Job *job = tile->job;
+    TalusRaster *raster = job->raster;
+    for (int y = s->y0; y < s->y1; y++)
+        for (int x = s->x0; x < s->x1; x++) {
+            size_t at = (size_t)y * (size_t)raster->width + (size_t)x;
+            float t;
+            TalusF3 normal;
+            if (talus_placed_hit(solid, &job->cut, talus_view_ray(job->view, x, y), &t, &normal))
+                keep_nearest(&raster->depth[at], raster->hit ? &raster->hit[at] : NULL, t, index);
+        }
+}
+
+/* Both loops below are sphere_span of solid.c without branches, so that they vectorise; where the ray
+ * misses, the depth is infinite. */
+static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
+{
+    const Job *job = tile->job;
+    float rr = radius * radius;
+    for (int y = s->y0; y < s->y1; y++) {
+        float v = ((float)y + 0.5f - job->view->cy) / job->view->scale - c.y, left = rr - v * v;
+        float *restrict depth = job->raster->depth + (size_t)y * (size_t)job->raster->width;
+        const float *u = tile->u - tile->x0;
+        for (int x = s->x0; x < s->x1; x++) {
+            float off = u[x] - c.x, h2 = left - off * off;
+            float t = c.z - sqrtf(fmaxf(h2, 0.0f));
+            t = h2 > 0.0f ? t : INFINITY;
+            depth[x] = t < depth[x] ? t : depth[x];
+        }
+    }
+}
+
+static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t index, TalusF3 c,
+                                    float radius)
+{
+    const Job *job = tile->job;
+    float rr = radius * radius;
+    for (int y = s->y0; y < s->y1; y++) {
+        float v = ((float)y + 0.5f - job->view->cy) / job->view->scale;
+        size_t row = (size_t)y * (size_t)job->raster->width;
+        float *restrict depth = job->raster->depth + row;
+        int32_t *restrict hit = job->raster->hit + row;
+        const float *u = tile->u - tile->x0;
+        for (int x = s->x0; x < s->x1; x++) {
+            float dd = u[x] * u[x] + v * v + 1.0f, mid = (c.x * u[x] + c.y * v + c.z) / dd;
+            float ox = c.x - mid * u[x], oy = c.y - mid * v, oz = c.z - mid;
+            float h2 = rr - (ox * ox + oy * oy + oz * oz);
+            float t = mid - sqrtf(fmaxf(h2, 0.0f) / dd);
+            t = h2 > 0.0f ? t : INFINITY;
+            bool wins = (t < depth[x]) | ((t == depth[x]) & (index < hit[x]) & (h2 > 0.0f));
+            depth[x] = wins ? t : depth[x];
+            hit[x] = wins ? index : hit[x];
+        }
+    }
+}
+
+/* Whether all the blocks that the splat meets are nearer than it; those it may change are marked. */
+static bool is_hidden(Tile *tile, const Splat *s)
+{
+    int bx0 = (s->x0 - tile->x0) / BLOCK, bx1 = (s->x1 - 1 - tile->x0) / BLOCK;
+    int by0 = (s->y0 - tile->y0) / BLOCK, by1 = (s->y1 - 1 - tile->y0) / BLOCK;
+    bool hidden = true;
+    for (int by = by0; by <= by1; by++)
+        for (int bx = bx0; bx <= bx1; bx++) {
+            bool open = s->near <= tile->far[by * BLOCKS + bx];
+            tile->touched[by * BLOCKS + bx] |= open;
+            hidden &= !open;
+        }
+    return hidden;
+}
+
+static void draw_splat(Tile *tile, int32_t index)
+{
+    const Job *job = tile->job;
+    Splat s = job->raster->splat[index];
+    s.x0 = s.x0 > tile->x0 ? s.x0 : tile->x0;
+    s.x1 = s.x1 < tile->x1 ? s.x1 : tile->x1;
+    s.y0 = s.y0 > tile->y0 ? s.y0 : tile->y0;
+    s.y1 = s.y1 < tile->y1 ? s.y1 : tile->y1;
+    if (is_hidden(tile, &s))
+        return;
+    const TalusSolid *solid = &job->solids->solid[index];
+    TalusF3 centre = talus_view_point(job->view, solid->centre);
+    if (solid->form >= 0 || job->cut.on || job->view->perspective != (job->raster->hit != NULL)) {
+        TalusPlaced placed = talus_solid_place(job->solids, index, job->view);
+        draw_form(tile, &s, index, &placed);
+    } else if (job->view->perspective) {
+        draw_sphere_perspective(tile, &s, index, centre, solid->radius);
+    } else {
+        draw_sphere_parallel(tile, &s, centre, solid->radius);
+    }
+}
+
+static void measure_blocks(Tile *tile)
+{
+    const TalusRaster *raster = tile->job->raster;
+    for (int b = 0; b < BLOCKS * BLOCKS; b++) {
+        if (!tile->touched[b])
+            continue;
+        int x0 = tile->x0 + b % BLOCKS * BLOCK, y0 = tile->y0 + b / BLOCKS * BLOCK;
+        int x1 = x0 + BLOCK < tile->x1 ? x0 + BLOCK : tile->x1;
+        int y1 = y0 + BLOCK < tile->y1 ? y0 + BLOCK : tile->y1;
+        float far = 0.0f;
+        for (int y = y0; y < y1; y++)
+            for (int x = x0; x < x1; x++)
+                far = fmaxf(far, raster->depth[(size_t)y * (size_t)raster->width + (size_t)x]);
+        tile->far[b] = far;
+        tile->touched[b] = false;
+    }
+}
+
+/* Orders list[begin, end) into sorted[begin, end) by nearest depth, in buckets; `edge` gets where each
+ * bucket begins, and the end. */
+static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
+                      int64_t edge[BUCKETS + 1])
+{
+    float low = INFINITY, high = 0.0f;
+    int64_t count[BUCKETS] = {0};
+    for (int64_t k = begin; k < end; k++) {
+        low = fminf(low, raster->splat[raster->list[k]].near);
+        high = fmaxf(high, raster->splat[raster->list[k]].near);
+    }
+    float per = high > low ? 0.999f * (float)BUCKETS / (high - low) : 0.0f;
+    for (int64_t k = begin; k < end; k++)
+        count[(int)(per * (raster->splat[raster->list[k]].near - low))]++;
+    edge[0] = begin;
+    for (int b = 0; b < BUCKETS; b++) {
+        edge[b + 1] = edge[b] + count[b];
+        count[b] = edge[b];
+    }
+    for (int64_t k = begin; k < end; k++) {
+        int b = (int)(per * (raster->splat[raster->list[k]].near - low));
+        raster->sorted[count[b]++] = raster->list[k];
+    }
+}
+
+static void begin_tile(const Job *job, int number, Tile *tile)
+{
+    TalusRaster *raster = job->raster;
+    memset(tile, 0, sizeof *tile);
+    tile->job = job;
+    tile->x0 = number % job->tiles_x * TILE;
+    tile->y0 = number / job->tiles_x * TILE;
+    tile->x1 = tile->x0 + TILE < raster->width ? tile->x0 + TILE : raster->width;
+    tile->y1 = tile->y0 + TILE < raster->height ? tile->y0 + TILE : raster->height;
+    for (int b = 0; b < BLOCKS * BLOCKS; b++)
+        tile->far[b] = INFINITY;
+    for (int x = tile->x0; x < tile->x1; x++)
+        tile->u[x - tile->x0] = ((float)x + 0.5f - job->view->cx) / job->view->scale;
+    for (int y = tile->y0; y < tile->y1; y++)
+        for (int x = tile->x0; x < tile->x1; x++) {
+            size_t at = (size_t)y * (size_t)raster->width + (size_t)x;
+            raster->depth[at] = INFINITY;
+            if (raster->hit)
+                raster->hit[at] = -1;
+        }
+}
+
+static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk)
+{
+    const Job *job = context;
+    const TalusRaster *raster = job->raster;
+    const int64_t *done = job->chunks ? raster->start + (job->chunks - 1) * job->tiles : NULL;
+    (void)chunk;
+    for (int64_t number = first; number < last; number++) {
+        Tile tile;
+        int64_t edge[BUCKETS + 1];
+        begin_tile(job, (int)number, &tile);
+        if (!done) /* no solids */
+            continue;
+        /* Dealing has moved every place on to the next: this tile ends where its last chunk does. */
+        sort_tile(raster, number ? done[number - 1] : 0, done[number], edge);
+        for (int b = 0; b < BUCKETS; b++) {
+            for (int64_t k = edge[b]; k < edge[b + 1]; k++)
+                draw_splat(&tile, (int32_t)raster->sorted[k]);
+            if (edge[b] < edge[b + 1])
+                measure_blocks(&tile);
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static TalusStatus make_room(TalusRaster *raster, const Job *job, bool hits)
+{
+    size_t pixel_count = (size_t)raster->width * (size_t)raster->height;
+    TALUS_TRY(TALUS_RESERVE(raster->depth, raster->depth_capacity, pixel_count, 0, "depths"));
+    if (hits)
+        TALUS_TRY(TALUS_RESERVE(raster->hit, raster->hit_capacity, pixel_count, 0, "pixels"));
+    TALUS_TRY(TALUS_RESERVE(raster->splat, raster->splat_capacity, (size_t)job->solids->count, 0,
+                            "solids in view"));
+    return TALUS_RESERVE(raster->start, raster->start_capacity,
+                         (size_t)job->chunks * (size_t)job->tiles, 0, "tiles");
+}
+
+TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
+                              bool hits, TalusPool *pool)
+{
+    Job job = {.raster = raster, .solids = solids, .view = view};
+    int64_t share = talus_chunks(solids->count, MAX_CHUNKS);
+    raster->width = view->width;
+    raster->height = view->height;
+    job.cut = talus_cut_in_view(&solids->cut, view);
+    job.tiles_x = (view->width + TILE - 1) / TILE;
+    job.tiles = job.tiles_x * ((view->height + TILE - 1) / TILE);
+    job.grain = share > GRAIN ? share : GRAIN;
+    job.chunks = talus_chunks(solids->count, job.grain);
+    TALUS_TRY(make_room(raster, &job, hits));
+    talus_parallel(pool, solids->count, job.grain, project_chunk, &job);
+    size_t places = (size_t)running_sums(&job);
+    TALUS_TRY(TALUS_RESERVE(raster->list, raster->list_capacity, places, 0, "tile lists"));
+    TALUS_TRY(TALUS_RESERVE(raster->sorted, raster->sorted_capacity, places, 0, "tile lists"));
+    talus_parallel(pool, solids->count, job.grain, deal_chunk, &job);
+    talus_parallel(pool, job.tiles, 1, draw_tiles, &job);
+    return TALUS_OK;
+}
+
+void talus_raster_clear(TalusRaster *raster)
+{
+    talus_release(raster->depth);
+    talus_release(raster->hit);
+    talus_release(raster->splat);
+    talus_release(raster->list);
+    talus_release(raster->sorted);
+    talus_release(raster->start);
+    memset(raster, 0, sizeof *raster);
+}

@@ -1,0 +1,399 @@
+/* geometry/mesh.c - the triangles of each kind of shape.
+ *
+ * Circles are turned point by point with the sine and cosine of one segment, which takes only + - * /
+ * and sqrt, so that a mesh has the same bits everywhere. */
+#include "geometry/mesh.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "geometry/kinds.h"
+
+#include <string.h>
+
+/* Neighbouring faces of a profile within 30 degrees of each other are shaded as one curve. */
+#define SMOOTH_COSINE 0.8660254037844386
+
+/* ---- building ---- */
+
+typedef struct Sizes {
+    size_t vertices, triangles, edges;
+} Sizes;
+
+void talus_mesh_free(TalusMesh *mesh)
+{
+    talus_release(mesh->vertex);
+    talus_release(mesh->normal);
+    talus_release(mesh->triangle);
+    talus_release(mesh->edge);
+    memset(mesh, 0, sizeof *mesh);
+}
+
+static TalusStatus allocate(TalusMesh *mesh, Sizes most)
+{
+    memset(mesh, 0, sizeof *mesh);
+    if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
+        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %zu triangles are more than it can hold",
+                          most.triangles);
+    TalusStatus status = TALUS_ALLOC(mesh->vertex, most.vertices, "mesh vertices");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(mesh->normal, most.vertices, "mesh normals");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(mesh->triangle, 3 * most.triangles, "mesh triangles");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(mesh->edge, 2 * most.edges, "mesh edges");
+    if (status != TALUS_OK)
+        talus_mesh_free(mesh);
+    return status;
+}
+
+static int add_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
+{
+    int index = mesh->vertex_count++;
+    mesh->vertex[index] = at;
+    mesh->normal[index] = normal;
+    return index;
+}
+
+static void add_triangle(TalusMesh *mesh, int a, int b, int c)
+{
+    int *t = mesh->triangle + 3 * (size_t)mesh->triangle_count++;
+    t[0] = a;
+    t[1] = b;
+    t[2] = c;
+}
+
+static void add_edge(TalusMesh *mesh, int a, int b)
+{
+    int *e = mesh->edge + 2 * (size_t)mesh->edge_count++;
+    e[0] = a;
+    e[1] = b;
+}
+
+/* The fan of a convex polygon whose vertices follow one another from `first` on. */
+static void add_polygon(TalusMesh *mesh, int first, int corners)
+{
+    for (int k = 2; k < corners; k++)
+        add_triangle(mesh, first, first + k - 1, first + k);
+}
+
+/* ---- circles ---- */
+
+/* Taylor sums of the angle of a segment, a quarter turn at most; the first term left out is below
+ * 1e-20. */
+static void segment_angle(int n, double *cosine, double *sine)
+{
+    double x = 2.0 * TALUS_PI / (double)n, y = x * x, s = 1.0, c = 1.0;
+    for (int k = 27; k >= 3; k -= 2)
+        s = 1.0 - y / (double)(k * (k - 1)) * s;
+    for (int k = 26; k >= 2; k -= 2)
+        c = 1.0 - y / (double)(k * (k - 1)) * c;
+    *cosine = c;
+    *sine = x * s;
+}
+
+/* Unit vectors of a circle about z; a quarter is turned, the others are its exact mirror images. */
+static void fill_circle(TalusVec3 *circle, int n)
+{
+    double c, s;
+    segment_angle(n, &c, &s);
+    circle[0] = talus_vec3(1.0, 0.0, 0.0);
+    for (int k = 1; k < n / 4; k++) {
+        TalusVec3 p = circle[k - 1];
+        circle[k] = talus_normalize(talus_vec3(c * p.x - s * p.y, s * p.x + c * p.y, 0.0), p);
+    }
+    for (int k = n / 4; k < n; k++)
+        circle[k] = talus_vec3(-circle[k - n / 4].y, circle[k - n / 4].x, 0.0);
+}
+
+/* A point of a profile as it is turned: radius and height, and its normal there. */
+typedef struct Rim {
+    double r, z, nr, nz;
+} Rim;
+
+static int add_ring(TalusMesh *mesh, const TalusVec3 *circle, int n, Rim rim)
+{
+    int first = mesh->vertex_count;
+    for (int k = 0; k < n; k++)
+        add_vertex(mesh, talus_vec3(rim.r * circle[k].x, rim.r * circle[k].y, rim.z),
+                   talus_vec3(rim.nr * circle[k].x, rim.nr * circle[k].y, rim.nz));
+    return first;
+}
+
+/* The band between two rings, the normals on the right hand of the way from `low` to `high`; a ring
+ * on the axis is a point, and its band a fan. */
+static void add_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
+                     bool flip)
+{
+    for (int k = 0; k < n; k++) {
+        int next = (k + 1) % n;
+        int a = low + k, b = low + next, c = high + next, d = high + k;
+        if (!low_point)
+            flip ? add_triangle(mesh, a, c, b) : add_triangle(mesh, a, b, c);
+        if (!high_point)
+            flip ? add_triangle(mesh, a, d, c) : add_triangle(mesh, a, c, d);
+    }
+}
+
+static void add_circle_edges(TalusMesh *mesh, int n, int ring)
+{
+    for (int k = 0; k < n; k++)
+        add_edge(mesh, ring + k, ring + (k + 1) % n);
+}
+
+/* ---- kinds ---- */
+
+static TalusStatus mesh_sphere(int n, const TalusVec3 *circle, TalusMesh *out)
+{
+    int rings = n / 2; /* bands from pole to pole */
+    Sizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
+    TALUS_TRY(allocate(out, sizes));
+    for (int k = 0; k <= rings; k++) {
+        /* from the south pole: (sin, -cos) of half a turn in `rings` parts, the circle's own angles */
+        Rim rim = {circle[k].y, -circle[k].x, circle[k].y, -circle[k].x};
+        if (k == 0 || k == rings)
+            rim.r = rim.nr = 0.0;
+        int ring = add_ring(out, circle, n, rim);
+        if (k > 0)
+            add_band(out, n, ring - n, ring, k == 1, k == rings, false);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus mesh_cylinder(const TalusShapeDef *def, int n, const TalusVec3 *circle,
+                                 TalusMesh *out)
+{
+    double r = def->radius, h = def->half_height;
+    size_t m = (size_t)n;
+    TALUS_TRY(allocate(out, (Sizes){4 * m, 2 * m + 2 * (m - 2), 2 * m}));
+    int low = add_ring(out, circle, n, (Rim){r, -h, 1.0, 0.0});
+    int high = add_ring(out, circle, n, (Rim){r, h, 1.0, 0.0});
+    add_band(out, n, low, high, false, false, false);
+    add_circle_edges(out, n, low);
+    add_circle_edges(out, n, high);
+    int top = add_ring(out, circle, n, (Rim){r, h, 0.0, 1.0});
+    add_polygon(out, top, n);
+    int bottom = out->vertex_count;
+    for (int k = n - 1; k >= 0; k--) /* the other way round, as seen from below */
+        add_vertex(out, talus_vec3(r * circle[k].x, r * circle[k].y, -h), talus_vec3(0, 0, -1));
+    add_polygon(out, bottom, n);
+    return TALUS_OK;
+}
+
+/* One face of a box: its normal along `axis` to the side `s`. */
+static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double s)
+{
+    static const double corner[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    double normal[3] = {0.0, 0.0, 0.0};
+    normal[axis] = s;
+    int first = mesh->vertex_count;
+    for (int k = 0; k < 4; k++) {
+        double p[3];
+        p[axis] = s * half[axis];
+        p[u] = s * corner[k][0] * half[u]; /* mirrored in u, so that it stays anticlockwise */
+        p[v] = corner[k][1] * half[v];
+        add_vertex(mesh, talus_vec3(p[0], p[1], p[2]), talus_vec3(normal[0], normal[1], normal[2]));
+    }
+    add_polygon(mesh, first, 4);
+    if (axis == 2) /* the rims of top and bottom */
+        for (int k = 0; k < 4; k++)
+            add_edge(mesh, first + k, first + (k + 1) % 4);
+    if (axis == 0) { /* the uprights: corners of the faces along x that differ in z alone */
+        add_edge(mesh, first, first + 3);
+        add_edge(mesh, first + 1, first + 2);
+    }
+}
+
+static TalusStatus mesh_box(const TalusShapeDef *def, TalusMesh *out)
+{
+    double half[3] = {def->half.x, def->half.y, def->half.z};
+    TALUS_TRY(allocate(out, (Sizes){24, 12, 12}));
+    for (int axis = 0; axis < 3; axis++) {
+        add_box_face(out, half, axis, -1.0);
+        add_box_face(out, half, axis, 1.0);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus mesh_square(double extent, TalusMesh *out)
+{
+    TALUS_TRY(talus_check_length("plane", "extent", extent));
+    TALUS_TRY(allocate(out, (Sizes){4, 2, 4}));
+    TalusVec3 up = talus_vec3(0, 0, 1);
+    add_vertex(out, talus_vec3(-extent, -extent, 0), up);
+    add_vertex(out, talus_vec3(extent, -extent, 0), up);
+    add_vertex(out, talus_vec3(extent, extent, 0), up);
+    add_vertex(out, talus_vec3(-extent, extent, 0), up);
+    add_polygon(out, 0, 4);
+    for (int k = 0; k < 4; k++)
+        add_edge(out, k, (k + 1) % 4);
+    return TALUS_OK;
+}
+
+/* ---- revolve ---- */
+
+static Rim profile_point(const TalusShapeDef *def, int k)
+{
+    return (Rim){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
+}
+
+/* The unit normal of face k, on the right hand of the way along the profile, or turned round. */
+static Rim face_normal(const TalusShapeDef *def, int k, double side)
+{
+    Rim a = profile_point(def, k), b = profile_point(def, k + 1);
+    double dr = b.r - a.r, dz = b.z - a.z, length = sqrt(dr * dr + dz * dz);
+    return (Rim){a.r, a.z, side * dz / length, -side * dr / length};
+}
+
+/* +1 where the right hand of the profile looks away from the axis, weighed by area; else -1. */
+static double outer_side(const TalusShapeDef *def)
+{
+    double sum = 0.0;
+    for (int k = 0; k + 1 < def->point_count; k++) {
+        Rim a = profile_point(def, k), b = profile_point(def, k + 1);
+        sum += (a.r + b.r) * (b.z - a.z);
+    }
+    return sum < 0.0 ? -1.0 : 1.0;
+}
+
+/* The normal of face k at its end `point`: shared with the neighbour across a smooth bend. */
+static Rim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
+{
+    int other = point == k ? k - 1 : k + 1;
+    Rim n = face_normal(def, k, side), at = profile_point(def, point);
+    *sharp = true;
+    if (other >= 0 && other + 1 < def->point_count) {
+        Rim m = face_normal(def, other, side);
+        *sharp = n.nr * m.nr + n.nz * m.nz < SMOOTH_COSINE;
+        if (!*sharp) {
+            double nr = n.nr + m.nr, nz = n.nz + m.nz, length = sqrt(nr * nr + nz * nz);
+            return (Rim){at.r, at.z, nr / length, nz / length};
+        }
+    }
+    return (Rim){at.r, at.z, n.nr, n.nz};
+}
+
+static TalusStatus mesh_revolve(const TalusShapeDef *def, int n, const TalusVec3 *circle,
+                                TalusMesh *out)
+{
+    size_t faces = (size_t)def->point_count - 1, m = (size_t)n;
+    TALUS_TRY(allocate(out, (Sizes){2 * m * faces, 2 * m * faces, m * (faces + 1)}));
+    double side = outer_side(def);
+    for (int k = 0; k + 1 < def->point_count; k++) {
+        bool sharp_low, sharp_high;
+        Rim low = end_normal(def, k, k, side, &sharp_low);
+        Rim high = end_normal(def, k, k + 1, side, &sharp_high);
+        int a = add_ring(out, circle, n, low), b = add_ring(out, circle, n, high);
+        add_band(out, n, a, b, low.r == 0.0, high.r == 0.0, side < 0.0);
+        if (sharp_low && low.r > 0.0)
+            add_circle_edges(out, n, a);
+        if (k + 2 == def->point_count && high.r > 0.0)
+            add_circle_edges(out, n, b);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int segments,
+                                TalusMesh *out)
+{
+    memset(out, 0, sizeof *out);
+    if (segments < 4 || segments % 4 != 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %d segments; expected 4, 8, 12, ...",
+                          segments);
+    TalusShape checked; /* refuses what is no shape */
+    TALUS_TRY(talus_shape_init(&checked, shape));
+    talus_shape_clear(&checked);
+    if (shape->kind == TALUS_SHAPE_BOX)
+        return mesh_box(shape, out);
+    if (shape->kind == TALUS_SHAPE_PLANE)
+        return mesh_square(extent, out);
+    TalusVec3 *circle;
+    TALUS_TRY(TALUS_ALLOC(circle, (size_t)segments, "circle"));
+    fill_circle(circle, segments);
+    TalusStatus status = shape->kind == TALUS_SHAPE_SPHERE ? mesh_sphere(segments, circle, out)
+                         : shape->kind == TALUS_SHAPE_CYLINDER
+                             ? mesh_cylinder(shape, segments, circle, out)
+                             : mesh_revolve(shape, segments, circle, out);
+    talus_release(circle);
+    return status;
+}
+
+/* ---- planes among planes ---- */
+
+typedef struct Polygon {
+    TalusVec3 *corner,
+        *spare; /* `spare` takes the result of a cut, which adds one corner at most */
+    int count;
+} Polygon;
+
+/* Keeps the part where dot(normal, x - point) >= 0, with room for rounding. */
+static void cut(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slack)
+{
+    TalusVec3 *kept = polygon->spare;
+    int count = 0;
+    for (int k = 0; k < polygon->count; k++) {
+        TalusVec3 a = polygon->corner[k], b = polygon->corner[(k + 1) % polygon->count];
+        double da = talus_dot(normal, talus_sub(a, point)) + slack;
+        double db = talus_dot(normal, talus_sub(b, point)) + slack;
+        if (da >= 0.0)
+            kept[count++] = a;
+        if ((da >= 0.0) != (db >= 0.0))
+            kept[count++] = talus_madd(a, da / (da - db), talus_sub(b, a));
+    }
+    polygon->spare = polygon->corner;
+    polygon->corner = kept;
+    polygon->count = count;
+}
+
+/* A square of the plane, anticlockwise from where the normal points, that covers the bounds. */
+static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
+{
+    TalusVec3 n = plane.normal, middle = talus_scale(0.5, talus_add(bounds.lo, bounds.hi));
+    double reach = talus_norm(talus_sub(bounds.hi, bounds.lo));
+    TalusVec3 foot = talus_madd(middle, -talus_dot(n, talus_sub(middle, plane.point)), n);
+    TalusVec3 off = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? talus_vec3(1, 0, 0)
+                    : fabs(n.y) <= fabs(n.z)                         ? talus_vec3(0, 1, 0)
+                                                                     : talus_vec3(0, 0, 1);
+    TalusVec3 u = talus_scale(reach, talus_normalize(talus_cross(off, n), off));
+    TalusVec3 v = talus_cross(n, u);
+    polygon->corner[0] = talus_sub(talus_sub(foot, u), v);
+    polygon->corner[1] = talus_sub(talus_add(foot, u), v);
+    polygon->corner[2] = talus_add(talus_add(foot, u), v);
+    polygon->corner[3] = talus_add(talus_sub(foot, u), v);
+    polygon->count = 4;
+}
+
+static TalusStatus mesh_polygon(const Polygon *polygon, TalusVec3 normal, TalusMesh *out)
+{
+    int n = polygon->count < 3 ? 0 : polygon->count;
+    TALUS_TRY(allocate(out, (Sizes){(size_t)n, (size_t)n, (size_t)n}));
+    for (int k = 0; k < n; k++) {
+        add_vertex(out, polygon->corner[k], normal);
+        add_edge(out, k, (k + 1) % n);
+    }
+    add_polygon(out, 0, n);
+    return TALUS_OK;
+}
+
+TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
+                                TalusAabb bounds, TalusMesh *out)
+{
+    static const TalusVec3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double slack = 1e-9 * talus_norm(talus_sub(bounds.hi, bounds.lo));
+    size_t most = (size_t)count + 2 * 3 + 4;
+    TalusVec3 *corners;
+    memset(out, 0, sizeof *out);
+    TALUS_TRY(TALUS_ALLOC(corners, 2 * most, "polygon"));
+    Polygon polygon = {corners, corners + most, 0};
+    cover(&polygon, planes[which], bounds);
+    for (int k = 0; k < 3; k++) {
+        cut(&polygon, bounds.lo, axis[k], slack);
+        cut(&polygon, bounds.hi, talus_neg(axis[k]), slack);
+    }
+    for (int k = 0; k < count; k++)
+        if (k != which)
+            cut(&polygon, planes[k].point, planes[k].normal, slack);
+    TalusStatus status = mesh_polygon(&polygon, planes[which].normal, out);
+    talus_release(corners);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* io/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and
+ * DIR/frames.csv, a row per frame. All digits are written, so reading gives the same doubles. */
+#include "base/memory.h"
+#include "io/fields.h"
+#include "io/file.h"
+#include "io/formats.h"
+#include "io/frame_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INDEX_NAME "frames.csv"
+#define INDEX_HEADER "time,step,bodies,contacts\n"
+
+enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 128 };
+
+typedef struct Csv {
+    char *dir, *path; /* path: of the index */
+    int fd;           /* of the index */
+    TalusRows rows;
+    int count; /* frames so far */
+} Csv;
+
+/* ---- one table ---- */
+
+static void write_header(TalusFile *file, const TalusField *fields, int field_count,
+                         const TalusSnapshot *snapshot)
+{
+    const char *comma = "";
+    for (int i = 0; i < field_count; i++) {
+        const char *letters = talus_field_letters(&fields[i]);
+        if (!talus_field_present(&fields[i], snapshot))
+            continue;
+        if (!*letters)
+            talus_file_print(file, "%s%s", comma, fields[i].name);
+        comma = *letters ? comma : ",";
+        for (; *letters; letters++, comma = ",")
+            talus_file_print(file, "%s%s_%c", comma, fields[i].name, *letters);
+    }
+    talus_file_put(file, "\n", 1);
+}
+
+static void write_row(TalusFile *file, const TalusField *fields, int field_count,
+                      const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
+{
+    char text[TALUS_FIELD_TEXT];
+    bool first = true;
+    for (int i = 0; i < field_count; i++) {
+        if (!talus_field_present(&fields[i], snapshot))
+            continue;
+        if (!first)
+            talus_file_put(file, ",", 1);
+        first = false;
+        talus_file_put(file, text, talus_field_print(&fields[i], head, snapshot, row, ',', text));
+    }
+    talus_file_put(file, "\n", 1);
+}
+
+static TalusStatus write_table(const Csv *csv, const char *name, const TalusField *fields,
+                               int field_count, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot, const int *rows, int count)
+{
+    char *path;
+    TalusFile *file;
+    TALUS_TRY(talus_frame_path(&path, csv->dir, name, csv->count, "csv"));
+    TalusStatus status = talus_file_create(path, &file);
+    talus_release(path);
+    TALUS_TRY(status);
+    write_header(file, fields, field_count, snapshot);
+    for (int i = 0; i < count; i++)
+        write_row(file, fields, field_count, head, snapshot, rows ? rows[i] : i);
+    return talus_file_commit(file);
+}
+
+/* ---- the index ---- */
+
+/* Whole rows up to `time`, and the bytes they end at. */
+static int count_rows(const char *text, double time, size_t *bytes)
+{
+    int count = 0;
+    const char *line = text + strlen(INDEX_HEADER), *end;
+    while ((end = strchr(line, '\n')) != NULL && strtod(line, NULL) <= time) {
+        line = end + 1;
+        count++;
+    }
+    *bytes = (size_t)(line - text);
+    return count;
+}
+
+/* A missing or empty index is started; one of another version is not touched. */
+static TalusStatus cut_index(Csv *csv, double time)
+{
+    char *text;
+    size_t size, bytes = 0;
+    TALUS_TRY(talus_read_file(csv->path, INDEX_LIMIT, &text, &size));
+    bool ours = size == 0 || strncmp(text, INDEX_HEADER, strlen(INDEX_HEADER)) == 0;
+    if (ours && size > 0)
+        csv->count = count_rows(text, time, &bytes);
+    talus_release(text);
+    if (!ours)
+        return talus_fail(TALUS_ERR_FORMAT, "%s:1: is not the header of this version's table",
+                          csv->path);
+    if (ftruncate(csv->fd, (off_t)bytes) != 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", csv->path, strerror(errno));
+    return bytes == 0 ? talus_write_all(csv->fd, INDEX_HEADER, strlen(INDEX_HEADER), csv->path)
+                      : TALUS_OK;
+}
+
+static TalusStatus open_index(Csv *csv, bool resume, double time)
+{
+    csv->fd =
+        open(csv->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
+    if (csv->fd < 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", csv->path, strerror(errno));
+    return cut_index(csv, time);
+}
+
+/* ---- the format ---- */
+
+static TalusStatus open_csv(void *state, const char *dir, bool resume, double time)
+{
+    Csv *csv = state;
+    csv->fd = -1;
+    TALUS_TRY(talus_path(&csv->dir, "%s", dir));
+    TALUS_TRY(talus_path(&csv->path, "%s/" INDEX_NAME, dir));
+    TALUS_TRY(talus_frame_directory(dir));
+    TALUS_TRY(open_index(csv, resume, time));
+    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv", csv->count));
+    return talus_frame_remove(dir, "contacts", "csv", csv->count);
+}
+
+static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Csv *csv = state;
+    char row[ROW_BYTES];
+    TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
+    TALUS_TRY(write_table(csv, "bodies", talus_fields_of_body, talus_fields_of_body_count, head,
+                          snapshot, csv->rows.row, csv->rows.count));
+    if (snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
+        TALUS_TRY(write_table(csv, "contacts", talus_fields_of_contact,
+                              talus_fields_of_contact_count, head, snapshot, NULL,
+                              snapshot->contact_count));
+    int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d\n", snapshot->time,
+                     (long long)snapshot->step, csv->rows.count, snapshot->contact_total);
+    TALUS_TRY(talus_write_all(csv->fd, row, (size_t)n, csv->path));
+    csv->count++;
+    return TALUS_OK;
+}
+
+static TalusStatus sync_csv(void *state)
+{
+    const Csv *csv = state;
+    TALUS_TRY(talus_sync_path(csv->path));
+    return talus_frame_directory_sync(csv->dir);
+}
+
+static TalusStatus close_csv(void *state)
+{
+    Csv *csv = state;
+    if (csv->fd >= 0)
+        close(csv->fd);
+    talus_rows_free(&csv->rows);
+    talus_release(csv->dir);
+    talus_release(csv->path);
+    return TALUS_OK;
+}
+
+static TalusStatus remove_csv(const char *dir)
+{
+    TALUS_TRY(talus_remove_file(dir, INDEX_NAME));
+    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv", 0));
+    return talus_frame_remove(dir, "contacts", "csv", 0);
+}
+
+const TalusFormat talus_format_csv = {
+    .name = "csv",
+    .summary = "tables of bodies and contacts, a file per frame, all digits",
+    .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
+    .state_size = sizeof(Csv),
+    .open = open_csv,
+    .add = add_csv,
+    .sync = sync_csv,
+    .close = close_csv,
+    .remove = remove_csv,
+};

@@ -1,0 +1,250 @@
+/* io/format_lammps.c - frames as one text dump in the manner of LAMMPS, for OVITO: DIR/bodies.dump.
+ *
+ * Columns have the names that OVITO maps to its own properties: c_orient[1..4] is a quaternion
+ * x y z w, c_shape[1..3] is its Aspherical Shape: zero for a sphere, half extents of a box, radius,
+ * radius and whole height of a cylinder. The type is the number of the shape, from 1: OVITO asks per
+ * type whether boxes or cylinders are to be drawn. What has no name there keeps ours. */
+#include "base/memory.h"
+#include "io/fields.h"
+#include "io/file.h"
+#include "io/formats.h"
+#include "io/frame_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DUMP_NAME "bodies.dump"
+
+enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
+
+typedef struct Dump {
+    char *path;
+    int fd;
+    TalusRows rows;
+    size_t used;
+    char buffer[BUFFER_BYTES];
+} Dump;
+
+/* Our fields under the names of the dump, in its order; NULL: the name is ours. */
+typedef struct Column {
+    const char *field, *names;
+} Column;
+
+static const Column columns[] = {
+    {"position", "x y z"},
+    {"radius", NULL},
+    {"velocity", "vx vy vz"},
+    {"speed", NULL},
+    {"angular_velocity", "omegax omegay omegaz"},
+    {"mass", NULL},
+    {"contact_force", NULL},
+    {"contact_count", NULL},
+    {"material_id", NULL},
+    {"tag", NULL},
+    {"fixed", NULL},
+    {"layer", NULL},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* ---- writing ---- */
+
+static TalusStatus flush(Dump *dump)
+{
+    size_t size = dump->used;
+    dump->used = 0;
+    return talus_write_all(dump->fd, dump->buffer, size, dump->path);
+}
+
+static TalusStatus put(Dump *dump, const char *text, size_t size)
+{
+    if (dump->used + size > sizeof dump->buffer)
+        TALUS_TRY(flush(dump));
+    memcpy(dump->buffer + dump->used, text, size);
+    dump->used += size;
+    return TALUS_OK;
+}
+
+static TalusStatus print(Dump *dump, const char *format, ...) TALUS_PRINTF(2, 3);
+
+static TalusStatus print(Dump *dump, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return put(dump, text, (size_t)n);
+}
+
+/* A box around the bodies, which is what a viewer fits to its window. */
+static TalusAabb bounds_of(const Dump *dump, const TalusSnapshot *snapshot)
+{
+    TalusAabb b = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int i = 0; i < dump->rows.count; i++) {
+        TalusVec3 x = snapshot->position[dump->rows.row[i]];
+        double r = snapshot->radius[dump->rows.row[i]];
+        TalusAabb one = {{x.x - r, x.y - r, x.z - r}, {x.x + r, x.y + r, x.z + r}};
+        if (i == 0)
+            b = one;
+        b.lo = talus_vec3(fmin(b.lo.x, one.lo.x), fmin(b.lo.y, one.lo.y), fmin(b.lo.z, one.lo.z));
+        b.hi = talus_vec3(fmax(b.hi.x, one.hi.x), fmax(b.hi.y, one.hi.y), fmax(b.hi.z, one.hi.z));
+    }
+    return b;
+}
+
+static TalusStatus write_header(Dump *dump, const TalusSnapshot *snapshot)
+{
+    TalusAabb b = bounds_of(dump, snapshot);
+    TALUS_TRY(print(dump, "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
+                    snapshot->time, (long long)snapshot->step, dump->rows.count));
+    TALUS_TRY(print(dump, "ITEM: BOX BOUNDS ff ff ff\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
+                    b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z));
+    TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
+    for (int i = 0; i < COLUMNS; i++)
+        if (talus_field_present(talus_field_of_body(columns[i].field), snapshot))
+            TALUS_TRY(print(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
+    return print(dump, " c_orient[1] c_orient[2] c_orient[3] c_orient[4]"
+                       " c_shape[1] c_shape[2] c_shape[3]\n");
+}
+
+static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
+{
+    switch (shape->kind) {
+    case TALUS_SHAPE_BOX: return shape->half;
+    case TALUS_SHAPE_CYLINDER:
+        return talus_vec3(shape->radius, shape->radius, 2.0 * shape->half_height);
+    default: return talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
+                              const TalusSnapshot *snapshot, int row)
+{
+    char text[TALUS_FIELD_TEXT];
+    TalusQuat q = snapshot->orientation[row];
+    TalusVec3 size = aspherical_shape(&head->shapes[snapshot->shape[row]]);
+    TALUS_TRY(print(dump, "%lld %d", (long long)talus_body_number(snapshot->id[row]),
+                    snapshot->shape[row] + 1));
+    for (int i = 0; i < COLUMNS; i++) {
+        const TalusField *field = talus_field_of_body(columns[i].field);
+        if (!talus_field_present(field, snapshot))
+            continue;
+        TALUS_TRY(put(dump, " ", 1));
+        TALUS_TRY(put(dump, text, talus_field_print(field, head, snapshot, row, ' ', text)));
+    }
+    return print(dump, " %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", q.x, q.y, q.z, q.w, size.x,
+                 size.y, size.z);
+}
+
+static TalusStatus add_dump(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Dump *dump = state;
+    TALUS_TRY(talus_rows_of_bodies(&dump->rows, head, snapshot));
+    TALUS_TRY(write_header(dump, snapshot));
+    for (int i = 0; i < dump->rows.count; i++)
+        TALUS_TRY(write_body(dump, head, snapshot, dump->rows.row[i]));
+    return flush(dump);
+}
+
+/* ---- cutting back ---- */
+
+/* One line without its end; false at the end of the file, or where the last line has no end. */
+static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
+{
+    if (!fgets(line, LINE_BYTES, file))
+        return false;
+    size_t length = strlen(line);
+    *at += (int64_t)length;
+    if (length == 0 || line[length - 1] != '\n')
+        return false;
+    line[length - 1] = '\0';
+    return true;
+}
+
+static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t *at)
+{
+    return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
+}
+
+/* Passes over one whole frame of ours with a time up to `limit`. */
+static bool skip_frame(FILE *file, double limit, int64_t *at)
+{
+    char line[LINE_BYTES];
+    if (!expect(file, "ITEM: TIME", line, at) || !(strtod(line, NULL) <= limit))
+        return false;
+    if (!expect(file, "ITEM: TIMESTEP", line, at) ||
+        !expect(file, "ITEM: NUMBER OF ATOMS", line, at))
+        return false;
+    const int before = 5; /* lines of the box, and the names of the columns */
+    for (long long left = before + strtoll(line, NULL, 10); left > 0; left--)
+        if (!next_line(file, line, at))
+            return false;
+    return true;
+}
+
+static TalusStatus cut(Dump *dump, double time)
+{
+    FILE *file = fopen(dump->path, "r");
+    if (!file)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->path, strerror(errno));
+    int64_t keep = 0, at = 0;
+    while (skip_frame(file, time, &at))
+        keep = at;
+    fclose(file);
+    if (ftruncate(dump->fd, (off_t)keep) != 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", dump->path, strerror(errno));
+    return TALUS_OK;
+}
+
+/* ---- the format ---- */
+
+static TalusStatus open_dump(void *state, const char *dir, bool resume, double time)
+{
+    Dump *dump = state;
+    dump->fd = -1;
+    TALUS_TRY(talus_make_directory(dir));
+    TALUS_TRY(talus_path(&dump->path, "%s/" DUMP_NAME, dir));
+    dump->fd =
+        open(dump->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
+    if (dump->fd < 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->path, strerror(errno));
+    return resume ? cut(dump, time) : TALUS_OK;
+}
+
+static TalusStatus sync_dump(void *state)
+{
+    return talus_sync_path(((Dump *)state)->path);
+}
+
+static TalusStatus close_dump(void *state)
+{
+    Dump *dump = state;
+    if (dump->fd >= 0)
+        close(dump->fd);
+    talus_rows_free(&dump->rows);
+    talus_release(dump->path);
+    return TALUS_OK;
+}
+
+static TalusStatus remove_dump(const char *dir)
+{
+    return talus_remove_file(dir, DUMP_NAME);
+}
+
+const TalusFormat talus_format_lammps = {
+    .name = "lammps",
+    .summary = "text dump in the manner of LAMMPS, for OVITO: bodies in one file",
+    .fields =
+        TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
+    .state_size = sizeof(Dump),
+    .open = open_dump,
+    .add = add_dump,
+    .sync = sync_dump,
+    .close = close_dump,
+    .remove = remove_dump,
+};

@@ -1,0 +1,528 @@
+/* io/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and
+ * later.
+ *
+ * Version 2.0 of the format, type PolyData, one part per frame: all frames' points lie one after the
+ * other in extensible datasets, and Steps/... says where each frame begins. Every part has n + 1
+ * entries in an Offsets dataset; CellOffsets counts cells alone, and readers add the part's number.
+ *
+ * Data are brought to the file before NSteps counts them, so that a killed run leaves a file with
+ * whole frames. A resumed run copies the frames it keeps into a new file by the calls that wrote
+ * them; with no times stored and every chunk filled, the bytes are those of a run never stopped. */
+#include "base/memory.h"
+#include "io/fields.h"
+#include "io/file.h"
+#include "io/formats.h"
+#include "io/frame_files.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "bodies.vtkhdf"
+#define ROOT "/VTKHDF"
+
+enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
+
+static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
+
+/* Frames as bytes in the types of the file: what comes from a snapshot or from an older file. */
+typedef struct Frame {
+    double time;
+    hsize_t count;
+    const TalusField *field[FIELDS_MAX];
+    unsigned char *data[FIELDS_MAX];
+    size_t capacity[FIELDS_MAX];
+    int fields;
+} Frame;
+
+typedef struct Hdf {
+    char *path, *fresh; /* fresh: the file that a resumed run makes beside the old one */
+    hid_t file;
+    hsize_t steps, points; /* so far */
+    TalusRows rows;
+    Frame frame;
+    int64_t *ids; /* 0, 1, ...: connectivity and offsets */
+    size_t id_capacity;
+    H5E_auto2_t report; /* the process's error output, to be put back */
+    void *report_to;
+} Hdf;
+
+static TalusStatus fail(const Hdf *hdf, const char *what)
+{
+    return talus_fail(TALUS_ERR_IO, "%s: HDF5 cannot %s", hdf->path, what);
+}
+
+static hid_t type_of(TalusFieldType type)
+{
+    switch (type) {
+    case TALUS_FIELD_F64: return H5T_IEEE_F64LE;
+    case TALUS_FIELD_F32: return H5T_IEEE_F32LE;
+    case TALUS_FIELD_I64: return H5T_STD_I64LE;
+    case TALUS_FIELD_I32: return H5T_STD_I32LE;
+    default: return H5T_STD_U8LE;
+    }
+}
+
+/* Of a dataset with a row per body. */
+static void field_path(const TalusField *field, char path[PATH_BYTES])
+{
+    if (strcmp(field->name, "position") == 0)
+        snprintf(path, PATH_BYTES, ROOT "/Points");
+    else
+        snprintf(path, PATH_BYTES, ROOT "/PointData/%s", field->name);
+}
+
+static size_t row_bytes(const TalusField *field)
+{
+    return (size_t)talus_field_components(field) * talus_field_type_size(field->type);
+}
+
+/* ---- making the file ---- */
+
+/* An empty dataset whose rows can grow; columns 0: a plain list. */
+static bool make_set(hid_t file, const char *path, hid_t type, int columns, hsize_t chunk_rows)
+{
+    hsize_t width = columns ? (hsize_t)columns : 1;
+    hsize_t size[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {chunk_rows, width};
+    int rank = columns ? 2 : 1;
+    static const double zero; /* any type's zero */
+    hid_t space = H5Screate_simple(rank, size, most), list = H5Pcreate(H5P_DATASET_CREATE),
+          set = -1;
+    if (space >= 0 && list >= 0 && H5Pset_chunk(list, rank, chunk) >= 0 &&
+        H5Pset_fill_value(list, type, &zero) >= 0 && H5Pset_obj_track_times(list, false) >= 0)
+        set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    return set >= 0 && H5Dclose(set) >= 0;
+}
+
+static bool make_group(hid_t file, const char *path)
+{
+    hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    return group >= 0 && H5Gclose(group) >= 0;
+}
+
+static bool put_attribute(hid_t file, const char *path, const char *name, hid_t type, hsize_t count,
+                          const void *value)
+{
+    bool ok = false;
+    hid_t at = H5Oopen(file, path, H5P_DEFAULT);
+    hid_t space = count ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Aexists(at, name) > 0
+                          ? H5Aopen(at, name, H5P_DEFAULT)
+                          : H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    ok = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Oclose(at);
+    return ok;
+}
+
+/* The type's name has a fixed length, without a NUL: readers expect that. */
+static bool put_head(hid_t file)
+{
+    static const char type_name[] = "PolyData";
+    static const int64_t version[2] = {2, 0};
+    hid_t type = H5Tcopy(H5T_C_S1);
+    bool ok = H5Tset_size(type, strlen(type_name)) >= 0 &&
+              H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+              put_attribute(file, ROOT, "Version", H5T_STD_I64LE, 2, version) &&
+              put_attribute(file, ROOT, "Type", type, 0, type_name);
+    H5Tclose(type);
+    return ok;
+}
+
+static bool make_topologies(hid_t file)
+{
+    char path[PATH_BYTES];
+    bool ok = true;
+    for (int i = 0; i < TOPOLOGIES && ok; i++) {
+        snprintf(path, sizeof path, ROOT "/%s", topologies[i]);
+        ok = make_group(file, path);
+        snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[i]);
+        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[i]);
+        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[i]);
+        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[i]);
+        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+    }
+    return ok;
+}
+
+static bool make_steps(hid_t file)
+{
+    static const int64_t none;
+    return make_group(file, ROOT "/Steps") && make_group(file, ROOT "/Steps/PointDataOffsets") &&
+           put_attribute(file, ROOT "/Steps", "NSteps", H5T_STD_I64LE, 0, &none) &&
+           make_set(file, ROOT "/Steps/Values", H5T_IEEE_F64LE, 0, STEP_CHUNK) &&
+           make_set(file, ROOT "/Steps/PartOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           make_set(file, ROOT "/Steps/NumberOfParts", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           make_set(file, ROOT "/Steps/PointOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           make_set(file, ROOT "/Steps/CellOffsets", H5T_STD_I64LE, TOPOLOGIES, STEP_CHUNK) &&
+           make_set(file, ROOT "/Steps/ConnectivityIdOffsets", H5T_STD_I64LE, TOPOLOGIES,
+                    STEP_CHUNK);
+}
+
+static bool make_field(hid_t file, const TalusField *field)
+{
+    char path[PATH_BYTES];
+    int components = talus_field_components(field);
+    field_path(field, path);
+    if (!make_set(file, path, type_of(field->type), components > 1 ? components : 0, ROW_CHUNK))
+        return false;
+    if (strcmp(field->name, "position") == 0)
+        return true;
+    snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
+    return make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+}
+
+/* The fields of the first frame are those of the file. */
+static TalusStatus make_all(Hdf *hdf)
+{
+    bool ok = make_group(hdf->file, ROOT) && put_head(hdf->file) &&
+              make_set(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+              make_topologies(hdf->file) && make_group(hdf->file, ROOT "/PointData") &&
+              make_steps(hdf->file);
+    for (int i = 0; i < hdf->frame.fields && ok; i++)
+        ok = make_field(hdf->file, hdf->frame.field[i]);
+    return ok ? TALUS_OK : fail(hdf, "make the groups of the file");
+}
+
+/* Others may read while this process writes, so no lock is taken where that can be chosen. */
+static hid_t access_list(void)
+{
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 12 && H5_VERS_RELEASE < 1)
+    H5Pset_file_locking(list, false, true);
+#endif
+    return list;
+}
+
+static TalusStatus create(Hdf *hdf, const char *path)
+{
+    hid_t access = access_list();
+    hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    return hdf->file >= 0 ? TALUS_OK : fail(hdf, "create the file");
+}
+
+/* ---- appending ---- */
+
+/* Rows after the last one; `rows` 0 changes nothing. */
+static bool append(hid_t file, const char *path, hid_t type, hsize_t rows, const void *values)
+{
+    hsize_t size[2], start[2] = {0, 0}, count[2];
+    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
+    hid_t space = H5Dget_space(set);
+    int rank = H5Sget_simple_extent_dims(space, size, NULL);
+    bool ok = rank >= 1;
+    H5Sclose(space);
+    if (ok && rows > 0) {
+        start[0] = size[0];
+        size[0] += rows;
+        count[0] = rows;
+        count[1] = rank == 2 ? size[1] : 1;
+        ok = H5Dset_extent(set, size) >= 0;
+        hid_t memory = H5Screate_simple(rank, count, NULL);
+        space = H5Dget_space(set);
+        ok = ok && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+             H5Dwrite(set, type, memory, space, H5P_DEFAULT, values) >= 0;
+        H5Sclose(space);
+        H5Sclose(memory);
+    }
+    H5Dclose(set);
+    return ok;
+}
+
+static bool append_number(hid_t file, const char *path, hsize_t value)
+{
+    int64_t x = (int64_t)value;
+    return append(file, path, H5T_NATIVE_INT64, 1, &x);
+}
+
+static TalusStatus fill_ids(Hdf *hdf, size_t count)
+{
+    TALUS_TRY(TALUS_RESERVE(hdf->ids, hdf->id_capacity, count, 0, "cells of a frame"));
+    for (size_t i = 0; i < count; i++)
+        hdf->ids[i] = (int64_t)i;
+    return TALUS_OK;
+}
+
+/* A vertex per point in the first, nothing in the others. */
+static bool append_topology(Hdf *hdf, int index)
+{
+    char path[PATH_BYTES];
+    hsize_t cells = index == 0 ? hdf->frame.count : 0;
+    snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[index]);
+    bool ok = append_number(hdf->file, path, cells);
+    snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[index]);
+    ok = ok && append_number(hdf->file, path, cells);
+    snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[index]);
+    ok = ok && append(hdf->file, path, H5T_NATIVE_INT64, cells, hdf->ids);
+    snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[index]);
+    return ok && append(hdf->file, path, H5T_NATIVE_INT64, cells + 1, hdf->ids);
+}
+
+static bool append_fields(Hdf *hdf)
+{
+    const Frame *frame = &hdf->frame;
+    char path[PATH_BYTES];
+    bool ok = true;
+    for (int i = 0; i < frame->fields && ok; i++) {
+        const TalusField *field = frame->field[i];
+        field_path(field, path);
+        ok = append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
+        if (strcmp(field->name, "position") == 0)
+            continue;
+        snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
+        ok = ok && append_number(hdf->file, path, hdf->points);
+    }
+    return ok;
+}
+
+static bool append_step(Hdf *hdf)
+{
+    /* Only vertices have cells. */
+    int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
+    return append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1, &hdf->frame.time) &&
+           append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
+           append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
+           append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
+           append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
+           append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1, offsets);
+}
+
+static TalusStatus append_frame(Hdf *hdf)
+{
+    if (hdf->steps == 0)
+        TALUS_TRY(make_all(hdf));
+    TALUS_TRY(fill_ids(hdf, (size_t)hdf->frame.count + 1));
+    bool ok = append_number(hdf->file, ROOT "/NumberOfPoints", hdf->frame.count);
+    for (int i = 0; i < TOPOLOGIES && ok; i++)
+        ok = append_topology(hdf, i);
+    ok = ok && append_fields(hdf) && append_step(hdf) && H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) >= 0;
+    if (!ok)
+        return fail(hdf, "write a frame; the disk may be full");
+    int64_t steps = (int64_t)++hdf->steps;
+    hdf->points += hdf->frame.count;
+    if (!put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
+        H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
+        return fail(hdf, "write the number of frames");
+    return TALUS_OK;
+}
+
+/* ---- a frame from a snapshot ---- */
+
+static TalusStatus reserve_field(Frame *frame, int index)
+{
+    size_t size = (size_t)frame->count * row_bytes(frame->field[index]);
+    return TALUS_RESERVE(frame->data[index], frame->capacity[index], size, 0, "field of a frame");
+}
+
+static TalusStatus take_field(Frame *frame, int index, const TalusRows *rows,
+                              const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    const TalusField *field = frame->field[index];
+    TALUS_TRY(reserve_field(frame, index));
+    unsigned char *out = frame->data[index];
+    for (int i = 0; i < rows->count; i++)
+        out += talus_field_put(field, head, snapshot, rows->row[i], out);
+    return TALUS_OK;
+}
+
+static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
+{
+    const TalusField *present[FIELDS_MAX];
+    int count = 0;
+    for (int i = 0; i < talus_fields_of_body_count; i++)
+        if (talus_field_present(&talus_fields_of_body[i], snapshot))
+            present[count++] = &talus_fields_of_body[i];
+    bool same = count == hdf->frame.fields &&
+                memcmp(present, hdf->frame.field, (size_t)count * sizeof *present) == 0;
+    if (hdf->steps > 0 && !same)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "%s: the frame at t = %g s holds other fields than the first one",
+                          hdf->path, snapshot->time);
+    memcpy(hdf->frame.field, present, (size_t)count * sizeof *present);
+    hdf->frame.fields = count;
+    return TALUS_OK;
+}
+
+static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Hdf *hdf = state;
+    TALUS_TRY(talus_rows_of_bodies(&hdf->rows, head, snapshot));
+    TALUS_TRY(choose_fields(hdf, snapshot));
+    hdf->frame.time = snapshot->time;
+    hdf->frame.count = (hsize_t)hdf->rows.count;
+    for (int i = 0; i < hdf->frame.fields; i++)
+        TALUS_TRY(take_field(&hdf->frame, i, &hdf->rows, head, snapshot));
+    return append_frame(hdf);
+}
+
+/* ---- going on with a file ---- */
+
+/* Rows of a dataset into memory of exactly that size. */
+static bool read_rows(hid_t file, const char *path, hid_t type, hsize_t first, hsize_t rows,
+                      void *out)
+{
+    hsize_t size[2] = {0, 1}, start[2] = {first, 0}, count[2] = {rows, 1};
+    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
+    hid_t space = H5Dget_space(set);
+    int rank = H5Sget_simple_extent_ndims(space);
+    bool ok = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
+              first + rows <= size[0];
+    count[1] = size[1];
+    if (ok && rows > 0) {
+        hid_t memory = H5Screate_simple(rank, count, NULL);
+        ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+             H5Dread(set, type, memory, space, H5P_DEFAULT, out) >= 0;
+        H5Sclose(memory);
+    }
+    H5Sclose(space);
+    H5Dclose(set);
+    return ok;
+}
+
+static void find_fields(hid_t old, Frame *frame)
+{
+    char path[PATH_BYTES];
+    frame->fields = 0;
+    for (int i = 0; i < talus_fields_of_body_count; i++) {
+        field_path(&talus_fields_of_body[i], path);
+        if (H5Lexists(old, path, H5P_DEFAULT) > 0)
+            frame->field[frame->fields++] = &talus_fields_of_body[i];
+    }
+}
+
+static bool read_steps(hid_t old, int64_t *steps)
+{
+    hid_t attribute = H5Aopen_by_name(old, ROOT "/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, steps) >= 0 && *steps >= 0;
+    H5Aclose(attribute);
+    return ok;
+}
+
+static TalusStatus damaged(const Hdf *hdf)
+{
+    return talus_fail(TALUS_ERR_FORMAT, "%s: is not a sound file of frames; remove it to resume",
+                      hdf->path);
+}
+
+/* One frame from the old file into the new one. */
+static TalusStatus copy_frame(Hdf *hdf, hid_t old, double time)
+{
+    Frame *frame = &hdf->frame;
+    int64_t count;
+    char path[PATH_BYTES];
+    if (!read_rows(old, ROOT "/NumberOfPoints", H5T_NATIVE_INT64, hdf->steps, 1, &count) ||
+        count < 0 || count > INT32_MAX)
+        return damaged(hdf);
+    frame->time = time;
+    frame->count = (hsize_t)count;
+    for (int i = 0; i < frame->fields; i++) {
+        const TalusField *field = frame->field[i];
+        TALUS_TRY(reserve_field(frame, i));
+        field_path(field, path);
+        if (!read_rows(old, path, type_of(field->type), hdf->points, frame->count, frame->data[i]))
+            return damaged(hdf);
+    }
+    return append_frame(hdf);
+}
+
+static TalusStatus copy_frames(Hdf *hdf, hid_t old, double limit)
+{
+    int64_t steps;
+    if (H5Lexists(old, ROOT, H5P_DEFAULT) <= 0)
+        return TALUS_OK; /* stopped before its first frame */
+    if (!read_steps(old, &steps))
+        return damaged(hdf);
+    find_fields(old, &hdf->frame);
+    for (int64_t i = 0; i < steps; i++) {
+        double time;
+        if (!read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1, &time))
+            return damaged(hdf);
+        if (!(time <= limit))
+            break;
+        TALUS_TRY(copy_frame(hdf, old, time));
+    }
+    return TALUS_OK;
+}
+
+/* The new file takes the old one's name while it is open: HDF5 goes on writing to it. */
+static TalusStatus go_on(Hdf *hdf, double time)
+{
+    hid_t access = access_list();
+    hid_t old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    if (old < 0)
+        return damaged(hdf);
+    TALUS_TRY(talus_path(&hdf->fresh, "%s.tmp", hdf->path));
+    TalusStatus status = create(hdf, hdf->fresh);
+    if (status == TALUS_OK)
+        status = copy_frames(hdf, old, time);
+    H5Fclose(old);
+    if (status == TALUS_OK)
+        status = talus_sync_path(hdf->fresh);
+    if (status == TALUS_OK && rename(hdf->fresh, hdf->path) != 0)
+        status = fail(hdf, "put the resumed file in its place");
+    if (status != TALUS_OK)
+        unlink(hdf->fresh);
+    return status;
+}
+
+/* ---- the format ---- */
+
+static TalusStatus open_hdf(void *state, const char *dir, bool resume, double time)
+{
+    Hdf *hdf = state;
+    hdf->file = -1;
+    H5Eget_auto2(H5E_DEFAULT, &hdf->report, &hdf->report_to);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    TALUS_TRY(talus_make_directory(dir));
+    TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir));
+    return resume && access(hdf->path, F_OK) == 0 ? go_on(hdf, time) : create(hdf, hdf->path);
+}
+
+static TalusStatus sync_hdf(void *state)
+{
+    return talus_sync_path(((Hdf *)state)->path);
+}
+
+static TalusStatus close_hdf(void *state)
+{
+    Hdf *hdf = state;
+    TalusStatus status = TALUS_OK;
+    if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
+        status = fail(hdf, "close the file; the disk may be full");
+    H5Eclear2(H5E_DEFAULT);
+    H5Eset_auto2(H5E_DEFAULT, hdf->report, hdf->report_to);
+    for (int i = 0; i < FIELDS_MAX; i++)
+        talus_release(hdf->frame.data[i]);
+    talus_rows_free(&hdf->rows);
+    talus_release(hdf->ids);
+    talus_release(hdf->path);
+    talus_release(hdf->fresh);
+    return status;
+}
+
+static TalusStatus remove_hdf(const char *dir)
+{
+    return talus_remove_file(dir, FILE_NAME);
+}
+
+const TalusFormat talus_format_vtkhdf = {
+    .name = "vtkhdf",
+    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
+    .fields =
+        TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
+    .state_size = sizeof(Hdf),
+    .open = open_hdf,
+    .add = add_hdf,
+    .sync = sync_hdf,
+    .close = close_hdf,
+    .remove = remove_hdf,
+};

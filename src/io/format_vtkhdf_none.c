@@ -1,0 +1,15 @@
+/* io/format_vtkhdf_none.c - stands for format_vtkhdf.c in a build without HDF5. */
+#include "io/formats.h"
+#include "io/frame_files.h"
+
+static TalusStatus remove_hdf(const char *dir)
+{
+    return talus_remove_file(dir, "bodies.vtkhdf");
+}
+
+const TalusFormat talus_format_vtkhdf = {
+    .name = "vtkhdf",
+    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
+    .missing = "HDF5 (Debian: libhdf5-dev)",
+    .remove = remove_hdf,
+};

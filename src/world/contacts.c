@@ -1,0 +1,105 @@
+/* world/contacts.c - the contacts of the last step, as a list and as sums. */
+#include "world/internal.h"
+
+static bool both_live(const TalusBodies *bodies, const TalusContact *c)
+{
+    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0; /* else removed since */
+}
+
+static double normal_impulse(const TalusContactList *list, int i)
+{
+    return talus_dot(list->impulse[i], list->contact[i].normal);
+}
+
+static TalusContactState state_of(const TalusWorld *world, const TalusContactList *list, int i)
+{
+    const TalusBodies *bodies = &world->bodies;
+    const TalusContact *c = &list->contact[i];
+    TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, list, i).a);
+    TalusContactState state = {
+        .a = talus_slot_id(bodies, c->a),
+        .b = talus_slot_id(bodies, c->b),
+        .point = talus_madd(on_a, 0.5 * c->gap, c->normal),
+        .normal = c->normal,
+        .impulse = list->impulse[i],
+        .gap = c->gap,
+    };
+    return state;
+}
+
+int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
+                                    int count)
+{
+    const TalusContactList *list = talus_detector_contacts(world->detector);
+    int total = 0;
+    for (int i = 0; i < list->count; i++) {
+        if (!both_live(&world->bodies, &list->contact[i]) || !(normal_impulse(list, i) > least))
+            continue;
+        if (out && total < count)
+            out[total] = state_of(world, list, i);
+        total++;
+    }
+    return total;
+}
+
+int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count)
+{
+    return talus_world_get_strong_contacts(world, -INFINITY, out, count);
+}
+
+/* Rows of the living bodies by slot. */
+static TalusStatus make_rows(const TalusBodies *bodies, int **rows)
+{
+    int row = 0;
+    TALUS_TRY(TALUS_ALLOC(*rows, (size_t)bodies->counts.slots, "contact forces"));
+    for (int i = 0; i < bodies->counts.slots; i++)
+        if (bodies->shape[i] >= 0)
+            (*rows)[i] = row++;
+    return TALUS_OK;
+}
+
+/* In contact order, so that the sums depend on the state alone. */
+static void sum_forces(const TalusWorld *world, const int *rows, double *force, int *touching,
+                       TalusForceSummary *summary)
+{
+    const TalusContactList *list = talus_detector_contacts(world->detector);
+    double sum = 0.0;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (!both_live(&world->bodies, c))
+            continue;
+        summary->contacts++;
+        double impulse = normal_impulse(list, i);
+        if (!(impulse > 0.0))
+            continue;
+        summary->loaded++;
+        sum += impulse;
+        if (force) {
+            force[rows[c->a]] += impulse / summary->length;
+            force[rows[c->b]] += impulse / summary->length;
+        }
+        if (touching) {
+            touching[rows[c->a]]++;
+            touching[rows[c->b]]++;
+        }
+    }
+    summary->mean_impulse = summary->loaded ? sum / summary->loaded : 0.0;
+}
+
+TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
+                                   TalusForceSummary *summary)
+{
+    int *rows;
+    double made = world->impulse_step;
+    *summary = (TalusForceSummary){.length = made > 0.0 ? made : world->def.step};
+    TALUS_TRY(make_rows(&world->bodies, &rows));
+    for (int i = 0; i < world->bodies.counts.living; i++) {
+        if (force)
+            force[i] = 0.0;
+        if (touching)
+            touching[i] = 0;
+    }
+    sum_forces(world, rows, force, touching, summary);
+    talus_release(rows);
+    return TALUS_OK;
+}

@@ -1,0 +1,236 @@
+#!/bin/sh
+# talus view: every answer and every refusal of the server, with tests/view/client.c as the client; a run
+# that grows, is cut back and is replaced while it is served; a run that is paused and stopped.
+set -u
+failures=0
+server=
+large_server=
+runner=
+rm -rf cli_view.work
+mkdir cli_view.work
+cd cli_view.work || exit 1
+client=$TALUS_BUILD_DIR/tests/view_client
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
+
+# until COMMAND...: runs it until it succeeds, a minute at most
+until_true() {
+    for _ in $(seq 600); do
+        if "$@"; then return 0; fi
+        sleep 0.1
+    done
+    fail "waited a minute for: $*"
+    return 1
+}
+
+# serve ARGS...: starts a server; $port is its port
+serve() {
+    rm -f address
+    "$TALUS" view "$@" >address 2>err &
+    server=$!
+    until_true test -s address || return 1
+    grep -Eqx 'http://127\.0\.0\.1:[0-9]+/' address || fail "address: $(cat address)"
+    port=$(sed 's/.*:\([0-9]*\).*/\1/' address)
+}
+
+# stop [SIGNAL]: ends it; it must end by itself, with code 0
+stop() {
+    kill -"${1:-TERM}" "$server"
+    wait "$server"
+    code=$?
+    [ $code -eq 0 ] || fail "the server ended with code $code: $(cat err)"
+    server=
+}
+
+cleanup() {
+    for process in $server $large_server $runner; do kill -KILL "$process" 2>/dev/null; done
+}
+trap cleanup EXIT
+
+ask() { "$client" "$port" "$@"; }
+# says KEY VALUE: whether /api/status has it
+says() { ask status 2>/dev/null | grep -qx "\"$1\": $2[,}]*"; }
+# must KEY VALUE
+must() { says "$1" "$2" || fail "status has no $1 $2: $(ask status)"; }
+identity() { ask status | sed -n 's/^"identity": \([0-9]*\).*/\1/p'; }
+
+"$TALUS" run box-stack --until 0.1 --every 0.01 --out run >log 2>&1 || fail "run: $(cat log)"
+
+# ---- what cannot be served ----
+if ! "$TALUS" list features | grep -A1 civetweb >feature; then fail "list features has no civetweb"; fi
+if grep -q "not in this build" feature; then
+    "$TALUS" view run >out 2>err
+    [ $? -eq 1 ] || fail "a build without a server serves"
+    contains err "this build has no server"
+    contains err "talus export run -o FILE.html"
+    [ $failures -eq 0 ] && echo "cli_view: this build has no server, and says so"
+    exit $failures
+fi
+mkdir empty
+# refused TEXT ARGS...
+refused() {
+    text=$1
+    shift
+    "$TALUS" view "$@" >out 2>err && fail "view $*: succeeded"
+    contains err "$text"
+    [ -s out ] && fail "view $*: wrote to standard output"
+}
+refused "nowhere: No such file or directory" nowhere
+refused "empty/frames.talus: No such file or directory" empty
+refused "\`talus run SCENE --out DIR\` writes" empty
+refused "does not begin with TALUSFRM" run/steps.csv
+refused "expected a number up to 65535" run --port 65536
+# frames.talus, run.json and steps.csv are read as themselves or not at all
+echo "CANARY of a file beside" >canary.txt
+mkdir linked
+ln -s ../run/frames.talus linked/frames.talus
+refused "linked/frames.talus: is not a regular file" linked
+mkdir fifo
+mkfifo fifo/frames.talus
+refused "fifo/frames.talus: is not a regular file" fifo
+
+# ---- many who ask for much and do not read it; meanwhile, another server ----
+mkdir large
+cp run/frames.talus large/frames.talus
+truncate -s 40M large/frames.talus
+serve large
+must frames 11
+must complete false
+ask greedy >greedy.log 2>&1 &
+greedy=$!
+large_server=$server
+
+# ---- answers and refusals ----
+echo "CANARY of a file inside" >run/inside.txt
+ln -s ../canary.txt run/link.txt
+serve run
+[ -s err ] && contains err "Ctrl-C"
+ask slow >slow.log 2>&1 &
+slow=$!
+ask bodies >bodies.log 2>&1 &
+bodies=$!
+for group in "routes run" "ranges run" refusals loopback; do
+    # shellcheck disable=SC2086 # a word and its argument
+    ask $group || fail "$group"
+done
+wait $slow || fail "slow: $(cat slow.log)"
+wait $bodies || fail "bodies: $(cat bodies.log)"
+wait $greedy || fail "greedy: $(cat greedy.log)"
+cat slow.log greedy.log
+kill "$large_server"
+wait "$large_server" || fail "the server of a large file ended with code $?"
+large_server=
+must state '"finished"'
+must complete true
+must control false
+[ -e run/control ] && fail "a refused control was written"
+taken=$port
+refused "cannot listen on 127.0.0.1:$taken" run --port "$taken"
+: >held
+ask hold >held &
+holder=$!
+until_true grep -q holding held
+stop INT
+kill $holder
+wait $holder 2>/dev/null
+serve run --port "$taken"
+[ "$port" = "$taken" ] || fail "--port $taken: got $port"
+stop
+
+# ---- links inside ----
+cp -r run inner
+rm inner/steps.csv inner/run.json
+ln -s ../canary.txt inner/steps.csv
+ln -s ../run/run.json inner/run.json
+serve inner
+must step 10
+must title '"Box stack"'
+ask get /api/steps >steps
+contains steps '"total": 0'
+grep -q CANARY steps && fail "a link was followed"
+mv inner/frames.talus inner/frames.away
+ln -s frames.away inner/frames.talus
+must frames 0
+ask get /data/frames.talus >/dev/null && fail "a link to frames was followed"
+stop
+
+# ---- a file alone, and one of a directory ----
+cp run/frames.talus alone.talus
+serve alone.talus
+must frames 11
+must state '"finished"'
+must title '"Box stack"'
+ask get /api/steps >steps
+contains steps '"total": 0'
+stop
+serve run/frames.talus
+must frames 11
+ask get /api/steps >steps
+contains steps '"total": 10'
+stop
+
+# ---- frames that grow, are cut back, are replaced ----
+size=$(wc -c <run/frames.talus)
+half=$((size / 2 + 3))
+mkdir live
+head -c $half run/frames.talus >live/frames.talus
+head -n 6 run/steps.csv >live/steps.csv
+printf '0.06,6,' >>live/steps.csv
+serve live
+first=$(identity)
+must state '"died"'
+must complete false
+says frames 11 && fail "frames that are not there yet"
+ask get /api/steps >steps
+contains steps '"total": 5'
+tail -c +$((half + 1)) run/frames.talus >>live/frames.talus
+must frames 11
+must complete true
+tail -n +7 run/steps.csv | tail -c +8 >>live/steps.csv
+[ "$(identity)" = "$first" ] || fail "a file that grows is no other file"
+head -c $half run/frames.talus >shorter
+cat shorter >live/frames.talus
+[ "$(identity)" = "$first" ] && fail "a file that was cut back was not noticed"
+second=$(identity)
+"$TALUS" run box-stack --until 0.1 --every 0.02 --out other >log 2>&1 || fail "run: $(cat log)"
+cat other/frames.talus >live/frames.talus
+[ "$(identity)" = "$second" ] && fail "a file that was written anew was not noticed"
+third=$(identity)
+cp run/frames.talus live/next
+mv live/next live/frames.talus
+[ "$(identity)" = "$third" ] && fail "a file that was replaced was not noticed"
+rm -r live
+must frames 0
+cp -r run live
+must frames 11
+must state '"finished"'
+stop
+
+# ---- a run at work ----
+"$TALUS" run box-stack --until 1e6 --every 0.01 --out work >log 2>&1 &
+runner=$!
+until_true test -s work/run.json
+serve work
+until_true says state '"running"'
+must control true
+until_true sh -c '! grep -q "\"step\": 0," work/run.json'
+ask control pause >/dev/null || fail "pause"
+until_true says state '"paused"'
+ask control run >/dev/null || fail "run"
+until_true says state '"running"'
+ask control stop >/dev/null || fail "stop"
+wait $runner
+[ $? -eq 143 ] || fail "a run that was told to stop ends with code 143"
+runner=
+must state '"stopped"'
+must control false
+ask control pause >out 2>&1 && fail "a run that has ended was paused"
+contains out "409: no run is at work"
+stop
+
+[ $failures -eq 0 ] && echo "cli_view: passed"
+[ $failures -eq 0 ]

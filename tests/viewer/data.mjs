@@ -1,0 +1,204 @@
+// Frames files as the viewer reads them: node data.mjs
+// Everything that the format allows comes out as it went in; whatever is damaged ends in a clear error, soon and without
+// asking for memory; frames are read together, decoded once and kept.
+
+import { deflateSync } from "node:zlib";
+import { load } from "./data_bundle.mjs";
+import { chunk, crc32, file, framePayload, HEAD, mixed, random, rawArray } from "./data_file.mjs";
+
+const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable } = await load(`
+  export * from "./data/file"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps";`);
+
+let failures = 0;
+function check(what, ok, seen = "") {
+  if (ok) return;
+  if (++failures <= 20) console.log(`FAILED: ${what}${seen === "" ? "" : `: ${JSON.stringify(seen)}`}`);
+}
+const equal = (what, a, b) => check(what, JSON.stringify(a) === JSON.stringify(b), { got: a, expected: b });
+
+async function refused(what, act, words) {
+  try {
+    await act();
+    check(`${what}: not refused`, false);
+  } catch (e) {
+    check(`${what}: ${e.constructor.name}: ${e.message}`, e.constructor === Error && words.test(e.message));
+  }
+}
+
+function storeOf(bytes, reads = []) {
+  const store = new Store(async (offset, size) => {
+    reads.push([offset, size]);
+    return bytes.subarray(offset, offset + size);
+  });
+  return Object.assign(store, walk(bytes));
+}
+
+// A decoded frame against the one that was written.
+function compare(what, f, truth, head) {
+  equal(`${what}: counts`, [f.time, f.step, f.count, f.contacts, f.chains?.count], [truth.time, truth.step, truth.bodies.length, truth.contacts, truth.chains.length]);
+  const column = (name, of, decoded = f[name]) => equal(`${what}: ${name}`, Array.from(decoded), truth.bodies.flatMap(of));
+  for (const name of ["index", "generation", "shape", "material", "tag", "fixed", "layer", "touching", "radius", "force"]) column(name, (b) => b[name]);
+  column("velocity", (b) => b.velocity);
+  column("position", (b) => b.at.map((q) => Math.fround(q * head.quantum)));
+  truth.bodies.forEach((b, row) => {
+    const q = head.shapes[b.shape].kind === "sphere" ? [1, 0, 0, 0] : b.turn, n = Math.hypot(...q);
+    check(`${what}: orientation of row ${row}`, q.every((v, c) => Math.abs(v / n - f.orientation[4 * row + c]) < 1e-6));
+    check(`${what}: speed of row ${row}`, Math.abs(Math.hypot(...b.velocity) - f.speed[row]) < 1e-6 * (1 + f.speed[row]));
+  });
+  truth.chains.forEach((c, k) => {
+    const from = truth.bodies[c.a].at, to = truth.bodies[c.b].fixed ? from.map((v, i) => v + c.point[i]) : truth.bodies[c.b].at;
+    const near = (a, b) => b.every((v, i) => Math.abs(a[3 * k + i] - v * head.quantum) < 1e-4);
+    check(`${what}: chain ${k}`, f.chains.force[k] === c.force && near(f.chains.from, from) && near(f.chains.to, to));
+  });
+}
+
+async function roundTrips() {
+  for (const deflated of [true, false]) {
+    const frames = mixed(24), bytes = file(HEAD, frames, { deflated }), rand = random(5);
+    const store = storeOf(bytes);
+    equal("frames found", store.frames.map((f) => [f.time, f.step, f.key, f.bodies]), frames.map((f, k) => [f.time, f.step, k % 16 === 0, f.bodies.length]));
+    const order = Array.from(frames.keys()).sort(() => rand() - 0.5);
+    for (const k of [...order, ...frames.keys()]) compare(`frame ${k}`, await store.load(k), frames[k], HEAD);
+  }
+  // Integers go round at 2^32.
+  const far = [2147483647, -2147483648, -1].map((v, k) => ({ ...mixed(1)[0], time: k, bodies: [{ ...mixed(1)[0].bodies[1], at: [v, -v - 1, 0] }], chains: [] }));
+  const store = storeOf(file(HEAD, far));
+  for (const k of far.keys()) equal(`far frame ${k}`, Array.from((await store.load(k)).position), far[k].bodies[0].at.map((q) => Math.fround(q * HEAD.quantum)));
+  // Lean frames have speeds, no velocities, no chains.
+  const lean = await storeOf(file({ ...HEAD, detail: "lean" }, mixed(2))).load(1);
+  equal("lean", [lean.velocity, lean.touching, lean.chains, lean.speed.length], [null, null, null, lean.count]);
+}
+
+async function sharing() {
+  const [first] = mixed(1), frames = Array.from({ length: 33 }, (_, k) => ({ ...first, time: k, bodies: first.bodies.map((b) => ({ ...b, at: b.at.map((v) => v + k) })) }));
+  const store = storeOf(file(HEAD, frames)), a = await store.load(15), b = await store.load(16), c = await store.load(20);
+  for (const key of ["index", "generation", "radius", "shape", "tag", "fixed", "layer", "orientation"]) check(`${key} is shared between equal frames`, a[key] === b[key] && b[key] === c[key]);
+  check("positions are not shared", a.position !== b.position);
+}
+
+async function damage() {
+  const frames = mixed(3), bytes = file(HEAD, frames), { frames: places, heads } = walk(bytes), head = parseHead(openChunk(bytes.subarray(heads[0].offset)).payload);
+  // A file that ends anywhere shows its whole chunks.
+  for (let size = 0; size < bytes.length; size += 197) {
+    if (size < 16) await refused(`file of ${size} bytes`, () => walk(bytes.subarray(0, size)), /TALUSFRM/);
+    else equal(`file cut to ${size}`, walk(bytes.subarray(0, size)).frames.length, places.filter((p) => p.offset + p.size <= size).length);
+  }
+  await refused("another version", () => walk(Uint8Array.from(bytes, (v, k) => (k === 8 ? 2 : v))), /version 2/);
+
+  // Any changed byte is seen by the CRC.
+  const { offset, size } = places[0], before = await decodeFrame(bytes.subarray(offset, offset + size), head, null);
+  const second = bytes.slice(places[1].offset, places[1].offset + places[1].size);
+  for (let k = 0; k < second.length - 8; k += 211) {
+    const bad = second.slice();
+    bad[k] ^= 1 << (k % 8);
+    await refused(`byte ${k}`, () => decodeFrame(bad, head, before), /CRC|TCHK|bytes|kind/);
+  }
+  await refused("a successor without its frame before", () => decodeFrame(second, head, null), /before/);
+
+  // Changed with a CRC that fits: an error in words or a frame, and never for long.
+  const rand = random(9), start = performance.now();
+  let decoded = 0;
+  for (let k = 0; k < 400; k++) {
+    const bad = second.slice(), view = new DataView(bad.buffer), payload = bad.subarray(40, 40 + Number(view.getBigUint64(8, true)));
+    for (let n = 0; n < 1 + k % 3; n++) {
+      const at = k % 2 ? Math.floor(rand() * payload.length) : 16 * Math.floor(rand() * 40) + Math.floor(rand() * 16);
+      payload[at % payload.length] = rand() < 0.5 ? 255 : Math.floor(rand() * 256);
+    }
+    view.setUint32(36, crc32(bad.subarray(0, 36), payload), true);
+    try {
+      await decodeFrame(bad, head, before);
+      decoded++;
+    } catch (e) {
+      check(`change ${k}: ${e.constructor.name}: ${e.message}`, e.constructor === Error && e.message.length > 10);
+    }
+  }
+  check("damaged frames are judged in a moment each", performance.now() - start < 30000, performance.now() - start);
+  check("some changes are harmless", decoded > 0, decoded);
+  return head;
+}
+
+async function claims(head) {
+  const one = (bodies, arrays, chains = 0) => {
+    const counts = Buffer.alloc(16);
+    [bodies, chains, arrays.length].forEach((v, k) => counts.writeUInt32LE(v, 4 * k));
+    return new Uint8Array(chunk("FRAM", Buffer.concat([counts, ...arrays]), { key: true }));
+  };
+  const try_ = (bytes) => () => decodeFrame(bytes, head, null);
+  await refused("four thousand million bodies", try_(one(4294967295, [])), /claims 4294967295 bodies/);
+  // 64 MB of zeros in 64 kB, for a frame of 8 bodies.
+  const bomb = deflateSync(Buffer.alloc(64 * 2 ** 20)), header = Buffer.alloc(16);
+  header.set([1, 1, 1, 1, 1, 1]);
+  header.writeUInt32LE(8, 8);
+  header.writeUInt32LE(bomb.length, 12);
+  const memory = process.memoryUsage().arrayBuffers;
+  await refused("a bomb", try_(one(8, [Buffer.concat([header, bomb, Buffer.alloc((8 - (bomb.length % 8)) % 8)])])), /more than the 8 bytes/);
+  check("a bomb is not inflated", process.memoryUsage().arrayBuffers - memory < 16 * 2 ** 20, process.memoryUsage().arrayBuffers - memory);
+
+  const index = (words) => rawArray({ name: 1, type: 1, components: 1, prediction: 1, width: 1, words });
+  await refused("no index", try_(one(1, [])), /without the array index/);
+  await refused("twice", try_(one(1, [index([0]), index([0])])), /array index: it is there twice/);
+  await refused("an index that does not ascend", try_(one(2, [index([2, 1]), rawArray({ name: 2, type: 1, components: 1, width: 1, words: [0, 0] })])), /ascend/);
+  await refused("too few tuples", try_(one(2, [index([0])])), /1 tuples; expected 2/);
+  await refused("a wrong type", try_(one(1, [rawArray({ name: 1, type: 2, components: 1, width: 2, words: [0] })])), /array index: type 2/);
+  const wild = (change) => {
+    const [frame] = mixed(1);
+    return new Uint8Array(chunk("FRAM", framePayload(HEAD, change(frame), null), { key: true }));
+  };
+  await refused("a shape that the head lacks", try_(new Uint8Array(chunk("FRAM", framePayload({ ...HEAD, shapes: [...HEAD.shapes, { kind: "sphere" }] },
+    { ...mixed(1)[0], bodies: mixed(1)[0].bodies.map((b, k) => (k === 3 ? { ...b, shape: 5 } : b)) }, null), { key: true }))), /array shape: number 5/);
+  await refused("a material that the head lacks", try_(wild((f) => ({ ...f, bodies: f.bodies.map((b, k) => (k === 3 ? { ...b, material: 9 } : b)) }))), /array material: number 9/);
+  const frame = mixed(1)[0], n = frame.bodies.length;
+  const payload = Buffer.concat([framePayload(HEAD, { ...frame, chains: [] }, null), rawArray({ name: 15, type: 1, components: 1, width: 2, words: [2 * (n + 5)] }),
+    rawArray({ name: 16, type: 1, components: 1, width: 1, words: [0] }), rawArray({ name: 17, type: 2, components: 1, width: 2, words: [0] })]);
+  payload.writeUInt32LE(payload.readUInt32LE(8) + 3, 8);
+  await refused("a chain beyond the bodies", try_(new Uint8Array(chunk("FRAM", payload, { key: true }))), /chain 0: rows/);
+}
+
+async function heads() {
+  const bytes = (change) => new TextEncoder().encode(JSON.stringify({ ...HEAD, ...change }));
+  await refused("head: not JSON", () => parseHead(new TextEncoder().encode("{")), /not JSON/);
+  for (const [key, value] of [["quantum", 0], ["radius", "x"], ["gravity", [0, 1]], ["origin", [0, 0, null]], ["shapes", [{ kind: "torus" }]], ["shapes", 3], ["materials", [3]],
+    ["shapes", [{ kind: "revolve", profile: [[1, 2]] }]], ["shapes", [{ kind: "box", half: [1, 2] }]]]) {
+    await refused(`head: ${key}`, () => parseHead(bytes({ [key]: value })), new RegExp(`head of the frames: ${key}.* must be`));
+  }
+  equal("head", parseHead(bytes({})).shapes, HEAD.shapes);
+}
+
+async function reading() {
+  const frames = mixed(40), bytes = file(HEAD, frames), reads = [], store = storeOf(bytes, reads);
+  await Promise.all([store.load(10), store.load(10)]);
+  const span = (a, b) => [store.frames[a].offset, store.frames[b].offset + store.frames[b].size - store.frames[a].offset];
+  equal("a cold frame: its key frame and what lies between in one request, and the head", reads.map(String).sort(), [span(0, 10), [store.heads[0].offset, store.heads[0].size]].map(String).sort());
+  reads.length = 0;
+  for (const k of [10, 7, 3, 0]) await store.load(k);
+  equal("what was decoded is kept", reads, []);
+  for (let k = 11; k < 40; k++) await store.load(k);
+  check("playing reads ahead", reads.length <= 2, reads.length);
+  const wrong = [-1, 40, 1.5, NaN];
+  for (const k of wrong) await refused(`frame ${k}`, () => store.load(k), /not among the 40/);
+  const other = storeOf(bytes), late = refused("a file replaced while it is read", () => other.load(39), /replaced/);
+  await new Promise((done) => setTimeout(done));
+  other.reset();
+  await late;
+  await refused("after that", () => other.load(0), /not among the 0/);
+}
+
+async function pages() {
+  const bytes = file(HEAD, mixed(2)), text = Buffer.from(bytes).toString("base64");
+  for (const t of [text, text.replace(/(.{76})/g, "$1\n")]) check("base64", Buffer.compare(Buffer.from(await fromBase64(t)), Buffer.from(bytes)) === 0);
+  await refused("base64 cut off", () => fromBase64(text.slice(0, -1)), /odd length/);
+  await refused("not base64", () => fromBase64("!!!!"), /not base64/);
+  const steps = new StepsTable();
+  steps.append({ rows: 2, time: [0.1, 0.2], kinetic: [1, null] });
+  steps.append({ rows: 1, time: [0.3], kinetic: [3] });
+  equal("steps", [steps.rows, Array.from(steps.time), Array.from(steps.kinetic, (v) => (Number.isNaN(v) ? "none" : v)), steps.residual.length], [3, [0.1, 0.2, 0.3], [1, "none", 3], 3]);
+}
+
+await roundTrips();
+await sharing();
+await claims(await damage());
+await heads();
+await reading();
+await pages();
+console.log(failures ? `${failures} checks failed` : "data: all checks passed");
+process.exitCode = failures ? 1 : 0;

@@ -1,0 +1,349 @@
+// The engine alone in Chromium, on made-up frames of a few bodies: node engine.mjs CHROMIUM
+// What is drawn is where it should be and has the colour that it should have; picking finds it; clip plane, container,
+// chains and mark show; the picture rests when nothing changes and comes back when the GPU was lost.
+
+import { bundle } from "./data_bundle.mjs";
+
+const script = await bundle(`
+  export { createEngine } from "./engine/engine"; export { scaleOf, nice, select } from "./engine/colour"; export * from "./engine/palette";`, "iife");
+const { check, equal, launch, report } = await import("./support.mjs");
+
+const WIDTH = 360, HEIGHT = 270;
+
+// In the page: frames from a short list of bodies, and pixels of the engine's own stills.
+const helpers = `
+  const shapes = [{ kind: "sphere" }, { kind: "plane" }, { kind: "box", half: [0.3, 0.2, 0.4] }, { kind: "cylinder", radius: 0.25, half_height: 0.4 }, { kind: "revolve", profile: [[0, 0], [2, 0], [2, 3]] }];
+  const head = { title: "", scene: "", gravity: [0, 0, -9.81], step: 0.01, radius: 0.3, quantum: 2 ** -9, origin: [0, 0, 0], detail: "full", shapes, materials: Array.from({ length: 7 }, () => ({ name: "", friction: 0, density: 1 })) };
+  // { at, radius, shape, material, fixed, turn, speed }
+  function frameOf(bodies, { chains = [], head: h = head, time = 0 } = {}) {
+    const n = bodies.length, of = (array, get, k = 1) => { bodies.forEach((b, i) => array.set([get(b, i)].flat(), k * i)); return array; };
+    return {
+      head: h, time, step: 0, count: n, contacts: 0, index: of(new Uint32Array(n), (b, i) => 10 * i), generation: of(new Uint32Array(n), () => 3), position: of(new Float32Array(3 * n), (b) => b.at, 3),
+      orientation: of(new Float32Array(4 * n), (b) => b.turn ?? [1, 0, 0, 0], 4), velocity: of(new Float32Array(3 * n), (b) => [b.speed ?? 0, 0, 0], 3), speed: of(new Float32Array(n), (b) => b.speed ?? 0), force: new Float32Array(n),
+      touching: new Uint8Array(n), radius: of(new Float32Array(n), (b) => b.radius ?? 0.3), shape: of(new Uint16Array(n), (b) => b.shape ?? 0), material: of(new Uint16Array(n), (b) => b.material ?? 0), tag: new Int32Array(n),
+      fixed: of(new Uint8Array(n), (b) => (b.fixed ? 1 : 0)), layer: new Uint8Array(n),
+      chains: { count: chains.length, from: Float32Array.from(chains.flatMap((c) => c.from)), to: Float32Array.from(chains.flatMap((c) => c.to)), force: Float32Array.from(chains.map((c) => c.force)) },
+    };
+  }
+  async function pixels() {
+    const image = await createImageBitmap(await engine.still(1)), canvas = new OffscreenCanvas(image.width, image.height), ctx = canvas.getContext("2d", { willReadFrequently: true });
+    ctx.drawImage(image, 0, 0);
+    const { data } = ctx.getImageData(0, 0, image.width, image.height);
+    const at = (x, y) => { const i = 4 * (Math.round(y) * image.width + Math.round(x)); return [data[i], data[i + 1], data[i + 2]]; };
+    return { at, width: image.width, height: image.height, count: (is) => { let n = 0; for (let y = 0; y < image.height; y++) for (let x = 0; x < image.width; x++) if (is(at(x, y), x, y)) n++; return n; } };
+  }
+  // Where the camera shows a point, for up = z.
+  function project([px, py, pz]) {
+    const [x, y, z, distance, azimuth, elevation] = engine.camera(), a = azimuth * Math.PI / 180, e = elevation * Math.PI / 180;
+    const back = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)], right = [-Math.sin(a), Math.cos(a), 0], up = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
+    const d = [px - x, py - y, pz - z], dot = (u, v) => u[0] * v[0] + u[1] * v[1] + u[2] * v[2], depth = distance - dot(d, back), k = innerHeight / (2 * Math.tan(14 * Math.PI / 180) * depth);
+    return [innerWidth / 2 + k * dot(d, right), innerHeight / 2 - k * dot(d, up)];
+  }
+  const hex = (c) => "#" + c.map((v) => v.toString(16).padStart(2, "0")).join("");
+  // Whether a shaded pixel has the hue of a colour: directions of the two in linear light.
+  function hue(pixel, of) {
+    const linear = (c) => c.map((v) => ((v / 255 + 0.055) / 1.055) ** 2.4), a = linear(pixel), b = linear(talusTest.rgb(of)), n = (v) => Math.hypot(...v) || 1;
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (n(a) * n(b));
+  }
+  const settled = async () => { for (let k = 0; k < 400 && !engine.stats.settled; k++) await new Promise((d) => setTimeout(d, 25)); return engine.stats.settled; };
+  // A new engine compiles its shaders, which takes software seconds; most scenes make do with the one there is.
+  function anew(quality) {
+    window.engine?.dispose();
+    const canvas = document.createElement("canvas");
+    document.body.replaceChildren(canvas);
+    window.engine = talusTest.createEngine(canvas, quality);
+  }
+  function start() {
+    if (!window.engine) anew("plain");
+    engine.setClip(null);
+    engine.setContainer("ghost");
+    engine.setChains(false, 1);
+    engine.setTheme(false);
+    engine.select(null);
+    engine.setColour("speed", null);
+  }
+`;
+
+const heard = [];
+
+async function open(browser) {
+  const p = await (await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } })).newPage();
+  p.on("console", (m) => heard.push(m.text()));
+  p.on("pageerror", (e) => heard.push(e.message));
+  await p.setContent("<!doctype html><style>html,body,canvas{margin:0;width:100%;height:100%;display:block;overflow:hidden}</style>");
+  await p.addScriptTag({ content: script + helpers });
+  return p;
+}
+
+// Colours, places and picking, by each kind of body.
+async function bodies(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const turn = [Math.cos(0.4), 0, Math.sin(0.4), 0];
+    const list = [{ at: [-1, 0, 0], material: 0 }, { at: [0, 0, 0], material: 1 }, { at: [1, 0, 0.5], material: 2, radius: 0.4 }, { at: [0, 0, 1.2], material: 4, shape: 2, turn }, { at: [-1, 0, 1.2], material: 3, shape: 3, turn }, { at: [0.05, 0.9, 0], material: 5 }];
+    engine.setColour("material", null);
+    engine.show(frameOf(list));
+    engine.view("front");
+    const picture = await pixels(), corner = picture.at(2, 2);
+    const rows = list.map((b, k) => {
+      const [x, y] = project(b.at), pixel = picture.at(x, y);
+      return { like: talusTest.LIGHT.categories.map((c) => hue(pixel, c)).reduce((best, v, i, all) => (v > all[best] ? i : best), 0), picked: engine.pick(x, y)?.row ?? null };
+    });
+    return { stats: engine.stats, corner: hex(corner), background: talusTest.LIGHT.background, rows, none: engine.pick(2, 2), first: engine.pick(...project([-1, 0, 0])), scale: engine.scale,
+      ground: picture.count((c) => hex(c) === talusTest.LIGHT.background) / (picture.width * picture.height), size: [picture.width, picture.height] };
+  });
+  equal("counts", [seen.stats.bodies, seen.stats.spheres, seen.stats.meshes, seen.stats.chains], [6, 4, 2, 0]);
+  equal("background", [seen.corner, seen.size], [seen.background, [WIDTH, HEIGHT]]);
+  check("bodies cover part of the picture", seen.ground > 0.5 && seen.ground < 0.93, seen.ground);
+  // The last sphere stands behind the second one.
+  equal("colours where the bodies are", seen.rows.map((r) => r.like), [0, 1, 2, 4, 3, 1]);
+  equal("picking", seen.rows.map((r) => r.picked), [0, 1, 2, 3, 4, 1]);
+  equal("picking the ground", seen.none, null);
+  equal("what was picked", seen.first, { row: 0, index: 0, generation: 3 });
+  equal("categories have no scale", seen.scale, null);
+}
+
+async function scales(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = Array.from({ length: 5 }, (_, k) => ({ at: [k - 2, 0, 0], speed: k }));
+    engine.show(frameOf(list));
+    engine.view("front");
+    const automatic = engine.scale;
+    engine.setColour("speed", { low: 0, high: 4, log: false });
+    const at = async (x) => { const c = (await pixels()).at(...project([x, 0, 0])); return Array.from({ length: 33 }, (_, k) => hue(c, talusTest.SEQUENTIAL[k])).reduce((best, v, i, all) => (v > all[best] ? i : best), 0); };
+    const linear = [await at(-2), await at(0), await at(2)];
+    engine.setColour("speed", { low: 0.25, high: 4, log: true });
+    const log = await at(-1);
+    return { automatic, linear, log, nice: [0.011, 1, 1.01, 7, 8.5, 0].map(talusTest.nice), median: talusTest.select(Float32Array.of(5, 1, 4, 2, 3), 5, 2) };
+  });
+  equal("automatic scale", seen.automatic, { low: 0, high: 4, log: false });
+  const near = (what, a, b) => check(what, Math.abs(a - b) <= 2, { got: a, expected: b });
+  [0, 16, 32].forEach((stop, k) => near(`linear scale, place ${k}`, seen.linear[k], stop));
+  near("log scale", seen.log, 16);
+  equal("numbers that read well", seen.nice, [0.015, 1, 1.5, 8, 10, 0]);
+  equal("select", seen.median, 3);
+}
+
+async function clips(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = [{ at: [-1, 0, 0], material: 0 }, { at: [0, 0, 0], material: 1, shape: 2 }, { at: [1, 0, 0], material: 2, shape: 3 }, { at: [2, -2, 0.2], material: 3 }, { at: [0, 2, 0], material: 4 }];
+    engine.setColour("material", null);
+    engine.show(frameOf(list));
+    engine.view("front");
+    const like = (c) => talusTest.LIGHT.categories.findIndex((of) => hue(c, of) > 0.985), ground = (c) => hex(c) === talusTest.LIGHT.background;
+    const look = async () => {
+      const picture = await pixels();
+      return list.map((b) => { const xy = project(b.at); return [ground(picture.at(...xy)) ? "ground" : like(picture.at(...xy)), engine.pick(...xy)?.row ?? null]; });
+    };
+    // The bounds run from y = -2.3 to 2.3: the middle cuts three bodies in half; from the front (-y) the flat cuts are seen.
+    engine.setClip({ axis: "y", at: 0.5, flip: false });
+    const half = await look();
+    // A cut is flat: one colour all over it, where a sphere has many.
+    const picture = await pixels(), [x, y] = project([-1, 0, 0]), [x1] = project([-0.8, 0, 0]);
+    const flat = [picture.at(x, y), picture.at(x1, y), picture.at(2 * x - x1, y)];
+    engine.setClip({ axis: "y", at: 0.5, flip: true });
+    const other = await look();
+    engine.setClip({ axis: "y", at: 1, flip: true });
+    const all = await look();
+    engine.setClip(null);
+    return { half, flat, other, all };
+  });
+  equal("half cut away: flat cuts, what stood before is gone", seen.half, [[0, 0], [1, 1], [2, 2], ["ground", null], [1, 1]]);
+  check("a cut is flat", seen.flat.every((c) => c.every((v, k) => Math.abs(v - seen.flat[0][k]) < 8)), seen.flat);
+  equal("the other half", seen.other.map(([, row]) => row), [0, 1, 2, 3, 1]);
+  equal("nothing cut away", seen.all.map(([, row]) => row), [0, 1, 2, 3, 1]);
+}
+
+async function containers(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = [{ at: [0, 0, 0], shape: 4, fixed: true, radius: 3.6 }, { at: [0, 0, 0], shape: 1, fixed: true, radius: 0 }, { at: [0, 0, 0.5], material: 1, radius: 0.5 }, { at: [1, 0, 0.3], material: 2, fixed: true }];
+    engine.setColour("material", null);
+    engine.show(frameOf(list));
+    engine.view("home");
+    const look = async () => {
+      const picture = await pixels(), ground = picture.count((c) => hex(c) === talusTest.LIGHT.background) / (picture.width * picture.height);
+      const wall = project([0, 1.99, 1.5]);
+      return { ground, grain: hue(picture.at(...project([0, 0, 0.5])), talusTest.LIGHT.categories[1]), wall: hex(picture.at(...wall)), pickedWall: engine.pick(...wall)?.row ?? null, picked: engine.pick(...project([0, 0, 0.5]))?.row ?? null,
+        fixed: engine.pick(...project([1, 0, 0.3]))?.row ?? null };
+    };
+    const ghost = await look();
+    engine.setContainer("shown");
+    const shown = await look();
+    engine.setContainer("hidden");
+    const hidden = await look();
+    return { ghost, shown, hidden, stats: engine.stats };
+  });
+  const { ghost, shown, hidden } = seen;
+  check("hidden shows most of the ground", hidden.ground > ghost.ground + 0.2 && hidden.ground > shown.ground + 0.2, [ghost.ground, shown.ground, hidden.ground]);
+  check("ghost and shown differ", ghost.wall !== shown.wall && hidden.wall !== ghost.wall, [ghost.wall, shown.wall, hidden.wall]);
+  check("the grain is seen in all three", [ghost, shown, hidden].every((s) => s.grain > 0.97), [ghost.grain, shown.grain, hidden.grain]);
+  equal("grains are picked through it", [ghost.picked, shown.picked, hidden.picked], [2, 2, 2]);
+  equal("a wall is picked where it is opaque", [ghost.pickedWall, shown.pickedWall, hidden.pickedWall], [null, 0, null]);
+  equal("fixed spheres go with it", [ghost.fixed, shown.fixed, hidden.fixed], [3, 3, null]);
+}
+
+async function chainsAndMarks(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = [{ at: [-1, 0, 0] }, { at: [1, 0, 0] }, { at: [0, 0, 1], shape: 2 }];
+    const chains = [{ from: [-1, 0, 0], to: [1, 0, 0], force: 10 }, { from: [-1, 0, 0], to: [0, 0, 1], force: 2 }, { from: [1, 0, 0], to: [0, 0, 1], force: 3 }];
+    engine.show(frameOf(list, { chains }));
+    engine.view("front");
+    const ground = (c) => hex(c) === talusTest.LIGHT.background, before = await pixels(), middle = project([0, 0, 0]);
+    engine.setChains(true, 1);
+    const all = engine.stats.chains, after = await pixels();
+    engine.setChains(true, 1.5);
+    const strong = engine.stats.chains;
+    engine.setChains(false, 1);
+    const [x, y] = project([-1, 0, 0]), [x1] = project([-0.7, 0, 0]), ink = (picture) => picture.count((c, px, py) => Math.max(...c) < 60 && Math.abs(Math.hypot(px - x, py - y) - Math.abs(x1 - x)) < 6);
+    const unmarked = ink(await pixels());
+    engine.select({ index: 0, generation: 3 });
+    const marked = ink(await pixels());
+    engine.select({ index: 0, generation: 4 });
+    const elder = ink(await pixels());
+    const plain = (await pixels()).count((c) => Math.max(...c) < 60);
+    engine.select({ index: 20, generation: 3 });
+    const box = (await pixels()).count((c) => Math.max(...c) < 60) - plain;
+    return { between: [ground(before.at(...middle)), ground(after.at(...middle))], all, strong, off: engine.stats.chains, unmarked, marked, elder, box };
+  });
+  equal("a chain is drawn between its ends", seen.between, [true, false]);
+  equal("chains by threshold", [seen.all, seen.strong, seen.off], [3, 1, 0]);
+  check("the selected sphere has a ring", seen.unmarked < 20 && seen.marked > 80, [seen.unmarked, seen.marked]);
+  check("another generation is another body", seen.elder < 20, seen.elder);
+  check("the selected box has an outline", seen.box > 60, seen.box);
+}
+
+async function cameras(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = [{ at: [-1, 0, 0] }, { at: [1, 0, 0] }];
+    engine.show(frameOf(list));
+    engine.view("home");
+    const home = engine.camera();
+    engine.setCamera([1, 2, 3, 4, 50, 60]);
+    const set = engine.camera();
+    engine.setCamera([1, 2, NaN, 4, 50, 60]);
+    const kept = engine.camera();
+    engine.view("front");
+    // Gravity along +x: up is -x, so the body at -1 stands above the other.
+    start();
+    engine.show(frameOf(list, { head: { ...head, gravity: [9.81, 0, 0] } }));
+    engine.view("front");
+    const find = (row) => { let best = null; for (let y = 0; y < innerHeight; y += 4) for (let x = 0; x < innerWidth; x += 4) if (engine.pick(x, y)?.row === row) best ??= [x, y]; return best; };
+    const above = [find(0), find(1)];
+    // Another head with another origin shows the same place.
+    start();
+    engine.show(frameOf(list));
+    const a = engine.camera(), at = engine.pick(...project([1, 0, 0]))?.row;
+    engine.show(frameOf([{ at: [-3, 0, 0] }, { at: [-1, 0, 0] }], { head: { ...head, origin: [2, 0, 0] } }));
+    return { home, set, kept, above, same: [a, engine.camera(), at, engine.pick(...project([1, 0, 0]))?.row] };
+  });
+  equal("home looks from its direction", seen.home.slice(4), [-60, 18]);
+  equal("a camera as it was described", [seen.set, seen.kept], [[1, 2, 3, 4, 50, 60], [1, 2, 3, 4, 50, 60]]);
+  check("up is against gravity", seen.above[0] && seen.above[1] && seen.above[0][1] < seen.above[1][1], seen.above);
+  equal("a new origin moves nothing", [seen.same[0], seen.same[2]], [seen.same[1], seen.same[3]]);
+
+  // By mouse: drag turns, shift drags, the wheel keeps what is under it.
+  const camera = () => p.evaluate(() => engine.camera());
+  await p.evaluate(() => { start(); engine.show(frameOf([{ at: [-1, 0, 0] }, { at: [1, 0, 0] }])); engine.view("front"); });
+  const before = await camera();
+  const place = await p.evaluate(() => project([1, 0, 0]));
+  await p.mouse.move(...place);
+  await p.mouse.wheel(0, -400);
+  await p.waitForFunction((d) => engine.camera()[3] < d, before[3]);
+  const [after, at] = await p.evaluate(() => [engine.camera(), project([1, 0, 0])]);
+  check("the wheel zooms", after[3] < 0.9 * before[3], [before[3], after[3]]);
+  check("about the cursor", Math.hypot(at[0] - place[0], at[1] - place[1]) < 3, [place, at]);
+  await p.mouse.down();
+  await p.mouse.move(place[0] + 40, place[1] + 20, { steps: 4 });
+  await p.waitForTimeout(100);
+  await p.mouse.up();
+  const turned = await camera();
+  check("a drag turns", Math.abs(turned[4] - after[4] + 14) < 1 && Math.abs(turned[5] - after[5] - 7) < 1, [after, turned]);
+  await p.keyboard.down("Shift");
+  await p.mouse.down();
+  await p.mouse.move(place[0], place[1], { steps: 4 });
+  await p.mouse.up();
+  const panned = await camera();
+  check("shift and drag pans", panned[4] === turned[4] && Math.hypot(panned[0] - turned[0], panned[1] - turned[1], panned[2] - turned[2]) > 0.1, [turned, panned]);
+}
+
+// More bodies than before, fewer than before, none; a still of another size; both themes.
+async function changes(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const grid = (n) => Array.from({ length: n }, (_, k) => ({ at: [k % 50, Math.floor(k / 50), 0], radius: 0.45, material: k % 7 }));
+    const counts = [];
+    for (const n of [10, 2500, 3, 0]) { engine.show(frameOf(grid(n))); await settled(); counts.push(engine.stats.spheres); }
+    engine.show(frameOf(grid(2500)));
+    engine.view("top");
+    const [x, y] = [project([49, 49, 0]), project([0, 0, 0])], picked = [engine.pick(...x).row, engine.pick(...y).row];
+    engine.setTheme(true);
+    const dark = await pixels(), image = await createImageBitmap(await engine.still(2));
+    return { counts, picked, dark: hex(dark.at(2, 2)), expected: talusTest.DARK.background, size: [image.width, image.height] };
+  });
+  equal("counts as frames change", seen.counts, [10, 2500, 3, 0]);
+  equal("picking in the second frame", seen.picked, [2499, 0]);
+  equal("dark background", seen.dark, seen.expected);
+  equal("a still twice as large", seen.size, [2 * WIDTH, 2 * HEIGHT]);
+}
+
+async function rest(p) {
+  const seen = await p.evaluate(async () => {
+    anew("plain");
+    engine.show(frameOf([{ at: [-1, 0, 0] }, { at: [1, 0, 0] }]));
+    const came = await settled(), real = window.requestAnimationFrame;
+    let asked = 0;
+    window.requestAnimationFrame = (f) => { asked++; return real.call(window, f); };
+    await new Promise((d) => setTimeout(d, 600));
+    const idle = asked;
+    engine.draw();
+    const busy = !engine.stats.settled;
+    await settled();
+    return { came, idle, busy, asked };
+  });
+  equal("the picture comes to rest and stays there", [seen.came, seen.idle, seen.busy, seen.asked > 0], [true, 0, true, true]);
+  const lost = await p.evaluate(async () => {
+    const gl = engine.canvas.getContext("webgl2"), lose = gl.getExtension("WEBGL_lose_context"), before = await pixels(), xy = project([1, 0, 0]);
+    lose.loseContext();
+    await new Promise((d) => setTimeout(d, 200));
+    engine.draw();
+    lose.restoreContext();
+    await new Promise((d) => setTimeout(d, 500));
+    await settled();
+    const after = await pixels();
+    return [before.at(...xy), after.at(...xy)];
+  });
+  check("the picture is back after the GPU was lost", lost[1].every((v, k) => Math.abs(v - lost[0][k]) < 16) && Math.max(...lost[1]) < 200, lost);
+}
+
+// What a GPU gets, drawn in software: several samples per pixel, crevices, on the screen itself.
+async function fullQuality(p) {
+  const stats = await p.evaluate(async () => {
+    anew("full");
+    engine.show(frameOf([{ at: [0, 0, 0], shape: 4, fixed: true, radius: 3.6 }, { at: [0, 0, 0.5], radius: 0.5 }, { at: [0.9, 0, 0.4], radius: 0.4 }, { at: [-1, 0, 0.4], shape: 2 }]));
+    engine.setClip({ axis: "y", at: 0.5, flip: false });
+    engine.setClip(null);
+    return [await settled(), engine.stats.spheres];
+  });
+  equal("full quality settles", stats, [true, 2]);
+  const shot = (await p.screenshot()).toString("base64");
+  const seen = await p.evaluate(async (base64) => {
+    const image = await createImageBitmap(await (await fetch("data:image/png;base64," + base64)).blob()), ctx = new OffscreenCanvas(image.width, image.height).getContext("2d", { willReadFrequently: true });
+    ctx.drawImage(image, 0, 0);
+    const at = (xy) => hex(Array.from(ctx.getImageData(...xy.map(Math.round), 1, 1).data.slice(0, 3)));
+    return [at(project([0, 0, 0.5])), at([2, 2]), talusTest.LIGHT.background];
+  }, shot);
+  check("it is on the screen", seen[1] === seen[2] && seen[0] !== seen[2], seen);
+}
+
+const browser = await launch(process.argv[2] ?? "/usr/bin/chromium"), page = await open(browser);
+for (const [name, act] of Object.entries({ bodies, scales, clips, containers, chainsAndMarks, cameras, changes, fullQuality, rest })) {
+  await act(page);
+  equal(`${name}: console and exceptions`, heard.splice(0).filter((m) => !/CONTEXT_LOST|context (lost|restored)/i.test(m)), []);
+}
+await browser.close();
+report("engine");

@@ -1,0 +1,116 @@
+// The viewer's page from talus view, in Chromium: node served.mjs CHROMIUM TALUS FINISHED_RUN
+// A finished run looks as from a file; a live one is followed, paused, let go on and stopped from the page, which says so
+// when its server goes and comes back. Called by tests/viewer_page.sh.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { check, equal, launch, open, pixels, report } from "./support.mjs";
+
+const [, , executablePath, talusProgram, finished] = process.argv;
+const talus = (p, what) => p.evaluate(`talus.${what}`);
+const started = new Set();
+
+function start(...args) {
+  const child = spawn(talusProgram, args, { stdio: ["ignore", "pipe", "pipe"] });
+  started.add(child);
+  child.said = "";
+  child.over = once(child, "exit").then(([code, signal]) => (started.delete(child), code ?? signal));
+  child.stderr.on("data", (text) => (child.said += text));
+  return child;
+}
+
+// talus view, and the address that it prints.
+async function serve(dir, port = 0) {
+  const child = start("view", dir, "--port", String(port));
+  const [line] = await Promise.race([once(createInterface(child.stdout), "line"), child.over.then((code) => [`ended with ${code}: ${child.said}`])]);
+  if (!line.startsWith("http://127.0.0.1:")) throw new Error(`talus view ${dir}: ${line}`);
+  return { child, address: line.trim(), stop: () => (child.kill("SIGTERM"), child.over) };
+}
+
+async function whole(browser) {
+  const server = await serve(finished), view = await open(browser, { allowed: server.address }), { p } = view;
+  await view.visit(server.address);
+  const { frames, count } = await p.evaluate(() => ({ frames: talus.frames, count: talus.count }));
+  check("served: frames and bodies", frames > 5 && count > 100, { frames, count });
+  equal("served: a finished run begins at its beginning", [await talus(p, "frame"), await p.locator(".badge").textContent()], [0, "finished"]);
+  const first = await pixels(p);
+  check("served: something is in the picture", first.inked > 0.05, first.inked);
+  await p.keyboard.press("End");
+  await p.waitForFunction((n) => talus.frame === n - 1, frames);
+  check("served: the last frame is another picture", (await pixels(p)).hash !== first.hash);
+  await p.keyboard.press("4");
+  equal("served: recoloured", await talus(p, "colour"), "id");
+  check("served: plots", (await p.locator(".chart:visible canvas").count()) >= 3);
+  equal("served: no buttons for a run that is over", await p.getByRole("button", { name: "Pause" }).filter({ hasText: "Pause" }).count(), 0);
+  equal("served: console, exceptions, requests", view.heard, []);
+  await view.close();
+  await server.stop();
+}
+
+async function live(browser) {
+  rmSync("live", { recursive: true, force: true });
+  const run = start("run", "hourglass", "--set", "bodies=400", "--until", "100000", "--every", "0.2", "--out", "live", "--quiet");
+  const state = () => JSON.parse(readFileSync("live/run.json", "utf8")).state;
+  for (let tries = 0; tries < 200; tries++) {
+    await new Promise((go) => setTimeout(go, 50));
+    try { if (state() === "running") break; } catch { /* not there yet */ }
+  }
+  let server = await serve("live");
+  const port = new URL(server.address).port, view = await open(browser, { allowed: server.address }), { p } = view;
+  const says = (text) => p.waitForFunction((t) => document.querySelector(".badge").textContent === t, text, { timeout: 30000 }).catch(() => check(`the badge says ${text}`, false));
+  await view.visit(server.address);
+  await says("running");
+  equal("live: follows", await talus(p, "following"), true);
+  const most = () => p.locator(".slider input").evaluate((i) => Number(i.max));
+  const before = await most(), frame = await talus(p, "frame");
+  await p.waitForFunction((m) => Number(document.querySelector(".slider input").max) > m + 0.5, before, { timeout: 30000 });
+  await p.waitForFunction((k) => talus.frame > k, frame, { timeout: 30000 });
+  check("live: its pace", /steps\/s|step/.test(await p.locator(".pace").textContent()), await p.locator(".pace").textContent());
+
+  // Going back ends following; the box brings it back.
+  await p.keyboard.press("Home");
+  await p.waitForFunction(() => talus.frame === 0 && !talus.following);
+  await p.getByLabel("follow").check();
+  await p.waitForFunction(() => talus.frame > 0 && talus.following);
+
+  await p.getByRole("button", { name: "Pause" }).filter({ hasText: "Pause" }).click();
+  await says("paused");
+  equal("live: the run's own word", state(), "paused");
+  await p.getByRole("button", { name: "Go on" }).click();
+  await says("running");
+
+  // The server goes and comes back, at the same place; the token of the page is another server's then.
+  await server.stop();
+  await p.locator(".notice[data-kind=server]").waitFor({ timeout: 30000 });
+  view.heard.length = 0; // what the browser says of a server that is gone
+  server = await serve("live", port);
+  await p.locator(".notice[data-kind=back]").waitFor({ timeout: 30000 });
+  await view.visit(server.address);
+  view.heard.length = 0;
+
+  await says("running");
+  const stop = p.getByRole("button", { name: "Stop" });
+  await stop.click();
+  equal("live: asks once", await stop.textContent(), "Stop the run?");
+  equal("live: and goes on", state(), "running");
+  await stop.click();
+  await says("stopped");
+  check("live: the run has ended by itself", (await run.over) !== null);
+  equal("live: its state", state(), "stopped");
+  check("live: says how to go on", (await p.locator(".top .message").textContent()).length > 0);
+  equal("live: console, exceptions, requests", view.heard, []);
+  await view.close();
+  await server.stop();
+}
+
+const browser = await launch(executablePath);
+try {
+  await whole(browser);
+  await live(browser);
+} finally {
+  await browser.close();
+  for (const child of started) child.kill("SIGKILL");
+}
+report("served page");
