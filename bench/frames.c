@@ -2,10 +2,10 @@
  *
  *     talus_bench_frames [BODIES [STEPS]]
  *
- * Three beds of spheres, lean frames: at random places in no order, all flying (the worst that can
- * come); the same at rest but for a few; and settle-box, stepped STEPS times with a frame at every
- * step, whose cost is compared with the step's own. Sizes are by array, in bytes per body, of a key
- * frame and of the frame after it. */
+ * Beds of spheres, lean frames: at random places in no order, all flying, of many sizes (the worst
+ * that can come) or of one; the same at rest but for a few; and settle-box, stepped STEPS times with
+ * a frame at every step, whose cost is compared with the step's own. Sizes are by array, in bytes per
+ * body, of a key frame and of the frame after it. */
 #include "io/frames.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -41,9 +41,9 @@ static void print_arrays(const TalusFrameEncoder *encoder, int bodies)
     }
 }
 
-/* Encodes the snapshot SAMPLES times and tells the least time. */
-static void encode(TalusFrameEncoder *encoder, const TalusFramesHead *head, const TalusSnapshot *s,
-                   bool key)
+/* Encodes the snapshot SAMPLES times and tells the least time. Returns megabytes. */
+static double encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
+                     const TalusSnapshot *s, bool key)
 {
     double least = INFINITY;
     for (int i = 0; i < SAMPLES; i++) {
@@ -51,15 +51,16 @@ static void encode(TalusFrameEncoder *encoder, const TalusFramesHead *head, cons
         must(talus_frame_encode(encoder, head, s, key));
         least = fmin(least, talus_now() - start);
     }
-    printf("  %s frame: %.2f MB, %.0f ms\n", key ? "key" : "next",
-           1e-6 * (double)encoder->packer.size, 1e3 * least);
+    double size = 1e-6 * (double)encoder->packer.size;
+    printf("  %s frame: %.2f MB, %.0f ms\n", key ? "key" : "next", size, 1e3 * least);
     print_arrays(encoder, s->body_count);
     talus_frame_encoder_keep(encoder);
+    return size;
 }
 
 /* ---- made-up beds ---- */
 
-static void scatter(TalusSnapshot *s, double radius)
+static void scatter(TalusSnapshot *s, double radius, double spread)
 {
     TalusRng rng = talus_rng(1);
     double side = 2.0 * radius * cbrt(s->body_count);
@@ -68,7 +69,7 @@ static void scatter(TalusSnapshot *s, double radius)
         s->position[i] = talus_vec3(side * talus_rng_uniform(&rng), side * talus_rng_uniform(&rng),
                                     side * talus_rng_uniform(&rng));
         s->orientation[i] = talus_quat_identity();
-        s->radius[i] = radius;
+        s->radius[i] = radius * (1.0 + spread * (talus_rng_uniform(&rng) - 0.5));
         s->shape[i] = s->material[i] = s->tag[i] = 0;
         s->fixed[i] = false;
     }
@@ -88,7 +89,7 @@ static void move(TalusSnapshot *s, double share, double reach)
     }
 }
 
-static void made_up(const char *title, int bodies, double share)
+static void made_up(const char *title, int bodies, double share, double spread)
 {
     TalusFramesMaterial material = {.name = "default", .friction = 0.3, .density = 2500.0};
     TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE};
@@ -104,13 +105,15 @@ static void made_up(const char *title, int bodies, double share)
     TalusFrameEncoder encoder = {0};
     TalusSnapshot s = {0};
     must(talus_snapshot_shape(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
-    scatter(&s, 0.1);
+    scatter(&s, 0.1, spread);
     move(&s, share, 0.25);
     must(talus_frames_head_measure(&head, &s));
     printf("%s, %d bodies\n", title, bodies);
-    encode(&encoder, &head, &s, true);
+    double key = encode(&encoder, &head, &s, true);
     move(&s, share, 0.25);
-    encode(&encoder, &head, &s, false);
+    double next = encode(&encoder, &head, &s, false);
+    printf("  %d frames: %.2f MB each\n", TALUS_FRAMES_KEY_EVERY,
+           (key + (TALUS_FRAMES_KEY_EVERY - 1) * next) / TALUS_FRAMES_KEY_EVERY);
     talus_snapshot_free(&s);
     talus_frame_encoder_clear(&encoder);
 }
@@ -172,8 +175,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: talus_bench_frames [BODIES [STEPS]]\n");
         return 2;
     }
-    made_up("random and flying", bodies, 1.0);
-    made_up("random and all but at rest", bodies, 0.01);
+    made_up("random, flying, of all sizes within 20 %", bodies, 1.0, 0.2);
+    made_up("random, flying, of one size", bodies, 1.0, 0.0);
+    made_up("random, of one size, all but at rest", bodies, 0.01, 0.0);
     run(bodies, steps);
     return 0;
 }

@@ -6,7 +6,8 @@
 #   TALUS_SHARED      ../shared beside the source  TALUS_BUILD_DIR    the build tree
 #   TALUS_CORE_ONLY   1 in a core-only build, else 0
 #   TALUS_SANITIZE    the sanitizers built in, else empty
-# Exit code 77 means skipped. A name that contains slow_ gets the label slow, any other quick.
+# Exit code 77 means skipped. A name that contains slow_ gets the label slow, one that opens pages in a
+# browser the label browser, any other quick.
 
 file(GLOB talus_support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 if(talus_support_sources)
@@ -41,6 +42,9 @@ function(talus_add_test name)
   if(name MATCHES "slow_")
     set(label slow)
     set(timeout 900)
+  elseif(name MATCHES "^(viewer|report)_")
+    set(label browser)
+    set(timeout 600)
   else()
     set(label quick)
     set(timeout 300)
@@ -50,6 +54,9 @@ function(talus_add_test name)
     LABELS ${label}
     TIMEOUT ${timeout}
     SKIP_RETURN_CODE 77)
+  if(label STREQUAL "browser")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK browser) # two would wait for each other
+  endif()
 endfunction()
 
 file(GLOB talus_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)

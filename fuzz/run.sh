@@ -22,7 +22,7 @@ say "fclib_content for $seconds s"
     -max_total_time="$seconds" -artifact_prefix="$work/found/content-" -print_final_stats=1
 
 say "frames_bytes for $seconds s"
-"$build/fuzz/talus_fuzz_frames_bytes" "$work/frames" -max_len=16384 -rss_limit_mb=2048 \
+"$build/fuzz/talus_fuzz_frames_bytes" "$work/frames" -max_len=8192 -rss_limit_mb=2048 \
     -timeout=20 -max_total_time="$seconds" -artifact_prefix="$work/found/frames-" \
     -print_final_stats=1
 

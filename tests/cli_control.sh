@@ -27,6 +27,7 @@ wait_for() {
         sleep 0.1
     done
     fail "in vain: $*"
+    return 1
 }
 
 state_is() { [ "$(value "$1" state)" = "$2" ]; }
@@ -44,7 +45,7 @@ scene="hourglass --set bodies=100 --every 0.05 --threads 1"
 # ---- pause, run, stop ----
 mkdir live
 say live stop # from before: not for this run
-"$TALUS" run $scene --until 1000 --out live >live.out 2>live.err &
+"$TALUS" run $scene --until 100000 --out live >live.out 2>live.err &
 process=$!
 wait_for state_is live running
 wait_for more_rows live 3
@@ -77,6 +78,7 @@ say live run
 wait_for state_is live running
 wait_for beyond live "$before"
 say live stop
+wait_for state_is live stopped || kill -KILL $process
 wait $process
 code=$?
 [ $code -eq 143 ] || fail "stop: exit code $code"
@@ -99,12 +101,13 @@ state_is live finished || fail "state: $(value live state)"
 cmp live/frames.talus whole/frames.talus || fail "other frames after pause and stop"
 
 # ---- a signal ends a pause ----
-"$TALUS" run $scene --until 1000 --out held --quiet >held.out 2>held.err &
+"$TALUS" run $scene --until 100000 --out held --quiet >held.out 2>held.err &
 process=$!
 wait_for state_is held running
 say held pause
 wait_for state_is held paused
 kill -TERM $process
+wait_for state_is held stopped || kill -KILL $process
 wait $process
 code=$?
 [ $code -eq 143 ] || fail "SIGTERM in a pause: exit code $code"
@@ -112,7 +115,7 @@ contains held.err "talus: stopped by SIGTERM at t = "
 checkpoint_in held || fail "SIGTERM in a pause: no checkpoint"
 
 # ---- killed: what was written stays readable, and the run can go on ----
-"$TALUS" run $scene --until 1000 --out killed --checkpoint-every 0.1 --quiet >killed.out 2>&1 &
+"$TALUS" run $scene --until 100000 --out killed --checkpoint-every 0.1 --quiet >killed.out 2>&1 &
 process=$!
 wait_for checkpoint_in killed
 wait_for more_rows killed 12

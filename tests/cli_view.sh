@@ -50,6 +50,7 @@ cleanup() {
     for process in $server $large_server $runner; do kill -KILL "$process" 2>/dev/null; done
 }
 trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
 
 ask() { "$client" "$port" "$@"; }
 # says KEY VALUE: whether /api/status has it
@@ -75,7 +76,8 @@ mkdir empty
 refused() {
     text=$1
     shift
-    "$TALUS" view "$@" >out 2>err && fail "view $*: succeeded"
+    timeout 60 "$TALUS" view "$@" >out 2>err
+    [ $? -eq 124 ] && fail "view $*: serves"
     contains err "$text"
     [ -s out ] && fail "view $*: wrote to standard output"
 }
@@ -131,7 +133,7 @@ must control false
 taken=$port
 refused "cannot listen on 127.0.0.1:$taken" run --port "$taken"
 : >held
-ask hold >held &
+"$client" "$port" hold >held &
 holder=$!
 until_true grep -q holding held
 stop INT

@@ -55,7 +55,7 @@ if [ -z "$display" ] && command -v Xvfb >/dev/null 2>&1; then
         [ -s display ] && break
         sleep 0.5
     done
-    display=:$(cat display)
+    [ -s display ] && display=:$(cat display)
 fi
 
 # picture DIR FILE ARGS...
@@ -76,8 +76,8 @@ if [ -n "$display" ]; then
     grep -q "bodies have no field 'none'; there are: " show.log || fail "no word on fields: $(cat show.log)"
 else
     echo "no display and no Xvfb: no pictures"
-    pvpython glass/show_in_paraview.py >show.log 2>&1 && fail "show_in_paraview.py without a display"
-    grep -q "there is no display here" show.log || fail "no word on the display: $(cat show.log)"
+    pvpython glass/show_in_paraview.py >show.log 2>&1 || grep -q "there is no display here" show.log ||
+        fail "no word on the display: $(cat show.log)"
 fi
 [ -n "$server" ] && kill "$server"
 

@@ -34,7 +34,6 @@ static void round_trip(int level, TalusDeflateMatch match, size_t size)
     size_t used = 0;
     CHECK(talus_deflate_bound(size) <= sizeof stream);
     REQUIRE_OK(talus_deflate(level, match, plain, size, stream, talus_deflate_bound(size), &used));
-    CHECK(size <= used * TALUS_INFLATE_RATIO);
     memset(back, 0xaa, sizeof back);
     CHECK_OK(talus_inflate(stream, used, back, size));
     CHECK(memcmp(plain, back, size) == 0 && back[size] == 0xaa);

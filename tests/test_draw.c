@@ -287,7 +287,8 @@ TEST(chains_show_through_bodies)
     scene.contact[0].normal = talus_vec3(1, 0, 0);
     scene.contact[0].impulse = talus_vec3(0.1, 0, 0);
     REQUIRE(draw(&def, &image));
-    CHECK(pixel(&image, 60, 45)[3] == 255);                                 /* the chain */
+    const unsigned char *chain = pixel(&image, 35, 45); /* inside a body: yellow through the veil */
+    CHECK(chain[3] == 255 && chain[0] > chain[2] + 30);
     CHECK(pixel(&image, 30, 25)[3] > 20 && pixel(&image, 30, 25)[3] < 120); /* the veil */
     talus_image_free(&image);
 }
@@ -432,7 +433,7 @@ TEST(every_allocation_may_fail)
     pile(9);
     def.width = def.height = 16;
     def.container = TALUS_CONTAINER_GHOST;
-    for (long n = 1; status != TALUS_OK && n < 2000; n += 1 + n / 12) {
+    for (long n = 1; status != TALUS_OK && n < 2000; n += 1 + n / 4) {
         TalusImage image;
         talus_fail_allocation_in(n);
         status = talus_draw(&scene_head, &scene.s, &def, NULL, &image);

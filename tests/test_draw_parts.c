@@ -222,6 +222,39 @@ TEST(categories_and_identities)
     CHECK(equal < 50);
 }
 
+/* The n-th "#rrggbb" of a text from `at` on; -1 where there is none. */
+static long nth_colour(const char *at, int n)
+{
+    for (; at && n >= 0; n--)
+        at = strchr(at + 1, '#');
+    return at ? strtol(at + 1, NULL, 16) : -1;
+}
+
+/* A file of the source tree that has the scale after the words `heading`. */
+static void check_scale_in(const char *name, const char *heading)
+{
+    static char text[1 << 16];
+    char path[4096];
+    const char *root = getenv("TALUS_SOURCE_DIR");
+    snprintf(path, sizeof path, "%s/%s", root ? root : ".", name);
+    FILE *file = fopen(path, "rb");
+    REQUIRE(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    const char *at = strstr(text, heading);
+    REQUIRE(at != NULL);
+    for (int k = 0; k <= 32; k++)
+        CHECK_INT(nth_colour(at, k), talus_palette_sequential(k / 32.0));
+}
+
+TEST(the_page_and_the_viewer_have_the_same_scale)
+{
+    if (!getenv("TALUS_SOURCE_DIR"))
+        SKIP("TALUS_SOURCE_DIR is not set");
+    check_scale_in("docs/render.md", "**Scale.**");
+    check_scale_in("apps/viewer/src/engine/palette.ts", "SEQUENTIAL = [");
+}
+
 TEST(nice_numbers)
 {
     CHECK_NEAR(talus_nice(0.91), 1.0, 1e-12);
@@ -296,6 +329,7 @@ int main(void)
     RUN(light_and_numbers);
     RUN(the_scale_becomes_lighter);
     RUN(categories_and_identities);
+    RUN(the_page_and_the_viewer_have_the_same_scale);
     RUN(nice_numbers);
     RUN(every_letter_is_drawn);
     RUN(text_is_as_wide_as_it_says);

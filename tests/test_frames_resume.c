@@ -185,6 +185,40 @@ TEST(frames_can_be_read_at_once)
     talus_world_destroy(world);
 }
 
+static void write_at(const char *path, const TalusFramesHead *head, TalusSnapshot *s, int first)
+{
+    TalusFramesWriter *writer;
+    REQUIRE_OK(talus_frames_create(path, NULL, &writer));
+    for (s->step = first; s->step < first + 3; s->step++) {
+        s->time = 0.5 * (double)s->step;
+        CHECK_OK(talus_frames_add_snapshot(writer, head, s));
+    }
+    talus_frames_abandon(writer);
+}
+
+/* Another run in the same file, with chunks of the same sizes. */
+TEST(a_file_written_anew_is_seen)
+{
+    TalusWorld *world = rain_world(0.0, true);
+    TalusHeadStore head = {0};
+    TalusFrames *frames;
+    TalusSnapshot s = {0};
+    CHECK_OK(talus_snapshot_take(&s, world, TALUS_SNAPSHOT_ALL));
+    CHECK_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
+    write_at("anew.talus", &head.head, &s, 0);
+    REQUIRE_OK(talus_frames_open("anew.talus", &frames));
+    CHECK(talus_frames_info(frames, 2).time == 1.0);
+    write_at("anew.talus", &head.head, &s, 7);
+    CHECK_OK(talus_frames_refresh(frames));
+    CHECK_INT(talus_frames_count(frames), 3);
+    CHECK(talus_frames_info(frames, 2).time == 4.5 && talus_frames_info(frames, 2).step == 9);
+    CHECK_OK(talus_frames_read(frames, 2, &s));
+    talus_frames_close(frames);
+    talus_snapshot_free(&s);
+    talus_frames_head_clear(&head);
+    talus_world_destroy(world);
+}
+
 /* A reader meets a growing file at every byte. */
 TEST(a_growing_file_shows_whole_chunks)
 {
@@ -340,6 +374,7 @@ int main(void)
     RUN(a_resumed_lean_file_is_the_same);
     RUN(what_cannot_be_resumed_is_refused);
     RUN(frames_can_be_read_at_once);
+    RUN(a_file_written_anew_is_seen);
     RUN(a_growing_file_shows_whole_chunks);
     RUN(a_full_disk_leaves_a_sound_file);
     RUN(writing_survives_every_failed_allocation);

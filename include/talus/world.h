@@ -160,7 +160,8 @@ typedef struct TalusStepInfo {
     int bodies, contacts;
     TalusSolveInfo solve;
     double reference_speed;
-    bool missed; /* the tolerance was not reached */
+    double tolerance; /* of this step's residual, m/s */
+    bool missed;      /* it was not reached */
     int halvings;
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     TalusLedger ledger;

@@ -10,9 +10,6 @@ typedef enum TalusDeflateMatch {
     TALUS_DEFLATE_ENTROPY /* no repeats: shorter codes for frequent bytes alone */
 } TalusDeflateMatch;
 
-/* Deflating cannot make more than this out of one byte, whatever the stream. */
-enum { TALUS_INFLATE_RATIO = 1032 };
-
 /* False in a build without zlib: nothing can be deflated or inflated then. */
 bool talus_deflate_available(void);
 /* Room that is always enough for `size` bytes deflated. */

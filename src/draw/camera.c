@@ -1,7 +1,6 @@
 /* draw/camera.c - what there is to see, and from where. */
 #include "draw/picture.h"
 
-#include "base/memory.h"
 #include "geometry/kinds.h"
 
 #include <stdlib.h>

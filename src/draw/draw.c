@@ -25,7 +25,6 @@ TalusDrawDef talus_draw_def_default(void)
 /* ---- development ---- */
 
 typedef struct Develop {
-    const TalusPicture *picture;
     const float *light;
     TalusImage *image;
     float ground[3];
@@ -54,7 +53,7 @@ static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chun
 static void develop(const TalusPicture *picture, TalusPool *pool, const float *light,
                     TalusImage *image)
 {
-    Develop d = {.picture = picture, .light = light, .image = image};
+    Develop d = {.light = light, .image = image};
     for (int c = 0; c < 3; c++)
         d.ground[c] = talus_light_of(picture->theme->ground >> (16 - 8 * c) & 255);
     talus_parallel(pool, image->height, 16, develop_rows, &d);

@@ -12,7 +12,7 @@ typedef struct TalusLamp {
     float middle; /* depth of the middle of what it looks at */
 } TalusLamp;
 
-/* Looks along -direction at the box of half extents `half` about the origin, with a map of size x
+/* Looks along -direction at the box of half extents `half` about `middle`, with a map of size x
  * size pixels, and draws what the solids hide. */
 TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);

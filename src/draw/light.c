@@ -50,6 +50,10 @@ static Plan plan_for(const TalusPicture *picture)
     Plan plan = n <= MANY        ? (Plan){32, 4, 2048, 768}
                 : n <= VERY_MANY ? (Plan){16, 4, 2048, 1024}
                                  : (Plan){12, 2, 3072, 1536};
+    /* Many pixels smooth as well as many passes do. */
+    double pixels = (double)picture->def->width * picture->def->height;
+    if (pixels > 8e6 && plan.passes > 16)
+        plan.passes = 16;
     /* A smaller picture shows less of the maps. */
     int side =
         picture->def->width > picture->def->height ? picture->def->width : picture->def->height;

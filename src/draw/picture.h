@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "draw/raster.h"
 
-/* A triangle of a container, or half of a line. */
+/* A triangle of a container. */
 typedef struct TalusPane {
     TalusF3 corner[3], normal[3];
     bool one_sided; /* of a plane: seen from where its normals point */

@@ -192,9 +192,8 @@ static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, fl
     for (int y = s->y0; y < s->y1; y++) {
         float v = ((float)y + 0.5f - job->view->cy) / job->view->scale - c.y, left = rr - v * v;
         float *restrict depth = job->raster->depth + (size_t)y * (size_t)job->raster->width;
-        const float *u = tile->u - tile->x0;
         for (int x = s->x0; x < s->x1; x++) {
-            float off = u[x] - c.x, h2 = left - off * off;
+            float off = tile->u[x - tile->x0] - c.x, h2 = left - off * off;
             float t = c.z - sqrtf(fmaxf(h2, 0.0f));
             t = h2 > 0.0f ? t : INFINITY;
             depth[x] = t < depth[x] ? t : depth[x];
@@ -212,10 +211,10 @@ static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t in
         size_t row = (size_t)y * (size_t)job->raster->width;
         float *restrict depth = job->raster->depth + row;
         int32_t *restrict hit = job->raster->hit + row;
-        const float *u = tile->u - tile->x0;
         for (int x = s->x0; x < s->x1; x++) {
-            float dd = u[x] * u[x] + v * v + 1.0f, mid = (c.x * u[x] + c.y * v + c.z) / dd;
-            float ox = c.x - mid * u[x], oy = c.y - mid * v, oz = c.z - mid;
+            float u = tile->u[x - tile->x0], dd = u * u + v * v + 1.0f;
+            float mid = (c.x * u + c.y * v + c.z) / dd;
+            float ox = c.x - mid * u, oy = c.y - mid * v, oz = c.z - mid;
             float h2 = rr - (ox * ox + oy * oy + oz * oz);
             float t = mid - sqrtf(fmaxf(h2, 0.0f) / dd);
             t = h2 > 0.0f ? t : INFINITY;

@@ -137,11 +137,11 @@ void talus_file_print(TalusFile *file, const char *format, ...)
     talus_file_put(file, text, (size_t)n);
 }
 
-TalusStatus talus_file_commit(TalusFile *file)
+static TalusStatus finish(TalusFile *file, bool sync)
 {
     TalusStatus status = TALUS_OK;
     flush(file);
-    if (!file->error)
+    if (sync && !file->error)
         file->error = sync_error(file->fd);
     if (close(file->fd) != 0 && !file->error)
         file->error = errno;
@@ -155,6 +155,16 @@ TalusStatus talus_file_commit(TalusFile *file)
     }
     file_free(file);
     return status;
+}
+
+TalusStatus talus_file_commit(TalusFile *file)
+{
+    return finish(file, true);
+}
+
+TalusStatus talus_file_commit_unsynced(TalusFile *file)
+{
+    return finish(file, false);
 }
 
 void talus_file_abandon(TalusFile *file)

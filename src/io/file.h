@@ -20,6 +20,9 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Syncs and renames, or, after any failure, removes what was written and says why. Frees `file`. */
 TalusStatus talus_file_commit(TalusFile *file);
+/* The same without syncing: quicker where there are many files, which the caller brings to the disk
+ * together, by talus_sync_path, before anything relies on them. */
+TalusStatus talus_file_commit_unsynced(TalusFile *file);
 /* Instead of a commit: removes what was written. Frees `file`. */
 void talus_file_abandon(TalusFile *file);
 

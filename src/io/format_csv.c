@@ -22,7 +22,7 @@ typedef struct Csv {
     char *dir, *path; /* path: of the index */
     int fd;           /* of the index */
     TalusRows rows;
-    int count; /* frames so far */
+    int count, synced; /* frames so far; those on the disk */
 } Csv;
 
 /* ---- one table ---- */
@@ -73,7 +73,7 @@ static TalusStatus write_table(const Csv *csv, const char *name, const TalusFiel
     write_header(file, fields, field_count, snapshot);
     for (int i = 0; i < count; i++)
         write_row(file, fields, field_count, head, snapshot, rows ? rows[i] : i);
-    return talus_file_commit(file);
+    return talus_file_commit_unsynced(file);
 }
 
 /* ---- the index ---- */
@@ -153,9 +153,11 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
 
 static TalusStatus sync_csv(void *state)
 {
-    const Csv *csv = state;
-    TALUS_TRY(talus_sync_path(csv->path));
-    return talus_frame_directory_sync(csv->dir);
+    Csv *csv = state;
+    TALUS_TRY(talus_frame_sync(csv->dir, "bodies", "csv", csv->synced, csv->count));
+    TALUS_TRY(talus_frame_sync(csv->dir, "contacts", "csv", csv->synced, csv->count));
+    csv->synced = csv->count;
+    return talus_sync_path(csv->path);
 }
 
 static TalusStatus close_csv(void *state)

@@ -22,14 +22,6 @@
 
 enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
 
-typedef struct Dump {
-    char *path;
-    int fd;
-    TalusRows rows;
-    size_t used;
-    char buffer[BUFFER_BYTES];
-} Dump;
-
 /* Our fields under the names of the dump, in its order; NULL: the name is ours. */
 typedef struct Column {
     const char *field, *names;
@@ -50,6 +42,16 @@ static const Column columns[] = {
     {"layer", NULL},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+typedef struct Dump {
+    char *path;
+    int fd;
+    TalusRows rows;
+    const TalusField *field[COLUMNS]; /* of the frame at hand */
+    int fields;
+    size_t used;
+    char buffer[BUFFER_BYTES];
+} Dump;
 
 /* ---- writing ---- */
 
@@ -105,9 +107,14 @@ static TalusStatus write_header(Dump *dump, const TalusSnapshot *snapshot)
     TALUS_TRY(print(dump, "ITEM: BOX BOUNDS ff ff ff\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
                     b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z));
     TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
-    for (int i = 0; i < COLUMNS; i++)
-        if (talus_field_present(talus_field_of_body(columns[i].field), snapshot))
-            TALUS_TRY(print(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
+    dump->fields = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        const TalusField *field = talus_field_of_body(columns[i].field);
+        if (!talus_field_present(field, snapshot))
+            continue;
+        dump->field[dump->fields++] = field;
+        TALUS_TRY(print(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
+    }
     return print(dump, " c_orient[1] c_orient[2] c_orient[3] c_orient[4]"
                        " c_shape[1] c_shape[2] c_shape[3]\n");
 }
@@ -130,12 +137,10 @@ static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
     TalusVec3 size = aspherical_shape(&head->shapes[snapshot->shape[row]]);
     TALUS_TRY(print(dump, "%lld %d", (long long)talus_body_number(snapshot->id[row]),
                     snapshot->shape[row] + 1));
-    for (int i = 0; i < COLUMNS; i++) {
-        const TalusField *field = talus_field_of_body(columns[i].field);
-        if (!talus_field_present(field, snapshot))
-            continue;
+    for (int i = 0; i < dump->fields; i++) {
         TALUS_TRY(put(dump, " ", 1));
-        TALUS_TRY(put(dump, text, talus_field_print(field, head, snapshot, row, ' ', text)));
+        TALUS_TRY(
+            put(dump, text, talus_field_print(dump->field[i], head, snapshot, row, ' ', text)));
     }
     return print(dump, " %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", q.x, q.y, q.z, q.w, size.x,
                  size.y, size.z);

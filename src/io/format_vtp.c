@@ -71,7 +71,7 @@ static TalusStatus write_points(const char *path, const char *attributes, const 
     talus_file_print(file, "</Points>\n");
     write_vertices(file, count);
     talus_vtp_end(file);
-    return talus_file_commit(file);
+    return talus_file_commit_unsynced(file);
 }
 
 /* Writes the next file of a series with `call`, which may use `path`, and enters it. */
@@ -170,7 +170,7 @@ static TalusStatus write_chains(const char *path, const Chains *chain, const Tal
     talus_vtp_values(file, TALUS_FIELD_I32, "offsets", 1, chain->offset, (size_t)lines);
     talus_file_print(file, "</Lines>\n");
     talus_vtp_end(file);
-    return talus_file_commit(file);
+    return talus_file_commit_unsynced(file);
 }
 
 static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -249,7 +249,7 @@ static TalusStatus sync_vtp(void *state)
 {
     for (int i = 0; i < SERIES; i++)
         TALUS_TRY(talus_series_sync(series_at(state, i)));
-    return talus_frame_directory_sync(((Vtp *)state)->bodies.dir);
+    return TALUS_OK;
 }
 
 static TalusStatus close_vtp(void *state)

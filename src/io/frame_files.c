@@ -42,9 +42,24 @@ TalusStatus talus_frame_directory(const char *dir)
     return status;
 }
 
-TalusStatus talus_frame_directory_sync(const char *dir)
+static TalusStatus sync_files(const char *dir, const char *name, const char *extension, int first,
+                              int end)
+{
+    for (int i = first; i < end; i++) {
+        char *path;
+        TALUS_TRY(talus_frame_path(&path, dir, name, i, extension));
+        TalusStatus status = talus_sync_path(path);
+        talus_release(path);
+        TALUS_TRY(status);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_frame_sync(const char *dir, const char *name, const char *extension, int first,
+                             int end)
 {
     char *path;
+    TALUS_TRY(sync_files(dir, name, extension, first, end));
     TALUS_TRY(talus_path(&path, "%s/frames", dir));
     TalusStatus status = talus_sync_path(path);
     talus_release(path);
@@ -235,7 +250,11 @@ TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
 
 TalusStatus talus_series_sync(TalusSeries *series)
 {
-    return series->open ? talus_sync_path(series->path) : TALUS_OK;
+    if (!series->open)
+        return TALUS_OK;
+    TALUS_TRY(talus_frame_sync(series->dir, series->name, "vtp", series->synced, series->files));
+    series->synced = series->files;
+    return talus_sync_path(series->path);
 }
 
 void talus_series_close(TalusSeries *series)

@@ -13,8 +13,11 @@ TalusStatus talus_frame_path(char **out, const char *dir, const char *name, int 
                              const char *extension);
 /* Creates DIR and DIR/frames. */
 TalusStatus talus_frame_directory(const char *dir);
-/* Brings the names in DIR/frames to the disk; the files themselves are there once committed. */
-TalusStatus talus_frame_directory_sync(const char *dir);
+/* Brings the files of that name with numbers from `first` to before `end` to the disk, and the names
+ * in DIR/frames: one file after the other is synced here and not when it is written, because a frame
+ * of a small scene takes less time than a disk. */
+TalusStatus talus_frame_sync(const char *dir, const char *name, const char *extension, int first,
+                             int end);
 /* Removes the files of that name with numbers from `first` on. */
 TalusStatus talus_frame_remove(const char *dir, const char *name, const char *extension, int first);
 /* Removes DIR/NAME; a missing one is fine. */
@@ -28,6 +31,7 @@ typedef struct TalusSeries {
     bool open;        /* once it has a frame */
     int64_t tail;     /* where the closing tags of the collection begin */
     int count, files; /* frames and files so far */
+    int synced;       /* files that are on the disk */
 } TalusSeries;
 
 /* `name` must outlive the series. With `resume`, frames up to `time` stay; else none. */
@@ -41,7 +45,7 @@ TalusStatus talus_series_add(TalusSeries *series, double time);
 TalusStatus talus_series_repeat(TalusSeries *series, double time);
 /* The key (io/vtp_xml.h) of the last file; 0 if there is none. */
 TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key);
-/* Brings the collection to the disk. */
+/* Brings the collection and its files to the disk. */
 TalusStatus talus_series_sync(TalusSeries *series);
 void talus_series_close(TalusSeries *series);
 /* Removes the collection and its files. */

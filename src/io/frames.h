@@ -282,6 +282,7 @@ struct TalusFrames {
     size_t frame_capacity, frame_head_capacity, head_capacity;
     uint64_t end; /* of the last whole chunk that is not the index */
     bool complete;
+    uint64_t torn;   /* where a last chunk without its bytes was left out; 0: nowhere */
     uint64_t warned; /* where damage was found and told; 0: nowhere */
 
     TalusHeadStore loaded;

@@ -62,7 +62,7 @@ static void forget(TalusFrames *f)
     f->count = f->heads = 0;
     f->end = sizeof(TalusFileHead);
     f->complete = false;
-    f->warned = 0;
+    f->torn = 0;
     f->loaded_head = f->decoded = -1;
 }
 
@@ -208,19 +208,28 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* The last chunk of a file without an index may have got its length but not its bytes (a machine
  * that lost power): then it is as good as cut off. */
-static TalusStatus drop_torn(TalusFrames *f)
+static TalusStatus is_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
+    TalusStatus status = talus_frames_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
+    *torn = status == TALUS_ERR_FORMAT;
+    return *torn ? TALUS_OK : status;
+}
+
+static TalusStatus drop_torn(TalusFrames *f)
+{
+    bool torn;
     if (f->count == 0 || f->frame[f->count - 1].offset + f->frame[f->count - 1].size != f->end)
         return TALUS_OK;
     uint64_t offset = f->frame[f->count - 1].offset;
-    TalusStatus status = talus_frames_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
-    if (status != TALUS_ERR_FORMAT)
-        return status;
-    talus_log(TALUS_LOG_WARNING, "frames.damaged", "%s: the last frame is left out: %s", f->path,
-              talus_error());
+    TALUS_TRY(is_torn(f, offset, &torn));
+    if (!torn)
+        return TALUS_OK;
+    if (f->warned != offset)
+        talus_log(TALUS_LOG_WARNING, "frames.damaged", "%s: the last frame is left out: %s",
+                  f->path, talus_error());
     f->count--;
-    f->end = offset;
+    f->warned = f->torn = f->end = offset;
     return TALUS_OK;
 }
 
@@ -264,9 +273,15 @@ TalusStatus talus_frames_scan(TalusFrames *f)
     TalusFileEnd end;
     TalusChunk last;
     uint64_t size = 0;
+    bool torn = false;
     TALUS_TRY(file_size(f, &size));
     if (!still_there(f, size))
         return scan_anew(f, size);
+    if (f->torn)
+        TALUS_TRY(is_torn(f, f->torn, &torn));
+    if (torn)
+        return TALUS_OK;
+    f->torn = 0;
     TALUS_TRY(walk(f, &f->end, size, &last));
     tell_damage(f, f->end, size, &last);
     f->complete = end_is_there(f, size, &end) && end.index == f->end;

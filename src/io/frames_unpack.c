@@ -45,10 +45,6 @@ static TalusStatus check_array(const TalusArrayHead *a)
     if (a->coding == TALUS_CODING_STORED && plain != a->bytes)
         return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " bytes for %" PRIu32 " tuples of %d",
                           name, a->bytes, a->tuples, a->components * a->width);
-    if (a->coding == TALUS_CODING_ZLIB && plain > (uint64_t)a->bytes * TALUS_INFLATE_RATIO)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: %" PRIu32 " compressed bytes cannot hold %" PRIu32 " tuples", name,
-                          a->bytes, a->tuples);
     if (a->coding > TALUS_CODING_ZLIB)
         return talus_fail(TALUS_ERR_FORMAT, "%s: coding %d; this program knows 0 and 1", name,
                           a->coding);

@@ -278,5 +278,5 @@ TalusStatus talus_surface_write(TalusSurface *surface, const char *path,
     talus_file_print(file, "</Points>\n");
     write_triangles(file, surface, counts.polys);
     talus_vtp_end(file);
-    return talus_file_commit(file);
+    return talus_file_commit_unsynced(file);
 }

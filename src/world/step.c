@@ -235,8 +235,9 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 static TalusStatus try_step(TalusWorld *world)
 {
     world->backup.taken = false;
-    world->info =
-        (TalusStepInfo){.length = world->def.step, .reference_speed = world->reference_speed};
+    world->info = (TalusStepInfo){.length = world->def.step,
+                                  .reference_speed = world->reference_speed,
+                                  .tolerance = world->def.tolerance * world->reference_speed};
     talus_probes_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));

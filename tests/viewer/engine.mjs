@@ -1,4 +1,4 @@
-// The engine alone in Chromium, on made-up frames of a few bodies: node engine.mjs CHROMIUM
+// The engine alone in Chromium, on made-up frames of a few bodies: node engine.mjs CHROMIUM [SCENE]
 // What is drawn is where it should be and has the colour that it should have; picking finds it; clip plane, container,
 // chains and mark show; the picture rests when nothing changes and comes back when the GPU was lost.
 
@@ -45,7 +45,7 @@ const helpers = `
     const linear = (c) => c.map((v) => ((v / 255 + 0.055) / 1.055) ** 2.4), a = linear(pixel), b = linear(talusTest.rgb(of)), n = (v) => Math.hypot(...v) || 1;
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (n(a) * n(b));
   }
-  const settled = async () => { for (let k = 0; k < 400 && !engine.stats.settled; k++) await new Promise((d) => setTimeout(d, 25)); return engine.stats.settled; };
+  const settled = async () => { for (let k = 0; k < 4000 && !engine.stats.settled; k++) await new Promise((d) => setTimeout(d, 25)); return engine.stats.settled; };
   // A new engine compiles its shaders, which takes software seconds; most scenes make do with the one there is.
   function anew(quality) {
     window.engine?.dispose();
@@ -268,6 +268,18 @@ async function cameras(p) {
   await p.mouse.move(place[0], place[1], { steps: 4 });
   await p.mouse.up();
   const panned = await camera();
+  await p.keyboard.up("Shift");
+  // By finger: two that part zoom.
+  const touch = await p.context().newCDPSession(p), [x, y] = [WIDTH / 2, HEIGHT / 2];
+  const fingers = (type, ...points) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([fx, fy], id) => ({ x: fx, y: fy, id })) });
+  await touch.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 2 });
+  await fingers("touchStart", [x - 20, y]);
+  await fingers("touchStart", [x - 20, y], [x + 20, y]);
+  for (const d of [25, 30, 35, 40]) await fingers("touchMove", [x - d, y], [x + d, y]);
+  await fingers("touchEnd");
+  await p.waitForFunction((d) => engine.camera()[3] < d, panned[3]);
+  const pinched = await camera();
+  check("two fingers that part zoom in, and no more", Math.abs(pinched[3] / panned[3] - 0.5) < 0.05 && pinched[4] === panned[4] && pinched[5] === panned[5], [panned, pinched]);
   check("shift and drag pans", panned[4] === turned[4] && Math.hypot(panned[0] - turned[0], panned[1] - turned[1], panned[2] - turned[2]) > 0.1, [turned, panned]);
 }
 
@@ -342,6 +354,7 @@ async function fullQuality(p) {
 
 const browser = await launch(process.argv[2] ?? "/usr/bin/chromium"), page = await open(browser);
 for (const [name, act] of Object.entries({ bodies, scales, clips, containers, chainsAndMarks, cameras, changes, fullQuality, rest })) {
+  if (process.argv[3] && process.argv[3] !== name) continue;
   await act(page);
   equal(`${name}: console and exceptions`, heard.splice(0).filter((m) => !/CONTEXT_LOST|context (lost|restored)/i.test(m)), []);
 }

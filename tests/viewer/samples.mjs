@@ -67,7 +67,7 @@ function frame(head, { time, step, contacts, bodies, chains }) {
   const turned = bodies.filter((b) => head.shapes[b.shape].kind !== "sphere");
   const arrays = [
     array(1, "integer", 1, bodies.map((_, i) => i), true),
-    array(2, "integer", 1, bodies.map(() => 0), true),
+    array(2, "integer", 1, bodies.map(() => 1), true),
     array(3, "integer", 3, all((b) => quanta(head.origin, b.at))),
     lean ? array(5, "bf16", 1, all((b) => Math.hypot(...b.velocity))) : array(4, "bf16", 3, all((b) => b.velocity)),
     array(6, "integer", 4, turned.flatMap((b) => (b.turned ?? [1, 0, 0, 0]).map((q) => Math.round(32767 * q)))),
@@ -124,7 +124,7 @@ function heap({ spheres, frames, detail = "full", title = "Heap" }) {
       const free = p.height - 0.5 * 9.81 * t * t, z = Math.max(p.low, free), falls = free > p.low;
       bodies.push({
         at: [p.x, p.y, z], velocity: [falls ? 0.1 * p.swing : 0, 0, falls ? -9.81 * t : 0], radius: i < spheres ? radius : 0.27, shape: i < spheres ? 0 : 3 + (i - spheres),
-        material: i % 5 === 0 ? 1 : 0, tag: i % 3, layer: Math.min(255, Math.floor(p.height / 0.2)), force: falls ? 0 : 2 + 20 * (2.6 * drum - p.height) * p.swing, touching: falls ? 0 : 3 + (i % 5),
+        material: i % 5 === 0 ? 1 : 0, tag: i % 3, layer: Math.min(255, Math.floor(p.height / 0.2)), force: falls ? 0 : 2 + 20 * Math.max(0, 2.6 * drum - p.height) * p.swing, touching: falls ? 0 : 3 + (i % 5),
       });
     });
     const strong = [{ a: 2, b: 0, force: 9, point: [bodies[2].at[0], bodies[2].at[1], 0] }];

@@ -51,7 +51,7 @@ async function whole(browser) {
 
 async function live(browser) {
   rmSync("live", { recursive: true, force: true });
-  const run = start("run", "hourglass", "--set", "bodies=400", "--until", "100000", "--every", "0.2", "--out", "live", "--quiet");
+  const run = start("run", "hourglass", "--set", "bodies=400", "--until", "100000", "--every", "0.2", "--threads", "1", "--out", "live", "--quiet");
   const state = () => JSON.parse(readFileSync("live/run.json", "utf8")).state;
   for (let tries = 0; tries < 200; tries++) {
     await new Promise((go) => setTimeout(go, 50));

@@ -44,19 +44,13 @@ export async function open(browser, { width = 800, height = 480, dark = false, t
     await p.goto(url);
     await p.waitForSelector("html[data-ready='1'], html[data-errors]", { timeout: 60000 });
   };
-  return { p, heard, visit, close: () => context.close() };
+  return { p, heard, visit, width, close: () => context.close() };
 }
 
 // The picture as it is on the screen once it has come to rest: a hash, and which part of it is not ground.
 export async function pixels(p) {
-  const shot = async () => (await p.locator("canvas").first().screenshot()).toString("base64");
-  let data = await shot();
-  for (let tries = 0; tries < 40; tries++) {
-    await p.waitForTimeout(150);
-    const next = await shot();
-    if (next === data) break;
-    data = next;
-  }
+  await p.waitForFunction(() => talus.drawn.settled, null, { timeout: 60000 });
+  const data = (await p.locator("canvas").first().screenshot()).toString("base64");
   const inked = await p.evaluate(async (base64) => {
     const image = new Image();
     image.src = `data:image/png;base64,${base64}`;

@@ -209,7 +209,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
   let turns = await arrays.integers(Name.orientation, turned.length, base && turnsBefore(turned, people, base));
   if (!turns && turned.length > 0) throw new Error(`frame with ${turned.length} bodies that are not spheres and without the array orientation`);
   turns ??= new Int32Array(0);
-  const still = before !== null && kept.shape === before.frame.shape && sameInts(turns, before.turns);
+  const still = before !== null && before.frame.head === head && kept.shape === before.frame.shape && sameInts(turns, before.turns);
   const orientation = still ? before.frame.orientation : unitQuaternions(arrays.bodies, turned, turns);
 
   const position = scaled(grid, head.quantum);

@@ -3,8 +3,8 @@
 
 import type { FrameInfo, Head, Material, Shape, Vec3 } from "../types";
 
-export const FILE_HEADER = 16;
-export const CHUNK_HEADER = 40;
+const FILE_HEADER = 16;
+const CHUNK_HEADER = 40;
 const VERSION = 1;
 
 // Four letters as the little-endian number that stands in the file.

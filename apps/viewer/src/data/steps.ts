@@ -2,7 +2,7 @@
 
 import type { Steps } from "../types";
 
-export const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed"] as const;
+const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed"] as const;
 type Column = (typeof COLUMNS)[number];
 
 // As it comes in the page and from the server: null where a value is not finite.

@@ -120,7 +120,10 @@ class ThreeEngine implements Engine {
     this.#ring = new Ring(this.#shared);
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
-    this.#scene.add(this.#spheres.mesh, ...this.#solids.kinds.map((k) => k.mesh), this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh, ...this.#outlines.map((o) => o.mesh));
+    this.#scene.add(
+      this.#spheres.mesh, ...this.#solids.kinds.map((k) => k.mesh), this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
+      ...this.#outlines.map((o) => o.mesh),
+    );
     this.#shadow.scene.add(this.#spheres.shadow, ...this.#solids.kinds.map((k) => k.shadow));
     for (const scene of [this.#scene, this.#shadow.scene]) scene.matrixWorldAutoUpdate = false; // nothing is placed but by its own coordinates
     this.#camera.matrixAutoUpdate = this.#camera.matrixWorldAutoUpdate = false;
@@ -147,7 +150,8 @@ class ThreeEngine implements Engine {
 
   get stats(): EngineStats {
     return {
-      bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count, meshes: this.#solids.count + (this.#rows?.walls.length ?? 0), chains: this.#chainLines.count, frameMs: this.#frameMs, settled: !this.#changed && this.#rested,
+      bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count, meshes: this.#solids.count + (this.#rows?.walls.length ?? 0),
+      chains: this.#chainLines.count, frameMs: this.#frameMs, settled: !this.#changed && this.#rested,
     };
   }
 
@@ -234,7 +238,7 @@ class ThreeEngine implements Engine {
     const chains = this.#frame?.chains, on = this.#chains.on && !!chains;
     if (on) this.#chainLines.show(chains, this.#chains.threshold, this.#frame!.head.radius);
     else this.#chainLines.hide();
-    this.#shared.uFade.value = on ? CHAINS.bodies : 1;
+    this.#shared.uVeil.value.w = on ? CHAINS.bodies : 1;
   }
 
   setClip(clip: Clip | null): void {
@@ -273,7 +277,9 @@ class ThreeEngine implements Engine {
     this.#shared.uBackground.value.set(...linear(theme.background));
     this.#shared.uFixed.value.set(...linear(theme.fixed));
     this.#walls.ghost.set(...screen(theme.ghost));
-    this.#walls.lines.ink.set(...screen(theme.ghost), GHOST.line);
+    this.#walls.opacity.set(theme.face, theme.edge);
+    this.#walls.lines.ink.set(...screen(theme.ghost), theme.line);
+    this.#shared.uVeil.value.set(...linear(theme.veil), this.#shared.uVeil.value.w);
     this.#ring.ink.set(...screen(theme.ink));
     this.#ring.paper.set(...screen(theme.background));
     this.#outlines.forEach((o, k) => o.ink.set(...screen(theme.ink), k === 0 ? 0.3 : 1));

@@ -18,7 +18,7 @@ export interface Shared extends Record<string, IUniform> {
   uMapLog: IUniform<number>;
   uFixed: IUniform<Vector3>;      // linear
   uBackground: IUniform<Vector3>; // linear
-  uFade: IUniform<number>;        // what is left of the bodies' colour when chains are shown
+  uVeil: IUniform<Vector4>;       // colour of all bodies while chains are shown, linear, and their opacity; 1 else
   uHideFixed: IUniform<number>;
   uShadowMap: IUniform<DepthTexture | null>;
   uShadow: IUniform<Matrix4>;     // view space to shadow map
@@ -32,7 +32,7 @@ export function createShared(): Shared {
   return {
     uKey: { value: new Vector3(0, 0, 1) }, uUp: { value: new Vector3(0, 1, 0) }, uClip: { value: new Vector4() }, uPixel: { value: 0.001 },
     uScreen: { value: new Vector2(1, 1) }, uMap: { value: map }, uMapPlace: { value: new Vector4(0, 1, 0, 1) }, uMapLog: { value: 0 },
-    uFixed: { value: new Vector3() }, uBackground: { value: new Vector3() }, uFade: { value: 1 }, uHideFixed: { value: 0 },
+    uFixed: { value: new Vector3() }, uBackground: { value: new Vector3() }, uVeil: { value: new Vector4(0, 0, 0, 1) }, uHideFixed: { value: 0 },
     uShadowMap: { value: null }, uShadow: { value: new Matrix4() }, uShadowOn: { value: 0 }, uShadowBias: { value: 0 },
   };
 }
@@ -70,7 +70,7 @@ export const SHADE = `${TRANSFER}
 uniform vec3 uKey;
 uniform vec3 uUp;
 uniform vec3 uBackground;
-uniform float uFade;
+uniform vec4 uVeil;
 uniform sampler2DShadow uShadowMap;
 uniform mat4 uShadow;
 uniform float uShadowOn;
@@ -88,12 +88,13 @@ float lightAt(vec3 p, vec3 n) {
 }
 
 vec3 shade(vec3 albedo, vec3 p, vec3 n) {
+  if (uVeil.w < 1.0) albedo = uVeil.xyz;
   vec3 view = normalize(-p);
   float key = dot(n, uKey), light = key > 0.0 ? lightAt(p, n) : 0.0;
   float ambient = mix(${number(KEY.ground)}, ${number(KEY.sky)}, 0.5 + 0.5 * dot(n, uUp));
   vec3 sum = albedo * (${number(KEY.strength)} * max(0.0, key) * light + ambient);
   sum += ${number(KEY.highlight)} * pow(max(0.0, dot(n, normalize(uKey + view))), ${number(KEY.power)}) * light;
-  return mix(toScreen(uBackground), toScreen(sum), uFade);
+  return mix(toScreen(uBackground), toScreen(sum), uVeil.w);
 }
 `;
 

@@ -5,6 +5,7 @@ import {
   BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, Vector4, type IUniform,
 } from "three";
 import type { Chains } from "../types";
+import { nice, select } from "./colour";
 import { BODY_COLOUR, CLIP, HEADER, OVERLAY, SHADE, type Shared } from "./glsl";
 import { CHAINS } from "./palette";
 import { upload } from "./spheres";
@@ -112,7 +113,7 @@ export class Lines {
 
 /* ---- force chains ---- */
 
-// aForce runs from 0 at the mean to 1 at the strongest; the width goes by the force itself.
+// aForce runs from 0 to 1 at the top of the scale; the width goes by its root.
 const CHAIN_VERTEX = `${HEADER}
 in vec2 corner;
 in vec3 aFrom;
@@ -185,12 +186,8 @@ export class ChainLines {
 
   // Those above `threshold` times their mean; `radius` is that of a typical body.
   show(chains: Chains, threshold: number, radius: number): void {
-    let sum = 0, strongest = 0;
-    for (let k = 0; k < chains.count; k++) {
-      sum += chains.force[k]!;
-      strongest = Math.max(strongest, chains.force[k]!);
-    }
-    const mean = chains.count > 0 ? sum / chains.count : 0, least = threshold > 1 ? threshold * mean : 0;
+    const mean = chains.count > 0 ? chains.force.reduce((sum, f) => sum + f, 0) / chains.count : 0, least = threshold > 1 ? threshold * mean : 0;
+    const top = chains.count > 0 ? nice(select(chains.force.slice(), chains.count, Math.ceil(0.99 * chains.count) - 1)) || 1 : 1;
     const from = fill(this.#geometry, "aFrom", 3, chains.count), to = fill(this.#geometry, "aTo", 3, chains.count);
     const width = fill(this.#geometry, "aWidth", 1, chains.count), force = fill(this.#geometry, "aForce", 1, chains.count);
     let n = 0;
@@ -201,8 +198,8 @@ export class ChainLines {
         from.array[3 * n + c] = chains.from[3 * k + c]!;
         to.array[3 * n + c] = chains.to[3 * k + c]!;
       }
-      width.array[n] = strongest > 0 ? Math.sqrt(f / strongest) : 1;
-      force.array[n++] = strongest > mean ? Math.max(0, (f - mean) / (strongest - mean)) : 0;
+      width.array[n] = Math.sqrt(Math.min(f / top, 1));
+      force.array[n++] = Math.min(f / top, 1);
     }
     for (const a of [from, to, width, force]) upload(a, n);
     this.#radius.value = CHAINS.radius * radius;

@@ -4,9 +4,9 @@
 import type { ViewName } from "../types";
 
 export const SEQUENTIAL = [
-  "#234993", "#31499e", "#3e49a9", "#4d48b1", "#5b47b7", "#6a46ba", "#7745ba", "#8544b9", "#9143b7", "#9e42b3", "#a941ad",
-  "#b441a6", "#bf419f", "#c94296", "#d2448d", "#da4784", "#e14c7b", "#e75271", "#ec5968", "#f1615f", "#f46956", "#f7724e",
-  "#f97c47", "#fa8641", "#fb913e", "#fb9b3c", "#fba53a", "#fcaf37", "#fcb937", "#fbc43d", "#f8ce4b", "#f6d95e", "#f3e271",
+  "#3369af", "#4268ba", "#5167c3", "#6065c9", "#6e62cd", "#7c60cf", "#8a5dcf", "#975acd", "#a358ca", "#af56c5", "#ba55be",
+  "#c454b6", "#ce53ae", "#d754a5", "#df559b", "#e65891", "#ec5b87", "#f1607e", "#f56674", "#f96d6b", "#fc7562", "#fe7d5b",
+  "#ff8655", "#ff9052", "#ff994f", "#ffa24d", "#ffab4b", "#ffb54b", "#ffbe49", "#fec74a", "#fbd156", "#f8da66", "#f5e378",
 ];
 
 // Neighbouring bodies should differ, and which colour a body has means nothing.
@@ -16,20 +16,26 @@ export const IDS = [
   "#3f8bcd", "#70a2ef", "#5066b4", "#7a7ccf", "#a492e9", "#7c57a6", "#a26dba", "#ca85cb", "#984c85", "#bc6492",
 ];
 
-export interface Theme { background: string; ink: string; fixed: string; ghost: string; categories: string[] }
+// Opacities are those of `talus render`, which blends in linear light, turned into what gives the same on a screen
+// whose values are blended as they are.
+export interface Theme {
+  background: string; ink: string; fixed: string; categories: string[];
+  ghost: string; face: number; edge: number; line: number; // of the ghosted container: colour, opacity face on, edge on, of its lines
+  veil: string;                                            // colour of the bodies behind force chains
+}
 
 export const LIGHT: Theme = {
-  background: "#fffffb", ink: "#1c1c1a", fixed: "#b4b2a8", ghost: "#6b7f95",
+  background: "#fffffb", ink: "#1c1c1a", fixed: "#b4b2a8", ghost: "#6b7f95", face: 0.03, edge: 0.33, line: 0.4, veil: "#c9c8c2",
   categories: ["#0064ad", "#d04a02", "#00845f", "#b24a8c", "#c08400", "#3d9fd6", "#3a3a3a"],
 };
 export const DARK: Theme = {
-  background: "#171716", ink: "#e6e4dd", fixed: "#6a6963", ghost: "#9fb2c8",
+  background: "#171716", ink: "#e6e4dd", fixed: "#6a6963", ghost: "#9fb2c8", face: 0.046, edge: 0.41, line: 0.5, veil: "#8b8a86",
   categories: ["#6aa9ff", "#ff8b52", "#35c79c", "#e790c4", "#f0c04a", "#86d3ff", "#dcdcdc"],
 };
 
-export const KEY = { azimuth: -40, elevation: 52, strength: 0.8, sky: 0.42, ground: 0.22, highlight: 0.12, power: 40 }; // azimuth from the camera's
-export const GHOST = { face: 0.05, edge: 0.42, line: 0.55, lineWidth: 1.5, shadow: 0.35 };
-export const CHAINS = { radius: 0.3, bodies: 0.3 }; // radius of the strongest in typical radii; what is left of the bodies' colour
+export const KEY = { azimuth: -40, elevation: 52, strength: 0.82, sky: 0.5, ground: 0.32, highlight: 0.1, power: 40 }; // azimuth from the camera's
+export const GHOST = { lineWidth: 1.5, shadow: 0.3 };
+export const CHAINS = { radius: 0.45, bodies: 0.4 }; // radius at the top of the scale, in typical radii; opacity of the bodies behind
 
 export const VIEWS: Record<ViewName, { azimuth: number; elevation: number }> = {
   home: { azimuth: -60, elevation: 18 }, front: { azimuth: -90, elevation: 0 }, side: { azimuth: 0, elevation: 0 }, top: { azimuth: -90, elevation: 90 },

@@ -62,13 +62,13 @@ export function unitBox(): Surface {
   for (let axis = 0; axis < 3; axis++) {
     for (const u of [-1, 1]) {
       for (const v of [-1, 1]) {
-        const p: Vec3 = [u, u, u], q: Vec3 = [v, v, v];
-        p[axis] = -1;
-        p[(axis + 1) % 3] = u;
-        p[(axis + 2) % 3] = v;
-        q.splice(0, 3, ...p);
-        q[axis] = 1;
-        b.lines.push(...p, ...q);
+        for (const end of [-1, 1]) {
+          const p: Vec3 = [0, 0, 0];
+          p[axis] = end;
+          p[(axis + 1) % 3] = u;
+          p[(axis + 2) % 3] = v;
+          b.lines.push(...p);
+        }
       }
     }
   }

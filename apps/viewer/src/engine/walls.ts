@@ -2,7 +2,7 @@
 // only when they change. Shown, they are opaque and what stands between the viewer and the inside is left out;
 // ghosted, they are a veil that thickens towards its edges.
 
-import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector2, Vector3 } from "three";
 import type { Container, Frame, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import { CLIP, HEADER, SHADE, type Shared } from "./glsl";
@@ -55,6 +55,7 @@ in vec3 vNormal;
 flat in float vSide;
 out vec4 colour;
 uniform vec3 uGhost;
+uniform vec2 uOpacity;
 ${SHADE}${CLIP}
 void main() {
   if (isCut(vAt)) discard;
@@ -64,7 +65,7 @@ void main() {
     colour = vec4(vec3(0.0), ${GHOST.shadow} * (1.0 - lightAt(vAt, n)));
     return;
   }
-  colour = vec4(uGhost, ${GHOST.face} + ${GHOST.edge - GHOST.face} * pow(1.0 - abs(facing), 3.0));
+  colour = vec4(uGhost, mix(uOpacity.x, uOpacity.y, pow(1.0 - abs(facing), 3.0)));
 }
 `;
 
@@ -72,6 +73,7 @@ export class Walls {
   readonly mesh: Mesh;
   readonly lines: Lines;
   readonly ghost = new Vector3(); // as on the screen
+  readonly opacity = new Vector2(); // of the ghost, face on and edge on
   triangles: { position: Float32Array; index: Uint32Array; row: Uint32Array } | null = null; // for picking
   #shared: Shared;
   #geometry = new BufferGeometry();
@@ -84,7 +86,7 @@ export class Walls {
     this.#shared = shared;
     this.#shown = new RawShaderMaterial({ glslVersion: GLSL3, uniforms: shared, vertexShader: VERTEX, fragmentShader: SHOWN, side: DoubleSide });
     this.#ghosted = new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uGhost: { value: this.ghost } }, vertexShader: VERTEX, fragmentShader: GHOSTED, side: DoubleSide, transparent: true, depthWrite: false,
+      glslVersion: GLSL3, uniforms: { ...shared, uGhost: { value: this.ghost }, uOpacity: { value: this.opacity } }, vertexShader: VERTEX, fragmentShader: GHOSTED, side: DoubleSide, transparent: true, depthWrite: false,
     });
     this.mesh = new Mesh(this.#geometry, this.#ghosted);
     this.mesh.frustumCulled = false;

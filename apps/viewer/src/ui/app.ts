@@ -4,7 +4,7 @@ import { el } from "../../../look/dom";
 import { scaleOf } from "../engine/colour";
 import type { ColourBy, Engine, Frame, Picked, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
-import { BodyCard, type BodyId } from "./body";
+import { BodyCard, type BodyId, rowOf } from "./body";
 import { help } from "./help";
 import { listen } from "./keys";
 import { Legend } from "./legend";
@@ -371,7 +371,10 @@ export class App {
       get selected() { return app.card.body; },
       get camera() { return app.engine.camera(); },
       seek: async (time: number) => (app.player.seekTime(time), app.player.settled()),
-      select: (index: number, generation = 0) => app.select({ index, generation }),
+      select: (index: number) => {
+        const row = app.frame ? rowOf(app.frame, { index }) : -1;
+        app.select(row < 0 ? null : { index, generation: app.frame!.generation[row]! });
+      },
       set: (change: Partial<State>) => app.set(change),
     };
   }

@@ -7,26 +7,25 @@ import { type Control, iconButton, tick } from "./controls";
 
 export interface BodyId { index: number; generation: number }
 
-const size = (v: number): string => plain(v);
-
 function shapeText(shape: Shape | undefined): string {
   switch (shape?.kind) {
-    case "box": return `box ${shape.half.map((h) => size(2 * h)).join(" × ")} m`;
-    case "cylinder": return `cylinder, radius ${size(shape.radius)} m, height ${size(2 * shape.half_height)} m`;
+    case "box": return `box ${shape.half.map((h) => plain(2 * h)).join(" × ")} m`;
+    case "cylinder": return `cylinder, radius ${plain(shape.radius)} m, height ${plain(2 * shape.half_height)} m`;
     case "revolve": return `solid of revolution, ${shape.profile.length} points`;
     default: return shape?.kind ?? "unknown";
   }
 }
 
-// The row of a body in a frame, -1 where it is not there; rows are in the order of their index.
-export function rowOf(frame: Frame, { index, generation }: BodyId): number {
+// The row of a body in a frame, of any generation if none is given; -1 where it is not there. Rows are in the order of
+// their index.
+export function rowOf(frame: Frame, { index, generation }: { index: number; generation?: number }): number {
   let low = 0, high = frame.count;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (frame.index[middle]! < index) low = middle + 1;
     else high = middle;
   }
-  return low < frame.count && frame.index[low] === index && frame.generation[low] === generation ? low : -1;
+  return low < frame.count && frame.index[low] === index && (generation === undefined || frame.generation[low] === generation) ? low : -1;
 }
 
 type Row = [name: string, text: (frame: Frame, row: number) => string | null];
@@ -40,18 +39,19 @@ function fixed(v: number): string {
   return ((v < 0 ? "−" : "\u2007") + (exponential ? Math.abs(v).toExponential(1) : Math.abs(v).toFixed(Math.abs(v) >= 100 ? 1 : 3))).replace("e+", "e");
 }
 
+// What changes stands first.
 const ROWS: Row[] = [
+  ["speed", (f, i) => (f.fixed[i] ? "fixed" : `${significant(f.speed[i]!)} m/s`)],
+  ["contact force", (f, i) => `${significant(f.force[i]!)} N`],
+  ["contacts", (f, i) => (f.touching ? `${integer(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
+  ["position, m", (f, i) => three(f.position, i, f.head.origin)],
+  ["velocity, m/s", (f, i) => (f.fixed[i] ? null : f.velocity ? three(f.velocity, i) : "not kept in lean frames")],
   ["shape", (f, i) => shapeText(f.head.shapes[f.shape[i]!])],
   ["radius", (f, i) => (f.radius[i]! > 0 ? `${significant(f.radius[i]!)} m` : null)],
   ["material", (f, i) => {
     const m = f.head.materials[f.material[i]!];
     return m ? `${m.name}, friction ${plain(m.friction)}` : null;
   }],
-  ["position, m", (f, i) => three(f.position, i, f.head.origin)],
-  ["velocity, m/s", (f, i) => (f.fixed[i] ? "fixed" : f.velocity ? three(f.velocity, i) : "not kept in lean frames")],
-  ["speed", (f, i) => (f.fixed[i] ? null : `${significant(f.speed[i]!)} m/s`)],
-  ["contact force", (f, i) => `${significant(f.force[i]!)} N`],
-  ["contacts", (f, i) => (f.touching ? `${integer(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
   ["starting layer", (f, i) => (f.fixed[i] ? null : integer(f.layer[i]!))],
   ["tag", (f, i) => String(f.tag[i]!)],
 ];
@@ -83,7 +83,7 @@ export class BodyCard {
     this.node.hidden = !body;
     this.keeping = false;
     this.keep.set(false);
-    if (body) this.heading.textContent = `Body ${body.index}` + (body.generation > 0 ? `, generation ${body.generation}` : "");
+    if (body) this.heading.textContent = `Body ${body.index}` + (body.generation > 1 ? `, generation ${body.generation}` : "");
   }
 
   // Relative to the frame's origin; null where it is not there.

@@ -4,7 +4,7 @@ import { el } from "../../../look/dom";
 
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame back, on; with Shift ten"], ["Home End", "first, last frame"], ["+ −", "faster, slower"], ["L", "loop"],
-  ["1 … 7", "colour by speed, contact force, contacts, id, starting layer, material, tag"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
+  ["1–7", "colour by speed, contact force, contacts, id, starting layer, material, tag"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
   ["X", "clip plane: off, x, y, z"], ["F", "fit all into the picture"], ["V", "views: home, front, side, top"], ["T", "theme: auto, light, dark"],
   ["S", "save a picture"], ["P", "plots"], ["B", "panel"], ["Escape", "let go of the body"], ["?", "this"],
 ];
@@ -13,7 +13,7 @@ const POINTER: [string, string][] = [
 ];
 
 const table = (rows: [string, string][]): HTMLElement =>
-  el("dl", {}, ...rows.flatMap(([key, what]) => [el("dt", {}, ...key.split(/ (?![…d])/).map((k) => el("kbd", {}, k))), el("dd", {}, what)]));
+  el("dl", {}, ...rows.flatMap(([key, what]) => [el("dt", {}, ...key.split(/ (?!drag)/).map((k) => el("kbd", {}, k))), el("dd", {}, what)]));
 
 export function help(producer: string, note: string): HTMLDialogElement {
   const licences = document.getElementById("licences")?.textContent?.trim() ?? "";

@@ -105,6 +105,9 @@ export class Live {
   }
 
   private send(action: "pause" | "run" | "stop"): void {
-    this.source.control(action).catch((e: Error) => this.failed(`The run could not be told to ${action === "run" ? "go on" : action}: ${e.message}`));
+    this.source.control(action).catch((e: Error) => {
+      const why = e.message.includes(" 403") ? "this page is from an earlier talus view; load it again" : e.message;
+      this.failed(`The run could not be told to ${action === "run" ? "go on" : action}: ${why}.`);
+    });
   }
 }

@@ -58,7 +58,7 @@ export class Slider {
     if (this.marksLoaded) {
       ctx.fillStyle = inks.getPropertyValue("--muted");
       const each = inner / (frames.length - 1);
-      for (const i of this.loaded) if (i < frames.length) ctx.fillRect(x(i) - each / 2, middle - 1, Math.max(each, 1), 2);
+      for (const i of this.loaded) if (i < frames.length) ctx.fillRect(x(i) - each / 2, middle - 1.5, Math.max(each, 2), 3);
     }
     let every = 1;
     while ((every * inner) / (frames.length - 1) < CROWDED) every *= every === 1 || String(every).startsWith("1") ? 5 : 2;
