@@ -54,6 +54,10 @@ stop_and_resume() {
     [ "$(fingerprint "$dir")" = "$files" ] || fail "$dir: other files, stopped at $moment s"
 }
 
+all_kinds="--frames vtp,csv,lammps"
+"$TALUS" list features | grep -A1 '^  hdf5' | grep -q 'not in this build' ||
+    all_kinds=$all_kinds,vtkhdf
+
 # check NAME ARGS...: with the kinds of frames in $kinds
 kinds=
 check() {
@@ -73,12 +77,12 @@ check() {
 
 if [ -z "${TALUS_SANITIZE:-}" ]; then
     check hourglass hourglass --set bodies=300 --until 0.6
-    kinds="--frames vtp,csv,lammps"
+    kinds=$all_kinds
     check box-stack box-stack --until 5
     check dominoes dominoes --until 0.6
 else # ten times slower
     check hourglass hourglass --set bodies=100 --until 0.4
-    kinds="--frames vtp,csv,lammps"
+    kinds=$all_kinds
     check box-stack box-stack --until 1
     check dominoes dominoes --until 0.1
 fi

@@ -182,15 +182,39 @@ static void widen(Span *span, double a, double c, double radius)
         span->right = right;
 }
 
+/* What is seen in one direction, as slopes from the axis: where rays from the eye touch the sphere. */
+typedef struct Seen {
+    double low, high;
+} Seen;
+
+static void cover(Seen *seen, double across, double along, double radius)
+{
+    double below = along * along - radius * radius;
+    double reach = radius * sqrt(fmax(across * across + below, 0.0));
+    seen->low = fmin(seen->low, (across * along - reach) / below);
+    seen->high = fmax(seen->high, (across * along + reach) / below);
+}
+
+/* First the eye is sought, then what it sees is measured. */
 typedef struct Fit {
     TalusVec3 right, above, back;
     Span x, y;
+    bool placed;
+    TalusVec3 eye;
+    Seen wide, high;
 } Fit;
 
 static void fit_sphere(Fit *fit, TalusVec3 p, double radius)
 {
-    widen(&fit->x, talus_dot(fit->right, p), talus_dot(fit->back, p), radius);
-    widen(&fit->y, talus_dot(fit->above, p), talus_dot(fit->back, p), radius);
+    if (fit->placed) {
+        TalusVec3 q = talus_sub(p, fit->eye);
+        double along = -talus_dot(fit->back, q);
+        cover(&fit->wide, talus_dot(fit->right, q), along, radius);
+        cover(&fit->high, talus_dot(fit->above, q), along, radius);
+    } else {
+        widen(&fit->x, talus_dot(fit->right, p), talus_dot(fit->back, p), radius);
+        widen(&fit->y, talus_dot(fit->above, p), talus_dot(fit->back, p), radius);
+    }
 }
 
 static void fit_box(Fit *fit, TalusVec3 middle, TalusVec3 extent)
@@ -229,10 +253,21 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
         fit_sphere(fit, widened(picture->line[k].from), 0.0);
         fit_sphere(fit, widened(picture->line[k].to), 0.0);
     }
-    if (!isfinite(fit->x.left)) /* there is nothing */
+    if (!isfinite(fit->placed ? fit->wide.low : fit->x.left)) /* there is nothing */
         fit_box(fit, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1));
 }
 
+static void place_eye(Fit *fit)
+{
+    double depth = 0.5 * fmax(fit->x.left + fit->x.right, fit->y.left + fit->y.right);
+    fit->eye = talus_scale(depth, fit->back);
+    fit->eye = talus_madd(fit->eye, 0.5 * (fit->x.right - fit->x.left) * fit->x.slope, fit->right);
+    fit->eye = talus_madd(fit->eye, 0.5 * (fit->y.right - fit->y.left) * fit->y.slope, fit->above);
+    fit->placed = true;
+    fit->wide = fit->high = (Seen){INFINITY, -INFINITY};
+}
+
+/* In the direction with room to spare, what is seen is moved to the middle, as by shifting a lens. */
 void talus_picture_camera(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
@@ -247,18 +282,19 @@ void talus_picture_camera(TalusPicture *picture)
     fit.right = talus_picture_direction(picture, def->azimuth + 90.0, 0.0);
     fit.above = talus_cross(fit.back, fit.right);
     fit_all(&fit, picture);
-    double depth = 0.5 * fmax(fit.x.left + fit.x.right, fit.y.left + fit.y.right);
-    TalusVec3 eye = talus_scale(depth, fit.back);
-    eye = talus_madd(eye, 0.5 * (fit.x.right - fit.x.left) * fit.x.slope, fit.right);
-    eye = talus_madd(eye, 0.5 * (fit.y.right - fit.y.left) * fit.y.slope, fit.above);
+    place_eye(&fit);
+    fit_all(&fit, picture);
+    scale *= def->zoom;
+    double shift_x = -0.5 * (fit.wide.low + fit.wide.high) * scale;
+    double shift_y = 0.5 * (fit.high.low + fit.high.high) * scale;
     picture->camera = (TalusView){.perspective = true,
-                                  .eye = talus_f3_of(eye),
+                                  .eye = talus_f3_of(fit.eye),
                                   .right = talus_f3_of(fit.right),
                                   .down = talus_f3_of(talus_neg(fit.above)),
                                   .forward = talus_f3_of(talus_neg(fit.back)),
-                                  .scale = (float)(scale * def->zoom),
-                                  .cx = 0.5f * (float)def->width,
-                                  .cy = (float)(margin + free_y),
+                                  .scale = (float)scale,
+                                  .cx = (float)(0.5 * def->width + shift_x),
+                                  .cy = (float)(margin + free_y + shift_y),
                                   .width = def->width,
                                   .height = def->height};
 }

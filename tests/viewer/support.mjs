@@ -47,10 +47,13 @@ export async function open(browser, { width = 800, height = 480, dark = false, t
   return { p, heard, visit, width, close: () => context.close() };
 }
 
-// The picture as it is on the screen once it has come to rest: a hash, and which part of it is not ground.
+// The picture as it is on the screen once it has come to rest, without what stands over it: a hash, and which part of it is not ground.
 export async function pixels(p) {
   await p.waitForFunction(() => talus.drawn.settled, null, { timeout: 60000 });
+  const overlays = (visibility) => p.evaluate((v) => document.querySelectorAll(".stage > :not(canvas)").forEach((e) => (e.style.visibility = v)), visibility);
+  await overlays("hidden");
   const data = (await p.locator("canvas").first().screenshot()).toString("base64");
+  await overlays("");
   const inked = await p.evaluate(async (base64) => {
     const image = new Image();
     image.src = `data:image/png;base64,${base64}`;
