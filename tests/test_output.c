@@ -416,6 +416,34 @@ TEST(full_disk_is_told)
     talus_world_destroy(world);
 }
 
+static TalusStatus write_two_frames(const TalusWorld *world)
+{
+    TalusOutput *output;
+    TalusStatus status = talus_output_open("scarce", &start, &output);
+    for (int i = 0; i < 2 && status == TALUS_OK; i++)
+        status = talus_output_frame(output, world);
+    if (status == TALUS_OK)
+        return talus_output_close(output);
+    talus_output_abandon(output);
+    return status;
+}
+
+/* Every allocation fails in turn; nothing is lost, which the harness checks, and the last try succeeds. */
+TEST(scarce_memory_is_told)
+{
+    TalusWorld *world = make_world();
+    TalusStatus status = TALUS_ERR_MEMORY;
+    long n = 0;
+    while (status == TALUS_ERR_MEMORY && n < 2000) {
+        talus_fail_allocation_in(++n);
+        status = write_two_frames(world);
+    }
+    talus_fail_allocation_in(0);
+    CHECK_OK(status);
+    CHECK(n > 20);
+    talus_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(every_kind_holds_the_bodies);
@@ -424,5 +452,6 @@ int main(void)
     RUN(tables_are_cut_at_the_right_row);
     RUN(failures_name_the_file);
     RUN(full_disk_is_told);
+    RUN(scarce_memory_is_told);
     return talus_test_result();
 }

@@ -1,7 +1,7 @@
 // The page: picture, bar, panel, and what ties them together.
 
 import { el } from "../../../look/dom";
-import { scaleOf } from "../engine/colour";
+import { isCategory, scaleOf } from "../engine/colour";
 import type { ColourBy, Engine, Frame, Picked, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
 import { BodyCard, type BodyId, rowOf } from "./body";
@@ -14,7 +14,7 @@ import { Panel } from "./panel";
 import { Player } from "./player";
 import { Plots } from "./plots";
 import { filmForm, Saver } from "./save";
-import { COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, isCategory, readAddress, SPEEDS, type State, THEMES, writeAddress } from "./state";
+import { COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, readAddress, SPEEDS, type State, THEMES, writeAddress } from "./state";
 
 const VIEWS: ViewName[] = ["home", "front", "side", "top"];
 const LEAN = "This run has too many bodies for its frames to keep force chains.";

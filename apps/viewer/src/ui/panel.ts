@@ -25,6 +25,7 @@ function row(label: string, ...controls: HTMLElement[]): HTMLElement {
 export class Panel {
   readonly node: HTMLElement;
   private colour: Control<State["colour"]>;
+  private contacts: HTMLOptionElement;
   private scaling: Control<State["scaling"]>;
   private log: Control<boolean>;
   private low: Control<number>;
@@ -50,6 +51,7 @@ export class Panel {
     const set = (change: Partial<State>) => events.set(change);
     const clip = () => this.state.clip ?? { axis: "x" as Axis, at: 0.5, flip: false };
     this.colour = list("Colour by", Object.entries(COLOUR_LABELS).map(([value, label]) => ({ value: value as State["colour"], label })), state.colour, (colour) => set({ colour }));
+    this.contacts = this.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
     this.scaling = choice("Scale", [
       { value: "steady", label: "steady" }, { value: "frame", label: "frame" }, { value: "fixed", label: "fixed" },
     ], state.scaling, (scaling) => set({ scaling }));
@@ -92,6 +94,7 @@ export class Panel {
   update(state: State, scaled: boolean, chainsMissing: string | null): void {
     this.state = state;
     this.colour.set(state.colour);
+    this.contacts.disabled = chainsMissing !== null; // frames that lack chains lack these as well
     this.scaling.set(state.scaling);
     this.log.set(state.log);
     this.low.set(state.low);

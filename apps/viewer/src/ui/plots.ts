@@ -174,11 +174,15 @@ export class Plots {
   private plots: Plot[];
   private dark = false;
   private built = false;
+  private visible = false; // asking for a width at every frame would cost a layout
 
   constructor(private steps: Steps, seek: (time: number) => void, private time: () => number) {
     this.plots = CHARTS.map((chart) => new Plot(chart, steps, seek, () => this.time()));
     this.node.append(this.nothing, ...this.plots.map((p) => p.node));
-    new ResizeObserver(() => this.resized()).observe(this.node);
+    new ResizeObserver(([entry]) => {
+      this.visible = entry!.contentRect.width > 0;
+      this.resized();
+    }).observe(this.node);
   }
 
   setTheme(dark: boolean): void {
@@ -191,18 +195,18 @@ export class Plots {
   refresh(): void {
     this.nothing.hidden = this.steps.rows > 0;
     for (const plot of this.plots) plot.node.hidden = plot.empty;
-    if (this.node.clientWidth === 0) return;
+    if (!this.visible) return;
     if (this.built) for (const plot of this.plots) plot.update();
     else for (const plot of this.plots) plot.build(this.dark);
     this.built = true;
   }
 
   place(): void {
-    if (this.node.clientWidth > 0) for (const plot of this.plots) plot.place();
+    if (this.visible) for (const plot of this.plots) plot.place();
   }
 
   private resized(): void {
-    if (this.node.clientWidth === 0) return;
+    if (!this.visible) return;
     if (!this.built) this.refresh();
     for (const plot of this.plots) plot.resize();
   }

@@ -12,11 +12,16 @@ export class Slider {
   private strip = el("canvas", { "aria-hidden": "true" });
   private frames: readonly FrameInfo[] = [];
   private drawn = ""; // what the strip shows
+  private width = 0;
+  private height = 0;
 
   constructor(seek: (time: number) => void, private loaded: ReadonlySet<number>, private marksLoaded: boolean) {
     this.input = el("input", { type: "range", min: 0, max: 0, step: "any", "aria-label": "Time", input: () => seek(Number(this.input.value)) });
     this.node = el("div", { class: "slider" }, this.strip, this.input);
-    new ResizeObserver(() => this.draw()).observe(this.node);
+    new ResizeObserver(([entry]) => {
+      ({ width: this.width, height: this.height } = entry!.contentRect);
+      this.draw();
+    }).observe(this.node);
   }
 
   setFrames(frames: readonly FrameInfo[], live: boolean): void {
@@ -36,7 +41,7 @@ export class Slider {
 
   // Draws only where something has changed; a theme is something else.
   draw(anew = false): void {
-    const width = this.node.clientWidth, height = this.node.clientHeight, { frames } = this;
+    const { width, height, frames } = this;
     const key = `${width} ${height} ${devicePixelRatio} ${frames.length} ${this.marksLoaded ? this.loaded.size : 0} ${frames.at(-1)?.time}`;
     if (key === this.drawn && !anew) return;
     this.drawn = key;

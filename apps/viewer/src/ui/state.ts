@@ -3,7 +3,6 @@
 import type { Axis, Clip, ColourBy, Container } from "../types";
 
 export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag"];
-export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag";
 export const CONTAINERS: Container[] = ["shown", "ghost", "hidden"];
 export const SCALINGS = ["frame", "steady", "fixed"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
