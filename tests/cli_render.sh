@@ -80,7 +80,7 @@ small="--size 60x40"
     is_png chains.png 60 40
 }
 
-mkdir empty
+rm -rf empty && mkdir empty
 refuses 1 "no scene 'bxo-stack'; did you mean 'box-stack'?" bxo-stack -o no.png
 refuses 1 'no/where: no such run directory, frames file or scene' no/where -o no.png
 refuses 1 'empty: holds no frames.talus' empty -o no.png

@@ -143,6 +143,15 @@ serve run --port "$taken"
 [ "$port" = "$taken" ] || fail "--port $taken: got $port"
 stop
 
+# ---- a browser is given the address and nothing else ----
+mkdir bin
+printf '#!/bin/sh\necho "$# $*" >>%s/opened\n' "$(pwd)" >bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$(pwd)/bin:$PATH serve run --open
+until_true test -s opened
+[ "$(cat opened)" = "1 $(cat address)" ] || fail "the browser was given $(cat opened)"
+stop
+
 # ---- links inside ----
 cp -r run inner
 rm inner/steps.csv inner/run.json

@@ -37,7 +37,7 @@ static bool same_body(const TalusSnapshot *w, const TalusSnapshot *f, int i,
     bool same = w->id[i].index == f->id[i].index && w->id[i].generation == f->id[i].generation;
     same &= w->shape[i] == f->shape[i] && w->material[i] == f->material[i];
     same &= w->tag[i] == f->tag[i] && w->fixed[i] == f->fixed[i];
-    same &= relative(w->radius[i], f->radius[i]) <= (head->lean ? 0x1p-12 : 0x1p-24) * 1.0001;
+    same &= relative(w->radius[i], f->radius[i]) <= (head->lean ? 0x1p-7 : 0x1p-24) * 1.0001;
     TalusVec3 off = talus_sub(w->position[i], f->position[i]);
     same &= largest_part(off) <= 0.5 * head->quantum * (1.0 + 1e-9);
     same &= sphere || same_turn(w->orientation[i], f->orientation[i]);
@@ -255,7 +255,7 @@ TEST(lean_frames_are_coarse)
     REQUIRE_OK(talus_frames_open("lean.talus", &frames));
     const TalusFramesHead *head = talus_frames_head(frames, 39);
     REQUIRE(head != NULL);
-    CHECK(head->lean && head->quantum <= head->radius / 64 && head->quantum > head->radius / 128);
+    CHECK(head->lean && head->quantum <= head->radius / 48 && head->quantum > head->radius / 54.1);
     talus_frames_close(frames);
     forget(&r);
     talus_world_destroy(world);
@@ -302,7 +302,7 @@ TEST(heads_tell_shapes_and_materials)
     CHECK_INT(head->material_count, 2);
     CHECK_STR(head->materials[1].name, "ice \"1\"\\\n?\xc3\xa9");
     CHECK(head->materials[1].friction == 0.02 && head->materials[1].density == 917.0);
-    CHECK(head->quantum <= head->radius / 128 && head->quantum > head->radius / 256);
+    CHECK(head->quantum <= head->radius / 128 && head->quantum > head->radius / 144.1);
     talus_frames_close(frames);
     talus_world_destroy(world);
 }
@@ -328,6 +328,35 @@ TEST(the_grid_waits_for_what_moves)
     talus_frames_close(frames);
     forget(&r);
     talus_world_destroy(world);
+}
+
+/* Most are large; the small ones are not to stand on one another's places. */
+TEST(the_grid_is_fine_enough_for_the_small)
+{
+    enum { LARGE = 60, SMALL = 40, ALL = LARGE + SMALL };
+    TalusFramesHead head = {.gravity = {0.0, 0.0, -9.81}};
+    TalusSnapshot s = {0};
+    REQUIRE_OK(talus_snapshot_shape(&s, 0, ALL, 0));
+    for (int i = 0; i < ALL; i++) {
+        s.position[i] = talus_vec3(i, 0.0, 0.0);
+        s.fixed[i] = false;
+        s.radius[i] = i < LARGE ? 1.0 : 1e-4;
+    }
+    CHECK_OK(talus_frames_head_measure(&head, &s));
+    CHECK(head.radius == 1.0);
+    CHECK(head.quantum <= 1e-4 / 16 && head.quantum > 1e-4 / 18.1);
+    for (int i = 0; i < ALL - 1; i++)
+        s.radius[i] = 1.0; /* for a single one it is not worth the bytes */
+    CHECK_OK(talus_frames_head_measure(&head, &s));
+    CHECK(head.quantum == 1.0 / 128);
+    s.radius[ALL - 1] = 0.9999;
+    for (int i = 0; i < ALL; i++)
+        s.radius[i] *= 0.1;
+    CHECK_OK(talus_frames_head_measure(&head, &s));
+    CHECK(head.quantum <= 0.1 / 128 && head.quantum > 0.1 / 144.1);
+    for (int k = 1; k < 1 << 20; k *= 3) /* multiples of it are exact */
+        CHECK(head.quantum * k / k == head.quantum && fmod(head.quantum * k, 0x1p-40) == 0.0);
+    talus_snapshot_free(&s);
 }
 
 TEST(new_shapes_bring_a_new_head)
@@ -530,6 +559,7 @@ int main(void)
     RUN(every_sixteenth_is_a_key);
     RUN(heads_tell_shapes_and_materials);
     RUN(the_grid_waits_for_what_moves);
+    RUN(the_grid_is_fine_enough_for_the_small);
     RUN(new_shapes_bring_a_new_head);
     RUN(layers_stay);
     RUN(orientations_keep_their_sign);

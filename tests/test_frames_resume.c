@@ -121,7 +121,8 @@ TEST(what_cannot_be_resumed_is_refused)
     CHECK_STR(talus_error(), "other.talus: is not a Talus frames file");
     write_bytes("empty.talus", "TALUSFRM\1\0\0\0\0\0\0\0", 16);
     CHECK(talus_frames_resume("empty.talus", 1.0, &writer) == TALUS_ERR_FORMAT);
-    CHECK_STR(talus_error(), "empty.talus: holds no frame to go on from");
+    CHECK_STR(talus_error(),
+              "empty.talus: holds no frame to go on from; without the file the run can be resumed");
     make_run(&run, 0.0);
     write_whole("whole.talus", &run, TALUS_DETAIL_FULL);
     Bytes whole = read_bytes("whole.talus");
@@ -212,7 +213,20 @@ TEST(a_file_written_anew_is_seen)
     CHECK_OK(talus_frames_refresh(frames));
     CHECK_INT(talus_frames_count(frames), 3);
     CHECK(talus_frames_info(frames, 2).time == 4.5 && talus_frames_info(frames, 2).step == 9);
+    CHECK(talus_frames_head(frames, 2)->gravity.x == 2.0);
+    head.head.gravity.x = 3.0; /* the same frames under another head of the same size */
+    write_at("anew.talus", &head.head, &s, 7);
+    CHECK_OK(talus_frames_refresh(frames));
+    CHECK(talus_frames_head(frames, 2)->gravity.x == 3.0);
+    CHECK_INT(remove("anew.talus"), 0);
+    CHECK_OK(talus_frames_refresh(frames)); /* what was open stays */
+    CHECK_INT(talus_frames_count(frames), 3);
+    write_at("anew.talus", &head.head, &s, 20); /* another file of that name */
+    CHECK_OK(talus_frames_refresh(frames));
+    CHECK(talus_frames_info(frames, 2).step == 22);
     CHECK_OK(talus_frames_read(frames, 2, &s));
+    CHECK(talus_frames_head(frames, 3) == NULL);
+    CHECK_STR(talus_error(), "anew.talus: frame 3; there are 3");
     talus_frames_close(frames);
     talus_snapshot_free(&s);
     talus_frames_head_clear(&head);

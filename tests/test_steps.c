@@ -108,8 +108,8 @@ TEST(another_table_is_noticed)
 {
     static const char *const others[] = {
         "time,kinetic\n5,6\n", /* shorter */
-        "time,step,solver,residual_rms,kinetic,extra\n0.5,1,\"gs, coloured\",1e-3,7,x\n1,2,gs,nan,8\n"
-        "\n1.5,4,gs,inf,9,x,y,Z\nmore\n", /* longer, one byte differs */
+        ("time,step,solver,residual_rms,kinetic,extra\n0.5,1,\"gs, coloured\",1e-3,7,x\n1,2,gs,nan,8\n"
+         "\n1.5,4,gs,inf,9,x,y,Z\nmore\n"), /* longer, one byte differs */
         ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         Steps steps = {0};

@@ -419,10 +419,8 @@ static TalusStatus listen_on(Server *server, int port)
                              "enable_directory_listing",
                              "no",
                              NULL};
-    struct mg_callbacks callbacks = {.begin_request = begin_request,
-                                     .http_error = http_error,
-                                     .log_message = log_nothing,
-                                     .log_access = log_nothing};
+    struct mg_callbacks callbacks = {
+        .begin_request = begin_request, .http_error = http_error, .log_message = log_nothing};
     struct mg_server_port found;
     mg_init_library(0);
     server->context = mg_start(&callbacks, server, options);

@@ -206,8 +206,9 @@ static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const Talus
     uint64_t key = vtp->shape_surface.part_count == 0 ? EMPTY_KEY : 0;
     if (key && key == vtp->shapes_key)
         return talus_series_repeat(&vtp->shapes, snapshot->time);
+    TALUS_TRY(add_surface(&vtp->shapes, &vtp->shape_surface, key, false, head, snapshot));
     vtp->shapes_key = key;
-    return add_surface(&vtp->shapes, &vtp->shape_surface, key, false, head, snapshot);
+    return TALUS_OK;
 }
 
 static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -216,8 +217,9 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
     if (key == vtp->walls_key)
         return talus_series_repeat(&vtp->walls, snapshot->time);
     TALUS_TRY(talus_surface_of_walls(&vtp->wall_surface, head, snapshot));
+    TALUS_TRY(add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot));
     vtp->walls_key = key;
-    return add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot);
+    return TALUS_OK;
 }
 
 /* ---- the format ---- */

@@ -209,6 +209,16 @@ static TalusStatus write_at(const TalusSeries *series, const char *text, size_t 
     return talus_write_all(series->fd, text, size, series->path);
 }
 
+/* Half an entry, of a disk that is full, is taken back: the closing tags stand where they stood, in
+ * space that the file has. */
+static void take_back(const TalusSeries *series)
+{
+    const char *tail = series->count > 0 ? PVD_TAIL : "";
+    if (lseek(series->fd, (off_t)series->tail, SEEK_SET) >= 0 &&
+        write(series->fd, tail, strlen(tail)) == (ssize_t)strlen(tail))
+        (void)!ftruncate(series->fd, (off_t)(series->tail + (int64_t)strlen(tail)));
+}
+
 static TalusStatus enter(TalusSeries *series, double time, int file)
 {
     char text[ENTRY_BYTES];
@@ -218,7 +228,11 @@ static TalusStatus enter(TalusSeries *series, double time, int file)
     int n = snprintf(text, sizeof text,
                      "%s" PVD_MARK "%.17g\" part=\"0\" file=\"frames/%s-%06d.vtp\"/>\n" PVD_TAIL,
                      head, time, series->name, file);
-    TALUS_TRY(write_at(series, text, (size_t)n, series->tail));
+    TalusStatus status = write_at(series, text, (size_t)n, series->tail);
+    if (status != TALUS_OK) {
+        take_back(series);
+        return status;
+    }
     series->tail += n - (int64_t)strlen(PVD_TAIL);
     series->count++;
     return TALUS_OK;

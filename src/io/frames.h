@@ -14,8 +14,10 @@
 enum {
     TALUS_FRAMES_VERSION = 1,
     TALUS_FRAMES_KEY_EVERY = 16,
-    TALUS_FRAMES_PER_BYTE = 8,        /* bodies and chains to a byte of a payload, at most */
-    TALUS_FRAMES_HEAD_LIMIT = 1 << 24 /* bytes of a HEAD */
+    TALUS_FRAMES_PER_BYTE = 8,         /* bodies and chains to a byte of a payload, at most */
+    TALUS_FRAMES_HEAD_LIMIT = 1 << 24, /* bytes of a HEAD */
+    TALUS_FRAMES_MOST =
+        INT32_MAX / 4 /* bodies or chains: four numbers of each are counted by int */
 };
 
 /* ---- chunks ---- */
@@ -282,8 +284,9 @@ struct TalusFrames {
     size_t frame_capacity, frame_head_capacity, head_capacity;
     uint64_t end; /* of the last whole chunk that is not the index */
     bool complete;
-    uint64_t torn;   /* where a last chunk without its bytes was left out; 0: nowhere */
-    uint64_t warned; /* where damage was found and told; 0: nowhere */
+    uint64_t torn;     /* where a last chunk without its bytes was left out; 0: nowhere */
+    uint64_t warned;   /* where damage was found and told; 0: nowhere */
+    uint32_t marks[2]; /* checksums of the last frame and its head, to know the file again by */
 
     TalusHeadStore loaded;
     int loaded_head; /* -1: none */
@@ -297,6 +300,8 @@ struct TalusFrames {
 
 /* Finds the chunks from `frames->end` on, or all of them anew. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
+/* As if nothing of the file had been read. */
+void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly these bytes of the file. */
 TalusStatus talus_frames_bytes(const TalusFrames *frames, uint64_t offset, void *out, size_t size);
 /* Reads a whole chunk into `payload` and checks it against its kind and checksum. */

@@ -293,7 +293,7 @@ static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, in
                           "claims %llu chains in %llu bytes; with bodies there may be %d to a byte",
                           (unsigned long long)chains, (unsigned long long)payload,
                           TALUS_FRAMES_PER_BYTE);
-    if (chains > d->unpacker.head.contacts)
+    if (chains > d->unpacker.head.contacts || chains > TALUS_FRAMES_MOST)
         return talus_fail(TALUS_ERR_FORMAT, "claims %llu chains of %u contacts",
                           (unsigned long long)chains, d->unpacker.head.contacts);
     *count = (int)chains;

@@ -6,7 +6,10 @@
 #include <string.h>
 
 /* To a radius, at least. Where there are so many bodies, one is a few pixels across. */
-enum { QUANTA = 128, QUANTA_LEAN = 64 };
+enum { QUANTA = 128, QUANTA_LEAN = 48 };
+
+/* Where one body in FEW is so many times smaller than the typical one, the grid is theirs. */
+enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
 {
@@ -192,8 +195,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median radius of the moving bodies, else of all with an extent, else 1. */
-static TalusStatus median_radius(const TalusSnapshot *s, bool moving, double *median)
+typedef struct Sizes {
+    double median, small; /* small: of a body below which only few are */
+} Sizes;
+
+/* Of the radii of the moving bodies, else of all with an extent, else 1. */
+static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
 {
     double *radius;
     size_t count = 0;
@@ -202,17 +209,23 @@ static TalusStatus median_radius(const TalusSnapshot *s, bool moving, double *me
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
     qsort(radius, count, sizeof *radius, by_size);
-    *median = count ? radius[count / 2] : 1.0;
+    *out = count ? (Sizes){radius[count / 2], radius[count / FEW]} : (Sizes){1.0, 1.0};
     talus_release(radius);
     return TALUS_OK;
 }
 
-/* A power of two, so that multiples of it are exact. */
-static double quantum_of(double radius, bool lean)
+/* The largest number with four significant bits that is not above x > 0: multiples of it are exact. */
+static double four_bits(double x)
 {
     int exponent;
-    frexp(radius / (lean ? QUANTA_LEAN : QUANTA), &exponent);
-    return ldexp(1.0, exponent - 1);
+    double fraction = frexp(x, &exponent);
+    return ldexp(floor(16.0 * fraction), exponent - 4);
+}
+
+static double quantum_of(Sizes sizes, bool lean)
+{
+    double radius = fmin(sizes.median, MUCH_SMALLER * sizes.small);
+    return four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
 }
 
 static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
@@ -240,8 +253,10 @@ TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot
         if (!first->fixed[i])
             low = fmin(low, talus_dot(up, first->position[i]));
     bool moving = low < INFINITY;
-    TALUS_TRY(median_radius(first, moving, &head->radius));
-    head->quantum = quantum_of(head->radius, head->lean);
+    Sizes sizes;
+    TALUS_TRY(measure_radii(first, moving, &sizes));
+    head->radius = sizes.median;
+    head->quantum = quantum_of(sizes, head->lean);
     head->origin = low_corner(first, head->quantum);
     head->floor = moving ? low : NAN;
     return TALUS_OK;

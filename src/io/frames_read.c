@@ -12,11 +12,16 @@
 
 /* ---- opening ---- */
 
+/* NONBLOCK: a named pipe must be refused, not waited for. */
+static int open_fd(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 static TalusStatus open_file(TalusFrames *f, const char *path)
 {
     TALUS_TRY(talus_path(&f->path, "%s", path));
-    /* NONBLOCK: a named pipe must be refused, not waited for. */
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    f->fd = open_fd(path);
     if (f->fd < 0)
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     return talus_frames_scan(f);
@@ -55,8 +60,24 @@ void talus_frames_close(TalusFrames *frames)
     talus_release(frames);
 }
 
+/* A new run removes the file and makes another of that name; until it has, the old one stays. */
+static void follow_name(TalusFrames *f)
+{
+    struct stat named, held;
+    if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 ||
+        (named.st_dev == held.st_dev && named.st_ino == held.st_ino))
+        return;
+    int fd = open_fd(f->path);
+    if (fd < 0)
+        return;
+    close(f->fd);
+    f->fd = fd;
+    talus_frames_forget(f);
+}
+
 TalusStatus talus_frames_refresh(TalusFrames *frames)
 {
+    follow_name(frames);
     return talus_frames_scan(frames);
 }
 
@@ -119,9 +140,18 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
 
 /* ---- heads ---- */
 
+static TalusStatus check_index(const TalusFrames *f, int index)
+{
+    if (index < 0 || index >= f->count)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: frame %d; there are %d", f->path, index,
+                          f->count);
+    return TALUS_OK;
+}
+
 TalusStatus talus_frames_load_head(TalusFrames *f, int index)
 {
     TalusChunk chunk;
+    TALUS_TRY(check_index(f, index));
     int head = f->frame_head[index];
     if (head < 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: there is no head before the first frame",
@@ -146,7 +176,7 @@ const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 
 void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
 {
-    int head = frames->frame_head[index];
+    int head = index >= 0 && index < frames->count ? frames->frame_head[index] : -1;
     *offset = head < 0 ? 0 : frames->head[head].offset;
     *size = head < 0 ? 0 : frames->head[head].size;
 }
@@ -157,6 +187,7 @@ void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, u
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     TalusChunk chunk;
+    f->decoded = -1; /* until it is */
     TALUS_TRY(talus_frames_load_head(f, index));
     TALUS_TRY(talus_frames_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
     bool key = chunk.flags & TALUS_CHUNK_KEY;
@@ -164,7 +195,6 @@ static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapsho
         chunk.step != f->frame[index].step)
         return talus_fail(TALUS_ERR_FORMAT, "is not the one that the index names");
     int next = !f->newest;
-    f->decoded = -1;
     TALUS_TRY(talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
                                  &f->state[f->newest], &f->state[next], snapshot));
     f->newest = next;
@@ -207,9 +237,7 @@ static TalusStatus find_start(TalusFrames *f, int index, int *start)
 TalusStatus talus_frames_decode(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     int start = index;
-    if (index < 0 || index >= f->count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: frame %d; there are %d", f->path, index,
-                          f->count);
+    TALUS_TRY(check_index(f, index));
     TALUS_TRY(find_start(f, index, &start));
     for (int i = start; i < index; i++)
         TALUS_TRY(decode_named(f, i, NULL));

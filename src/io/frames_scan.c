@@ -57,7 +57,7 @@ static TalusStatus check_start(TalusFrames *f, uint64_t size)
 
 /* ---- what was found ---- */
 
-static void forget(TalusFrames *f)
+void talus_frames_forget(TalusFrames *f)
 {
     f->count = f->heads = 0;
     f->end = sizeof(TalusFileHead);
@@ -238,7 +238,7 @@ static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
     TalusFileEnd end;
     TalusChunk last;
     bool done = false;
-    forget(f);
+    talus_frames_forget(f);
     TALUS_TRY(check_start(f, size));
     if (size < sizeof(TalusFileHead))
         return TALUS_OK;
@@ -247,36 +247,40 @@ static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
     f->complete = done;
     if (done)
         return TALUS_OK;
-    forget(f);
+    talus_frames_forget(f);
     TALUS_TRY(walk(f, &f->end, size, &last));
     tell_damage(f, f->end, size, &last);
     f->complete = end_is_there(f, size, &end) && end.index == f->end;
     return f->complete ? TALUS_OK : drop_torn(f);
 }
 
-/* Whether the last frame known is still where it was: else the file was cut or written anew. */
-static bool still_there(const TalusFrames *f, uint64_t size)
+/* The checksums of the last frame and of its head, 0 where they cannot be read. */
+static void read_marks(TalusFrames *f, uint32_t marks[2])
 {
     TalusChunk chunk;
-    if (f->count == 0)
-        return false;
-    const TalusFrameInfo *last = &f->frame[f->count - 1];
-    return size >= f->end &&
-           talus_frames_bytes(f, last->offset, &chunk, sizeof chunk) == TALUS_OK &&
-           chunk.magic == TALUS_CHUNK_MAGIC && chunk.kind == TALUS_CHUNK_FRAME &&
-           chunk.time == last->time && chunk.step == last->step &&
-           talus_chunk_bytes(&chunk) == last->size;
+    uint64_t size, offset[2] = {f->frame[f->count - 1].offset, 0};
+    talus_frames_head_place(f, f->count - 1, &offset[1], &size);
+    for (int i = 0; i < 2; i++) {
+        bool read = talus_frames_bytes(f, offset[i], &chunk, sizeof chunk) == TALUS_OK;
+        marks[i] = read && chunk.magic == TALUS_CHUNK_MAGIC ? chunk.crc : 0;
+    }
 }
 
-TalusStatus talus_frames_scan(TalusFrames *f)
+/* Whether the last frame known is still where it was: else the file was cut or written anew. */
+static bool still_there(TalusFrames *f, uint64_t size)
+{
+    uint32_t marks[2];
+    if (f->count == 0 || size < f->end)
+        return false;
+    read_marks(f, marks);
+    return marks[0] == f->marks[0] && marks[1] == f->marks[1];
+}
+
+static TalusStatus scan_on(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;
     TalusChunk last;
-    uint64_t size = 0;
     bool torn = false;
-    TALUS_TRY(file_size(f, &size));
-    if (!still_there(f, size))
-        return scan_anew(f, size);
     if (f->torn)
         TALUS_TRY(is_torn(f, f->torn, &torn));
     if (torn)
@@ -285,5 +289,15 @@ TalusStatus talus_frames_scan(TalusFrames *f)
     TALUS_TRY(walk(f, &f->end, size, &last));
     tell_damage(f, f->end, size, &last);
     f->complete = end_is_there(f, size, &end) && end.index == f->end;
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_scan(TalusFrames *f)
+{
+    uint64_t size = 0;
+    TALUS_TRY(file_size(f, &size));
+    TALUS_TRY(still_there(f, size) ? scan_on(f, size) : scan_anew(f, size));
+    if (f->count > 0)
+        read_marks(f, f->marks);
     return TALUS_OK;
 }

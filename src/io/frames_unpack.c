@@ -27,6 +27,9 @@ static TalusStatus check_frame(const TalusFrameHead *head, size_t size)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims %" PRIu32 " bodies in %zu bytes; there may be %d to a byte",
                           head->bodies, size, TALUS_FRAMES_PER_BYTE);
+    if (head->bodies > TALUS_FRAMES_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%" PRIu32 " bodies; at most %d are read",
+                          head->bodies, TALUS_FRAMES_MOST);
     return TALUS_OK;
 }
 

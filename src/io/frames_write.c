@@ -175,7 +175,10 @@ static TalusStatus resume(TalusFramesWriter *w, const char *path, double time)
     TalusStatus status =
         talus_frames_count(old) > 0
             ? take_over(w, old, last)
-            : talus_fail(TALUS_ERR_FORMAT, "%s: holds no frame to go on from", path);
+            : talus_fail(
+                  TALUS_ERR_FORMAT,
+                  "%s: holds no frame to go on from; without the file the run can be resumed",
+                  path);
     talus_frames_close(old);
     return status;
 }
@@ -393,6 +396,16 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
     return talus_pack_bytes(p, &end, sizeof end);
 }
 
+/* A disk at the other end of a network may tell only now that it is full. */
+static TalusStatus close_file(TalusFramesWriter *w)
+{
+    int fd = w->fd;
+    w->fd = -1;
+    if (close(fd) != 0 && errno != EINTR)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", w->path, strerror(errno));
+    return TALUS_OK;
+}
+
 TalusStatus talus_frames_finish(TalusFramesWriter *writer)
 {
     TalusPacker packer = {0};
@@ -401,6 +414,8 @@ TalusStatus talus_frames_finish(TalusFramesWriter *writer)
     TalusStatus status = pack_index(writer, &packer);
     if (status == TALUS_OK)
         status = append(writer, packer.bytes, packer.size);
+    if (status == TALUS_OK)
+        status = close_file(writer);
     talus_packer_clear(&packer);
     writer_free(writer);
     return status;

@@ -43,7 +43,7 @@ export class Slider {
   draw(anew = false): void {
     const { width, height, frames } = this;
     const key = `${width} ${height} ${devicePixelRatio} ${frames.length} ${this.marksLoaded ? this.loaded.size : 0} ${frames.at(-1)?.time}`;
-    if (key === this.drawn && !anew) return;
+    if (width <= THUMB || (key === this.drawn && !anew)) return;
     this.drawn = key;
     this.strip.width = Math.round(width * devicePixelRatio);
     this.strip.height = Math.round(height * devicePixelRatio);
