@@ -55,7 +55,7 @@ stop_and_resume() {
 }
 
 all_kinds="--frames vtp,csv,lammps"
-"$TALUS" list features | grep -A1 '^  hdf5' | grep -q 'not in this build' ||
+"$TALUS" list features | grep -q 'not in this build.*libhdf5-dev' ||
     all_kinds=$all_kinds,vtkhdf
 
 # check NAME ARGS...: with the kinds of frames in $kinds

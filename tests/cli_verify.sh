@@ -30,7 +30,7 @@ echo '{"bodies": [{"radius": 1, "at": [0, 0, 9]}]}' >air.json
 "$TALUS" extract air.json --at 0 -o air.talus >/dev/null
 "$TALUS" verify air.talus air.talus --tol 1e-6 >/dev/null || fail "a problem without contacts"
 
-if "$TALUS" list features | grep -q 'not in this build'; then
+if "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev'; then
     echo "skipped  FCLIB files: this build has no HDF5"
     exit $failed
 fi

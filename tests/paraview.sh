@@ -28,7 +28,7 @@ make() {
 }
 
 kinds=vtp,csv
-"$TALUS" list features | grep hdf5 | grep -q "not in this build" || kinds=vtp,csv,vtkhdf
+"$TALUS" list features | grep -q "not in this build.*libhdf5-dev" || kinds=vtp,csv,vtkhdf
 make flow "$here/flow.json"
 kinds=vtp,csv
 make solids "$here/solids.json"
