@@ -2,8 +2,8 @@
 # Install what is missing, and nothing else: setup.sh [run|test|bench].
 #   run     what building and running needs: a C compiler, CMake, Ninja; and, where they can be had, HDF5
 #           (FCLIB files), zlib (small frames and pages) and civetweb (talus view)
-#   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be
-#           had, Chromium, Node and npm, with which the pages are opened
+#   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where it can be had,
+#           Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
 #   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
@@ -39,8 +39,6 @@ need_test() {
     have clang-format || need clang-format
     have g++ || need g++
     have chromium || have google-chrome || want chromium
-    have node || want nodejs
-    have npm || want npm
 }
 need_bench() {
     need_run

@@ -354,6 +354,41 @@ TEST(outliers_do_not_count)
     talus_image_free(&without);
 }
 
+/* A flat bed has no height of its own to measure another body's by. */
+TEST(above_a_flat_bed_counts)
+{
+    TalusDrawDef def = scene_def();
+    TalusImage image;
+    scene_clear(&scene);
+    for (int k = 0; k < 64; k++)
+        scene_add(&scene, BALL, talus_vec3(2 * (k % 8), 2 * (k / 8), 0), 1.0);
+    scene.tag[scene_add(&scene, BALL, talus_vec3(7, 7, 9), 1.0)] = 1;
+    REQUIRE(draw(&def, &image));
+    CHECK(count(&image, is_red) > 20);
+    talus_image_free(&image);
+}
+
+/* A few fixed balls are glass, the ground of many is not: each costs thousands of triangles. */
+TEST(many_fixed_bodies_are_solid)
+{
+    TalusDrawDef def = scene_def();
+    def.container = TALUS_CONTAINER_GHOST;
+    def.elevation = 40.0;
+    for (int side = 3; side <= 6; side += 3) {
+        TalusImage image;
+        int opaque = 0;
+        scene_clear(&scene);
+        for (int k = 0; k < side * side; k++)
+            scene.fixed[scene_add(&scene, BALL, talus_vec3(2 * (k % side), 2 * (k / side), 0),
+                                  1.0)] = true;
+        REQUIRE(draw(&def, &image));
+        for (int k = 0; k < image.width * image.height; k++)
+            opaque += image.pixel[4 * k + 3] == 255;
+        CHECK(side == 3 ? opaque == 0 : opaque > 1000);
+        talus_image_free(&image);
+    }
+}
+
 TEST(colours_that_a_frame_does_not_hold)
 {
     TalusDrawDef def = scene_def();
@@ -362,7 +397,8 @@ TEST(colours_that_a_frame_does_not_hold)
     scene_add(&scene, BALL, talus_vec3(0, 0, 0), 1.0);
     def.colour = TALUS_COLOUR_LAYER;
     CHECK(talus_draw(&scene_head, &scene.s, &def, NULL, &image) == TALUS_ERR_ARGUMENT);
-    CHECK_STR(talus_error(), "colour by layer: this frame does not hold it");
+    CHECK_STR(talus_error(),
+              "colour by layer: this frame does not hold it; those of a run with --out do");
     def.colour = TALUS_COLOUR_SPEED;
     def.low = 2.0;
     def.high = 1.0;
@@ -461,6 +497,8 @@ int main(void)
     RUN(sizes_from_one_pixel_to_8k);
     RUN(nothing_is_a_picture_too);
     RUN(outliers_do_not_count);
+    RUN(above_a_flat_bed_counts);
+    RUN(many_fixed_bodies_are_solid);
     RUN(colours_that_a_frame_does_not_hold);
     RUN(values_become_colours);
     RUN(threads_do_not_show);

@@ -524,6 +524,31 @@ TEST(full_disk_is_told)
     talus_world_destroy(world);
 }
 
+/* An entry that did not fit is taken back: what ParaView opens stays whole. */
+TEST(full_disk_leaves_the_collection_whole)
+{
+    TalusSeries series;
+    CHECK_OK(talus_frame_directory("series"));
+    REQUIRE_OK(talus_series_open(&series, "series", "y", false, 0.0));
+    for (int i = 0; i < 3; i++) {
+        char *before = i ? read_text("series/y.pvd") : NULL;
+        signal(SIGXFSZ, SIG_IGN);
+        limit_file_size(before ? strlen(before) + 9 : 9);
+        CHECK(talus_series_add(&series, 0.5 * i) == TALUS_ERR_IO);
+        limit_file_size(RLIM_INFINITY);
+        char *after = read_text("series/y.pvd");
+        CHECK_STR(after, before ? before : "");
+        talus_release(before);
+        talus_release(after);
+        CHECK_OK(talus_series_add(&series, 0.5 * i));
+        CHECK_INT(series.count, i + 1);
+    }
+    talus_series_close(&series);
+    REQUIRE_OK(talus_series_open(&series, "series", "y", true, 0.5));
+    CHECK_INT(series.count, 2);
+    talus_series_close(&series);
+}
+
 /* Every allocation fails in turn: no crash, no leak (the harness looks), no other status. */
 TEST(memory_may_run_out_anywhere)
 {
@@ -567,6 +592,7 @@ int main(void)
     RUN(collection_is_cut_at_a_whole_entry);
     RUN(removing_leaves_other_files_alone);
     RUN(full_disk_is_told);
+    RUN(full_disk_leaves_the_collection_whole);
     RUN(memory_may_run_out_anywhere);
     return talus_test_result();
 }

@@ -115,6 +115,39 @@ TEST(a_last_chunk_of_zeros_is_left_out)
 
 /* ---- flipped ---- */
 
+static void overwrite(const char *path, const Sample *sample)
+{
+    FILE *file = fopen(path, "r+b");
+    REQUIRE(file && fwrite(sample->file.bytes, 1, sample->file.size, file) == sample->file.size);
+    fclose(file);
+}
+
+/* A frame that could not be read for a while leaves the reader able to go on from it. */
+TEST(what_is_mended_is_read_again)
+{
+    Sample sample;
+    TalusFrames *frames;
+    TalusSnapshot s = {0}, sound = {0};
+    make_sample(&sample, TALUS_DETAIL_FULL);
+    write_bytes("mend.talus", sample.file.bytes, sample.file.size);
+    REQUIRE_OK(talus_frames_open("mend.talus", &frames));
+    CHECK_OK(talus_frames_read(frames, 3, &sound));
+    CHECK_OK(talus_frames_read(frames, 2, &s));
+    size_t byte = sample.frame[2].offset + 500;
+    sample.file.bytes[byte] ^= 1;
+    overwrite("mend.talus", &sample);
+    CHECK(talus_frames_read(frames, 2, &s) == TALUS_ERR_FORMAT);
+    sample.file.bytes[byte] ^= 1;
+    overwrite("mend.talus", &sample);
+    CHECK_OK(talus_frames_read(frames, 3, &s));
+    REQUIRE(s.body_count == sound.body_count);
+    CHECK(memcmp(s.position, sound.position, (size_t)s.body_count * sizeof *s.position) == 0);
+    talus_frames_close(frames);
+    talus_snapshot_free(&s);
+    talus_snapshot_free(&sound);
+    talus_release(sample.file.bytes);
+}
+
 static int frame_of(const Sample *sample, size_t byte)
 {
     for (int i = 0; i < FRAMES; i++)
@@ -483,6 +516,7 @@ int main(void)
 {
     RUN(torn_anywhere_the_frames_before_are_read);
     RUN(a_last_chunk_of_zeros_is_left_out);
+    RUN(what_is_mended_is_read_again);
     RUN(flipped_bytes_are_noticed);
     RUN(lies_are_refused);
     RUN(wrong_values_are_refused);

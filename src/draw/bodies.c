@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/fields.h"
 
 #include <string.h>
 
@@ -34,16 +35,20 @@ static void add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
 
 /* ---- bodies ---- */
 
-/* Containers that are shown are solids too where they are: walls are panes (container.c). */
+/* Beyond this the squares of singles overflow. */
+#define FARTHEST 1e18
+
+/* Fixed bodies may be solids too; walls are panes (container.c). */
 static bool is_solid(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     TalusShapeKind kind = picture->head->shapes[s->shape[row]].kind;
     if (kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE)
         return false;
-    if (s->fixed[row] && picture->def->container != TALUS_CONTAINER_SHOWN)
+    if (s->fixed[row] && !picture->fixed_solid)
         return false;
-    return isfinite(talus_norm(s->position[row])) && s->radius[row] > 0.0;
+    return talus_norm(talus_sub(s->position[row], picture->origin)) < FARTHEST &&
+           s->radius[row] > 0.0;
 }
 
 static void add_body(TalusPicture *picture, int row)
@@ -93,12 +98,6 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
 
 /* ---- chains ---- */
 
-static double normal_force(const TalusSnapshot *s, int k)
-{
-    double impulse = talus_dot(s->contact[k].impulse, s->contact[k].normal);
-    return s->length > 0.0 ? impulse / s->length : 0.0;
-}
-
 /* The strong network: contacts above the mean of those that carry any. A snapshot that holds the
  * chains alone has lost the others, so all of it counts. Returns the force to exceed. */
 static double weakest_chain(const TalusSnapshot *s)
@@ -106,7 +105,7 @@ static double weakest_chain(const TalusSnapshot *s)
     double sum = 0.0;
     int loaded = 0;
     for (int k = 0; k < s->contact_count; k++) {
-        double force = normal_force(s, k);
+        double force = talus_contact_force(s, k);
         sum += force > 0.0 ? force : 0.0;
         loaded += force > 0.0;
     }
@@ -121,8 +120,8 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
     TALUS_TRY(TALUS_ALLOC(force, (size_t)s->contact_count, "chains"));
     *count = 0;
     for (int k = 0; k < s->contact_count; k++)
-        if (normal_force(s, k) > least)
-            force[(*count)++] = normal_force(s, k);
+        if (talus_contact_force(s, k) > least)
+            force[(*count)++] = talus_contact_force(s, k);
     double high = talus_percentile(force, (size_t)*count);
     if (isnan(picture->def->high))
         picture->high = fmax(high > 0.0 ? talus_nice(high) : 1.0, picture->low);
@@ -172,8 +171,8 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
     TALUS_TRY(measure_chains(picture, least, &count));
     TALUS_TRY(make_room(&picture->chains, 3 * count, count));
     for (int k = 0; k < s->contact_count; k++)
-        if (normal_force(s, k) > least)
-            add_chain(picture, k, normal_force(s, k));
+        if (talus_contact_force(s, k) > least)
+            add_chain(picture, k, talus_contact_force(s, k));
     picture->chains.cut = picture->bodies.cut;
     return TALUS_OK;
 }

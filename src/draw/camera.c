@@ -65,9 +65,8 @@ static double coordinate(TalusVec3 p, int axis)
     return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
 
-/* The range of one coordinate that counts: a body that has left the others by more than the width of
- * all of them would make them too small to see. */
-static void fair_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
+/* Where nearly all moving bodies are along one axis; false where each of a few matters. */
+static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
     int count = 0, stride = snapshot->body_count / SAMPLES + 1;
@@ -76,15 +75,30 @@ static void fair_range(const TalusSnapshot *snapshot, int axis, double *low, dou
         if (!snapshot->fixed[i] && isfinite(x))
             value[count++] = x;
     }
-    *low = -INFINITY;
-    *high = INFINITY;
-    if (count < 20) /* each of a few bodies matters */
-        return;
+    if (count < 20)
+        return false;
     qsort(value, (size_t)count, sizeof *value, talus_by_size);
     int few = count / 100 + 1;
-    double first = value[few], last = value[count - 1 - few];
-    *low = first - (last - first);
-    *high = last + (last - first);
+    *low = value[few];
+    *high = value[count - 1 - few];
+    return true;
+}
+
+/* What counts: a body that has left the others by more than the width of all of them, along whichever
+ * axis that is the largest, would make them too small to see. */
+static void set_fair_range(TalusPicture *picture)
+{
+    double *low = picture->fair_low, *high = picture->fair_high, reach = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        if (!usual_range(picture->snapshot, axis, &low[axis], &high[axis]))
+            reach = INFINITY;
+        else
+            reach = fmax(reach, high[axis] - low[axis]);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = isfinite(reach) ? low[axis] - reach : -INFINITY;
+        high[axis] = isfinite(reach) ? high[axis] + reach : INFINITY;
+    }
 }
 
 static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
@@ -114,8 +128,7 @@ static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
 static void measure(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
-    for (int axis = 0; axis < 3; axis++)
-        fair_range(s, axis, &picture->fair_low[axis], &picture->fair_high[axis]);
+    set_fair_range(picture);
     picture->bounds = picture->moving = nothing;
     for (int i = 0; i < s->body_count; i++) {
         TalusVec3 middle, extent;
@@ -237,7 +250,7 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
     const TalusSnapshot *s = picture->snapshot;
     TalusVec3 middle, extent;
     for (int i = 0; i < s->body_count; i++) {
-        bool seen = !s->fixed[i] || picture->def->container == TALUS_CONTAINER_SHOWN;
+        bool seen = !s->fixed[i] || picture->fixed_solid;
         TalusShapeKind kind = picture->head->shapes[s->shape[i]].kind;
         if (!seen || kind == TALUS_SHAPE_REVOLVE || !fair_extent(picture, i, &middle, &extent))
             continue;

@@ -19,6 +19,15 @@ static bool has_values(const TalusSnapshot *s, TalusColourBy by)
     }
 }
 
+static const char *why_missing(TalusColourBy by)
+{
+    switch (by) {
+    case TALUS_COLOUR_TOUCHING: return "; those of large runs leave it out";
+    case TALUS_COLOUR_LAYER: return "; those of a run with --out do";
+    default: return "";
+    }
+}
+
 static double value_of(const TalusSnapshot *s, TalusColourBy by, int row)
 {
     switch (by) {
@@ -113,8 +122,8 @@ TalusStatus talus_picture_colours(TalusPicture *picture)
     if (def->chains || !talus_colour_has_scale(def->colour))
         return TALUS_OK;
     if (!has_values(picture->snapshot, def->colour))
-        return talus_fail(TALUS_ERR_ARGUMENT, "colour by %s: this frame does not hold it",
-                          talus_colour_name(def->colour));
+        return talus_fail(TALUS_ERR_ARGUMENT, "colour by %s: this frame does not hold it%s",
+                          talus_colour_name(def->colour), why_missing(def->colour));
     if (isnan(def->high)) {
         double percentile, largest;
         TALUS_TRY(high_value(picture->snapshot, def->colour, &percentile, &largest));

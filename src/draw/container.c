@@ -5,7 +5,11 @@
 #include "base/status.h"
 #include "geometry/mesh.h"
 
-enum { SEGMENTS = 192 }; /* of a circle: the silhouette of a vessel is to be round */
+/* Of a circle: the silhouette of a vessel is to be round; other things are smaller. */
+enum { WALL_SEGMENTS = 192, SEGMENTS = 64 };
+
+/* Of fixed bodies with an inside: glass beyond this would be neither clear nor quick. */
+enum { PANES_MOST = 1 << 16 };
 
 #define GROUND_COSINE 0.8660254037844386 /* a plane within 30 degrees of level is ground */
 
@@ -128,17 +132,39 @@ static TalusStatus add_planes(TalusPicture *picture)
 
 /* ---- other fixed bodies ---- */
 
+static int panes_of(TalusShapeKind kind)
+{
+    switch (kind) {
+    case TALUS_SHAPE_SPHERE: return SEGMENTS * SEGMENTS;
+    case TALUS_SHAPE_CYLINDER: return 4 * SEGMENTS;
+    case TALUS_SHAPE_BOX: return 12;
+    default: return 0; /* walls stay panes, however many */
+    }
+}
+
+bool talus_container_is_solid(const TalusPicture *picture)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    if (picture->def->container != TALUS_CONTAINER_GHOST)
+        return picture->def->container == TALUS_CONTAINER_SHOWN;
+    int64_t panes = 0;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->fixed[i])
+            panes += panes_of(picture->head->shapes[s->shape[i]].kind);
+    return panes > PANES_MOST;
+}
+
 static TalusStatus add_fixed(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
     bool wall = def->kind == TALUS_SHAPE_REVOLVE;
-    if (!wall && picture->def->container == TALUS_CONTAINER_SHOWN)
-        return TALUS_OK; /* a solid */
+    if (!wall && picture->fixed_solid)
+        return TALUS_OK;
     Pose pose = {def->kind == TALUS_SHAPE_SPHERE ? s->radius[row] : 1.0, s->orientation[row],
                  talus_sub(s->position[row], picture->origin)};
     TalusMesh mesh;
-    TALUS_TRY(talus_mesh_of_shape(def, 1.0, SEGMENTS, &mesh));
+    TALUS_TRY(talus_mesh_of_shape(def, 1.0, wall ? WALL_SEGMENTS : SEGMENTS, &mesh));
     TalusStatus status = add_panes(picture, &mesh, &pose, false);
     if (status == TALUS_OK)
         status = add_lines(picture, &mesh, &pose);

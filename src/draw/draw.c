@@ -64,7 +64,8 @@ static void develop(const TalusPicture *picture, TalusPool *pool, const float *l
 static TalusStatus check(const TalusDrawDef *def)
 {
     if (!(def->zoom > 0.0 && def->zoom <= 1e6))
-        return talus_fail(TALUS_ERR_ARGUMENT, "zoom %g; expected a number above 0", def->zoom);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "zoom %g; expected a number above 0, a million at most", def->zoom);
     if (!isnan(def->low) && !(def->low < def->high))
         return talus_fail(TALUS_ERR_ARGUMENT, "range %g:%g; the first must be below the second",
                           def->low, def->high);
@@ -77,6 +78,7 @@ static TalusStatus check(const TalusDrawDef *def)
 static TalusStatus compose(TalusPicture *picture)
 {
     talus_picture_frame(picture);
+    picture->fixed_solid = talus_container_is_solid(picture);
     TALUS_TRY(talus_picture_colours(picture));
     TALUS_TRY(talus_picture_bodies(picture));
     if (picture->def->chains)

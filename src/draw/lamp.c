@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-static TalusF3 cross(TalusF3 a, TalusF3 b)
-{
-    return talus_f3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
 /* Half the width of the box along a unit vector. */
 static float reach(TalusF3 half, TalusF3 along)
 {
@@ -24,8 +19,8 @@ TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolid
     lamp->direction = direction;
     view->perspective = false;
     view->forward = talus_f3_scale(-1.0f, direction);
-    view->right = talus_f3_unit(cross(aside, view->forward));
-    view->down = cross(view->forward, view->right);
+    view->right = talus_f3_unit(talus_f3_cross(aside, view->forward));
+    view->down = talus_f3_cross(view->forward, view->right);
     float wide = fmaxf(reach(half, view->right), reach(half, view->down));
     lamp->texel = 2.0f * wide / (float)(size - 4);
     lamp->middle = 2.0f * sqrtf(talus_f3_dot(half, half));

@@ -22,11 +22,6 @@ typedef struct Seen {
     float x0, x1, y0, y1;
 } Seen;
 
-static TalusF3 cross(TalusF3 a, TalusF3 b)
-{
-    return talus_f3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
 static bool see(const TalusPane *pane, const TalusView *view, Seen *out)
 {
     TalusF3 q[3];
@@ -43,7 +38,7 @@ static bool see(const TalusPane *pane, const TalusView *view, Seen *out)
         out->y0 = fminf(out->y0, out->y[k]);
         out->y1 = fmaxf(out->y1, out->y[k]);
     }
-    out->normal = cross(talus_f3_sub(q[1], q[0]), talus_f3_sub(q[2], q[0]));
+    out->normal = talus_f3_cross(talus_f3_sub(q[1], q[0]), talus_f3_sub(q[2], q[0]));
     out->offset = talus_f3_dot(out->normal, q[0]);
     return true;
 }

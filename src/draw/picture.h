@@ -26,6 +26,7 @@ typedef struct TalusPicture {
     double fair_low[3], fair_high[3]; /* moving bodies whose middle is beyond do not count */
     TalusVec3 origin;
     TalusSolids bodies, chains;
+    bool fixed_solid; /* fixed bodies with an inside are solids; else panes */
     double low, high; /* of the scale */
     TalusPane *pane;
     TalusLine *line;
@@ -39,6 +40,10 @@ typedef struct TalusPicture {
 /* What a body covers: half extents about a middle, both in the world frame; false for planes. */
 bool talus_body_extent(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row,
                        TalusVec3 *middle, TalusVec3 *extent);
+
+/* Whether fixed spheres, boxes and cylinders are solids: where they are shown, and where they are
+ * too many to be glass. */
+bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
 /* Each fills its part; the order matters. */
 void talus_picture_frame(TalusPicture *picture);            /* camera.c: up, bounds, origin */

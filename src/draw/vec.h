@@ -46,6 +46,11 @@ static inline float talus_f3_dot(TalusF3 a, TalusF3 b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
+static inline TalusF3 talus_f3_cross(TalusF3 a, TalusF3 b)
+{
+    return talus_f3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
 static inline TalusF3 talus_f3_unit(TalusF3 a)
 {
     return talus_f3_scale(1.0f / sqrtf(talus_f3_dot(a, a)), a);

@@ -190,10 +190,11 @@ static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size
     return TALUS_OK;
 }
 
-static TalusStatus read_open_file(int fd, const char *path, size_t limit, char **bytes,
-                                  size_t *size)
+TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **bytes, size_t *size)
 {
     struct stat about;
+    *bytes = NULL;
+    *size = 0;
     if (fstat(fd, &about) != 0)
         return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
     if (!S_ISREG(about.st_mode))
@@ -219,7 +220,7 @@ TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    TalusStatus status = read_open_file(fd, path, limit, bytes, size);
+    TalusStatus status = talus_read_open_file(fd, path, limit, bytes, size);
     close(fd);
     return status;
 }

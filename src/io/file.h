@@ -33,6 +33,9 @@ TalusStatus talus_sync_path(const char *path);
 
 /* A regular file of at most `limit` bytes, with a NUL after its last byte; free with talus_release. */
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);
+/* The same of a descriptor that the caller has opened; `path` is for the message. */
+TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **bytes,
+                                 size_t *size);
 
 /* Creates the directory and those above it; an existing one is fine. */
 TalusStatus talus_make_directory(const char *path);

@@ -8,9 +8,9 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/formats.h"
+#include "io/frame_files.h"
 #include "io/frames.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,24 +42,13 @@ struct TalusOutput {
 
 /* ---- files of an earlier run ---- */
 
-static TalusStatus remove_file(const char *dir, const char *name)
-{
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", dir, name));
-    TalusStatus status = TALUS_OK;
-    if (unlink(path) != 0 && errno != ENOENT)
-        status = talus_fail(TALUS_ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
-    talus_release(path);
-    return status;
-}
-
 /* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
 static TalusStatus remove_old_run(const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
                                         "steps.csv", "probes.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        TALUS_TRY(remove_file(dir, names[i]));
+        TALUS_TRY(talus_remove_file(dir, names[i]));
     return talus_format_remove_all(dir);
 }
 
