@@ -134,7 +134,14 @@ until=$(awk -F, 'END { printf "%.2f", $1 + 0.1 }' killed/steps.csv)
 [ "$(hash_of killed.json)" = "$(hash_of whole.json)" ] || fail "another hash after a kill"
 cmp killed/frames.talus whole/frames.talus || fail "other frames after a kill"
 
-# ---- a run that fails says so ----
+# ---- a run that fails says so; where a step fails, its files are those of a run that has ended ----
+"$TALUS" run box-stack --set 'bodies[1].at=[0,0,1]' --solver cpg --until 1 --out late --quiet 2>err
+[ $? -eq 1 ] || fail "a solver that does not take a later step: $(cat err)"
+contains err "the state before that step is in late"
+state_is late failed || fail "state: $(value late state)"
+contains late/run.json "takes problems without friction"
+"$TALUS" info late >said || fail "info of a failed run: $(cat said)"
+grep -q "complete *yes" said || fail "frames of a failed run: $(cat said)"
 if [ -z "${TALUS_SANITIZE:-}" ]; then # a sanitizer's own files could exceed the limit
     (
         trap '' XFSZ

@@ -147,7 +147,7 @@ TEST(many_rows_are_found_by_their_marks)
     close(fd);
 }
 
-/* No memory is spent on a line without an end, and it is not read again and again. */
+/* No memory is spent on a line without an end. Where it is cut off again, reading goes on. */
 TEST(an_endless_line_ends_the_table)
 {
     Steps steps = {0};
@@ -159,10 +159,29 @@ TEST(an_endless_line_ends_the_table)
     CHECK(write(fd, "\n2\n", 3) == 3);
     CHECK_OK(steps_refresh(&steps, fd, &anew));
     CHECK_INT(steps.rows, 1);
-    CHECK(steps.broken);
     CHECK_OK(steps_refresh(&steps, fd, &anew));
     CHECK_INT(steps.rows, 1);
+    CHECK(ftruncate(fd, 7) == 0 && pwrite(fd, "2\n", 2, 7) == 2);
+    CHECK_OK(steps_refresh(&steps, fd, &anew));
+    CHECK_INT(steps.rows, 2);
     CHECK(!anew);
+    steps_clear(&steps);
+    close(fd);
+}
+
+TEST(an_endless_header_is_not_for_ever)
+{
+    Steps steps = {0};
+    bool anew = false;
+    static char bytes[2 * STEPS_LINE_MAX];
+    memset(bytes, 't', sizeof bytes);
+    int fd = table_of(bytes, sizeof bytes);
+    CHECK_OK(steps_refresh(&steps, fd, &anew));
+    CHECK_INT(steps.rows, 0);
+    close(fd);
+    fd = table_of(TABLE, strlen(TABLE));
+    CHECK_OK(steps_refresh(&steps, fd, &anew));
+    CHECK_INT(steps.rows, 4);
     steps_clear(&steps);
     close(fd);
 }
@@ -174,5 +193,6 @@ int main(void)
     RUN(another_table_is_noticed);
     RUN(many_rows_are_found_by_their_marks);
     RUN(an_endless_line_ends_the_table);
+    RUN(an_endless_header_is_not_for_ever);
     return talus_test_result();
 }

@@ -16,6 +16,7 @@ static const double look_interval = 0.1, tell_interval = 0.5; /* seconds */
 
 int control_open(Control *control, const char *dir)
 {
+    char word[32];
     *control = (Control){.lock = -1};
     if (talus_make_directory(dir) != TALUS_OK)
         return cli_fail_library();
@@ -30,14 +31,13 @@ int control_open(Control *control, const char *dir)
         break;
     case RUN_LOCKED: break;
     }
+    run_control_take(dir, word, sizeof word); /* from before: not for this run */
     return CLI_OK;
 }
 
 void control_begin(Control *control, const Run *run)
 {
-    char word[32];
     control->dir = run->dir;
-    run_control_take(control->dir, word, sizeof word);
     control_tell(control, run, "running", "");
 }
 

@@ -21,6 +21,9 @@
 
 enum { VERSION = 1, STATE_LIMIT = 1 << 16, LOCK_TRIES = 20 };
 
+/* A link is not followed, and a named pipe is not waited for. */
+#define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
 static const char *const states[] = {"running", "paused", "finished", "stopped", "failed"};
 
 static void join(char path[CLI_PATH_MAX], const char *dir, const char *name)
@@ -52,17 +55,16 @@ RunLock run_lock_take(const char *dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* Where locks do not work, `otherwise` is the answer. Readers share the lock, so two of them never take
- * each other for a run. */
-static bool lock_held(const char *dir, bool otherwise)
+/* Where locks do not work a run that says it runs is taken to do so. Readers share the lock, so two of them
+ * never take each other for a run. */
+static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];
     join(path, dir, "run.lock");
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(at, path, READ_FLAGS);
     if (fd < 0)
-        return errno != ENOENT && otherwise;
-    bool free = flock(fd, LOCK_SH | LOCK_NB) == 0;
-    bool held = !free && (errno == EWOULDBLOCK || otherwise);
+        return errno != ENOENT;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0;
     close(fd);
     return held;
 }
@@ -127,36 +129,61 @@ static bool take_state(const TalusJson *root, const char *path, RunState *state)
     return true;
 }
 
-bool run_state_read(const char *dir, RunState *state)
+static bool read_state(int at, const char *dir, RunState *state)
 {
-    char path[CLI_PATH_MAX], *text = NULL;
+    char path[CLI_PATH_MAX], *text;
     size_t size;
     TalusArena arena = {0};
     TalusJson *root;
     bool known;
     join(path, dir, "run.json");
-    if (access(path, F_OK) != 0)
+    int fd = openat(at, path, READ_FLAGS);
+    if (fd < 0 && errno == ENOENT)
         return unknown(state, "%s: there is none, so no state of the run is known", path);
-    if (talus_read_file(path, STATE_LIMIT, &text, &size) != TALUS_OK ||
+    if (fd < 0)
+        return unknown(state, "%s: cannot open: %s", path, strerror(errno));
+    if (talus_read_open_file(fd, path, STATE_LIMIT, &text, &size) != TALUS_OK ||
         talus_json_parse(&arena, text, size, path, true, &root) != TALUS_OK)
         known = unknown(state, "%s", talus_error());
     else
         known = take_state(root, path, state);
     talus_arena_clear(&arena);
     talus_release(text);
-    if (!known)
-        return false;
-    bool goes_on = strcmp(state->state, "running") == 0 || strcmp(state->state, "paused") == 0;
-    state->alive = goes_on && lock_held(dir, true);
-    if (goes_on && !state->alive)
-        state->state = "died";
+    close(fd);
+    return known;
+}
+
+/* A run says how it ended before it gives up its lock. Where the lock is free, what it says now is its last
+ * word: it may have ended since it was asked first. */
+static bool read_living(int at, const char *dir, RunState *state)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!read_state(at, dir, state))
+            return false;
+        if (strcmp(state->state, "running") != 0 && strcmp(state->state, "paused") != 0)
+            return true;
+        state->alive = lock_held(at, dir);
+        if (state->alive)
+            return true;
+    }
+    state->state = "died";
     return true;
+}
+
+bool run_state_read(const char *dir, RunState *state)
+{
+    return read_living(AT_FDCWD, dir, state);
+}
+
+bool run_state_read_at(int dir, RunState *state)
+{
+    return read_living(dir, ".", state);
 }
 
 /* ---- writing ---- */
 
-/* Writes `text` to DIR/NAME in one piece. */
-static bool replace(const char *dir, const char *name, const char *text, size_t size)
+/* Writes `text` to DIR/NAME in one piece; false with errno. */
+static bool replace(int at, const char *dir, const char *name, const char *text, size_t size)
 {
     char path[CLI_PATH_MAX], beside[CLI_PATH_MAX];
     join(path, dir, name);
@@ -164,7 +191,8 @@ static bool replace(const char *dir, const char *name, const char *text, size_t 
         errno = ENAMETOOLONG;
         return false;
     }
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                    0666);
     if (fd < 0)
         return false;
     ssize_t n = write(fd, text, size);
@@ -172,10 +200,10 @@ static bool replace(const char *dir, const char *name, const char *text, size_t 
         errno = ENOSPC;
     int error = n == (ssize_t)size ? 0 : errno;
     close(fd);
-    if (!error && rename(beside, path) == 0)
+    if (!error && renameat(at, beside, at, path) == 0)
         return true;
     error = error ? error : errno;
-    unlink(beside);
+    unlinkat(at, beside, 0);
     errno = error;
     return false;
 }
@@ -213,19 +241,16 @@ bool run_state_write(const char *dir, const RunState *state)
     json_text(&json, "message", state->message);
     json_close_object(&json);
     json_finish(&json);
-    return replace(dir, "run.json", text.bytes, text.size);
+    return replace(AT_FDCWD, dir, "run.json", text.bytes, text.size);
 }
 
 /* ---- control ---- */
 
-bool run_control_write(const char *dir, const char *word, char *error)
+bool run_control_write(int dir, const char *word)
 {
     char line[16];
     int size = snprintf(line, sizeof line, "%s\n", word);
-    if (replace(dir, "control", line, (size_t)size))
-        return true;
-    snprintf(error, RUN_TEXT_MAX, "%s/control: cannot write: %s", dir, strerror(errno));
-    return false;
+    return replace(dir, ".", "control", line, (size_t)size);
 }
 
 /* Renamed first: a word that is written meanwhile is another file. One that is still empty is left for
@@ -240,7 +265,7 @@ bool run_control_take(const char *dir, char *word, int size)
     join(taken, dir, "control.taken");
     if (rename(path, taken) != 0)
         return false;
-    int fd = open(taken, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = open(taken, READ_FLAGS);
     ssize_t n = fd >= 0 ? read(fd, word, (size_t)size - 1) : 0;
     if (fd >= 0)
         close(fd);

@@ -27,6 +27,8 @@ typedef struct RunState {
 
 /* False where the state is "unknown". */
 bool run_state_read(const char *dir, RunState *state);
+/* The same of a directory that is open: no link is followed and no other directory can be read. */
+bool run_state_read_at(int dir, RunState *state);
 /* Beside the file, then renamed: a reader never meets half of it. Not brought to the disk: after a
  * crash of the machine nothing runs anyway. */
 bool run_state_write(const char *dir, const RunState *state);
@@ -36,9 +38,9 @@ bool run_state_write(const char *dir, const RunState *state);
 #define RUN_GO_ON "run"
 #define RUN_STOP "stop"
 
-/* Puts a word there for the run to take; one that was not taken yet is replaced. False with a message in
- * `error` (RUN_TEXT_MAX bytes). */
-bool run_control_write(const char *dir, const char *word, char *error);
+/* Puts a word into the open directory for the run to take; one that was not taken yet is replaced. False
+ * with errno. */
+bool run_control_write(int dir, const char *word);
 /* Takes a word away and copies it; false if there is none. */
 bool run_control_take(const char *dir, char *word, int size);
 

@@ -246,7 +246,7 @@ static TalusStatus read_steps(Export *x, const RunPlace *place)
     if (place->alone)
         return TALUS_OK;
     TALUS_TRY(talus_path(&path, "%s/steps.csv", place->dir));
-    x->steps_fd = open(path, O_RDONLY | O_CLOEXEC);
+    x->steps_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     talus_release(path);
     return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
 }
@@ -299,10 +299,22 @@ static TalusStatus write_thinned_page(Export *x)
     return status;
 }
 
+/* The frames are the run itself: a page must not take their place. */
+static TalusStatus spare_frames(const Export *x)
+{
+    struct stat frames, output;
+    if (stat(x->path, &frames) == 0 && stat(x->options->output, &output) == 0 &&
+        frames.st_dev == output.st_dev && frames.st_ino == output.st_ino)
+        return talus_fail(TALUS_ERR_ARGUMENT, "-o %s: these are the frames of the run",
+                          x->options->output);
+    return TALUS_OK;
+}
+
 static TalusStatus write_page(Export *x, const RunPlace *place)
 {
     TALUS_TRY(talus_path(&x->path, "%s/%s", place->dir, place->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
+    TALUS_TRY(spare_frames(x));
     TALUS_TRY(choose_frames(x));
     TALUS_TRY(read_steps(x, place));
     describe_run(x, place);

@@ -275,7 +275,24 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
     return save_if_due(session);
 }
 
-/* The state is that before the failed step, so it is worth keeping. */
+/* The index of the frames comes after the last checkpoint, which promises only the frames. */
+static int close_output(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    if (session->saved_time != talus_world_time(run->world))
+        code = save(session);
+    double begun = talus_now();
+    if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
+        code = fail(session);
+    else if (code != CLI_OK)
+        talus_output_abandon(session->output);
+    session->output = NULL;
+    run->clock.output += talus_now() - begun;
+    return code;
+}
+
+/* The state is that before the failed step, so it is worth keeping, and the frames are all there are. */
 static int step_failed(Session *session)
 {
     Run *run = &session->run;
@@ -283,7 +300,7 @@ static int step_failed(Session *session)
     snprintf(session->failure, sizeof session->failure, "at t = %g s: %s",
              talus_world_time(run->world), talus_error());
     cli_fail("%s", session->failure);
-    if (session->output && save(session) == CLI_OK)
+    if (session->output && close_output(session) == CLI_OK)
         cli_fail("the state before that step is in %s", run->dir);
     return CLI_FAILED;
 }
@@ -352,23 +369,6 @@ static int step_on(Session *session)
     while (code == CLI_OK && !asked_to_stop(session) &&
            talus_world_steps(run->world) < run->last_step)
         code = session->control.pause ? wait_in_pause(session) : step_once(session);
-    return code;
-}
-
-/* The index of the frames comes after the last checkpoint, which promises only the frames. */
-static int close_output(Session *session)
-{
-    Run *run = &session->run;
-    int code = CLI_OK;
-    if (session->saved_time != talus_world_time(run->world))
-        code = save(session);
-    double begun = talus_now();
-    if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
-        code = fail(session);
-    else if (code != CLI_OK)
-        talus_output_abandon(session->output);
-    session->output = NULL;
-    run->clock.output += talus_now() - begun;
     return code;
 }
 

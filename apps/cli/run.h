@@ -73,9 +73,10 @@ typedef struct Control {
     double told_active, rate; /* seconds spent on steps when told_step was told; steps per second */
 } Control;
 
-/* Creates `dir` where there is none, and makes it this process's. Returns the exit code. */
+/* Creates `dir` where there is none, and makes it this process's; a word from before is dropped. Returns
+ * the exit code. */
 int control_open(Control *control, const char *dir);
-/* The run says that it runs; a word from before is not for it. */
+/* The run says that it runs. */
 void control_begin(Control *control, const Run *run);
 /* Rewrites run.json. */
 void control_tell(Control *control, const Run *run, const char *state, const char *message);

@@ -42,7 +42,7 @@ static const double request_seconds = 5.0;
 struct Server {
     struct mg_context *context;
     ServeFiles *files;
-    atomic_int port; /* known only after the first threads are there */
+    atomic_int port; /* a free one is known only after the first threads are there */
     char token[SERVE_TOKEN_LENGTH + 1];
 };
 
@@ -422,9 +422,12 @@ static TalusStatus listen_on(Server *server, int port)
     struct mg_callbacks callbacks = {
         .begin_request = begin_request, .http_error = http_error, .log_message = log_nothing};
     struct mg_server_port found;
+    server->port = port;
     mg_init_library(0);
     server->context = mg_start(&callbacks, server, options);
     if (!server->context || mg_get_server_ports(server->context, 1, &found) != 1) {
+        if (server->context)
+            mg_stop(server->context);
         mg_exit_library();
         return talus_fail(TALUS_ERR_IO,
                           "cannot listen on 127.0.0.1:%d; another program may have that port, and "

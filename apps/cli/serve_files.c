@@ -173,14 +173,10 @@ static void look_at_head(ServeFiles *files)
 
 /* ---- a look at everything; the lock is held ---- */
 
-/* run.json is not read through a link either: dir.h opens it by its path. */
 static bool read_state(ServeFiles *files, RunState *run)
 {
-    struct stat about;
     *run = (RunState){.state = "unknown", .until = NAN, .every = NAN};
-    return !files->place.alone &&
-           fstatat(files->dir, "run.json", &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(about.st_mode) && run_state_read(files->place.dir, run);
+    return !files->place.alone && run_state_read_at(files->dir, run);
 }
 
 /* The state is looked at first: what a run has written by the time it says that it has finished is then
@@ -375,14 +371,14 @@ TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json)
 TalusStatus serve_files_control(ServeFiles *files, const char *word)
 {
     RunState run;
-    char error[RUN_TEXT_MAX];
     pthread_mutex_lock(&files->lock);
     reopen_directory(files);
     TalusStatus status = TALUS_OK;
     if (!read_state(files, &run) || !run.alive)
         status = talus_fail(TALUS_ERR_ARGUMENT, "no run is at work that could be told to %s", word);
-    else if (!run_control_write(files->place.dir, word, error))
-        status = talus_fail(TALUS_ERR_IO, "%s", error);
+    else if (!run_control_write(files->dir, word))
+        status = talus_fail(TALUS_ERR_IO, "%s/control: cannot write: %s", files->place.dir,
+                            strerror(errno));
     pthread_mutex_unlock(&files->lock);
     return status;
 }

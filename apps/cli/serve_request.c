@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { HTTP_PORT = 80 };
+
 static const struct {
     const char *path;
     bool post;
@@ -50,7 +52,7 @@ static bool too_large(const ServeRequest *request)
 }
 
 /* Whether `text` is `prefix` with one of this server's names. A page of another site whose name was made
- * to mean 127.0.0.1 comes with that name here. */
+ * to mean 127.0.0.1 comes with that name here. Browsers leave out the port that http has anyway. */
 static bool is_own_name(const char *text, const char *prefix, int port)
 {
     static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -58,6 +60,9 @@ static bool is_own_name(const char *text, const char *prefix, int port)
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         snprintf(own, sizeof own, "%s%s:%d", prefix, hosts[i], port);
         if (strcasecmp(text, own) == 0)
+            return true;
+        snprintf(own, sizeof own, "%s%s", prefix, hosts[i]);
+        if (port == HTTP_PORT && strcasecmp(text, own) == 0)
             return true;
     }
     return false;

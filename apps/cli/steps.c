@@ -29,7 +29,6 @@ typedef struct Lines {
     int fd;
     uint64_t at; /* of the next line in the file */
     size_t next, used;
-    bool too_long;
     int error;
     const char *line;
     size_t length; /* without its end */
@@ -41,21 +40,18 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
     lines->fd = fd;
     lines->at = at;
     lines->next = lines->used = 0;
-    lines->too_long = false;
     lines->error = 0;
 }
 
-/* Moves the rest to the front and reads on; false at the end of what there is. */
+/* Moves the rest to the front and reads on; false at the end of what there is, and of what is a line. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;
     memmove(lines->buffer, lines->buffer + lines->next, rest);
     lines->next = 0;
     lines->used = rest;
-    if (rest > STEPS_LINE_MAX) {
-        lines->too_long = true;
+    if (rest > STEPS_LINE_MAX)
         return false;
-    }
     ssize_t n;
     do
         n = pread(lines->fd, lines->buffer + rest, sizeof lines->buffer - rest,
@@ -75,8 +71,7 @@ static bool lines_next(Lines *lines)
         if (end) {
             lines->line = start;
             lines->length = (size_t)(end - start);
-            lines->too_long = lines->length > STEPS_LINE_MAX;
-            if (lines->too_long)
+            if (lines->length > STEPS_LINE_MAX)
                 return false;
             lines->next += lines->length + 1;
             lines->at += lines->length + 1;
@@ -192,7 +187,6 @@ static TalusStatus read_rows(Steps *steps, int fd, Lines *lines)
         steps->last_start = start;
         steps->check = talus_hash(TALUS_HASH_SEED, lines->line, lines->length);
     }
-    steps->broken = lines->too_long;
     if (lines->error)
         return talus_fail(TALUS_ERR_IO, "steps.csv: cannot read: %s", strerror(lines->error));
     return TALUS_OK;
@@ -211,7 +205,7 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
     }
     steps->device = (uint64_t)about.st_dev;
     steps->inode = (uint64_t)about.st_ino;
-    TalusStatus status = steps->broken ? TALUS_OK : read_rows(steps, fd, lines);
+    TalusStatus status = read_rows(steps, fd, lines);
     talus_release(lines);
     return status;
 }

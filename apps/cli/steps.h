@@ -2,7 +2,8 @@
  *
  * Only where rows begin is kept, one place in STEPS_MARK rows; values are read when they are asked
  * for. Columns are found by their names in the header, so older and newer tables are read alike, and
- * one that is missing reads as not a number. A last row without its end is not there yet. */
+ * one that is missing reads as not a number. A last row without its end is not there yet, and
+ * nothing is read after a line of more than STEPS_LINE_MAX bytes. */
 #ifndef TALUS_CLI_STEPS_H
 #define TALUS_CLI_STEPS_H
 
@@ -19,8 +20,7 @@ typedef struct Steps {
     uint64_t end;               /* of the last whole row */
     uint64_t device, inode;     /* of the file */
     uint64_t last_start, check; /* where the last row begins, and a hash of it */
-    bool broken;    /* a line of more than STEPS_LINE_MAX bytes: nothing is read after it */
-    uint64_t *mark; /* where rows 0, STEPS_MARK, 2 STEPS_MARK, ... begin */
+    uint64_t *mark;             /* where rows 0, STEPS_MARK, 2 STEPS_MARK, ... begin */
     size_t mark_capacity;
 } Steps;
 

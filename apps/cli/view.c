@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct Options {
     int port;
@@ -18,22 +19,38 @@ static const CliOption options[] = {
     {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
 };
 
-/* The browser gets the address alone, and signals as this program was given them. */
+/* The browser gets the address alone, and signals as this program was given them. What it says is no answer
+ * of this program's. */
 static void open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
     char program[] = "xdg-open", url[64];
     snprintf(url, sizeof url, "%s", address);
     char *words[] = {program, url, NULL};
+    posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
+    sigset_t pipes;
     pid_t process;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
     posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&how, mask);
-    if (posix_spawnp(&process, program, NULL, &how, words, environ) != 0)
+    posix_spawnattr_setsigdefault(&how, &pipes);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0)
         cli_fail("xdg-open is not there to open a browser (Debian: xdg-utils); the address is %s",
                  url);
+    posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
+}
+
+/* nohup(1) asks to outlive the terminal. */
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 /* Until a signal; it goes to this thread alone, since all others have it blocked. */
@@ -46,7 +63,8 @@ static int serve(ServeFiles *files, const char *operand, const Options *o)
     sigemptyset(&stop);
     sigaddset(&stop, SIGINT);
     sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGHUP);
+    if (!is_ignored(SIGHUP))
+        sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
     if (serve_start(files, o->port, &server) != TALUS_OK)

@@ -62,11 +62,6 @@ uint64_t viewer_page_size(uint64_t run_bytes, uint64_t frame_bytes)
 
 /* ---- the file ---- */
 
-static void put_to_file(void *user, const char *bytes, size_t size)
-{
-    talus_file_put(user, bytes, size);
-}
-
 static TalusStatus copy_frames(TalusFile *file, int fd, const char *frames, uint64_t bytes)
 {
     char *buffer;
@@ -97,7 +92,7 @@ static TalusStatus put_page(TalusFile *file, const ViewerRun *run, const char *f
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", frames, strerror(errno));
     JsonOut json;
     talus_file_put(file, page_viewer[0].bytes, page_viewer[0].size);
-    json_start(&json, put_to_file, file);
+    json_start(&json, page_to_file, file);
     TalusStatus status = viewer_run_json(run, &json);
     json_finish(&json);
     talus_file_put(file, page_viewer[1].bytes, page_viewer[1].size);

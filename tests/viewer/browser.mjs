@@ -33,6 +33,7 @@ async function picture(browser) {
   const view = await open(browser), { p } = view;
   await visit(view, "pages/heap.html");
   equal("title", [await p.title(), await p.locator("h1").textContent()], ["Heap", "Heap"]);
+  equal("the head counts what moves", await p.locator(".facts").textContent(), `${BODIES - 2} bodies, 600 contacts`);
   equal("drawn", [await talus(p, "count"), await talus(p, "frames"), (await talus(p, "drawn")).spheres, (await talus(p, "drawn")).bodies], [BODIES, FRAMES, SPHERES, BODIES]);
   const first = await pixels(p);
   check("something is in the picture", first.inked > 0.05, first.inked);
@@ -47,6 +48,13 @@ async function picture(browser) {
   check("scrubbing changes the picture", later.hash !== start.hash);
   await p.evaluate(() => talus.set({ colour: "speed" }));
   await p.waitForFunction(() => location.hash.includes("t=0.6"));
+
+  // The steady scale is that of the run from the start, wherever one is: by frame 5, the fastest of the nine that are looked at.
+  const steady = { low: 0, high: 3, log: false };
+  for (const time of [0, 0.4, 2]) equal(`steady scale at ${time} s`, await p.evaluate((t) => talus.seek(t).then(() => talus.scale), time), steady);
+  await p.evaluate(() => talus.set({ scaling: "frame" }));
+  check("a frame's own scale", (await talus(p, "scale")).high < 1, await talus(p, "scale"));
+  await p.evaluate(() => (talus.set({ scaling: "steady" }), talus.seek(0.6)));
 
   // Colours: numbers of the legend, pixels.
   const legend = () => p.locator(".legend").textContent();
@@ -154,6 +162,13 @@ async function keys(browser) {
   await p.locator(".slider input").focus();
   await press("ArrowRight");
   await at(1);
+  await p.getByLabel("Where the plane cuts").focus();
+  await press("ArrowRight");
+  equal("a slider keeps its arrows", [await talus(p, "frame"), (await talus(p, "state")).clip.at], [1, 0.505]);
+  await press("Space");
+  equal("and leaves the space bar", await talus(p, "playing"), true);
+  await press("Space");
+  await p.evaluate(() => talus.seek(0.05));
 
   // Playing ends at the end; every frame is shown on the way.
   await p.evaluate(() => talus.set({ speed: 0 }));
@@ -201,10 +216,10 @@ async function files(browser) {
   await visit(view, "pages/heap.html", "#panel=1&t=0.2");
   const png = await saved(p, () => p.getByRole("button", { name: "Picture" }).click());
   equal("a picture", [png.name, png.bytes.subarray(1, 4).toString("latin1"), png.bytes.length > 5000], ["heap-0.200s.png", "PNG", true]);
-  await p.evaluate(() => (talus.set({ speed: 10 }), talus.seek(1)));
+  await p.evaluate(() => (talus.set({ speed: 10, loop: true }), talus.seek(1)));
   const film = await saved(p, () => p.getByRole("button", { name: "Record" }).click());
   equal("a film", [film.name, film.bytes.readUInt32BE(0).toString(16), film.bytes.length > 1000], ["heap.webm", "1a45dfa3", true]);
-  equal("at its end", await talus(p, "frame"), FRAMES - 1);
+  equal("at its end, although it plays in a loop", [await talus(p, "frame"), (await talus(p, "state")).loop], [FRAMES - 1, true]);
   equal("files: console, exceptions, requests", view.heard, []);
   await view.close();
 }
@@ -223,6 +238,15 @@ async function odd(browser) {
   await visit(view, "pages/single.html");
   equal("single: texts are texts", [await p.title() !== "owned", await p.locator("main b:not(.key b)").count(), await p.locator("h1").textContent().then((t) => t.startsWith("</script>"))], [true, 0, true]);
   equal("single: a run that died", await p.locator(".badge").textContent(), "died");
+  await p.evaluate(() => talus.set({ panel: true }));
+  await p.getByRole("button", { name: "Record" }).click();
+  check("single: nothing to record", (await p.locator(".notice").textContent()).includes("one frame"));
+  await visit(view, "pages/copy.html");
+  equal("copy: of a run that goes on", [await talus(p, "following"), await talus(p, "frame"), await p.getByLabel("follow").isVisible(), await p.locator(".top .message").textContent().then((t) => t.includes("still going on"))], [false, 0, false, true]);
+  await visit(view, "pages/damaged.html");
+  check("damaged: says which frame", (await p.locator(".notice").textContent()).startsWith("Frame 1 could not be loaded"));
+  await p.keyboard.press("ArrowRight");
+  await p.waitForFunction(() => talus.frame === 1);
   await visit(view, "pages/torn.html");
   equal("torn: what is whole", await talus(p, "frames"), 4);
   await visit(view, "pages/empty.html");
@@ -247,6 +271,7 @@ async function written(browser) {
   equal("exported: bodies, frames", [await talus(p, "count"), await talus(p, "frames")], [Number(exportedBodies), Number(exportedFrames)]);
   check("exported: something is in the picture", (await pixels(p)).inked > 0.05);
   check("exported: plots", (await p.locator(".chart:visible canvas").count()) >= 3);
+  check("exported: the residual's tolerance", Number(await p.locator(".chart .key:visible", { hasText: "tolerance" }).locator("b").textContent()) > 0);
   const first = (await pixels(p)).hash;
   await p.keyboard.press("End");
   await p.waitForFunction((n) => talus.frame === n - 1, Number(exportedFrames));

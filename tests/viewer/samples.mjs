@@ -156,6 +156,8 @@ export const samples = {
   lean: () => { const { head, frames } = heap({ spheres: SPHERES, frames: 3, detail: "lean" }); return [run("Lean", { note: "every 4th frame, to stay within 64 MB" }), framesFile(head, frames)]; },
   single: () => { const { head, frames } = heap({ spheres: 20, frames: 1, title: hostile }); return [run(hostile, { steps: null, state: "died" }), framesFile(head, frames)]; },
   torn: () => { const { head, frames } = heap({ spheres: 50, frames: 5 }); const file = framesFile(head, frames); return [run("Torn", { state: "died" }), file.subarray(0, file.length - 100)]; },
+  copy: () => { const { head, frames } = heap({ spheres: 20, frames: 3 }); return [run("Copy", { state: "running" }), framesFile(head, frames)]; },
+  damaged: () => { const { head, frames } = heap({ spheres: 20, frames: 3 }); const file = framesFile(head, frames); file[file.indexOf("TCHKFRAM") + 100] ^= 1; return [run("Damaged"), file]; },
   empty: () => [run("Empty", { steps: null }), Buffer.alloc(0)],
 };
 
