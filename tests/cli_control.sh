@@ -153,6 +153,14 @@ if [ -z "${TALUS_SANITIZE:-}" ]; then # a sanitizer's own files could exceed the
     contains failed/run.json "cannot write: File too large"
 fi
 
+# ---- a resume that cannot begin changes nothing ----
+find whole -type f -exec cksum {} + | sort >before
+"$TALUS" run --resume whole --until 1e-9 >said 2>err && fail "an end before the checkpoint was taken"
+contains err "whole: its checkpoint is at t = "
+contains err "--until moves the end"
+find whole -type f -exec cksum {} + | sort >after
+cmp before after || fail "a refused resume changed the run"
+
 # ---- run.json that is not there or not sound ----
 rm whole/run.json
 "$TALUS" info whole >said || fail "info without run.json: $(cat said)"

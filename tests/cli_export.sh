@@ -72,7 +72,7 @@ refused 1 "nowhere: No such file or directory" nowhere -o x.html
 refused 2 "expected -o FILE" run
 refused 2 "expected a number above 0" run -o x.html --limit 0
 refused 1 "no/such/dir/x.html" run -o no/such/dir/x.html
-refused 1 "these are the frames of the run" run -o ./run/frames.talus
+refused 2 "expected a name that ends in .html" run -o ./run/frames.talus
 [ "$(frame_count run/frames.talus)" = 101 ] || fail "a page took the place of the frames"
 [ -e x.html ] && fail "a page was left behind"
 

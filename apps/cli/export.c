@@ -299,22 +299,10 @@ static TalusStatus write_thinned_page(Export *x)
     return status;
 }
 
-/* The frames are the run itself: a page must not take their place. */
-static TalusStatus spare_frames(const Export *x)
-{
-    struct stat frames, output;
-    if (stat(x->path, &frames) == 0 && stat(x->options->output, &output) == 0 &&
-        frames.st_dev == output.st_dev && frames.st_ino == output.st_ino)
-        return talus_fail(TALUS_ERR_ARGUMENT, "-o %s: these are the frames of the run",
-                          x->options->output);
-    return TALUS_OK;
-}
-
 static TalusStatus write_page(Export *x, const RunPlace *place)
 {
     TALUS_TRY(talus_path(&x->path, "%s/%s", place->dir, place->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
-    TALUS_TRY(spare_frames(x));
     TALUS_TRY(choose_frames(x));
     TALUS_TRY(read_steps(x, place));
     describe_run(x, place);
@@ -342,10 +330,21 @@ static int export_page(const RunPlace *place, const Options *o)
 
 /* ---- the command ---- */
 
+/* A page goes by a page's name, so that a slip does not put one over a run's own file. */
+static bool is_page_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
 static int check_options(const Options *o)
 {
     if (!o->output)
         return cli_usage(&cli_export, "expected -o FILE");
+    if (!o->to && !is_page_name(o->output))
+        return cli_usage(&cli_export,
+                         "-o %s: expected a name that ends in .html; --to KIND writes others",
+                         o->output);
     if (o->to && !isnan(o->limit))
         return cli_usage(&cli_export, "--limit: is for pages, and --to writes none");
     if (o->limit == 0.0)

@@ -105,7 +105,6 @@ static int open_output(Session *session, bool resume)
     const Run *run = &session->run;
     FrameKinds kinds;
     char scene[256];
-    control_begin(&session->control, run);
     if (!frame_kinds_split(run->settings.frames, &kinds))
         return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
     run_scene_name(run->settings.scene, scene, sizeof scene);
@@ -115,7 +114,10 @@ static int open_output(Session *session, bool resume)
                           .kind_count = kinds.count,
                           .resume = resume,
                           .time = talus_world_time(run->world)};
+    /* Only now does run.json change: a resume that cannot begin leaves what the run before said. */
     TalusStatus status = talus_output_open(run->dir, &def, &session->output);
+    if (status == TALUS_OK || !resume)
+        control_begin(&session->control, run);
     if (status == TALUS_OK && !resume)
         status = talus_output_frame(session->output, run->world);
     return status == TALUS_OK ? CLI_OK : fail(session);
@@ -211,6 +213,13 @@ static int open_resumed(Session *session)
         run->settings.until = o->until;
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
+    /* Going on from there would cut back what was written after the checkpoint, for nothing. */
+    if (cli_steps_until(run->settings.until, talus_world_step_length(run->world)) <
+        talus_world_steps(run->world))
+        return cli_fail(
+            "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
+            "the end",
+            run->dir, session->saved_time, run->settings.until);
     return open_output(session, true);
 }
 

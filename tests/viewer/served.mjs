@@ -105,9 +105,32 @@ async function live(browser) {
   await server.stop();
 }
 
+// Another run takes the place of one that is being played: nothing of the old one is left.
+async function replaced(browser) {
+  rmSync("other", { recursive: true, force: true });
+  const run = (...args) => start("run", ...args, "--threads", "1", "--out", "other", "--quiet").over;
+  await run("hourglass", "--set", "bodies=100", "--until", "0.4", "--every", "0.02");
+  const server = await serve("other"), view = await open(browser, { allowed: server.address }), { p } = view;
+  await view.visit(server.address);
+  const before = await p.evaluate(() => (talus.set({ loop: true, speed: 0.1 }), { camera: talus.camera, scale: talus.scale }));
+  await p.keyboard.press("Space");
+  equal("replaced: the new run", await run("dominoes", "--until", "0.3"), 0);
+  await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // look now
+  await p.waitForFunction(() => talus.status.until === 0.3 && document.querySelector("h1").textContent === "Dominoes" && talus.count === 31, null, { timeout: 30000 });
+  await p.keyboard.press("Space");
+  await p.evaluate(() => talus.seek(0));
+  await p.waitForFunction((high) => talus.scale.high < high, before.scale.high, { timeout: 30000 }).catch(() => {});
+  const after = await p.evaluate(() => ({ camera: talus.camera, scale: talus.scale, frames: talus.frames, empty: document.querySelector(".empty").hidden }));
+  check("replaced: scale, camera and frames are the new run's", after.scale.high < before.scale.high && after.camera[3] < before.camera[3] && after.empty, { before, after });
+  equal("replaced: console, exceptions, requests", [view.heard, await p.evaluate(() => document.documentElement.dataset.errors)], [[], undefined]);
+  await view.close();
+  await server.stop();
+}
+
 const browser = await launch(executablePath);
 try {
   await whole(browser);
+  await replaced(browser);
   await live(browser);
 } finally {
   await browser.close();
