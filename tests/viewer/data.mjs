@@ -6,8 +6,8 @@ import { deflateSync } from "node:zlib";
 import { load } from "./data_bundle.mjs";
 import { chunk, crc32, file, framePayload, HEAD, mixed, random, rawArray } from "./data_file.mjs";
 
-const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable } = await load(`
-  export * from "./data/file"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps";`);
+const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable, samples } = await load(`
+  export * from "./data/file"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps"; export { samples } from "./ui/steady";`);
 
 let failures = 0;
 function check(what, ok, seen = "") {
@@ -183,6 +183,22 @@ async function reading() {
   await refused("after that", () => other.load(0), /not among the 0/);
 }
 
+// Frames looked at for what holds for the whole run.
+async function looks() {
+  const frames = mixed(40), bytes = file(HEAD, frames), reads = [], store = storeOf(bytes, reads);
+  compare("a look in passing", await store.glance(20), frames[20], HEAD);
+  const frameReads = () => reads.filter(([offset]) => offset !== store.heads[0].offset).length;
+  equal("a look in passing: one request", frameReads(), 1);
+  await store.load(20);
+  equal("a look in passing: nothing is kept of it", frameReads(), 2);
+  const infos = (count, size) => Array.from({ length: count }, (_, k) => ({ offset: k * size, size, key: k % 16 === 0 }));
+  equal("looks at a short run", samples(infos(3, 100)), [0, 1, 2]);
+  equal("looks at a run", samples(infos(161, 100)), [0, 20, 40, 60, 80, 100, 120, 140, 160]);
+  equal("looks at large frames: key frames", samples(infos(161, 3e6)), [0, 16, 32, 48, 80, 96, 112, 128, 160]);
+  equal("looks at huge frames: few", samples(infos(161, 8e6)), [0, 48, 96, 160]);
+  equal("looks at nothing", samples([]), []);
+}
+
 async function pages() {
   const bytes = file(HEAD, mixed(2)), text = Buffer.from(bytes).toString("base64");
   for (const t of [text, text.replace(/(.{76})/g, "$1\n")]) check("base64", Buffer.compare(Buffer.from(await fromBase64(t)), Buffer.from(bytes)) === 0);
@@ -199,6 +215,7 @@ await sharing();
 await claims(await damage());
 await heads();
 await reading();
+await looks();
 await pages();
 console.log(failures ? `${failures} checks failed` : "data: all checks passed");
 process.exitCode = failures ? 1 : 0;

@@ -71,11 +71,13 @@ export interface Source {
   readonly title: string;
   readonly scene: string;
   readonly note: string;
+  readonly producer: string;             // the program that wrote the page
   readonly served: boolean;
   readonly frames: readonly FrameInfo[]; // grows while a run goes on
   readonly steps: Steps;                 // grows as well
   readonly status: Status;
   load(index: number): Promise<Frame>;   // decodes from the nearest key frame; recent frames are kept
+  glance(index: number): Promise<Frame>; // the same in passing: nothing is kept or read ahead for it
   onChange(listener: () => void): void;  // frames, steps or status have changed
   onTrouble(listener: (message: string | null) => void): void; // the server is gone; null: it is back
   control(action: "pause" | "run" | "stop"): Promise<void>;
@@ -101,6 +103,8 @@ export interface EngineStats { bodies: number; spheres: number; meshes: number; 
 // Draws frames into a canvas; knows nothing of time, sliders or files.
 export interface Engine {
   show(frame: Frame): void;
+  include(lo: Vec3, hi: Vec3): void;                  // a box of the scene that views shall hold beside the frame shown
+  forget(): void;                                     // the next frame is of another run: bounds anew, and the camera if nobody has moved it
   setColour(by: ColourBy, scale: Scale | null): void; // null: from the frame's own values
   readonly scale: Scale | null;                       // in use; null for categories
   setChains(on: boolean, threshold: number): void;    // threshold in multiples of the frame's mean chain force, >= 1
@@ -108,8 +112,8 @@ export interface Engine {
   setContainer(how: Container): void;
   setTheme(dark: boolean): void;
   setWhole(on: boolean): void;                        // motion in full resolution however long it takes: for films
-  view(name: ViewName): void;                         // "home" fits all
-  fit(): void;
+  view(name: ViewName): void;                         // holds the frame and what was included
+  fit(): void;                                        // the frame alone
   pick(x: number, y: number): Picked | null;          // CSS pixels within the canvas
   select(body: { index: number; generation: number } | null): void; // marked while it lives
   resize(): void;                                     // after the canvas has changed its size

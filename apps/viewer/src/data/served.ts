@@ -1,6 +1,7 @@
 // A run behind `talus view`: finished, or still going on.
 
 import type { Frame, FrameInfo, RunState, Source, Status } from "../types";
+import type { RunJson } from "./source";
 import { StepsTable, type StepsJson } from "./steps";
 import { Store } from "./store";
 
@@ -46,6 +47,7 @@ async function readRange(offset: number, size: number): Promise<Uint8Array> {
 export class ServedSource implements Source {
   readonly served = true;
   readonly note: string;
+  readonly producer: string;
   readonly steps = new StepsTable();
   title: string;
   scene: string;
@@ -61,10 +63,11 @@ export class ServedSource implements Source {
   #looking: Promise<void> | null = null;
   #again = false; // somebody wants another look as soon as this one is over
 
-  constructor(title: string, scene: string, note: string, token: string) {
+  constructor({ title, scene, note, producer }: RunJson, token: string) {
     this.title = title;
     this.scene = scene;
     this.note = note;
+    this.producer = producer;
     this.#token = token;
   }
 
@@ -88,6 +91,8 @@ export class ServedSource implements Source {
       throw error;
     }
   }
+
+  glance = (index: number) => this.#store.glance(index);
 
   onChange(listener: () => void): void {
     this.#changed.push(listener);

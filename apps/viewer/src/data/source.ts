@@ -18,6 +18,7 @@ class EmbeddedSource implements Source {
   readonly title: string;
   readonly scene: string;
   readonly note: string;
+  readonly producer: string;
   readonly steps = new StepsTable();
   readonly status: Status;
   #store: Store;
@@ -26,6 +27,7 @@ class EmbeddedSource implements Source {
     this.title = run.title;
     this.scene = run.scene;
     this.note = run.note;
+    this.producer = run.producer;
     this.#store = new Store((offset, size) => Promise.resolve(bytes.subarray(offset, offset + size)));
     const { heads, frames } = bytes.length > 0 ? walk(bytes) : { heads: [], frames: [] }; // a run may have left none
     this.#store.heads = heads;
@@ -41,6 +43,7 @@ class EmbeddedSource implements Source {
     return this.#store.frames;
   }
   load = (index: number) => this.#store.load(index);
+  glance = (index: number) => this.#store.glance(index);
   onChange(): void {} // nothing in a page ever changes
   onTrouble(): void {}
   control(): Promise<void> {
@@ -63,7 +66,7 @@ function runOf(page: Document): RunJson {
 export async function createSource(page: Document): Promise<Source> {
   const run = runOf(page);
   if (run.server) {
-    const source = new ServedSource(run.title, run.scene, run.note, run.server.token);
+    const source = new ServedSource(run, run.server.token);
     await source.start();
     return source;
   }

@@ -60,6 +60,31 @@ export class Store {
     }
   }
 
+  // A frame of which only a look is wanted: decoded without a place among those that are kept.
+  async glance(number: number): Promise<Frame> {
+    const there = this.#decoded.get(number), epoch = this.#epoch;
+    if (there) return there.frame;
+    const first = this.#firstFor(number), start = this.frames[first]!.offset, infos = this.frames.slice(first, number + 1);
+    let before = this.#decoded.get(first - 1) ?? null;
+    const bytes = await this.#read(start, infos.at(-1)!.offset + infos.at(-1)!.size - start);
+    for (const info of infos) {
+      before = await decodeFrame(bytes.subarray(info.offset - start, info.offset - start + info.size), await this.#headOf(info), before);
+      this.#sameFile(epoch);
+    }
+    return before!.frame;
+  }
+
+  // The frame that decoding has to begin with: a key frame, or the one after a frame that is there.
+  #firstFor(number: number): number {
+    let first = number;
+    while (first > 0 && !this.frames[first]?.key && !this.#decoded.has(first - 1)) first--;
+    return first;
+  }
+
+  #sameFile(epoch: number): void {
+    if (epoch !== this.#epoch) throw new Error("the run was replaced while its frames were being read");
+  }
+
   #get(number: number, playing: boolean): Promise<Frame> {
     const there = this.#decoded.get(number);
     if (there) {
@@ -99,14 +124,13 @@ export class Store {
   async #decode(number: number, playing: boolean): Promise<Frame> {
     const epoch = this.#epoch, there = this.#decoded.get(number);
     if (there) return there.frame;
-    let first = number;
-    while (first > 0 && !this.frames[first]?.key && !this.#decoded.has(first - 1)) first--;
+    const first = this.#firstFor(number);
     let before = this.#decoded.get(first - 1) ?? null;
     for (let k = first; k <= number; k++) {
       const bytes = await this.#bytesOf(k, number, playing), head = await this.#headOf(this.frames[k]!);
-      if (epoch !== this.#epoch) throw new Error("the run was replaced while its frames were being read");
+      this.#sameFile(epoch);
       before = await decodeFrame(bytes, head, before);
-      if (epoch !== this.#epoch) throw new Error("the run was replaced while its frames were being read");
+      this.#sameFile(epoch);
       this.#keep(k, before);
     }
     return before!.frame;
@@ -136,6 +160,7 @@ export class Store {
       to = k;
     }
     const epoch = this.#epoch, bytes = await this.#read(start, end - start);
+    this.#raw.clear(); // what was read before and never decoded would hold its memory for good
     if (epoch === this.#epoch) {
       for (let k = number; k <= to; k++) {
         const info = this.frames[k]!;

@@ -9,6 +9,17 @@ const SAMPLES = 40000; // bodies looked at for percentiles
 export const positionOf = (f: Frame, row: number): Vec3 => [f.position[3 * row]!, f.position[3 * row + 1]!, f.position[3 * row + 2]!];
 export const turnOf = (f: Frame, row: number): Quat => [f.orientation[4 * row]!, f.orientation[4 * row + 1]!, f.orientation[4 * row + 2]!, f.orientation[4 * row + 3]!];
 
+// The row of a body, of any generation if none is given; -1 where it is not there. Rows are in the order of their index.
+export function rowOf(f: Frame, { index, generation }: { index: number; generation?: number }): number {
+  let low = 0, high = f.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (f.index[middle]! < index) low = middle + 1;
+    else high = middle;
+  }
+  return low < f.count && f.index[low] === index && (generation === undefined || f.generation[low] === generation) ? low : -1;
+}
+
 // How far a shape reaches along each axis on both sides of its position, as low and high corner.
 function reach(shape: Shape, radius: number, turn: Quat): Box | null {
   if (shape.kind === "sphere") return { lo: [-radius, -radius, -radius], hi: [radius, radius, radius] };
@@ -43,7 +54,8 @@ function bulk(f: Frame): Box {
   return box;
 }
 
-export function boundsOf(f: Frame): Box {
+// null where there is nothing that has a size.
+export function boundsOf(f: Frame): Box | null {
   const box = emptyBox(), within = bulk(f), { lo, hi } = within;
   for (let i = 0; i < f.count; i++) {
     const shape = f.head.shapes[f.shape[i]!]!, k = 3 * i;
@@ -64,8 +76,7 @@ export function boundsOf(f: Frame): Box {
     cover(box, [x + part.lo[0], y + part.lo[1], z + part.lo[2]], [0, 0, 0]);
     cover(box, [x + part.hi[0], y + part.hi[1], z + part.hi[2]], [0, 0, 0]);
   }
-  if (isEmpty(box)) cover(box, [0, 0, 0], [f.head.radius * 10, f.head.radius * 10, f.head.radius * 10]);
-  return box;
+  return isEmpty(box) ? null : box;
 }
 
 // The distance from `from` to the farthest body, for near and far planes.

@@ -3,7 +3,7 @@
 
 import { Color, DataTexture, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
 import type { Clip, ColourBy, Container, Engine, EngineStats, Frame, Head, Picked, Scale, Vec3, ViewName } from "../types";
-import { boundsOf, farthest, positionOf } from "./bounds";
+import { boundsOf, farthest, positionOf, rowOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
 import { colourMap, colourValues, isCategory, MAP_WIDTH, scaleOf } from "./colour";
 import { createShared } from "./glsl";
@@ -15,7 +15,7 @@ import { Pipeline } from "./pipeline";
 import { planeInView, Shadow } from "./shadow";
 import { Solids } from "./solids";
 import { Spheres } from "./spheres";
-import { add, centre, diagonal, direction, dot, frameAbout, joined, sub, type Box } from "./vector";
+import { add, centre, diagonal, direction, dot, frameAbout, joined, moved, scale, sub, type Box } from "./vector";
 import { outlineOf, Walls } from "./walls";
 
 export type Quality = "full" | "plain";
@@ -26,7 +26,7 @@ const LONGEST_REST = 4000;             // ms spent on them, where each takes its
 const LONGEST_STILL = 20000;
 const SLOW = 45, QUICK = 14;           // ms of a picture above and below which motion is drawn coarser or finer
 const RATIOS = [1, 0.75, 0.5, 0.35];   // of the screen's resolution, coarser and coarser
-const MOST_PIXELS = 32e6;              // of a still
+const MOST_PIXELS = 16e6;              // of a still; each takes some 60 bytes of the GPU's memory
 const EARLY_DEPTH = "EXT_conservative_depth";
 
 // A renderer without a GPU can do all of it, but not in time.
@@ -78,6 +78,9 @@ class ThreeEngine implements Engine {
   #origin: Vec3 = [0, 0, 0];
   #touched = false; // the camera has been moved by somebody
   #alive = false;   // there was something that moves
+  #fresh = true;    // no frame of this run has been shown
+  #included: Box | null = null; // what views hold beside the frame
+  #fitted: { box: Box; view: boolean } | null = null; // what the camera was fitted to, unless it has been moved since
   #reach = 1; // from the middle of the bounds to the farthest body
   #by: ColourBy = "speed";
   #wantedScale: Scale | null = null;
@@ -129,6 +132,7 @@ class ThreeEngine implements Engine {
     this.#camera.matrixAutoUpdate = this.#camera.matrixWorldAutoUpdate = false;
     this.#controls = new Controls(canvas, this.#orbit, () => {
       this.#touched = true;
+      this.#fitted = null;
       this.#cameraMoved();
     });
     canvas.addEventListener("webglcontextlost", this.#onLost);
@@ -163,9 +167,10 @@ class ThreeEngine implements Engine {
     if (newHead) this.#moveOrigin(frame.head);
     this.#frame = frame;
     if (regrouped || !this.#rows) this.#rows = sortRows(frame);
-    const opening = first || (!this.#touched && !this.#alive);
+    const opening = first || (!this.#touched && (this.#fresh || !this.#alive));
     this.#alive = frame.fixed.includes(0);
-    if (opening) this.#setBounds(boundsOf(frame));
+    if (opening || this.#fresh) this.#setBounds(this.#room);
+    this.#fresh = false;
     const { spheres, boxes, cylinders } = this.#rows;
     this.#reach = farthest(frame, centre(this.#bounds));
     this.#spheres.show(frame, spheres);
@@ -175,8 +180,28 @@ class ThreeEngine implements Engine {
     this.#showChains();
     this.#showSelected();
     this.#shadow.stale();
-    if (opening) this.#aim(VIEWS.home);
+    if (opening) this.#aim(VIEWS.home, true);
     this.draw();
+  }
+
+  include(lo: Vec3, hi: Vec3): void {
+    const box = moved({ lo, hi }, scale(this.#origin, -1));
+    this.#included = joined(this.#included ?? box, box);
+    this.#setBounds(this.#frame && boundsOf(this.#frame) ? joined(this.#bounds, box) : this.#included);
+    this.#showWalls();
+    if (this.#fitted?.view) this.#aim({}, true);
+    this.draw();
+  }
+
+  // What the frame takes; where it is empty, what others take, or a few bodies would.
+  get #room(): Box {
+    const ten = 10 * this.#frame!.head.radius;
+    return boundsOf(this.#frame!) ?? this.#included ?? { lo: [-ten, -ten, -ten], hi: [ten, ten, ten] };
+  }
+
+  forget(): void {
+    this.#fresh = true;
+    this.#included = null;
   }
 
   // Coordinates are relative to the head's origin; a new head may have another.
@@ -184,8 +209,10 @@ class ThreeEngine implements Engine {
     this.#orbit.axes = frameAbout(head.gravity);
     const by = sub(this.#origin, head.origin);
     this.#origin = head.origin;
-    this.#bounds = { lo: add(this.#bounds.lo, by), hi: add(this.#bounds.hi, by) };
+    this.#bounds = moved(this.#bounds, by);
     this.#orbit.target = add(this.#orbit.target, by);
+    if (this.#included) this.#included = moved(this.#included, by);
+    if (this.#fitted) this.#fitted.box = moved(this.#fitted.box, by);
   }
 
   #showWalls(): void {
@@ -296,22 +323,10 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
-  // Bodies are in the order of their index.
-  #rowOf(body: { index: number; generation: number }): number {
-    const { index, generation, count } = this.#frame!;
-    let low = 0, high = count - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      if (index[middle]! < body.index) low = middle + 1;
-      else high = middle - 1;
-    }
-    return low < count && index[low] === body.index && generation[low] === body.generation ? low : -1;
-  }
-
   #showSelected(): void {
     this.#ring.hide();
     for (const o of this.#outlines) o.show([]);
-    const frame = this.#frame, row = frame && this.#selected ? this.#rowOf(this.#selected) : -1;
+    const frame = this.#frame, row = frame && this.#selected ? rowOf(frame, this.#selected) : -1;
     if (!frame || row < 0 || (frame.fixed[row] && this.#walls.how === "hidden")) return;
     if (frame.head.shapes[frame.shape[row]!]!.kind === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
     else for (const o of this.#outlines) o.show(outlineOf(frame, row, this.#bounds, this.#orbit.axes));
@@ -329,22 +344,23 @@ class ThreeEngine implements Engine {
   }
 
   view(name: ViewName): void {
-    this.#aim(VIEWS[name]);
+    this.#aim(VIEWS[name], true);
     this.#cameraMoved();
   }
 
   fit(): void {
-    this.#aim({});
+    this.#aim({}, false);
     this.#cameraMoved();
   }
 
-  #aim(from: Partial<Orbit>): void {
+  #aim(from: Partial<Orbit>, view: boolean): void {
     if (!this.#frame) return;
     Object.assign(this.#orbit, from);
-    const box = boundsOf(this.#frame);
+    const room = this.#room, box = view && this.#included ? joined(room, this.#included) : room;
     this.#setBounds(joined(this.#bounds, box));
     this.#showWalls();
     this.#orbit.fit(box);
+    this.#fitted = { box, view };
   }
 
   camera(): number[] {
@@ -357,6 +373,7 @@ class ThreeEngine implements Engine {
     const [x, y, z, distance, azimuth, elevation] = description as [number, number, number, number, number, number];
     Object.assign(this.#orbit, { target: sub([x, y, z], this.#origin), distance, azimuth, elevation: Math.max(-90, Math.min(90, elevation)) });
     this.#touched = true;
+    this.#fitted = null;
     this.#cameraMoved();
   }
 
@@ -379,6 +396,7 @@ class ThreeEngine implements Engine {
   resize(): void {
     this.#orbit.width = Math.max(1, this.canvas.clientWidth);
     this.#orbit.height = Math.max(1, this.canvas.clientHeight);
+    if (this.#fitted) this.#orbit.fit(this.#fitted.box);
     this.#ratio = 0;
     this.draw();
   }
@@ -454,7 +472,7 @@ class ThreeEngine implements Engine {
   #picture(resting: boolean): void {
     const start = performance.now(), full = this.#quality === "full", coarse = !resting && this.#level > 0 && !this.#whole;
     this.#setRatio(Math.min(devicePixelRatio || 1, full ? 2 : 1) * (coarse ? RATIOS[this.#level]! : 1));
-        this.#prepare(!coarse);
+    this.#prepare(!coarse);
     const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: resting || (full && !coarse) };
     if (resting && this.#pipeline.averages) this.#pipeline.refine(this.#scene, this.#camera, look, this.#sample);
     else this.#pipeline.draw(this.#scene, this.#camera, look);
@@ -486,7 +504,7 @@ class ThreeEngine implements Engine {
   async still(scale = 1): Promise<Blob> {
     const { width, height } = this.#orbit, most = Math.sqrt(MOST_PIXELS / (width * height));
     this.#setRatio(Math.min(scale, most, this.#renderer.capabilities.maxTextureSize / Math.max(width, height)));
-        this.#prepare(true);
+    this.#prepare(true);
     const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: true };
     const samples = Math.max(1, Math.min(SAMPLES[this.#quality], LONGEST_STILL / this.#frameMs));
     if (this.#pipeline.averages) for (let k = 0; k < samples; k++) this.#pipeline.refine(this.#scene, this.#camera, look, k);

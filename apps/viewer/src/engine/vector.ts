@@ -36,6 +36,8 @@ export function joined(a: Box, b: Box): Box {
   return { lo: a.lo.map((v, c) => Math.min(v, b.lo[c]!)) as Vec3, hi: a.hi.map((v, c) => Math.max(v, b.hi[c]!)) as Vec3 };
 }
 
+export const moved = (b: Box, by: Vec3): Box => ({ lo: add(b.lo, by), hi: add(b.hi, by) });
+
 export const centre = (b: Box): Vec3 => scale(add(b.lo, b.hi), 0.5);
 export const diagonal = (b: Box): number => length(sub(b.hi, b.lo));
 

@@ -1,10 +1,12 @@
 // The page: picture, bar, panel, and what ties them together.
 
 import { el } from "../../../look/dom";
+import { capital } from "../../../look/format";
+import { rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
-import type { ColourBy, Engine, Frame, Picked, Scale, Source, Vec3, ViewName } from "../types";
+import type { Engine, Frame, FrameInfo, Picked, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
-import { BodyCard, type BodyId, rowOf } from "./body";
+import { BodyCard, type BodyId } from "./body";
 import { help } from "./help";
 import { listen } from "./keys";
 import { Legend } from "./legend";
@@ -15,6 +17,7 @@ import { Player } from "./player";
 import { Plots } from "./plots";
 import { filmForm, Saver } from "./save";
 import { COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, readAddress, SPEEDS, type State, THEMES, writeAddress } from "./state";
+import { Steady } from "./steady";
 
 const VIEWS: ViewName[] = ["home", "front", "side", "top"];
 const LEAN = "This run has too many bodies for its frames to keep force chains.";
@@ -29,8 +32,8 @@ export class App {
   private readonly defaults: State;
   private state: State;
   private frame: Frame | null = null;
-  private widest = new Map<ColourBy, number>(); // high ends of the frames seen, by colour
-  private seen = new Map<ColourBy, Set<number>>();
+  private steady: Steady;
+  private first: FrameInfo | undefined; // of the run; another one is another run's
   private colourKey = ""; // of the colours that the engine has
   private firstCamera: number[] | null = null; // from the address, for the first frame
   private cameraMoved = false;
@@ -39,7 +42,6 @@ export class App {
   private gone = false; // the server
   private viewName: ViewName = "home";
   private addressTimer = 0;
-  private ready = false;
 
   private bar: Bar;
   private panel: Panel;
@@ -52,14 +54,18 @@ export class App {
   private help: HTMLDialogElement;
   private empty = el("p", { class: "empty", hidden: true });
 
-  constructor(private source: Source, private engine: Engine, private host: HTMLElement, producer: string) {
+  constructor(private source: Source, private engine: Engine, private host: HTMLElement) {
     this.defaults = { ...DEFAULTS, panel: !narrow.matches };
     const address = readAddress(location.hash, this.defaults);
     this.state = address.state;
     this.player = new Player(source, {
       shown: (frame) => this.shown(frame),
       changed: () => this.playingChanged(),
-      failed: (message) => this.notices.set("frame", message),
+      failed: (message) => this.failed(message),
+    });
+    this.steady = new Steady(source, (room) => {
+      if (room) engine.include(room.lo, room.hi);
+      this.applyColour();
     });
     this.plots = new Plots(source.steps, (time) => this.player.seekTime(time), () => this.time);
     this.live = new Live(source, (on) => this.player.follow(on), (message) => this.notices.set("control", message));
@@ -68,7 +74,7 @@ export class App {
       if (this.frame) this.keepInView(this.frame);
     });
     this.saver = new Saver(source, engine, this.player, (message) => this.notices.brief("saved", message));
-    this.help = help(producer, source.note);
+    this.help = help(source.producer, source.note);
     this.panel = new Panel(this.state, this.plots.node, filmForm() ? null : "This browser cannot record films (it has no MediaRecorder).", {
       set: (change) => this.set(change),
       view: (name) => this.view(name),
@@ -77,7 +83,7 @@ export class App {
     });
     this.bar = new Bar(source, this.player, {
       speed: (speed) => this.set({ speed }),
-      loop: (loop) => this.set({ loop }),
+      loop: () => this.set({ loop: !this.state.loop }),
       panel: () => this.set({ panel: !this.state.panel }),
       help: () => this.help.showModal(),
     });
@@ -102,6 +108,7 @@ export class App {
     this.pointer();
     this.keys();
     darkSystem.addEventListener("change", () => this.applyTheme());
+    addEventListener("hashchange", () => location.reload()); // somebody has put another view into the address
     engine.onViewChange(() => {
       this.cameraMoved = true;
       this.remember();
@@ -110,7 +117,7 @@ export class App {
     source.onTrouble((message) => this.trouble(message));
     this.apply();
     this.firstCamera = camera;
-    this.player.following = time === null && isLive(source.status.state);
+    this.player.following = time === null && isLive(source);
     this.changed();
     if (time !== null && source.frames.length > 0) this.player.seekTime(time);
   }
@@ -142,7 +149,7 @@ export class App {
       ["ArrowLeft", (shift) => player.step(shift ? -10 : -1)],
       ["ArrowRight", (shift) => player.step(shift ? 10 : 1)],
       ["Home", () => player.seek(0)],
-      ["End", () => (isLive(this.source.status.state) ? player.follow(true) : player.seek(player.end))],
+      ["End", () => (isLive(this.source) ? player.follow(true) : player.seek(player.end))],
       ["+", () => cycleSpeed(1)], ["=", () => cycleSpeed(1)], ["-", () => cycleSpeed(-1)], ["_", () => cycleSpeed(-1)],
       ["l", () => this.set({ loop: !this.state.loop })],
       ...COLOURS.map((colour, k): [string, () => void] => [String(k + 1), () => this.set({ colour })]),
@@ -178,7 +185,7 @@ export class App {
   private apply(): void {
     const { state, engine, player } = this;
     player.speed = state.speed;
-    player.loop = state.loop;
+    player.loop = state.loop && !this.saver.recording; // a film has an end
     engine.setChains(state.chains, state.threshold);
     engine.setClip(state.clip);
     engine.setContainer(state.container);
@@ -187,7 +194,6 @@ export class App {
     this.applyColour();
     this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null);
     this.bar.setChoices(state.speed, state.loop, state.panel);
-    engine.draw();
   }
 
   private applyTheme(): void {
@@ -213,17 +219,9 @@ export class App {
   private scaleFor(frame: Frame): Scale | null {
     const { colour, scaling, log } = this.state;
     if (isCategory(colour)) return null;
-    const own = scaling === "fixed" ? this.state : this.ownScale(frame, colour);
+    const high = scaling === "steady" ? this.steady.end(colour) : undefined;
+    const own = scaling === "fixed" ? this.state : high === undefined ? scaleOf(frame, colour)! : { low: 0, high };
     return { low: log && !(own.low > 0) ? own.high / 1000 : own.low, high: own.high, log };
-  }
-
-  private ownScale(frame: Frame, by: ColourBy): { low: number; high: number } {
-    const seen = this.seen.get(by) ?? new Set<number>(), widest = this.widest.get(by);
-    if (this.state.scaling === "steady" && widest !== undefined && seen.has(frame.step)) return { low: 0, high: widest };
-    const own = scaleOf(frame, by)!;
-    this.seen.set(by, seen.add(frame.step));
-    this.widest.set(by, Math.max(widest ?? 0, own.high));
-    return this.state.scaling === "steady" ? { low: own.low, high: this.widest.get(by)! } : own;
   }
 
   private drawLegend(): void {
@@ -236,7 +234,6 @@ export class App {
       this.engine.view(name);
       this.viewName = name;
     }
-    this.engine.draw();
   }
 
   select(body: Picked | BodyId | null): void {
@@ -244,7 +241,6 @@ export class App {
     this.kept = null;
     this.engine.select(this.card.body);
     if (this.frame) this.card.show(this.frame);
-    this.engine.draw();
     this.remember();
   }
 
@@ -264,8 +260,12 @@ export class App {
   }
 
   private film(): void {
-    if (this.saver.recording) this.player.stop();
-    else this.saver.film(() => this.filmChanged());
+    try {
+      if (this.saver.recording) this.player.stop();
+      else this.saver.film(() => this.filmChanged());
+    } catch (e) {
+      this.notices.set("saved", `The film could not be recorded: ${(e as Error).message}`);
+    }
   }
 
   private filmChanged(): void {
@@ -273,6 +273,7 @@ export class App {
     const first = frames[0]?.time ?? 0, span = (frames.at(-1)?.time ?? 0) - first || 1;
     this.panel.setFilm(recording ? (this.time - first) / span : null);
     this.host.classList.toggle("recording", recording);
+    this.player.loop = this.state.loop && !recording;
   }
 
   // ---- what time and the run bring ----
@@ -281,6 +282,8 @@ export class App {
     const first = this.frame === null, lean = (f: Frame | null) => f !== null && f.chains === null;
     const leanBefore = lean(this.frame);
     this.frame = frame;
+    this.empty.hidden = true;
+    this.steady.show(frame);
     this.engine.show(frame);
     if (first) this.begin();
     else if (leanBefore !== lean(frame)) this.apply();
@@ -292,41 +295,53 @@ export class App {
     this.plots.place();
     this.notices.set("frame", null);
     if (this.saver.recording) this.filmChanged();
-    this.engine.draw();
     this.remember();
   }
 
   // The first frame is there.
   private begin(): void {
-    this.empty.hidden = true;
     if (this.firstCamera) this.engine.setCamera(this.firstCamera);
     this.cameraMoved = this.firstCamera !== null;
     this.engine.select(this.card.body);
     this.apply();
-    requestAnimationFrame(() => requestAnimationFrame(() => this.setReady()));
+    void this.steady.grown().then(() => requestAnimationFrame(() => requestAnimationFrame(() => this.setReady())));
+  }
+
+  private failed(message: string): void {
+    this.notices.set("frame", message);
+    this.setReady(); // the page has said why there is none
   }
 
   private setReady(): void {
-    this.ready = true;
     document.documentElement.dataset.ready = "1";
   }
 
   private changed(): void {
-    const live = isLive(this.source.status.state);
+    const live = isLive(this.source), first = this.source.frames[0];
+    if (first && this.first && first !== this.first) {
+      this.steady.forget();
+      this.engine.forget();
+    }
+    this.first = first ?? this.first;
     this.bar.setFrames(live);
     this.live.update(this.player.following);
     this.plots.refresh();
     this.player.grown();
+    if (this.frame) void this.steady.grown();
     if (this.source.frames.length > 0) return;
     this.empty.hidden = false;
     this.empty.textContent = live ? "No frames yet: the picture appears with the first one that the run writes."
       : "This run left no frames, so there is nothing to show. talus run --out DIR writes them.";
-    if (!this.ready) this.setReady();
+    this.setReady();
   }
 
   private trouble(message: string | null): void {
-    this.notices.set("server", message);
-    if (message === null && this.gone) this.notices.brief("back", "The server is back.");
+    this.notices.set("server", message && capital(message));
+    if (message === null && this.gone) {
+      this.notices.brief("back", "The server is back.");
+      this.changed(); // what could not be read before is asked for again
+      void this.steady.grown(true);
+    }
     this.gone = message !== null;
   }
 
@@ -349,7 +364,11 @@ export class App {
         state: this.state, time: this.player.following || this.player.index <= 0 ? null : this.time,
         camera: this.cameraMoved ? this.engine.camera() : null, body: this.card.body,
       }, this.defaults);
-      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+      try {
+        history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+      } catch {
+        // A frame within another page may not, and some browsers allow so many a minute: the view is then not in the address.
+      }
     }, 300);
   }
 

@@ -10,7 +10,7 @@ import { EVERY_FRAME, SPEEDS } from "./state";
 
 export interface BarEvents {
   speed(speed: number): void;
-  loop(on: boolean): void;
+  loop(): void;
   panel(): void;
   help(): void;
 }
@@ -39,7 +39,7 @@ export class Bar {
   constructor(private source: Source, private player: Player, events: BarEvents) {
     this.slider = new Slider((time) => player.seekTime(time), player.loaded, source.served);
     this.play = iconButton("play", "Play (space)", () => player.toggle(), { class: "icon play" });
-    this.loop = iconButton("loop", "Start again at the end (l)", () => events.loop(!player.loop), { "aria-pressed": "false" });
+    this.loop = iconButton("loop", "Start again at the end (l)", () => events.loop(), { "aria-pressed": "false" });
     this.panel = iconButton("panel", "Panel (b)", () => events.panel(), { "aria-pressed": "true" });
     this.speed = list("Speed", [
       ...SPEEDS.map((s) => ({ value: String(s), label: `${s}×` })), { value: String(EVERY_FRAME), label: "every frame" },

@@ -2,6 +2,8 @@
 
 import { el } from "../../../look/dom";
 import { integer, plain, significant } from "../../../look/format";
+import { positionOf, rowOf } from "../engine/bounds";
+import { add } from "../engine/vector";
 import type { Frame, Shape, Vec3 } from "../types";
 import { type Control, iconButton, tick } from "./controls";
 
@@ -14,18 +16,6 @@ function shapeText(shape: Shape | undefined): string {
     case "revolve": return `solid of revolution, ${shape.profile.length} points`;
     default: return shape?.kind ?? "unknown";
   }
-}
-
-// The row of a body in a frame, of any generation if none is given; -1 where it is not there. Rows are in the order of
-// their index.
-export function rowOf(frame: Frame, { index, generation }: { index: number; generation?: number }): number {
-  let low = 0, high = frame.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (frame.index[middle]! < index) low = middle + 1;
-    else high = middle;
-  }
-  return low < frame.count && frame.index[low] === index && (generation === undefined || frame.generation[low] === generation) ? low : -1;
 }
 
 type Row = [name: string, text: (frame: Frame, row: number) => string | null];
@@ -86,10 +76,10 @@ export class BodyCard {
     if (body) this.heading.textContent = `Body ${body.index}` + (body.generation > 1 ? `, generation ${body.generation}` : "");
   }
 
-  // Relative to the frame's origin; null where it is not there.
+  // Where it is in the scene; null where it is not there.
   placeIn(frame: Frame): Vec3 | null {
     const row = this.body ? rowOf(frame, this.body) : -1;
-    return row < 0 ? null : [frame.position[3 * row]!, frame.position[3 * row + 1]!, frame.position[3 * row + 2]!];
+    return row < 0 ? null : add(positionOf(frame, row), frame.head.origin);
   }
 
   show(frame: Frame): void {

@@ -47,7 +47,7 @@ export function number(label: string, value: number, change: (v: number) => void
     type: "number", step: "any", value: text(value), class: "number", "aria-label": label,
     change: () => Number.isFinite(input.valueAsNumber) && change(input.valueAsNumber),
   });
-  return { node: input, set: (v) => document.activeElement !== input && (input.value = text(v)) };
+  return { node: input, set: (v) => (input.value = text(v)) };
 }
 
 export function button(text: string, title: string, click: () => void): HTMLButtonElement {

@@ -1,7 +1,7 @@
 // The keyboard. Controls keep the keys that are theirs.
 
 const TEXT = new Set(["number", "text", "search"]);
-const MOVES = new Set([" ", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
+const MOVES = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
 
 function taken(e: KeyboardEvent): boolean {
   const target = e.target;

@@ -19,7 +19,7 @@ export class Legend {
     if (key === this.drawn) return;
     this.drawn = key;
     const unit = UNITS[by], title = COLOUR_LABELS[by] + (unit ? `, ${unit}` : "");
-    this.node.replaceChildren(el("div", { class: "title" }, title), scale ? this.scale(scale) : this.categories(entries, dark));
+    this.node.replaceChildren(el("div", { class: "title" }, title), scale ? this.scale(scale) : by === "id" ? el("p", {}, "each body its own") : this.categories(entries, dark));
     this.node.setAttribute("aria-label", `Colours: ${title}${scale ? ` from ${scale.low} to ${scale.high}` : ""}`);
   }
 
@@ -42,15 +42,14 @@ export class Legend {
   }
 
   private entries(by: ColourBy, frame: Frame): { label: string; hue: number }[] {
-    if (by === "material") return frame.head.materials.map((m, k) => ({ label: m.name, hue: k % 7 }));
-    if (by !== "tag") return [];
-    const seen = new Set<number>();
-    for (let i = 0; i < frame.count && seen.size <= MOST; i++) if (!frame.fixed[i]) seen.add(frame.tag[i]!);
-    return [...seen].sort((a, b) => a - b).map((tag) => ({ label: String(tag), hue: ((tag % 7) + 7) % 7 }));
+    if (by !== "material" && by !== "tag") return [];
+    const seen = new Set<number>(), values = frame[by];
+    for (let i = 0; i < frame.count && seen.size <= MOST; i++) if (!frame.fixed[i]) seen.add(values[i]!);
+    const label = (v: number): string => (by === "tag" ? String(v) : frame.head.materials[v]?.name ?? "");
+    return [...seen].sort((a, b) => a - b).map((v) => ({ label: label(v), hue: ((v % 7) + 7) % 7 }));
   }
 
   private categories(entries: { label: string; hue: number }[], dark: boolean): HTMLElement {
-    if (entries.length === 0) return el("p", {}, "each body its own");
     const hues = (dark ? DARK : LIGHT).categories;
     const rows = entries.slice(0, MOST).map(({ label, hue }) => {
       const swatch = el("i", { "aria-hidden": "true" });

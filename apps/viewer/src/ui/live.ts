@@ -6,9 +6,6 @@ import { capital, counted, integer, significant } from "../../../look/format";
 import type { Frame, RunState, Source } from "../types";
 import { tick, type Control } from "./controls";
 
-const WORDS: Record<RunState, string> = {
-  running: "running", paused: "paused", finished: "finished", stopped: "stopped", failed: "failed", died: "died",
-};
 const ABOUT: Record<RunState, string> = {
   running: "The run goes on; new frames appear as it writes them.",
   paused: "The run waits; it goes on when told to.",
@@ -18,9 +15,14 @@ const ABOUT: Record<RunState, string> = {
   died: "The run ended without a word, perhaps killed; what it had written is shown.",
 };
 
+const COPIED = "The run was still going on when this page was made.";
+
 const TELL = new Set<RunState>(["stopped", "failed", "died"]); // worth a line, even without a message of the run's own
 
-export const isLive = (state: RunState): boolean => state === "running" || state === "paused";
+export const isGoingOn = (state: RunState): boolean => state === "running" || state === "paused";
+
+// More can come of it; a page that was made from a run that goes on is a copy nevertheless.
+export const isLive = (source: Source): boolean => source.served && isGoingOn(source.status.state);
 
 export function duration(seconds: number): string {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
@@ -40,6 +42,8 @@ export class Live {
   private message = el("p", { class: "message" });
   private sure = 0; // timer while a second press stops
   private stepSize = 0;
+  private fixed: Uint8Array | null = null; // of the frame shown
+  private free = 0;
 
   constructor(private source: Source, follow: (on: boolean) => void, private failed: (message: string) => void) {
     this.follow = tick("follow", false, follow);
@@ -51,13 +55,14 @@ export class Live {
 
   update(following: boolean): void {
     const { title, scene, served, note, status } = this.source;
-    const name = title || scene || "Talus", live = isLive(status.state);
+    const name = title || scene || "Talus", live = isLive(this.source);
+    const about = !live && isGoingOn(status.state) ? COPIED : ABOUT[status.state];
     if (this.title.textContent !== name) {
       this.title.textContent = name;
       document.title = name;
     }
-    this.badge.textContent = WORDS[status.state];
-    this.badge.title = ABOUT[status.state];
+    if (this.badge.textContent !== status.state) this.badge.textContent = status.state; // said aloud at every change
+    this.badge.title = about;
     this.badge.dataset.state = status.state;
     this.badge.hidden = !served && status.state === "finished";
     this.pace.textContent = this.paceText();
@@ -65,20 +70,28 @@ export class Live {
     this.pause.hidden = this.stop.hidden = !live || !status.control;
     this.follow.node.hidden = !live;
     this.follow.set(following);
-    this.message.textContent = [status.message || (TELL.has(status.state) ? ABOUT[status.state] : ""), capital(note)].filter(Boolean).join(" ");
+    this.message.textContent = [status.message || (TELL.has(status.state) || about === COPIED ? about : ""), capital(note)].filter(Boolean).join(" ");
     this.message.hidden = !this.message.textContent;
     if (!live) this.unsure();
   }
 
   show(frame: Frame): void {
     this.stepSize = frame.head.step;
-    const text = `${counted(frame.count, "body", "bodies")}, ${counted(frame.contacts, "contact")}`;
+    const text = `${counted(this.moving(frame), "body", "bodies")}, ${counted(frame.contacts, "contact")}`;
     if (this.facts.textContent !== text) this.facts.textContent = text;
+  }
+
+  // How many bodies move; the container is none of them. Frames share the array as long as nothing comes or goes.
+  private moving({ fixed, count }: Frame): number {
+    if (fixed !== this.fixed) this.free = count - fixed.reduce((n, f) => n + (f ? 1 : 0), 0);
+    this.fixed = fixed;
+    return this.free;
   }
 
   private paceText(): string {
     const { state, stepsPerSecond, time, until, step } = this.source.status;
-    if (state !== "running") return isLive(state) ? `at ${significant(time)} s` : "";
+    if (!isLive(this.source)) return "";
+    if (state === "paused") return `at ${significant(time)} s`;
     const left = (until - time) / (stepsPerSecond * this.stepSize);
     const parts = [stepsPerSecond > 0 ? `${significant(stepsPerSecond)} steps/s` : `step ${integer(step)}`];
     if (Number.isFinite(left) && left > 0) parts.push(`about ${duration(left)} left`);

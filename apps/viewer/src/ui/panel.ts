@@ -55,7 +55,7 @@ export class Panel {
     this.scaling = choice("Scale", [
       { value: "steady", label: "steady" }, { value: "frame", label: "frame" }, { value: "fixed", label: "fixed" },
     ], state.scaling, (scaling) => set({ scaling }));
-    this.scaling.node.title = "Steady: the widest of the frames seen so far. Frame: its own values. Fixed: from and to as given.";
+    this.scaling.node.title = "Steady: one for the whole run. Frame: its own values. Fixed: from and to as given.";
     this.log = tick("log", state.log, (log) => set({ log }));
     this.low = number("Low end of the scale", state.low, (low) => set({ low }));
     this.high = number("High end of the scale", state.high, (high) => set({ high }));

@@ -2,6 +2,7 @@
 // queue of those that were wanted before.
 
 import type { Frame, FrameInfo, Source } from "../types";
+import { isLive } from "./live";
 import { EVERY_FRAME } from "./state";
 
 const EVERY_FRAME_RATE = 25; // frames a second when every frame is shown
@@ -36,8 +37,9 @@ export class Player {
   speed = 1;
   loop = false;
   readonly loaded = new Set<number>(); // frames that have been here
-  private info: FrameInfo | undefined; // of the frame shown
+  private info: FrameInfo | undefined; // of the frame shown last
   private wanted = -1;
+  private missed = -1; // the frame that could not be loaded, until another one is shown: a step goes on from it
   private busy = false;
   private clock = 0; // simulated time while playing
   private last = 0;  // of the animation frame before
@@ -61,7 +63,7 @@ export class Player {
   }
 
   step(by: number): void {
-    this.seek((this.wanted >= 0 ? this.wanted : this.index) + by);
+    this.seek((this.wanted >= 0 ? this.wanted : this.missed >= 0 ? this.missed : this.index) + by);
   }
 
   play(): void {
@@ -101,7 +103,7 @@ export class Player {
       this.loaded.clear();
     }
     if (this.following) this.want(this.end);
-    else if (this.index < 0) this.want(0);
+    else if (this.index < 0) this.want(nearestFrame(this.source.frames, this.info?.time ?? -Infinity));
   }
 
   // When the frame asked for last is on the screen.
@@ -132,6 +134,8 @@ export class Player {
 
   private advance(by: number): void {
     const { frames } = this.source;
+    if (frames.length === 0) return; // another run is about to take the place of this one
+    if (this.busy && this.index > frameAt(frames, this.clock)) return; // back to an earlier frame: time waits for it
     // Where loading is slower than time, time waits.
     const limit = frames[Math.min(this.end, this.index + SKIP)]?.time ?? 0;
     this.clock = Math.min(this.clock + by, this.busy ? Math.max(limit, this.clock) : Infinity);
@@ -141,11 +145,10 @@ export class Player {
   }
 
   private atEnd(): void {
-    const { state } = this.source.status;
     if (this.loop) {
       this.clock = this.source.frames[0]?.time ?? 0;
       this.want(0);
-    } else if (state === "running" || state === "paused") this.follow(true);
+    } else if (isLive(this.source)) this.follow(true);
     else this.stop();
   }
 
@@ -164,10 +167,12 @@ export class Player {
       try {
         const frame = await this.source.load(index);
         this.index = index;
+        this.missed = -1;
         this.info = info;
         this.loaded.add(index);
         this.events.shown(frame, index);
       } catch (e) {
+        this.missed = index;
         this.playing = false;
         this.events.failed(`Frame ${index + 1} could not be loaded: ${(e as Error).message}`);
         this.events.changed();

@@ -31,8 +31,9 @@ function kept(steps: Steps, column: Float64Array): number[] {
     const from = Math.floor((s * rows) / strips), to = Math.floor(((s + 1) * rows) / strips);
     let low = from, high = from;
     for (let i = from; i < to; i++) {
-      if (!(column[i]! >= column[low]!)) low = i; // also where there was no number before
-      if (!(column[i]! <= column[high]!)) high = i;
+      const v = column[i]!;
+      if (v < column[low]! || Number.isNaN(column[low]!)) low = i;
+      if (v > column[high]! || Number.isNaN(column[high]!)) high = i;
     }
     out.push(Math.min(low, high), ...(low === high ? [] : [Math.max(low, high)]));
   }
@@ -47,7 +48,7 @@ class Plot {
   private values: HTMLElement[];
   private host = el("div", { class: "plot" });
   private rows: number[] = [];
-  private shownRows = -1;
+  private shown: Float64Array | null = null; // the times that were plotted: others come with every change of the table
   private hover: number | null = null;
 
   constructor(private chart: Chart, private steps: Steps, private seek: (time: number) => void, private now: () => number) {
@@ -69,7 +70,7 @@ class Plot {
 
   build(dark: boolean): void {
     this.u?.destroy();
-    this.shownRows = -1;
+    this.shown = null;
     const width = this.host.clientWidth;
     this.u = width > 0 ? new uPlot(this.options(width, dark), [[0], ...this.chart.lines.map(() => [null])] as uPlot.AlignedData, this.host) : null;
     const hues = dark ? DARK_HUES : LIGHT_HUES;
@@ -90,8 +91,8 @@ class Plot {
 
   update(): void {
     const { u, steps, chart } = this;
-    if (!u || this.shownRows === steps.rows) return;
-    this.shownRows = steps.rows;
+    if (!u || this.shown === steps.time) return;
+    this.shown = steps.time;
     this.rows = kept(steps, steps[chart.lines[0]!.column]);
     const values = (column: Float64Array): Values =>
       this.rows.map((i) => (Number.isFinite(column[i]!) && (!chart.log || column[i]! > 0) ? column[i]! : null));
@@ -125,7 +126,8 @@ class Plot {
     const axis = (scale: "x" | "y"): uPlot.Axis => ({
       scale, font: FONT, gap: 3, size: scale === "y" ? LEFT : 20, stroke: inks.muted,
       grid: { stroke: inks.grid, width: 1 }, ticks: { show: false }, border: { show: scale === "x", stroke: inks.axis, width: 1 },
-      splits: (u, _axis, min, max) => ticks(min, max, log && scale === "y", scale === "y" ? 4 : Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / 48))),
+      splits: (u, _axis, min, max) => ticks(min, max, log && scale === "y", scale === "y" ? 4 : Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / 48)))
+        .filter((v) => scale === "x" || !chart.whole || Number.isInteger(v)),
       filter: (_u, splits) => splits,
       values: (_u, splits) => tickTexts(splits, log && scale === "y"),
     });
@@ -153,7 +155,8 @@ class Plot {
       const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
       return [10 ** low, 10 ** Math.max(high, low + 1)];
     }
-    const pad = max > min ? 0.05 * (max - min) : Math.abs(max) * 0.1 || 1;
+    if (min === 0 && max === 0) return [0, 1];
+    const pad = max > min ? 0.05 * (max - min) : 0.1 * Math.abs(max);
     return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
   }
 }

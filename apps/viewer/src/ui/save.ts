@@ -19,7 +19,6 @@ export function filmForm(): { type: string; ending: string } | null {
 export class Saver {
   private recorder: MediaRecorder | null = null;
   private parts: Blob[] = [];
-  private looped = false;
 
   constructor(private source: Source, private engine: Engine, private player: Player, private tell: (message: string) => void) {}
 
@@ -43,24 +42,25 @@ export class Saver {
   film(changed: () => void): void {
     const form = filmForm();
     if (!form || this.recorder) return;
+    if (this.player.end < 1) {
+      this.tell("There is one frame only: nothing to record.");
+      return;
+    }
     const stream = this.engine.canvas.captureStream(RATE);
     const recorder = new MediaRecorder(stream, { mimeType: form.type, videoBitsPerSecond: 12e6 });
     const name = `${fileName(this.source.title || "talus")}.${form.ending}`;
     this.recorder = recorder;
     this.parts = [];
-    this.looped = this.player.loop;
     recorder.addEventListener("dataavailable", (e) => this.parts.push(e.data));
     recorder.addEventListener("stop", () => {
       for (const track of stream.getTracks()) track.stop();
       this.recorder = null;
-      this.player.loop = this.looped;
       this.engine.setWhole(false);
       download(name, form.type, new Blob(this.parts.splice(0), { type: form.type }));
       this.tell(`Saved ${name}`);
       changed();
     });
     this.player.stop();
-    this.player.loop = false;
     this.engine.setWhole(true);
     recorder.start(1000);
     this.player.play();
