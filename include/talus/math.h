@@ -6,6 +6,13 @@
 
 #include <math.h>
 
+/* Small functions that host and device code share. */
+#ifdef __CUDACC__
+#define TALUS_INLINE static __host__ __device__ inline
+#else
+#define TALUS_INLINE static inline
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,67 +35,67 @@ typedef struct TalusAabb {
     TalusVec3 lo, hi;
 } TalusAabb;
 
-static inline TalusVec3 talus_vec3(double x, double y, double z)
+TALUS_INLINE TalusVec3 talus_vec3(double x, double y, double z)
 {
     TalusVec3 r = {x, y, z};
     return r;
 }
 
-static inline TalusVec3 talus_add(TalusVec3 a, TalusVec3 b)
+TALUS_INLINE TalusVec3 talus_add(TalusVec3 a, TalusVec3 b)
 {
     return talus_vec3(a.x + b.x, a.y + b.y, a.z + b.z);
 }
 
-static inline TalusVec3 talus_sub(TalusVec3 a, TalusVec3 b)
+TALUS_INLINE TalusVec3 talus_sub(TalusVec3 a, TalusVec3 b)
 {
     return talus_vec3(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-static inline TalusVec3 talus_scale(double s, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_scale(double s, TalusVec3 a)
 {
     return talus_vec3(s * a.x, s * a.y, s * a.z);
 }
 
 /* a + s b */
-static inline TalusVec3 talus_madd(TalusVec3 a, double s, TalusVec3 b)
+TALUS_INLINE TalusVec3 talus_madd(TalusVec3 a, double s, TalusVec3 b)
 {
     return talus_vec3(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
 
-static inline TalusVec3 talus_neg(TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_neg(TalusVec3 a)
 {
     return talus_vec3(-a.x, -a.y, -a.z);
 }
 
-static inline double talus_dot(TalusVec3 a, TalusVec3 b)
+TALUS_INLINE double talus_dot(TalusVec3 a, TalusVec3 b)
 {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-static inline TalusVec3 talus_cross(TalusVec3 a, TalusVec3 b)
+TALUS_INLINE TalusVec3 talus_cross(TalusVec3 a, TalusVec3 b)
 {
     return talus_vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
-static inline double talus_norm(TalusVec3 a)
+TALUS_INLINE double talus_norm(TalusVec3 a)
 {
     return sqrt(talus_dot(a, a));
 }
 
 /* a / |a|, or `fallback` where a is zero. */
-static inline TalusVec3 talus_normalize(TalusVec3 a, TalusVec3 fallback)
+TALUS_INLINE TalusVec3 talus_normalize(TalusVec3 a, TalusVec3 fallback)
 {
     double n = talus_norm(a);
     return n > 0.0 ? talus_scale(1.0 / n, a) : fallback;
 }
 
-static inline TalusQuat talus_quat_identity(void)
+TALUS_INLINE TalusQuat talus_quat_identity(void)
 {
     TalusQuat r = {1.0, 0.0, 0.0, 0.0};
     return r;
 }
 
-static inline TalusQuat talus_quat_mul(TalusQuat a, TalusQuat b)
+TALUS_INLINE TalusQuat talus_quat_mul(TalusQuat a, TalusQuat b)
 {
     TalusQuat r = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
                    a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
@@ -97,7 +104,7 @@ static inline TalusQuat talus_quat_mul(TalusQuat a, TalusQuat b)
     return r;
 }
 
-static inline TalusQuat talus_quat_normalize(TalusQuat q)
+TALUS_INLINE TalusQuat talus_quat_normalize(TalusQuat q)
 {
     double s = 1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     TalusQuat r = {s * q.w, s * q.x, s * q.y, s * q.z};
@@ -106,39 +113,39 @@ static inline TalusQuat talus_quat_normalize(TalusQuat q)
 
 /* Rotation by the small vector `angle` (axis times radians), by the Cayley map: exact axis, angle
  * 2 atan(|angle|/2), hence an error of |angle|^3/12 and no transcendental function. */
-static inline TalusQuat talus_quat_cayley(TalusVec3 angle)
+TALUS_INLINE TalusQuat talus_quat_cayley(TalusVec3 angle)
 {
     TalusQuat r = {1.0, 0.5 * angle.x, 0.5 * angle.y, 0.5 * angle.z};
     return talus_quat_normalize(r);
 }
 
-static inline TalusVec3 talus_rotate(TalusQuat q, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_rotate(TalusQuat q, TalusVec3 a)
 {
     TalusVec3 u = talus_vec3(q.x, q.y, q.z);
     TalusVec3 t = talus_scale(2.0, talus_cross(u, a));
     return talus_add(talus_madd(a, q.w, t), talus_cross(u, t));
 }
 
-static inline TalusVec3 talus_rotate_back(TalusQuat q, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_rotate_back(TalusQuat q, TalusVec3 a)
 {
     TalusQuat c = {q.w, -q.x, -q.y, -q.z};
     return talus_rotate(c, a);
 }
 
-static inline TalusVec3 talus_sym3_mul(TalusSym3 m, TalusVec3 a)
+TALUS_INLINE TalusVec3 talus_sym3_mul(TalusSym3 m, TalusVec3 a)
 {
     return talus_vec3(m.xx * a.x + m.xy * a.y + m.xz * a.z, m.xy * a.x + m.yy * a.y + m.yz * a.z,
                       m.xz * a.x + m.yz * a.y + m.zz * a.z);
 }
 
-static inline TalusSym3 talus_sym3_scale(double s, TalusSym3 m)
+TALUS_INLINE TalusSym3 talus_sym3_scale(double s, TalusSym3 m)
 {
     TalusSym3 r = {s * m.xx, s * m.yy, s * m.zz, s * m.xy, s * m.xz, s * m.yz};
     return r;
 }
 
 /* R m R^T with R the rotation of q. */
-static inline TalusSym3 talus_sym3_rotate(TalusQuat q, TalusSym3 m)
+TALUS_INLINE TalusSym3 talus_sym3_rotate(TalusQuat q, TalusSym3 m)
 {
     TalusVec3 ex = talus_rotate(q, talus_vec3(1, 0, 0));
     TalusVec3 ey = talus_rotate(q, talus_vec3(0, 1, 0));
@@ -155,7 +162,7 @@ static inline TalusSym3 talus_sym3_rotate(TalusQuat q, TalusSym3 m)
 }
 
 /* Inverse of a positive definite matrix. */
-static inline TalusSym3 talus_sym3_inverse(TalusSym3 m)
+TALUS_INLINE TalusSym3 talus_sym3_inverse(TalusSym3 m)
 {
     double cxx = m.yy * m.zz - m.yz * m.yz;
     double cxy = m.xz * m.yz - m.xy * m.zz;

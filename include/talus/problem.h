@@ -53,6 +53,10 @@ typedef struct TalusProblemDef {
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
 void talus_problem_destroy(TalusProblem *problem);
 
+/* Where solvers work on this problem: "cpu" (the default) or another of talus_backend_row. The problem's
+ * data and impulses stay readable on the host as before. */
+TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
+
 int talus_problem_blocks(const TalusProblem *problem);
 int talus_problem_rows(const TalusProblem *problem); /* rows per block */
 int talus_problem_size(const TalusProblem *problem); /* rows times blocks */

@@ -1,14 +1,17 @@
 /* backend/backend.h - the contract between solvers and the hardware.
  *
  * A solver is written once against these operations and runs on every backend that has them. Vectors
- * have op->rows * op->blocks entries and live where the backend keeps its memory. Operations that
- * need a whole-problem sum return it; they are the points where an iteration synchronises.
+ * have op->rows * op->blocks entries and live where the backend keeps its memory, as do the operator's
+ * arrays: only put and get bring them to the host and back. Operations that need a whole-problem sum
+ * return it; they are the points where an iteration synchronises. The `_run` operations do many
+ * iterations of a method without coming back to the host.
  *
  * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so
  * the gradient becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
+#include "backend/engine.h"
 #include "backend/operator.h"
 
 /* Vectors that dots and combine take at once. */
@@ -19,7 +22,8 @@ typedef enum TalusOrder {
     TALUS_ORDER_FORWARD,   /* in the order of the problem, one thread */
     TALUS_ORDER_SYMMETRIC, /* forward, then backward */
     TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
-    TALUS_ORDER_COLOURED   /* colour by colour, threads and vector units within a colour */
+    TALUS_ORDER_COLOURED,  /* colour by colour, threads and vector units within a colour */
+    TALUS_ORDER_CHAOTIC /* all at once, each with the velocities it happens to see: not repeatable */
 } TalusOrder;
 
 /* Which diagonal a one-block step divides by. */
@@ -107,6 +111,33 @@ typedef struct TalusOgm {
     bool want_residual;
 } TalusOgm;
 
+/* Sums over blocks of gamma = s x, d the block's scale (operator.h). */
+typedef struct TalusSizes {
+    double size;    /* d^2 |gamma|^2 */
+    double outside; /* d^2 |gamma - P(gamma)|^2 */
+    double over;    /* |gamma|^2 / d */
+} TalusSizes;
+
+/* Many iterations at once: how long, and what was reached. */
+typedef struct TalusRun {
+    int iterations; /* at most this many, > 0 */
+    int check; /* the residual is measured every `check` iterations, counted from the first of */
+    int since; /*   the solve, of which `since` were done before this run, and in the last */
+    double stop_rms; /* ends the run once the rms (or, if positive, the maximum) is at or below */
+    double stop_max; /*   this; 0: never */
+    int done;        /* out: iterations done; */
+    double residual2, residual_max; /* out: residual of the last iterate that was measured; */
+    double first2;                  /* out: and of the first */
+} TalusRun;
+
+/* The accelerated method's scalars from run to run (solvers/apgd.c has the rules, momentum.h the code). */
+typedef struct TalusMomentum {
+    double norm;   /* L; raised where gradients show a larger curvature */
+    double margin; /* factor on such a new estimate */
+    double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    bool restart;  /* drop the momentum when it points uphill */
+} TalusMomentum;
+
 typedef struct TalusSweep TalusSweep;
 
 typedef struct TalusSweepOptions {
@@ -118,10 +149,26 @@ typedef struct TalusSweepOptions {
 
 typedef struct TalusBackend {
     const char *name, *summary;
+    bool remote;                  /* memory of its own: the host reaches it by put and get alone */
+    const TalusEngineOps *engine; /* worlds on this backend; NULL: the host's own loops */
+
+    /* Whether it can be used on this machine; the message says why not. */
+    TalusStatus (*open)(void);
+    /* What has gone wrong since the last call in operations that return nothing. */
+    TalusStatus (*check)(void);
+
+    /* The operator's arrays copied from the host's into `op`, which keeps its memory from call to call
+     * and starts as zeros. Only backends with memory of their own have it. */
+    TalusStatus (*mirror)(const TalusOperator *host, TalusOperator *op);
+    void (*mirror_clear)(TalusOperator *op);
 
     /* vectors: memory with room for n entries, contents undefined */
     TalusStatus (*reserve)(double **vector, size_t *capacity, size_t n, const char *what);
     void (*release)(double *vector);
+    void (*put)(double *vector, const double *host, size_t n);
+    void (*get)(double *host, const double *vector, size_t n);
+    void (*copy)(double *to, const double *from, size_t n);
+    void (*zero)(double *vector, size_t n);
     double (*dot)(const TalusOperator *op, const double *x, const double *y);
     /* y = a x + b y */
     void (*axpby)(const TalusOperator *op, double a, const double *x, double b, double *y);
@@ -141,6 +188,12 @@ typedef struct TalusBackend {
      * returns the residual of the gamma that came in. One product. */
     void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
                   double *max);
+
+    /* The metric s = 1 / sqrt of the block's mean diagonal (trace) or of its normal and tangential
+     * entries apart (anisotropic); `out` has room for op->blocks. */
+    void (*metric)(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
+    void (*sizes)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                  TalusSizes *out);
 
     /* ---- For gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. ---- */
 
@@ -183,6 +236,13 @@ typedef struct TalusBackend {
      * with g(y) by linear combination, so one operator product per iteration. On return x is x_next,
      * x_prev the old x, g_prev its gradient. */
     void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
+    /* The same over and over with the rules of momentum.h. A backend tests the step length whenever it
+     * measures the residual, or more often. On return x_prev is the iterate measured last. */
+    TalusStatus (*accelerate_run)(const TalusOperator *op, TalusAccelerated *state,
+                                  TalusMomentum *momentum, TalusRun *run);
+    /* `relax` over and over; gamma on return is one step beyond what was measured last. */
+    TalusStatus (*relax_run)(const TalusOperator *op, double omega, double lambda, double *gamma,
+                             TalusRun *run);
     /* x = gamma / s and back, in place. */
     void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
@@ -213,5 +273,8 @@ typedef struct TalusBackend {
 const TalusBackend *talus_backend_find(const char *name);
 
 extern const TalusBackend talus_backend_cpu;
+#ifdef TALUS_HAVE_CUDA
+extern const TalusBackend talus_backend_cuda, talus_backend_cuda_mixed;
+#endif
 
 #endif

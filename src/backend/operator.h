@@ -49,6 +49,7 @@ typedef struct TalusOperator {
                          above every eigenvalue of the block */
 
     struct TalusCpuScratch *scratch; /* the CPU backend's own */
+    void *device; /* what a backend with its own memory keeps beside the arrays */
 } TalusOperator;
 
 /* The scaling of the one residual: mean of the block's diagonal entries of N + E. */

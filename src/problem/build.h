@@ -9,6 +9,7 @@
 #ifndef TALUS_PROBLEM_BUILD_H
 #define TALUS_PROBLEM_BUILD_H
 
+#include "backend/backend.h"
 #include "backend/frame.h"
 #include "backend/operator.h"
 
@@ -25,6 +26,11 @@ TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
 TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
 TalusOperator *talus_problem_operator(TalusProblem *problem);
 TalusStatus talus_problem_finish(TalusProblem *problem);
+
+/* A problem that was made elsewhere, in a backend's memory (backend/engine.h): solvers work on `op` and
+ * `gamma`, which stay the lender's, until the next call of this or of talus_problem_resize. */
+void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
+                        double *gamma);
 
 /* The lengths l that scale angular velocities, [bodies]; the filler writes them too, so that
  * physical units can be given back. */

@@ -4,13 +4,7 @@
 #ifndef TALUS_SETS_CONE_H
 #define TALUS_SETS_CONE_H
 
-#include <math.h>
-
-#ifdef __CUDACC__
-#define TALUS_INLINE static __host__ __device__ inline
-#else
-#define TALUS_INLINE static inline
-#endif
+#include <talus/math.h>
 
 /* Projection onto the nonnegative half line. A NaN stays one: a residual must show it. */
 TALUS_INLINE double talus_project_nonneg(double n)

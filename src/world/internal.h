@@ -6,6 +6,7 @@
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
 
+#include "backend/engine.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/rng.h"
@@ -39,20 +40,10 @@ typedef struct TalusBodies {
     uint8_t *fixed;
 } TalusBodies;
 
-/* Inertia about the centre per unit mass, body frame, of shapes that may move. */
-typedef struct TalusGyration {
-    TalusSym3 inertia, inverse;
-} TalusGyration;
-
 typedef struct TalusMaterial {
     char *name;
     double friction, density, stiffness, damping;
 } TalusMaterial;
-
-/* What a contact between two materials follows; stiffness 0 is rigid. */
-typedef struct TalusLaw {
-    double mu, stiffness, damping;
-} TalusLaw;
 
 typedef struct TalusMaterials {
     int count;

@@ -1,0 +1,20 @@
+# Included by the root CMakeLists.txt where TALUS_CUDA is ON or EMULATED.
+
+target_compile_definitions(talus_lib PRIVATE TALUS_HAVE_CUDA=1)
+if(TALUS_CUDA STREQUAL "EMULATED")
+  target_compile_definitions(talus_lib PRIVATE TALUS_EMULATED=1)
+  set_source_files_properties(${talus_cuda_sources} PROPERTIES LANGUAGE CXX)
+  target_compile_options(talus_lib PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-x c++ -Wno-unused-function>")
+else()
+  # -fmad=false: the IEEE operations of the host, so that contacts and states agree bit for bit. The
+  # iterations of iterate*.cu are free to contract; their results are measured by code that is not.
+  target_compile_options(talus_lib PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo;-Xcompiler=-Wall;-Xcompiler=-ffp-contract=off;-Xcudafe=--diag_suppress=177>")
+  foreach(source IN LISTS talus_cuda_sources)
+    if(NOT source MATCHES "/iterate[^/]*\\.cu$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-fmad=false")
+    endif()
+  endforeach()
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(talus_lib PUBLIC CUDA::cudart_static)
+endif()

@@ -1,0 +1,104 @@
+/* backend/cuda/device.h - CUDA as the files of this folder see it.
+ *
+ * They are compiled by nvcc, or, in a build with TALUS_CUDA=EMULATED, by the host's C++ compiler with
+ * emulate.h in the place of CUDA: kernels then run on the host, one thread after the other, which is
+ * how they are tested where there is no GPU (also under AddressSanitizer). For that to work
+ *   - kernels are started by `launch` or, where their threads wait for each other, `launch_block`;
+ *   - threads of a block wait in __syncthreads and in the functions of reduce.h, nowhere else;
+ *   - sorting, scanning and selecting go through primitives.h.
+ * Everything happens in one stream, in order. Deterministic: no atomic operation whose result depends on
+ * the order of threads (integer minimum, maximum, or, and counts that are sorted afterwards are fine). */
+#ifndef TALUS_BACKEND_CUDA_DEVICE_H
+#define TALUS_BACKEND_CUDA_DEVICE_H
+
+#ifdef TALUS_EMULATED
+#include "backend/cuda/emulate.h"
+#else
+#include <cuda_runtime.h>
+#endif
+
+extern "C" {
+#include "backend/cuda/cuda.h"
+#include "base/memory.h"
+#include "base/status.h"
+}
+
+#include <stdint.h>
+#include <string.h>
+
+enum { THREADS = 256 }; /* per block, where nothing speaks for another number */
+
+/* One thread per item. */
+static __device__ inline int64_t item()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static inline unsigned blocks_for(int64_t items, int threads = THREADS)
+{
+    return (unsigned)((items + threads - 1) / threads);
+}
+
+/* The one stream of the process. */
+cudaStream_t cu_stream(void);
+
+#ifndef TALUS_EMULATED
+/* Starts a kernel of `blocks` blocks; none if that is 0. */
+template <class... P, class... A>
+static inline void launch(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
+{
+    if (blocks)
+        kernel<<<blocks, threads, 0, cu_stream()>>>(P(arguments)...);
+}
+
+/* The same for kernels whose threads wait for each other. */
+template <class... P, class... A>
+static inline void launch_block(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                A... arguments)
+{
+    launch(kernel, blocks, threads, arguments...);
+}
+#endif
+
+/* ---- memory.cu ---- */
+
+/* Remembers the first CUDA error and where it was met; cu_check reports it as a status. cu_open finds
+ * the device at the first call and fails with a sentence where there is none. */
+void cu_note(cudaError_t error, const char *where);
+
+/* Device memory that grows by half, like talus_reserve, without keeping contents. */
+TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
+                       const char *what);
+#define CU_RESERVE(pointer, capacity, need, what) \
+    cu_reserve((void **)&(pointer), &(capacity), (size_t)(need), sizeof *(pointer), (what))
+void cu_release(void *pointer);
+size_t cu_memory_now(void); /* bytes of device memory held */
+
+/* Copies; `cu_get` waits for the stream. Small ones go through pinned memory. */
+void cu_put(void *device, const void *host, size_t bytes);
+void cu_get(void *host, const void *device, size_t bytes);
+void cu_copy(void *to, const void *from, size_t bytes); /* device to device */
+void cu_zero(void *device, size_t bytes);
+void cu_wait(void);
+
+/* An array with its capacity. */
+template <class T> struct CuArray {
+    T *at = nullptr;
+    size_t room = 0;
+    TalusStatus reserve(int64_t need, const char *what)
+    {
+        return CU_RESERVE(at, room, need, what);
+    }
+    void clear()
+    {
+        cu_release(at);
+        at = nullptr;
+        room = 0;
+    }
+    operator T *() const
+    {
+        return at;
+    }
+};
+
+#endif

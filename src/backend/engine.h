@@ -1,0 +1,117 @@
+/* backend/engine.h - a world's whole step where a backend keeps its memory.
+ *
+ * A backend whose memory is not the host's has an engine: it holds bodies and contacts, and the world
+ * asks it, stage by stage, for what src/world does by itself on the host (world/step.c). The host's
+ * arrays are then a mirror that is filled when someone looks.
+ *
+ * Bodies keep their slots. Contacts and the problem's bodies are in an order of the engine's own, which
+ * depends on the state alone: problem body p is the body in slot slot_of[p]. Whatever leaves the engine
+ * is in slots and in the canonical order of collide/contact.h. */
+#ifndef TALUS_BACKEND_ENGINE_H
+#define TALUS_BACKEND_ENGINE_H
+
+#include "backend/operator.h"
+#include "collide/contact.h"
+
+#include <talus/math.h>
+
+/* Inertia about the centre per unit mass, body frame, of shapes that may move. */
+typedef struct TalusGyration {
+    TalusSym3 inertia, inverse;
+} TalusGyration;
+
+/* What a contact between two materials follows; stiffness 0 is rigid. */
+typedef struct TalusLaw {
+    double mu, stiffness, damping;
+} TalusLaw;
+
+/* The arrays of a world's bodies, by slot (world/internal.h). */
+typedef struct TalusBodyArrays {
+    int slots;
+    TalusVec3 *position, *velocity, *spin;
+    TalusQuat *orientation;
+    double *mass, *radius, *size;
+    int32_t *shape, *material;
+    uint8_t *fixed;
+} TalusBodyArrays;
+
+/* Shapes and laws change rarely; they are given whole. */
+typedef struct TalusTables {
+    const TalusShape *shape;
+    const TalusGyration *gyration; /* [shapes] */
+    int shapes;
+    const TalusLaw *law; /* [materials * materials] */
+    int materials;
+    bool compliance; /* some law has stiffness */
+} TalusTables;
+
+typedef struct TalusEngineCounts {
+    int sphere_sphere, sphere_fixed, general; /* contacts by run */
+    int contacts;                             /* their sum */
+    double least_size;                        /* of the moving bodies; infinite without any */
+} TalusEngineCounts;
+
+typedef struct TalusBuildOptions {
+    double h;
+    double warm;     /* factor of carried-over impulses: ratio of the steps */
+    double recovery; /* as in world/build.c: v_rec = recovery sqrt(scale size), or recovery alone */
+    double scale;
+    double soften; /* > 0: this times N_nn is added to every contact's compliance */
+} TalusBuildOptions;
+
+typedef struct TalusBuildReport {
+    double penetration_mean, penetration_max; /* over size, of overlapping contacts */
+} TalusBuildReport;
+
+/* What integration sums up, as in world/integrate.c and ledger.c; all in double precision. */
+typedef struct TalusEngineLedger {
+    double kinetic, potential; /* at the end */
+    double kinetic_change, potential_change, gravity_error, spin;
+    double friction, stabilisation, impact;
+} TalusEngineLedger;
+
+typedef struct TalusEngine TalusEngine;
+
+typedef struct TalusEngineOps {
+    TalusStatus (*create)(TalusEngine **out);
+    void (*destroy)(TalusEngine *engine);
+
+    /* Bodies: all arrays in; positions, velocities, spins and orientations out. `forgotten` [slots] may
+     * be NULL: slots whose contacts lose their impulses. */
+    TalusStatus (*tables)(TalusEngine *engine, const TalusTables *tables);
+    TalusStatus (*put_bodies)(TalusEngine *engine, const TalusBodyArrays *bodies,
+                              const uint8_t *forgotten);
+    TalusStatus (*get_bodies)(TalusEngine *engine, TalusBodyArrays *bodies);
+    /* The contact list of the last detection with its impulses, in and out; `get` writes into arrays of
+     * the size that `counts` says (contact, arms, impulse of `list` are the caller's). */
+    TalusStatus (*put_contacts)(TalusEngine *engine, const TalusContactList *list);
+    TalusStatus (*get_contacts)(TalusEngine *engine, TalusContactList *list);
+    void (*counts)(const TalusEngine *engine, TalusEngineCounts *counts);
+
+    /* How many moving bodies have their centre below `below` along `axis`. */
+    TalusStatus (*below)(TalusEngine *engine, int axis, double below, int64_t *count);
+
+    /* Contacts for a step of length options->h: with the velocities v + h g, or `again` with the solved
+     * ones. Impulses are carried over by key. Fails as talus_detect does, list unchanged. */
+    TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
+                          bool again, TalusEngineCounts *counts);
+    /* The problem of the step, in the backend's memory: op and gamma, lent until the next detect. rows is 3
+     * where some contact has friction. */
+    TalusStatus (*build)(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
+                         double **gamma, TalusBuildReport *report);
+    /* After a solve: velocities v_f + M^-1 D gamma, kept for what follows. `changed`: whether a moving
+     * body's velocity differs by more than `limit` from that which contacts were looked for with. */
+    TalusStatus (*solved)(TalusEngine *engine, double limit, bool *changed);
+    /* gamma back into the contact list, as impulses in the world frame. */
+    TalusStatus (*store_impulses)(TalusEngine *engine);
+    /* Checks that the solved velocities lead to a finite state (TALUS_ERR_NUMERIC names the slot in the
+     * message otherwise, and nothing has changed), stores impulses, moves the bodies by h. */
+    TalusStatus (*integrate)(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
+                             TalusEngineLedger *ledger);
+
+    /* A copy of bodies and contacts on the device, and the way back to it, for halved steps. */
+    TalusStatus (*backup)(TalusEngine *engine);
+    TalusStatus (*restore)(TalusEngine *engine);
+} TalusEngineOps;
+
+#endif

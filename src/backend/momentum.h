@@ -1,0 +1,28 @@
+/* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
+ *
+ * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that
+ * points uphill is dropped. A step is too long where two gradients differ by more than L times their
+ * points: then L is raised to what they show. */
+#ifndef TALUS_BACKEND_MOMENTUM_H
+#define TALUS_BACKEND_MOMENTUM_H
+
+#include "backend/backend.h"
+
+/* `seen`: sums->dx2 and dg2 are those of this step. Sets the next step's beta. */
+TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
+                                      double *beta)
+{
+    bool too_long = seen && sums->dg2 > m->norm * m->norm * sums->dx2 && sums->dx2 > 0.0;
+    if (too_long)
+        m->norm = m->margin * sqrt(sums->dg2 / sums->dx2);
+    if (too_long || (m->restart && sums->restart > 0.0)) {
+        m->theta = 1.0;
+        *beta = 0.0;
+        return;
+    }
+    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * m->theta * m->theta));
+    *beta = (m->theta - 1.0) / next;
+    m->theta = next;
+}
+
+#endif
