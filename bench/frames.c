@@ -1,6 +1,6 @@
 /* bench/frames.c - what a frame of a million bodies takes on disk and in time.
  *
- *     talus_bench_frames [BODIES [STEPS]]
+ *     talus_bench_frames [BODIES [STEPS [THREADS]]]
  *
  * Beds of spheres, lean frames: at random places in no order, all flying, of many sizes (the worst
  * that can come) or of one; the same at rest but for a few; and settle-box, stepped STEPS times with
@@ -89,7 +89,7 @@ static void move(TalusSnapshot *s, double share, double reach)
     }
 }
 
-static void made_up(const char *title, int bodies, double share, double spread)
+static void made_up(const char *title, int bodies, double share, double spread, TalusPool *pool)
 {
     TalusFramesMaterial material = {.name = "default", .friction = 0.3, .density = 2500.0};
     TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE};
@@ -102,7 +102,7 @@ static void made_up(const char *title, int bodies, double share, double spread)
                             .material_count = 1,
                             .shapes = &sphere,
                             .materials = &material};
-    TalusFrameEncoder encoder = {0};
+    TalusFrameEncoder encoder = {.packer.pool = pool};
     TalusSnapshot s = {0};
     must(talus_snapshot_shape(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
     scatter(&s, 0.1, spread);
@@ -120,13 +120,13 @@ static void made_up(const char *title, int bodies, double share, double spread)
 
 /* ---- a run ---- */
 
-static TalusWorld *settle_box(int bodies)
+static TalusWorld *settle_box(int bodies, int threads)
 {
     TalusScene *scene;
     TalusWorld *world;
     char set[64];
     const char *sets[] = {set};
-    TalusSceneChoice choice = {.threads = -1};
+    TalusSceneChoice choice = {.threads = threads > 0 ? threads : -1};
     snprintf(set, sizeof set, "bodies=%d", bodies);
     must(talus_scene_load(TALUS_SCENE_DIR "/settle-box.json", sets, 1, &scene));
     must(talus_scene_build(scene, &choice, &world));
@@ -134,13 +134,13 @@ static TalusWorld *settle_box(int bodies)
     return world;
 }
 
-static void run(int bodies, int steps)
+static void run(int bodies, int steps, int threads)
 {
     static const char path[] = "bench-frames.talus";
     TalusFramesDef def = {.detail = TALUS_DETAIL_LEAN};
     TalusFramesWriter *writer;
     TalusFrames *frames;
-    TalusWorld *world = settle_box(bodies);
+    TalusWorld *world = settle_box(bodies, threads);
     double step_time = 0.0, frame_time = 0.0;
     printf("settle-box, %d bodies, %d threads\n", bodies, talus_world_threads(world));
     must(talus_frames_create(path, &def, &writer));
@@ -171,13 +171,18 @@ int main(int argc, char **argv)
 {
     int bodies = argc > 1 ? atoi(argv[1]) : DEFAULT_BODIES;
     int steps = argc > 2 ? atoi(argv[2]) : DEFAULT_STEPS;
-    if (bodies < 1 || steps < 1) {
-        fprintf(stderr, "usage: talus_bench_frames [BODIES [STEPS]]\n");
+    int threads = argc > 3 ? atoi(argv[3]) : 0;
+    TalusPool *pool;
+    if (bodies < 1 || steps < 1 || threads < 0) {
+        fprintf(stderr, "usage: talus_bench_frames [BODIES [STEPS [THREADS]]]\n");
         return 2;
     }
-    made_up("random, flying, of all sizes within 20 %", bodies, 1.0, 0.2);
-    made_up("random, flying, of one size", bodies, 1.0, 0.0);
-    made_up("random, of one size, all but at rest", bodies, 0.01, 0.0);
-    run(bodies, steps);
+    must(talus_pool_create(threads, &pool));
+    printf("%d threads\n", talus_pool_threads(pool));
+    made_up("random, flying, of all sizes within 20 %", bodies, 1.0, 0.2, pool);
+    made_up("random, flying, of one size", bodies, 1.0, 0.0, pool);
+    made_up("random, of one size, all but at rest", bodies, 0.01, 0.0, pool);
+    talus_pool_destroy(pool);
+    run(bodies, steps, threads);
     return 0;
 }

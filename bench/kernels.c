@@ -110,7 +110,7 @@ static void run_axpby(Bench *b)
 
 static void run_sweep(Bench *b)
 {
-    sink = talus_backend_cpu.sweep_run(b->sweep);
+    sink = talus_backend_cpu.sweep_run(b->sweep, 1);
 }
 
 /* ---- bytes and flops ---- */

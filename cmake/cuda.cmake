@@ -1,6 +1,6 @@
 # Included by the root CMakeLists.txt where TALUS_CUDA is ON or EMULATED.
 
-target_compile_definitions(talus_lib PRIVATE TALUS_HAVE_CUDA=1)
+target_compile_definitions(talus_lib PUBLIC TALUS_HAVE_CUDA=1)
 if(TALUS_CUDA STREQUAL "EMULATED")
   target_compile_definitions(talus_lib PRIVATE TALUS_EMULATED=1)
   set_source_files_properties(${talus_cuda_sources} PROPERTIES LANGUAGE CXX)

@@ -213,7 +213,7 @@ static bool same_sweeps(const Twins *t, TalusOrder order, TalusMetric metric)
         ok &= CHECK_OK(cpu->sweep_begin(t->op[k], &options, x[k], &sweep[k]));
     for (int i = 0; i < 4 && ok; i++) {
         for (int k = 0; k < 2; k++)
-            change[k] = cpu->sweep_run(sweep[k]);
+            change[k] = cpu->sweep_run(sweep[k], 1);
         ok &= near_one(change[0], change[1]);
         if (i == 1) /* reading in between, with the scratch used by others, changes nothing */
             for (int k = 0; k < 2; k++) {
@@ -450,7 +450,13 @@ TEST(backends_are_listed)
     CHECK(talus_backend_row(0).available);
     CHECK(talus_backend_find("cpu") == cpu);
     CHECK(!talus_backend_find("abacus"));
-    CHECK_STR(talus_error(), "backend: 'abacus' is not in this build, which has: cpu");
+    CHECK_STR(talus_error(), "backend: there is no 'abacus'; `talus list backends` names them all");
+    CHECK_STR(talus_backend_row(1).name, "cuda");
+    if (!talus_backend_row(1).available) {
+        CHECK(!talus_backend_find("cuda"));
+        CHECK_STR(talus_error(), "backend: this build has no 'cuda'; configure with cmake --preset "
+                                 "cuda, which needs nvcc");
+    }
 }
 
 int main(void)

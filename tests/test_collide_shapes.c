@@ -1,6 +1,7 @@
 /* Narrow phase: where two shapes touch, pair by pair. */
 #include "base/rng.h"
 #include "collide/narrow.h"
+#include "geometry/bounds.h"
 #include "support/test.h"
 
 #include <string.h>

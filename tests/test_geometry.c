@@ -1,5 +1,6 @@
 /* Shapes: mass properties, bounds, distances and refusals, against sums over many points. */
 #include "base/rng.h"
+#include "geometry/bounds.h"
 #include "geometry/closest.h"
 #include "geometry/shape.h"
 #include "support/test.h"
@@ -188,9 +189,8 @@ typedef struct Visits {
     double distance[16];
 } Visits;
 
-static void visit(void *context, uint32_t feature, TalusVec3 normal, double distance)
+static void visit(Visits *v, uint32_t feature, TalusVec3 normal, double distance)
 {
-    Visits *v = context;
     if (v->count < 16) {
         v->feature[v->count] = feature;
         v->normal[v->count] = normal;
@@ -199,10 +199,14 @@ static void visit(void *context, uint32_t feature, TalusVec3 normal, double dist
     v->count++;
 }
 
+#define TALUS_RING_SINK Visits
+#define TALUS_RING_TAKE visit
+#include "geometry/revolve.h"
+
 static Visits visits(const double *points, int count, TalusVec3 p, double reach)
 {
     Visits v = {0};
-    talus_revolve_visit(points, count, p, reach, visit, &v);
+    talus_revolve_visit(points, count, p, reach, &v);
     return v;
 }
 

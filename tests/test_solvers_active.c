@@ -398,6 +398,54 @@ TEST(mprgp_follows_its_listing)
     free_test_problem(&cones);
 }
 
+/* |g^P| / |q| of the impulses that a solver leaves, without a metric. */
+static double projected_gradient(TalusProblem *problem)
+{
+    int n = talus_problem_size(problem);
+    double *g = calloc((size_t)n, sizeof *g), *q = calloc((size_t)n, sizeof *q);
+    const double *gamma = talus_problem_gamma(problem);
+    double left = 0.0, all = 0.0;
+    talus_problem_gradient(problem, gamma, g);
+    talus_problem_offset(problem, q);
+    for (int i = 0; i < n; i++) {
+        double part = gamma[i] > 0.0 ? g[i] : fmin(g[i], 0.0);
+        left += part * part;
+        all += q[i] * q[i];
+    }
+    free(g);
+    free(q);
+    return sqrt(left / all);
+}
+
+/* The paper's rule, and no iteration more. */
+TEST(mprgp_stops_as_its_paper_does)
+{
+    TestProblem p = make_explicit(3, 60, 1);
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info = {0};
+    double last = 1.0;
+    options.tolerance = 0.0;
+    for (int limit = 1; limit < 1000; limit++) {
+        TalusProblem *problem;
+        TalusSolver *solver;
+        REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+        REQUIRE_OK(talus_solver_create("mprgp:metric=none,stop=1e-4", &solver));
+        options.max_iterations = limit;
+        CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        double reached = projected_gradient(problem);
+        talus_solver_destroy(solver);
+        talus_problem_destroy(problem);
+        if (info.iterations < limit) {
+            CHECK(last <= 1e-4 && reached == last && limit > 5);
+            break;
+        }
+        CHECK(last > 1e-4); /* it went on only because it had to */
+        last = reached;
+    }
+    CHECK(last <= 1e-4);
+    free_test_problem(&p);
+}
+
 static void follow_descent(const TestProblem *p, const char *spec, Descent kind)
 {
     Dense *d = make_dense(p);
@@ -427,6 +475,7 @@ int main(void)
 {
     RUN(kucera_follows_its_listing);
     RUN(mprgp_follows_its_listing);
+    RUN(mprgp_stops_as_its_paper_does);
     RUN(pgd_and_cpg_follow_their_listings);
     return talus_test_result();
 }

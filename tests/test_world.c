@@ -52,8 +52,8 @@ TEST(bad_defs_are_refused_by_name)
     bad.solver = "aqgd";
     refuse_def(bad, TALUS_ERR_ARGUMENT, "apgd");
     bad = def;
-    bad.backend = "cuda";
-    refuse_def(bad, TALUS_ERR_UNSUPPORTED, "\"cpu\"");
+    bad.backend = "abacus";
+    refuse_def(bad, TALUS_ERR_UNSUPPORTED, "backend");
     bad = def;
     bad.threads = -1;
     refuse_def(bad, TALUS_ERR_ARGUMENT, "threads");

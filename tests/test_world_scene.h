@@ -15,10 +15,13 @@
 
 static const TalusVec3 zero = {0.0, 0.0, 0.0};
 
+static const char *test_backend = "cpu"; /* where the worlds below live */
+
 static inline TalusWorldDef quick_def(int threads)
 {
     TalusWorldDef def = talus_world_def_default();
     def.threads = threads;
+    def.backend = test_backend;
     return def;
 }
 
@@ -38,6 +41,22 @@ static inline TalusStatus add_floor(TalusWorld *world, TalusBodyId *id)
     batch.fixed = true;
     batch.position = &zero;
     return talus_world_add_bodies(world, &batch, id);
+}
+
+/* A plane through (x, 0, 0). */
+static inline TalusStatus add_wall(TalusWorld *world, double x, double facing)
+{
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TALUS_TRY(talus_world_add_shape(world, &plane, &batch.shape));
+    TalusVec3 at = {x, 0.0, 0.0};
+    double s = sqrt(0.5);
+    TalusQuat e = {s, 0.0, s * facing, 0.0}; /* z to facing * x */
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &at;
+    batch.orientation = &e;
+    return talus_world_add_bodies(world, &batch, NULL);
 }
 
 static inline TalusStatus add_one(TalusWorld *world, TalusShapeDef shape, TalusVec3 x,

@@ -235,21 +235,6 @@ TEST(a_later_part_that_fails_takes_the_earlier_ones_back)
     CHECK(taken_back > 0);
 }
 
-static TalusStatus add_wall(TalusWorld *world, double x, double facing)
-{
-    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    TalusBodyBatch batch = talus_body_batch_default();
-    TALUS_TRY(talus_world_add_shape(world, &plane, &batch.shape));
-    TalusVec3 at = {x, 0.0, 0.0};
-    double s = sqrt(0.5);
-    TalusQuat e = {s, 0.0, s * facing, 0.0}; /* z to facing * x */
-    batch.count = 1;
-    batch.fixed = true;
-    batch.position = &at;
-    batch.orientation = &e;
-    return talus_world_add_bodies(world, &batch, NULL);
-}
-
 TEST(a_wedged_body_is_an_outcome_not_a_hang)
 {
     Log log = {0, 0};
@@ -305,6 +290,23 @@ TEST(a_budget_without_tolerance_is_no_miss)
         REQUIRE_OK(talus_world_step(world, &info));
     CHECK(!info.missed && info.solve.outcome == TALUS_OUTCOME_BUDGET);
     CHECK_INT(info.solve.iterations, 5);
+    talus_world_destroy(world);
+}
+
+TEST(accuracy_can_change_on_the_way)
+{
+    TalusWorld *world = make_full(1);
+    TalusStepInfo info;
+    run(world, 40);
+    REQUIRE_OK(talus_world_set_accuracy(world, 0.0, 3));
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(info.contacts > 0 && info.solve.iterations == 3);
+    REQUIRE_OK(talus_world_set_accuracy(world, 1e-6, 20000));
+    REQUIRE_OK(talus_world_step(world, &info));
+    CHECK(!info.missed && info.solve.residual.rms <= 1e-6 * info.reference_speed);
+    CHECK_INT(talus_world_set_accuracy(world, -1.0, 10), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_world_set_accuracy(world, NAN, 10), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_world_set_accuracy(world, 1e-2, 0), TALUS_ERR_ARGUMENT);
     talus_world_destroy(world);
 }
 
@@ -451,6 +453,7 @@ int main(void)
     RUN(a_wedged_body_is_an_outcome_not_a_hang);
     RUN(building_the_problem_changes_no_step);
     RUN(a_budget_without_tolerance_is_no_miss);
+    RUN(accuracy_can_change_on_the_way);
     RUN(without_friction_a_contact_has_one_row);
     RUN(a_failed_step_takes_arrivals_back);
     RUN(a_struck_body_meets_what_it_is_pushed_into);

@@ -1,13 +1,16 @@
 /* bench.c - talus bench: an experiment from its scenes to its tables.
  *
- * The settled problems are kept in DIR beside the results, their names holding a hash of all that
+ * An experiment solves problems (experiment.h) or runs worlds (worlds.h). Of the former the settled problems are kept in DIR beside the results, their names holding a hash of all that
  * made them, so that a stopped experiment goes on where it was. */
 #include "experiment.h"
+#include "worlds.h"
 
+#include "backend/backend.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "io/file.h"
+#include "lab_store.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,8 +18,8 @@
 #include <unistd.h>
 
 typedef struct Options {
-    const char *out;
-    int threads;
+    const char *out, *backend;
+    int threads, repeat, steps;
     bool quick, json, quiet, fresh;
 } Options;
 
@@ -278,17 +281,12 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-static int finish(Session *session)
+/* Tables, notes and where they are, for people; the JSON for programs. */
+static void print_set(const Session *session)
 {
     const Options *o = &session->options;
-    LabSet *set = &session->set;
+    const LabSet *set = &session->set;
     FILE *out = o->json ? stderr : stdout;
-    set->complete = !cli_stop_signal();
-    if (cli_stop_signal())
-        return lab_set_write(set) == TALUS_OK ? report_stop(session) : cli_fail_library();
-    session->experiment->conclude(set, session->divisor);
-    if (lab_set_write(set) != TALUS_OK || lab_set_write_tables(set) != TALUS_OK)
-        return cli_fail_library();
     if (!o->quiet) {
         for (int i = 0; i < set->problem_count; i++)
             lab_print_results(set, i, out);
@@ -302,8 +300,113 @@ static int finish(Session *session)
     }
     if (o->json)
         lab_print_bench_json(set);
+}
+
+static int finish(Session *session)
+{
+    LabSet *set = &session->set;
+    set->complete = !cli_stop_signal();
+    if (cli_stop_signal())
+        return lab_set_write(set) == TALUS_OK ? report_stop(session) : cli_fail_library();
+    session->experiment->conclude(set, session->divisor);
+    if (lab_set_write(set) != TALUS_OK || lab_set_write_tables(set) != TALUS_OK)
+        return cli_fail_library();
+    print_set(session);
     return CLI_OK;
 }
+
+static void open_set(Session *session, const char *name, const char *experiment)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    snprintf(session->title, sizeof session->title, "%s%s", experiment, o->quick ? ", quick" : "");
+    if (o->out)
+        snprintf(session->dir, sizeof session->dir, "%s", o->out);
+    else
+        snprintf(session->dir, sizeof session->dir, "out/%s%s", name, o->quick ? "-quick" : "");
+    set->title = session->title;
+    set->experiment = experiment;
+    set->kind = "bench";
+    set->dir = session->dir;
+}
+
+/* ---- experiments that run worlds ---- */
+
+/* Without names all rows; a name that is no row ends in a message and false. */
+static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *count)
+{
+    bool all = strcmp(operands->item[0], "gpu") == 0;
+    *count = 0;
+    if (all && operands->count == 1)
+        while (worlds_row(*count)) {
+            rows[*count] = worlds_row(*count);
+            ++*count;
+        }
+    for (int i = all ? 1 : 0; i < operands->count && *count < CLI_LIST_MAX; i++) {
+        rows[*count] = worlds_find(operands->item[i]);
+        if (!rows[(*count)++]) {
+            cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
+                      operands->item[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of an earlier call that had more tables. */
+static void remove_old_tables(const LabSet *set)
+{
+    for (int i = set->table_count; i < LAB_TABLES; i++) {
+        char path[CLI_PATH_MAX + 32];
+        snprintf(path, sizeof path, "%s/table-%d.csv", set->dir, i + 1);
+        unlink(path);
+    }
+}
+
+static int bench_worlds(Session *session, const CliList *operands)
+{
+    static const WorldsRow *rows[CLI_LIST_MAX];
+    static Worlds w;
+    const Options *o = &session->options;
+    bool gpu = strcmp(operands->item[0], "gpu") == 0;
+    int count;
+    if (o->fresh)
+        return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
+    if (!choose_rows(operands, rows, &count))
+        return CLI_USAGE;
+    int code = cli_check_backend(&cli_bench, o->backend);
+    if (code != CLI_OK)
+        return code;
+    w = (Worlds){.backend = {o->backend ? o->backend
+                             : gpu      ? "cuda-mixed"
+                                        : "cpu",
+                             "cuda"},
+                 .backends = gpu && !o->backend ? 2 : 1,
+                 .threads = o->threads,
+                 .repeat = o->repeat > 0 ? o->repeat : 0,
+                 .steps = o->steps > 0 ? o->steps : 0,
+                 .quick = o->quick,
+                 .quiet = o->quiet,
+                 .dir = session->dir,
+                 .set = &session->set};
+    if (!talus_backend_find(w.backend[0]))
+        return cli_fail("%s; `talus bench %s --backend cpu --quick` runs everywhere", talus_error(),
+                        operands->item[0]);
+    open_set(session, operands->item[0], operands->item[0]);
+    if (lab_set_open(&session->set, true) != TALUS_OK)
+        return cli_fail_library();
+    cli_catch_signals();
+    code = worlds_main(&w, rows, count);
+    session->set.complete = true;
+    if (lab_store_write(&session->set) != TALUS_OK || lab_page_write(&session->set) != TALUS_OK ||
+        lab_set_write_tables(&session->set) != TALUS_OK)
+        return cli_fail_library();
+    remove_old_tables(&session->set);
+    print_set(session);
+    return cli_stop_signal() ? 128 + cli_stop_signal() : code;
+}
+
+/* ---- experiments that solve problems ---- */
 
 static int bench_session(Session *session, const char *name)
 {
@@ -313,16 +416,12 @@ static int bench_session(Session *session, const char *name)
     if (!session->experiment)
         return CLI_USAGE;
     const Experiment *e = session->experiment;
+    if (o->backend || o->repeat >= 0 || o->steps >= 0)
+        return cli_usage(&cli_bench,
+                         "--backend, --repeat and --steps are for experiments that run worlds: gpu "
+                         "and what `talus list experiments` names below it");
     session->divisor = o->quick ? 10 : 1;
-    snprintf(session->title, sizeof session->title, "%s%s", e->name, o->quick ? ", quick" : "");
-    if (o->out)
-        snprintf(session->dir, sizeof session->dir, "%s", o->out);
-    else
-        snprintf(session->dir, sizeof session->dir, "out/%s%s", name, o->quick ? "-quick" : "");
-    set->title = session->title;
-    set->experiment = e->name;
-    set->kind = "bench";
-    set->dir = session->dir;
+    open_set(session, name, e->name);
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
     if (status == TALUS_OK)
         status = TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems");
@@ -352,10 +451,15 @@ static int bench_main(int argc, char **argv)
     static Session session; /* static: its tables are large */
     CliList operands;
     int code;
-    session.options = (Options){.threads = -1};
+    session.options = (Options){.threads = -1, .repeat = -1, .steps = -1};
     if (!cli_parse(&cli_bench, argc, argv, &session.options, &operands, &code))
         return code;
-    code = bench_session(&session, operands.item[0]);
+    if (strcmp(operands.item[0], "gpu") == 0 || worlds_find(operands.item[0]))
+        code = bench_worlds(&session, &operands);
+    else if (operands.count > 1)
+        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", operands.item[0]);
+    else
+        code = bench_session(&session, operands.item[0]);
     lab_set_clear(&session.set);
     for (int i = 0; session.path && i < session.experiment->case_count; i++)
         talus_release(session.path[i]);
@@ -374,9 +478,16 @@ static const CliOption bench_options[] = {
      "nothing of the paper beside it"},
     {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
      "run everything anew, whatever is in DIR"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where worlds run; for gpu cuda-mixed, and cuda beside it,\n"
+     "else cpu"},
+    {"repeat", 0, CLI_COUNT, offsetof(Options, repeat), "N",
+     "steps that a median is taken over, of million and\nten-million"},
+    {"steps", 0, CLI_COUNT, offsetof(Options, steps), "N",
+     "only so many steps of hourglass and pospisil: a trial,\nwhose time is not judged"},
     {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
-     "threads to use, 0 for one per processor; 1 by default,\n"
-     "which gives the steadiest times"},
+     "threads to use, 0 for one per processor; by default 1,\n"
+     "which gives the steadiest times, and for worlds all"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
      "standard output holds one JSON object and nothing else;\ntables go to standard error"},
     {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
@@ -385,13 +496,15 @@ static const CliOption bench_options[] = {
 const CliCommand cli_bench = {
     .name = "bench",
     .summary = "Runs an experiment of the literature and compares.",
-    .operands = "NAME",
+    .operands = "NAME [ROW...]",
     .operands_min = 1,
-    .operands_max = 1,
+    .operands_max = CLI_LIST_MAX,
     .details =
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
-        "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n",
+        "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n"
+        "`talus bench gpu` runs worlds instead, all its rows or those named: speed, agreement with\n"
+        "the cpu, physics, each with its target. docs/gpu.md tells more.\n",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .main = bench_main};

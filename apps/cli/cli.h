@@ -102,8 +102,8 @@ int cli_check_solver(const CliCommand *command, const char *spec);
 /* Reports talus_error(), why a solver does not take the problem, and names those that do. */
 int cli_fail_unsupported(const TalusProblem *problem);
 
-/* False with a message unless NULL or a backend of this build. */
-bool cli_check_backend(const CliCommand *command, const char *name);
+/* CLI_OK for NULL and for a backend that can be used here; else a code and a message. */
+int cli_check_backend(const CliCommand *command, const char *name);
 
 /* The value of --threads (-1: not given, 0: one per processor) as TalusSceneChoice has it. */
 int cli_threads(int option);

@@ -2,6 +2,7 @@
 #include "experiment.h"
 
 #include "base/param.h"
+#include "worlds.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -21,15 +22,25 @@ const Experiment *experiment_row(int index)
     return table[index];
 }
 
+/* Those that run worlds are meant, too, when a name is misspelt. */
+static const char *nearest(const char *name)
+{
+    enum { MOST = 32 };
+    const char *names[MOST] = {"gpu"};
+    int count = 1;
+    for (int i = 0; i < EXPERIMENTS && count < MOST; i++)
+        names[count++] = table[i]->name;
+    for (int i = 0; worlds_row(i) && count < MOST; i++)
+        names[count++] = worlds_row(i)->name;
+    return talus_nearest(name, names, count);
+}
+
 const Experiment *experiment_find(const char *name)
 {
-    const char *names[EXPERIMENTS];
-    for (int i = 0; i < EXPERIMENTS; i++) {
-        names[i] = table[i]->name;
-        if (strcmp(names[i], name) == 0)
+    for (int i = 0; i < EXPERIMENTS; i++)
+        if (strcmp(table[i]->name, name) == 0)
             return table[i];
-    }
-    const char *near = talus_nearest(name, names, EXPERIMENTS);
+    const char *near = nearest(name);
     if (near)
         cli_usage(&cli_bench, "no experiment '%s'; did you mean '%s'?", name, near);
     else

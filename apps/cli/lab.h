@@ -135,6 +135,7 @@ typedef struct LabResult {
     /* The terms of the job, as there; max_iterations 0: a file of before they were kept. */
     double tolerance, max_seconds;
     int max_iterations, threads;
+    char backend[32]; /* "": a file of before it was kept, which is cpu */
     bool warm;
     int impulse_count; /* normal impulses in ascending order, a sample of them */
     int impulse_rank[LAB_IMPULSES];
@@ -147,15 +148,18 @@ void lab_result_clear(LabResult *result);
 /* ---- running one job ---- */
 
 typedef struct LabJob {
-    const char *solver; /* NAME[:key=value,...] */
-    const char *label;  /* what the result is called; NULL: as the solver */
-    double tolerance;   /* of the natural residual, relative to gamma = 0; 0: the whole budget */
+    const char *solver;  /* NAME[:key=value,...] */
+    const char *label;   /* what the result is called; NULL: as the solver */
+    const char *backend; /* NULL: cpu */
+    double tolerance;    /* of the natural residual, relative to gamma = 0; 0: the whole budget */
     int max_iterations;
     double max_seconds; /* 0: no limit */
     bool warm, trace;
 } LabJob;
 
-/* The key of a result: problem, reference, job, threads and version. */
+/* Where a job runs. */
+const char *lab_job_backend(const LabJob *job);
+/* The key of a result: problem, reference, job, threads, version and, unless it is cpu, backend. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
 /* Leaves the impulses in the problem. Fails only where the laboratory itself fails; a solve that
@@ -167,6 +171,7 @@ TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResul
 void lab_terms_text(const LabResult *result, char text[LAB_TEXT]);
 /* Where a run ends, in the width of a cell. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
+bool lab_on_host(const LabResult *result);
 bool lab_same_terms(const LabResult *a, const LabResult *b);
 
 /* ---- a set of results ---- */

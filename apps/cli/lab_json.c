@@ -23,6 +23,8 @@ static void put_terms(JsonOut *json, const LabResult *r)
     json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
     json_text(json, "start", r->warm ? "stored" : "zero");
     json_int(json, "threads", r->threads);
+    if (!lab_on_host(r))
+        json_text(json, "backend", r->backend);
 }
 
 static void put_figures(JsonOut *json, const LabResult *r)

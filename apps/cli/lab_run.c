@@ -26,14 +26,20 @@ typedef struct Watcher {
     double begun, last_draw;
 } Watcher;
 
+const char *lab_job_backend(const LabJob *job)
+{
+    return job->backend ? job->backend : "cpu";
+}
+
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
 {
     char text[LAB_TEXT * 3];
-    int length =
-        snprintf(text, sizeof text, "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d",
-                 talus_version(), problem->hash, problem->reference_hash, job->solver,
-                 job->label ? job->label : "", job->tolerance, job->max_iterations,
-                 job->max_seconds, job->warm, threads);
+    bool host = strcmp(lab_job_backend(job), "cpu") == 0;
+    int length = snprintf(
+        text, sizeof text, "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d%s%s",
+        talus_version(), problem->hash, problem->reference_hash, job->solver,
+        job->label ? job->label : "", job->tolerance, job->max_iterations, job->max_seconds,
+        job->warm, threads, host ? "" : " ", host ? "" : job->backend);
     snprintf(key, 17, "%016" PRIx64, talus_hash(TALUS_HASH_SEED, text, (size_t)length));
 }
 
@@ -257,6 +263,7 @@ TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out
     Watcher watcher = {
         .problem = p, .result = out, .name = out->solver, .draw = !quiet && isatty(STDERR_FILENO)};
     TalusSolver *solver;
+    TALUS_TRY(talus_problem_set_backend(p->problem, lab_job_backend(job)));
     TALUS_TRY(talus_solver_create(job->solver, &solver));
     TalusStatus status = TALUS_OK;
     if (talus_solver_supports(solver, p->problem) != TALUS_OK) {

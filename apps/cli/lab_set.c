@@ -64,6 +64,7 @@ static void keep_terms(const LabJob *job, int threads, LabResult *out)
     out->max_seconds = job->max_seconds;
     out->warm = job->warm;
     out->threads = threads;
+    snprintf(out->backend, sizeof out->backend, "%s", lab_job_backend(job));
 }
 
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,

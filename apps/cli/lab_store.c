@@ -103,6 +103,7 @@ static void read_terms(const TalusJson *run, LabResult *out)
     out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, which is no limit either */
     out->threads = int_of(run, "threads");
     out->warm = strcmp(start, "stored") == 0;
+    text_of(run, "backend", out->backend, sizeof out->backend);
 }
 
 static bool read_run(const TalusJson *run, LabResult *out)

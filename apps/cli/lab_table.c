@@ -81,18 +81,24 @@ static void tolerance_text(double tolerance, char text[32])
     snprintf(text, 32, "%.*se%d", (int)(end - digits), digits, atoi(e + 1));
 }
 
+bool lab_on_host(const LabResult *r)
+{
+    return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
+}
+
 void lab_terms_text(const LabResult *r, char text[LAB_TEXT])
 {
     bool whole = r->tolerance == 0.0, timed = r->max_seconds > 0.0;
+    bool host = lab_on_host(r);
     char aim[96] = "", seconds[48] = "", tolerance[32];
     tolerance_text(r->tolerance, tolerance);
     if (!whole)
         snprintf(aim, sizeof aim, "to %s of the residual at zero impulses, at most ", tolerance);
     if (timed)
         snprintf(seconds, sizeof seconds, " or %g s", r->max_seconds);
-    snprintf(text, LAB_TEXT, "%s%d iterations%s, from %s, %d thread%s", aim, r->max_iterations,
+    snprintf(text, LAB_TEXT, "%s%d iterations%s, from %s, %d thread%s%s%s", aim, r->max_iterations,
              seconds, r->warm ? "the stored impulses" : "zero", r->threads,
-             r->threads == 1 ? "" : "s");
+             r->threads == 1 ? "" : "s", host ? "" : ", backend ", host ? "" : r->backend);
 }
 
 void lab_limits_text(const LabResult *r, char text[LAB_TEXT])
@@ -109,7 +115,9 @@ void lab_limits_text(const LabResult *r, char text[LAB_TEXT])
 bool lab_same_terms(const LabResult *a, const LabResult *b)
 {
     return a->tolerance == b->tolerance && a->max_iterations == b->max_iterations &&
-           a->max_seconds == b->max_seconds && a->warm == b->warm && a->threads == b->threads;
+           a->max_seconds == b->max_seconds && a->warm == b->warm && a->threads == b->threads &&
+           lab_on_host(a) == lab_on_host(b) &&
+           (lab_on_host(a) || strcmp(a->backend, b->backend) == 0);
 }
 
 /* ---- the results of a problem ---- */

@@ -2,7 +2,9 @@
 #include "cli.h"
 #include "experiment.h"
 #include "serve.h"
+#include "worlds.h"
 
+#include "backend/backend.h"
 #include "base/deflate.h"
 #include "base/param.h"
 
@@ -69,6 +71,8 @@ static void list_backends(void)
         print_row(row.name, row.summary);
         if (!row.available)
             printf("  %*snot in this build: %s\n", NAME_WIDTH, "", row.how);
+        else if (!talus_backend_find(row.name))
+            printf("  %*snot available here: %s\n", NAME_WIDTH, "", talus_error());
     }
 }
 
@@ -85,6 +89,11 @@ static void list_experiments(void)
         print_row(e->name, e->summary);
         printf("  %*s%s\n", NAME_WIDTH, "", e->source);
     }
+    print_row("gpu", "all that follow, on a GPU: speed, agreement, physics");
+    for (int i = 0; worlds_row(i); i++) {
+        print_row(worlds_row(i)->name, worlds_row(i)->summary);
+        printf("  %*s%s\n", NAME_WIDTH, "", worlds_row(i)->source);
+    }
 }
 
 static void print_feature(const char *name, const char *text, bool available, const char *how)
@@ -94,9 +103,20 @@ static void print_feature(const char *name, const char *text, bool available, co
         printf("  %*snot in this build: %s\n", NAME_WIDTH, "", how);
 }
 
+/* Compiled in, whether or not there is a GPU: `talus list backends` tells that. */
+static void list_cuda(void)
+{
+    for (int i = 0; i < talus_backend_count(); i++) {
+        TalusBackendRow row = talus_backend_row(i);
+        if (strcmp(row.name, "cuda") == 0)
+            print_feature("cuda", "worlds and solvers on an NVIDIA GPU", row.available, row.how);
+    }
+}
+
 static void list_features(void)
 {
     print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
+    list_cuda();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
     print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),

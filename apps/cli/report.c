@@ -119,7 +119,7 @@ void run_report_json(const Run *run)
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
     json_text(&json, "scene", scene);
-    json_text(&json, "backend", run->settings.backend ? run->settings.backend : "cpu");
+    json_text(&json, "backend", talus_world_backend(run->world));
     json_int(&json, "threads", talus_world_threads(run->world));
     json_int(&json, "steps", talus_world_steps(run->world));
     json_real(&json, "time", talus_world_time(run->world));

@@ -67,9 +67,9 @@ static int check_options(const Options *o, const CliList *operands)
     if (o->until == 0.0 || o->every == 0.0)
         return cli_usage(&cli_run, "%s 0: expected a number above 0",
                          o->until == 0.0 ? "--until" : "--every");
-    if (!cli_check_backend(&cli_run, o->backend))
-        return CLI_USAGE;
-    int code = frame_kinds_check(&cli_run, o->frames);
+    int code = cli_check_backend(&cli_run, o->backend);
+    if (code == CLI_OK)
+        code = frame_kinds_check(&cli_run, o->frames);
     return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 

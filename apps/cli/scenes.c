@@ -1,6 +1,7 @@
 /* scenes.c - the scenes that ship, and other things commands look up or share. */
 #include "cli.h"
 
+#include "backend/backend.h"
 #include "base/param.h"
 
 #include <dirent.h>
@@ -128,25 +129,22 @@ bool cli_find_scene(const char *name, char *path, size_t size)
     return false;
 }
 
-bool cli_check_backend(const CliCommand *command, const char *name)
+int cli_check_backend(const CliCommand *command, const char *name)
 {
-    const char *names[16];
-    int count = talus_backend_count() < 16 ? talus_backend_count() : 16;
-    for (int i = 0; name && i < count; i++) {
-        TalusBackendRow row = talus_backend_row(i);
-        names[i] = row.name;
-        if (strcmp(row.name, name) != 0)
-            continue;
-        if (!row.available)
-            cli_usage(command, "--backend %s: is not in this build: %s", name, row.how);
-        return row.available;
-    }
+    enum { MOST = 16 };
+    const char *names[MOST];
+    int count = talus_backend_count() < MOST ? talus_backend_count() : MOST;
     if (!name)
-        return true;
+        return CLI_OK;
+    for (int i = 0; i < count; i++) {
+        names[i] = talus_backend_row(i).name;
+        if (strcmp(names[i], name) == 0)
+            return talus_backend_find(name) ? CLI_OK : cli_fail("--%s", talus_error());
+    }
     const char *near = talus_nearest(name, names, count);
-    cli_usage(command, "--backend %s: no such backend%s%s%s", name, near ? "; did you mean '" : "",
-              near ? near : "", near ? "'?" : "; `talus list backends` names them");
-    return false;
+    return cli_usage(command, "--backend %s: no such backend%s%s%s", name,
+                     near ? "; did you mean '" : "", near ? near : "",
+                     near ? "'?" : "; `talus list backends` names them");
 }
 
 int cli_threads(int option)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 typedef struct Options {
-    const char *solver, *trace, *save, *report, *reference;
+    const char *solver, *backend, *trace, *save, *report, *reference;
     double tol, budget;
     int max_iter, threads;
     bool warm, json, quiet, fresh;
@@ -69,7 +69,7 @@ static int check_options(const Options *o, const CliList *operands)
                         save_fclib ? "save" : "reference", talus_fclib_how());
     if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
         return CLI_FAILED;
-    return CLI_OK;
+    return cli_check_backend(&cli_solve, o->backend);
 }
 
 /* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
@@ -181,6 +181,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
     LabJob job = {.solver = solver,
+                  .backend = o->backend,
                   .tolerance = o->tol,
                   .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
                   .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
@@ -322,6 +323,8 @@ static const CliOption solve_options[] = {
      "call with the same arguments runs only what is missing"},
     {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
      "run everything anew, whatever is in the report's folder"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where solvers work; `talus list backends`; results are\nmeasured on the host, whatever is named here"},
     {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,

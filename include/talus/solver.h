@@ -26,7 +26,7 @@ typedef struct TalusSolveInfo {
     const char *solver; /* the algorithm that ran; differs from the request only for "auto" */
     int iterations;
     int products;           /* operator products or sweeps */
-    TalusResidual residual; /* recomputed from gamma by talus_problem_residual */
+    TalusResidual residual; /* recomputed from gamma, in double precision */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */
     size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts

@@ -42,7 +42,8 @@ typedef struct TalusWorldDef {
                         what the pair's speed can close within a step */
     double recovery; /* overlap is undone at most this fast, in units of sqrt(|gravity| size);
                         without gravity, in units of the reference speed; 0: no limit */
-    const char *backend; /* "cpu" */
+    const char *backend; /* "cpu", or another of talus_backend_row; one with memory of its own keeps
+                            the world there, and what is asked for is fetched when it is asked for */
     int threads;         /* 0: one per processor */
 } TalusWorldDef;
 
@@ -175,11 +176,15 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
  * world and is valid until the next call that changes the world. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
+/* The def's tolerance and budget from the next step on. */
+TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
+
 double talus_world_time(const TalusWorld *world);
 int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
+const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 
 /* State as arrays over living bodies in index order; any pointer may be NULL. */

@@ -5,9 +5,26 @@
 
 #include <string.h>
 
-static const TalusBackend *const backends[] = {&talus_backend_cpu};
+#define CUDA_HOW "configure with cmake --preset cuda, which needs nvcc"
 
-enum { BACKENDS = sizeof backends / sizeof *backends };
+/* One row per backend there could be; those that were not compiled in say how to get them. */
+typedef struct Row {
+    const char *name, *summary, *how;
+    const TalusBackend *backend;
+} Row;
+
+static const Row rows[] = {
+    {.backend = &talus_backend_cpu},
+#ifdef TALUS_HAVE_CUDA
+    {.backend = &talus_backend_cuda},
+    {.backend = &talus_backend_cuda_mixed},
+#else
+    {.name = "cuda", .summary = TALUS_CUDA_SUMMARY, .how = CUDA_HOW},
+    {.name = "cuda-mixed", .summary = TALUS_CUDA_MIXED_SUMMARY, .how = CUDA_HOW},
+#endif
+};
+
+enum { BACKENDS = sizeof rows / sizeof *rows };
 
 int talus_backend_count(void)
 {
@@ -16,15 +33,25 @@ int talus_backend_count(void)
 
 TalusBackendRow talus_backend_row(int index)
 {
-    TalusBackendRow row = {backends[index]->name, backends[index]->summary, true, ""};
-    return row;
+    const Row *row = &rows[index];
+    const TalusBackend *backend = row->backend;
+    if (!backend)
+        return (TalusBackendRow){row->name, row->summary, false, row->how};
+    return (TalusBackendRow){backend->name, backend->summary, true, ""};
 }
 
 const TalusBackend *talus_backend_find(const char *name)
 {
-    for (int i = 0; i < BACKENDS; i++)
-        if (strcmp(backends[i]->name, name) == 0)
-            return backends[i];
-    talus_fail(TALUS_ERR_UNSUPPORTED, "backend: '%s' is not in this build, which has: cpu", name);
+    for (int i = 0; i < BACKENDS; i++) {
+        TalusBackendRow row = talus_backend_row(i);
+        if (strcmp(row.name, name) != 0)
+            continue;
+        if (row.available)
+            return rows[i].backend->open() == TALUS_OK ? rows[i].backend : NULL;
+        talus_fail(TALUS_ERR_UNSUPPORTED, "backend: this build has no '%s'; %s", name, row.how);
+        return NULL;
+    }
+    talus_fail(TALUS_ERR_UNSUPPORTED,
+               "backend: there is no '%s'; `talus list backends` names them all", name);
     return NULL;
 }

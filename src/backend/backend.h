@@ -48,6 +48,7 @@ typedef double TalusMetricBlock[4];
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
+    TalusMetric kind; /* which metric that is; for accelerate_run */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
@@ -156,6 +157,9 @@ typedef struct TalusBackend {
     TalusStatus (*open)(void);
     /* What has gone wrong since the last call in operations that return nothing. */
     TalusStatus (*check)(void);
+    /* The device in words, and the bytes of its memory in use. Only backends with memory of their own. */
+    void (*describe)(char *text, size_t size);
+    size_t (*memory)(void);
 
     /* The operator's arrays copied from the host's into `op`, which keeps its memory from call to call
      * and starts as zeros. Only backends with memory of their own have it. */
@@ -260,17 +264,22 @@ typedef struct TalusBackend {
     void (*ogm_step)(const TalusOperator *op, const TalusOgm *o, double *residual2,
                      double *residual_max);
 
-    /* Gauss-Seidel: begin copies gamma into a plan, run sweeps, end writes gamma back. `change2` is
-     * the sum over blocks of (d |gamma_new - gamma_old|)^2, the velocity change of the sweep. */
+    /* Gauss-Seidel: begin copies gamma into a plan, or fails where the order is not the backend's; run
+     * does so many sweeps, at least one; end writes gamma back. run returns the sum over blocks of
+     * (d |gamma_new - gamma_old|)^2, the squared velocity change of the last sweep. */
     TalusStatus (*sweep_begin)(const TalusOperator *op, const TalusSweepOptions *options,
                                const double *gamma, TalusSweep **sweep);
-    double (*sweep_run)(TalusSweep *sweep);
+    double (*sweep_run)(TalusSweep *sweep, int sweeps);
     void (*sweep_end)(TalusSweep *sweep, double *gamma);
     void (*sweep_destroy)(TalusSweep *sweep);
 } TalusBackend;
 
 /* The backend called `name`, or NULL with the message set. */
 const TalusBackend *talus_backend_find(const char *name);
+
+/* Said of the cuda backends also by a build that lacks them. */
+#define TALUS_CUDA_SUMMARY "NVIDIA GPU, double precision; the whole step stays there"
+#define TALUS_CUDA_MIXED_SUMMARY "NVIDIA GPU, iterations in single precision, refined in double"
 
 extern const TalusBackend talus_backend_cpu;
 #ifdef TALUS_HAVE_CUDA

@@ -70,6 +70,20 @@ typedef struct TalusEngineLedger {
     double friction, stabilisation, impact;
 } TalusEngineLedger;
 
+/* A probe of world/probe.c: over the contacts of one body, or those across the border of a region. */
+typedef struct TalusEngineProbe {
+    bool region;
+    int slot;         /* of the body */
+    TalusVec3 lo, hi; /* of the region */
+} TalusEngineProbe;
+
+typedef struct TalusProbeSums {
+    TalusVec3 impulse, torque; /* on the body, or on what is inside; of impulses, N s and N m s */
+    double contacts;           /* with an impulse */
+    double bodies, mass;
+    TalusVec3 momentum; /* with the solved velocities */
+} TalusProbeSums;
+
 typedef struct TalusEngine TalusEngine;
 
 typedef struct TalusEngineOps {
@@ -102,6 +116,9 @@ typedef struct TalusEngineOps {
     /* After a solve: velocities v_f + M^-1 D gamma, kept for what follows. `changed`: whether a moving
      * body's velocity differs by more than `limit` from that which contacts were looked for with. */
     TalusStatus (*solved)(TalusEngine *engine, double limit, bool *changed);
+    /* What probes see of the solved step: begun before the bodies move, fetched after. */
+    TalusStatus (*sum_probes)(TalusEngine *engine, const TalusEngineProbe *probe, int count);
+    TalusStatus (*get_probes)(TalusEngine *engine, TalusProbeSums *sums, int count);
     /* gamma back into the contact list, as impulses in the world frame. */
     TalusStatus (*store_impulses)(TalusEngine *engine);
     /* Checks that the solved velocities lead to a finite state (TALUS_ERR_NUMERIC names the slot in the

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/envelope.h"
+#include "collide/refuse.h"
 #include "geometry/closest.h"
 
 #include <string.h>
@@ -253,11 +254,7 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
         for (int run = 0; run < TALUS_RUNS; run++) {
             TalusPairList *list = &broad->run[run];
             list->count = atomic_load(&list->found);
-            if (list->count > INT32_MAX)
-                return talus_fail(TALUS_ERR_UNSUPPORTED,
-                                  "detect: %lld pairs of bodies are near each other; at most %d "
-                                  "are possible",
-                                  (long long)list->count, INT32_MAX);
+            TALUS_TRY(talus_check_pair_count((double)list->count, INT32_MAX));
             enough = enough && (size_t)list->count <= list->capacity;
             TALUS_TRY(TALUS_RESERVE(list->pair, list->capacity, (size_t)list->count, 0, "pairs"));
         }

@@ -12,6 +12,7 @@
 #include "collide/contact.h"
 #include "collide/envelope.h"
 #include "collide/narrow.h"
+#include "collide/refuse.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -286,12 +287,8 @@ static void write_touches(void *context, int64_t begin, int64_t end, int64_t chu
 
 static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
 {
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
-                      "shapes is not available; spheres meet every shape, boxes meet boxes and "
-                      "planes, cylinders meet planes",
-                      talus_shape_name(talus_body_kind(d->bodies, pair.a)), pair.a,
-                      talus_shape_name(talus_body_kind(d->bodies, pair.b)), pair.b);
+    return talus_refuse_pair(talus_body_kind(d->bodies, pair.a), pair.a,
+                             talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
 static void select_run(TalusDetector *d, int run)
@@ -366,36 +363,13 @@ static void match_general(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static TalusStatus check_options(const TalusDetectOptions *o)
-{
-    bool fine = o->h >= 0.0 && o->envelope >= 0.0 && o->reference_speed >= 0.0 &&
-                o->friction >= 0.0 &&
-                o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
-    if (fine)
-        return TALUS_OK;
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
-        "and not negative",
-        o->h, o->envelope, o->reference_speed, o->friction);
-}
-
-static TalusStatus check_count(int64_t count)
-{
-    if (count <= INT32_MAX)
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "detect: %lld contacts are needed; a list holds at most %d", (long long)count,
-                      INT32_MAX);
-}
-
 /* Room for the new list beside what is still needed of the old one, and for the keys of either. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
     size_t need = (size_t)count, old_count = (size_t)d->list.count;
     size_t keys = (size_t)(fixed + general), old_keys = old_count - (size_t)d->list.sphere_sphere;
-    TALUS_TRY(check_count(count));
+    TALUS_TRY(talus_check_contact_count((double)count, INT32_MAX));
     TALUS_TRY(TALUS_RESERVE(d->list.contact, d->contact_capacity, need, old_count, "contacts"));
     TALUS_TRY(TALUS_RESERVE(d->list.arms, d->arms_capacity, (size_t)general,
                             (size_t)d->list.general, "contact arms"));
@@ -440,7 +414,7 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
                          const TalusDetectOptions *options, TalusContactList **out)
 {
     *out = &d->list;
-    TALUS_TRY(check_options(options));
+    TALUS_TRY(talus_check_detect_options(options));
     apply_forgotten(d);
     TALUS_TRY(reserve_forgotten(d, (size_t)bodies->count));
     d->bodies = bodies;

@@ -1,4 +1,4 @@
-/* collide/envelope.h - how near two bodies must be for a contact.
+/* collide/envelope.h - how near two bodies must be for a contact; for host and device.
  *
  *     envelope min(size) + h (closing + spin + friction sliding + 2 reference speed)
  *
@@ -15,52 +15,52 @@
 
 #include "collide/contact.h"
 
-static inline TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
+TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
 {
     return bodies->shapes[bodies->shape[i]].def.kind;
 }
 
-static inline TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
+TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
 {
     return bodies->fixed[i] ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
 }
 
 /* Largest speed of the surface by rotation. */
-static inline double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
+TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
     return !bodies->spin || bodies->fixed[i] ? 0.0
                                              : talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
 /* The part of it that may close a gap; a sphere's surface moves along itself. */
-static inline double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
+TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
 {
     return talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE ? 0.0 : talus_surface_speed(bodies, i);
 }
 
 /* A bound on the sliding speed of two bodies. */
-static inline double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a, uint32_t b)
+TALUS_INLINE double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 v = talus_sub(talus_body_velocity(bodies, a), talus_body_velocity(bodies, b));
     return talus_norm(v) + (talus_surface_speed(bodies, a) + talus_surface_speed(bodies, b));
 }
 
 /* The smaller size; 0 stands for a wall, which has none. */
-static inline double talus_smaller_size(double a, double b)
+TALUS_INLINE double talus_smaller_size(double a, double b)
 {
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
 }
 
 /* The closing speed, given both velocities along the normal. */
-static inline double talus_closing_speed(double a, double b)
+TALUS_INLINE double talus_closing_speed(double a, double b)
 {
     return fmax(fmax(a - b, 0.0), fmax(a, -b));
 }
 
 /* The envelope without the closing speed. */
-static inline double talus_envelope_at_rest(const TalusBodyView *bodies,
-                                            const TalusDetectOptions *options, uint32_t a,
-                                            uint32_t b)
+TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
+                                           const TalusDetectOptions *options, uint32_t a,
+                                           uint32_t b)
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
     return options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
@@ -69,8 +69,8 @@ static inline double talus_envelope_at_rest(const TalusBodyView *bodies,
 }
 
 /* Whether two moving spheres are in contact. Swapping a and b changes no bit. */
-static inline bool talus_spheres_meet(const TalusBodyView *bodies,
-                                      const TalusDetectOptions *options, uint32_t a, uint32_t b)
+TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
+                                     uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];

@@ -5,48 +5,30 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "collide/envelope.h"
+#include "collide/refuse.h"
+#include "geometry/bounds.h"
 
 #include <float.h>
 #include <string.h>
 
 enum {
-    SAMPLE = 1024,     /* slots looked at to choose unit, phase, drift and box */
     SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */
-    BINS = 32,         /* candidates for the phase, and bins for sizes within an octave */
-    MAX_LARGE_WALLS = 64,
     GRAIN = 8192
 };
 
-/* A fixed body so many times larger than the typical moving one is a wall. */
-static const double LARGE = 8.0;
-/* Keeps rounding out of the grid: fat radii are larger by one part in a million. */
-static const double SLACK = 1.0 + 0x1p-20;
-
-static bool unbounded(TalusShapeKind kind)
-{
-    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE;
-}
-
-/* Without the radius itself. Two margins hold any closing speed (envelope.h): with the drift d,
- * |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
 static double margin(const TalusGrid *grid, uint32_t i)
 {
-    const TalusDetectOptions *o = grid->options;
-    double own = talus_norm(talus_sub(talus_body_velocity(grid->bodies, i), grid->drift));
-    double speed = own + 0.5 * talus_norm(grid->drift) +
-                   o->friction * (own + talus_surface_speed(grid->bodies, i));
-    return 0.5 * o->envelope * grid->bodies->size[i] +
-           o->h * (speed + talus_body_spin(grid->bodies, i) + o->reference_speed);
+    return talus_body_margin(grid->bodies, grid->options, grid->drift, i);
 }
 
 static double fat_radius(const TalusGrid *grid, uint32_t i)
 {
-    return (grid->bodies->radius[i] + margin(grid, i)) * SLACK;
+    return talus_fat_radius(grid->bodies, grid->options, grid->drift, i);
 }
 
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
-    return unbounded(talus_body_kind(grid->bodies, i)) ||
+    return talus_unbounded(talus_body_kind(grid->bodies, i)) ||
            (grid->bodies->fixed[i] && fat_radius(grid, i) > grid->large);
 }
 
@@ -54,7 +36,7 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 static bool sampled(const TalusBodyView *v, int i)
 {
-    if (v->shape[i] < 0 || v->fixed[i] || unbounded(talus_body_kind(v, (uint32_t)i)))
+    if (v->shape[i] < 0 || v->fixed[i] || talus_unbounded(talus_body_kind(v, (uint32_t)i)))
         return false;
     TalusVec3 x = v->position[i], u = v->velocity[i];
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
@@ -66,7 +48,7 @@ static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng((uint64_t)v->count);
     int count = 0;
-    for (int k = 0; k < SAMPLE; k++) {
+    for (int k = 0; k < TALUS_GRID_SAMPLE; k++) {
         int i = (int)talus_rng_below(&rng, (uint64_t)v->count);
         if (sampled(v, i))
             out[count++] = (uint32_t)i;
@@ -77,7 +59,7 @@ static int sample_some(const TalusBodyView *v, uint32_t *out)
 static int sample_first(const TalusBodyView *v, uint32_t *out)
 {
     int count = 0;
-    for (int i = 0; i < v->count && count < SAMPLE; i++) {
+    for (int i = 0; i < v->count && count < TALUS_GRID_SAMPLE; i++) {
         if (sampled(v, i))
             out[count++] = (uint32_t)i;
     }
@@ -92,20 +74,15 @@ static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
     grid->drift = talus_scale(1.0 / count, sum);
 }
 
-/* The phase is the one of BINS candidates that makes the cells least wasteful: the number of bodies
- * met in the search grows as the cube of edge / (2 fat). */
-static double choose_phase(const int histogram[BINS])
+/* The phase is the candidate that makes the cells least wasteful. */
+static double choose_phase(const int histogram[TALUS_PHASES])
 {
     double best = INFINITY, phase = 1.0;
-    for (int k = 0; k < BINS; k++) {
-        double edge = 1.0 + (k + 1.0) / BINS, cost = 0.0;
-        for (int b = 0; b < BINS; b++) {
-            double ratio = (b <= k ? edge : 2.0 * edge) / (1.0 + (b + 1.0) / BINS);
-            cost += histogram[b] * ratio * ratio * ratio;
-        }
+    for (int k = 0; k < TALUS_PHASES; k++) {
+        double cost = talus_phase_cost(histogram, k);
         if (cost < best) {
             best = cost;
-            phase = edge;
+            phase = talus_phase_edge(k);
         }
     }
     return phase;
@@ -113,14 +90,14 @@ static double choose_phase(const int histogram[BINS])
 
 static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 {
-    int histogram[BINS] = {0};
+    int histogram[TALUS_PHASES] = {0};
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
         double fat = fat_radius(grid, sample[i]);
         int exponent;
-        double fraction = frexp(fat * SLACK, &exponent); /* in [1/2, 1) */
+        double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
         if (fat > 0.0 && fat < INFINITY)
-            histogram[(int)((2.0 * fraction - 1.0) * BINS)]++;
+            histogram[(int)((2.0 * fraction - 1.0) * TALUS_PHASES)]++;
         sum += fat;
     }
     int exponent = 0;
@@ -128,7 +105,7 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
         frexp(sum / count, &exponent);
     grid->unit = ldexp(1.0, exponent);
     grid->per_unit = 1.0 / grid->unit;
-    grid->large = sum < INFINITY ? LARGE * sum / count : INFINITY;
+    grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
 }
 
@@ -154,8 +131,8 @@ static void choose_range(const TalusGrid *grid, const uint32_t *sample, int coun
 
 static void choose_parameters(TalusGrid *grid)
 {
-    uint32_t sample[SAMPLE];
-    int count = grid->bodies->count > SAMPLE ? sample_some(grid->bodies, sample) : 0;
+    uint32_t sample[TALUS_GRID_SAMPLE];
+    int count = grid->bodies->count > TALUS_GRID_SAMPLE ? sample_some(grid->bodies, sample) : 0;
     if (count < SMALL_SAMPLE)
         count = sample_first(grid->bodies, sample);
     grid->moving = count;
@@ -178,11 +155,10 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
         if (v->shape[i] < 0)
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
-        if (unbounded(kind) && !v->fixed[i])
-            return talus_fail(TALUS_ERR_ARGUMENT, "body %d: a %s can only be fixed", i,
-                              talus_shape_name(kind));
-        *unbounded_walls += unbounded(kind);
-        *large_walls += v->fixed[i] && !unbounded(kind) && is_wall(grid, (uint32_t)i);
+        if (talus_unbounded(kind) && !v->fixed[i])
+            return talus_refuse_loose(i, kind);
+        *unbounded_walls += talus_unbounded(kind);
+        *large_walls += v->fixed[i] && !talus_unbounded(kind) && is_wall(grid, (uint32_t)i);
     }
     return TALUS_OK;
 }
@@ -196,7 +172,7 @@ static TalusWall make_wall(const TalusGrid *grid, uint32_t i)
                                        v->orientation[i]);
     wall.bounds.lo = talus_scale(per_unit, box.lo);
     wall.bounds.hi = talus_scale(per_unit, box.hi);
-    wall.margin = margin(grid, i) * SLACK * per_unit;
+    wall.margin = margin(grid, i) * TALUS_GRID_SLACK * per_unit;
     wall.normal = talus_rotate(v->orientation[i], talus_vec3(0.0, 0.0, 1.0));
     wall.offset = talus_dot(wall.normal, v->position[i]) * per_unit;
     return wall;
@@ -207,7 +183,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
     const TalusBodyView *v = grid->bodies;
     int unbounded_walls, large_walls;
     TALUS_TRY(count_walls(grid, &unbounded_walls, &large_walls));
-    if (large_walls > MAX_LARGE_WALLS) { /* so many are better off in the grid */
+    if (large_walls > TALUS_LARGE_WALLS) { /* so many are better off in the grid */
         grid->large = INFINITY;
         large_walls = 0;
     }
@@ -223,30 +199,6 @@ static TalusStatus collect_walls(TalusGrid *grid)
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* ceil(log2(2 fat / phase)) + 1023, read from the bits of the quotient. */
-static int size_class(double fat, double per_phase)
-{
-    double ratio = 2.0 * fat * per_phase;
-    uint64_t bits;
-    memcpy(&bits, &ratio, sizeof bits);
-    int class = (int)((bits - 1) >> 52) + 1;
-    return class < 1 || class >= TALUS_SIZE_CLASSES ? 1 : class;
-}
-
-static bool finite_body(const TalusBodyView *v, int64_t i)
-{
-    TalusVec3 x = v->position[i], u = v->velocity[i];
-    double sum =
-        fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose turns are never read */
-        TalusQuat q = v->orientation[i];
-        sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
-    }
-    if (v->spin)
-        sum += fabs(v->spin[i].x) + fabs(v->spin[i].y) + fabs(v->spin[i].z);
-    return sum < INFINITY;
-}
-
 static void lower_to(atomic_llong *value, long long candidate)
 {
     long long now = atomic_load(value);
@@ -261,12 +213,12 @@ static float measure(TalusGrid *grid, uint32_t i)
     if (v->shape[i] < 0)
         return 0.0f;
     bool sphere = talus_body_kind(v, i) == TALUS_SHAPE_SPHERE;
-    if (!finite_body(v, i))
+    if (!talus_body_finite(v, i))
         lower_to(&grid->bad_body, i);
     else if (sphere && v->size[i] != v->radius[i])
         lower_to(&grid->odd_sphere, i);
     else if (!is_wall(grid, i)) {
-        float fat = (float)(fat_radius(grid, i) * grid->per_unit * SLACK);
+        float fat = (float)(fat_radius(grid, i) * grid->per_unit * TALUS_GRID_SLACK);
         if (grid->moving > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
             lower_to(&grid->bad_body, i);
         return sphere && !v->fixed[i] ? fat : -fat;
@@ -286,7 +238,7 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         grid->fat[i] = fat;
         if (fat == 0.0f)
             continue;
-        int class = size_class(fabs((double)fat), per_phase);
+        int class = talus_size_class(fabs((double)fat), per_phase);
         count[class]++;
         least = class < least ? class : least;
         most = class > most ? class : most;
@@ -295,28 +247,6 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         if (count[class])
             atomic_fetch_add(&grid->size_class[class], count[class]);
     }
-}
-
-/* Halves the longest side until the box has at most `budget` cells. */
-static void shrink(int64_t cells[3], double budget)
-{
-    while ((double)cells[0] * (double)cells[1] * (double)cells[2] > budget) {
-        int longest = cells[1] > cells[0] ? 1 : 0;
-        longest = cells[2] > cells[longest] ? 2 : longest;
-        if (cells[longest] <= 3)
-            return;
-        cells[longest] = cells[longest] < 6 ? 3 : (cells[longest] + 1) / 2;
-    }
-}
-
-static void lay_out_level(const TalusGrid *grid, TalusLevel *level)
-{
-    const double *low = &grid->low.x, *high = &grid->high.x;
-    for (int axis = 0; axis < 3; axis++) {
-        level->origin[axis] = talus_cell_of(level, low[axis]) - 1;
-        level->cells[axis] = talus_cell_of(level, high[axis]) - level->origin[axis] + 2;
-    }
-    shrink(level->cells, fmax(27.0, level->bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
 }
 
 /* From the largest size class down; more classes than levels share the last, which is safe because
@@ -341,7 +271,7 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
     uint64_t cells = 0;
     for (int l = 0; l < grid->levels; l++) {
         TalusLevel *level = &grid->level[l];
-        lay_out_level(grid, level);
+        talus_lay_out_level(level, grid->low, grid->high);
         level->first = (uint32_t)cells;
         cells += (uint64_t)(level->cells[0] * level->cells[1] * level->cells[2]);
     }
@@ -372,7 +302,7 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     for (int64_t i = begin; i < end; i++) {
         uint32_t cell = grid->cells; /* the one past all others */
         if (grid->fat[i] != 0.0f) {
-            int class = size_class(fabs((double)grid->fat[i]), per_phase);
+            int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
             cell = cell_of_body(grid, &grid->level[grid->level_of_class[class]], position[i]);
         }
         grid->entry[i].a = cell;
@@ -392,7 +322,7 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         TalusGridBody body = {x.x * per_unit, x.y * per_unit, x.z * per_unit,
                               fabs((double)grid->fat[i])};
         grid->body[k] = body;
-        grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / SLACK);
+        grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / TALUS_GRID_SLACK);
         if (grid->fat[i] < 0.0f)
             grid->entry[k].b |= TALUS_NOT_PLAIN;
     }
@@ -428,15 +358,9 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     talus_parallel(pool, count, GRAIN, measure_chunk, grid);
     long long bad = atomic_load(&grid->bad_body), odd = atomic_load(&grid->odd_sphere);
     if (bad != INT64_MAX)
-        return talus_fail(TALUS_ERR_NUMERIC,
-                          "detect: body %lld has a position, orientation, velocity or radius that "
-                          "is not a finite number, or out of all proportion to the others",
-                          bad);
+        return talus_refuse_body(bad);
     if (odd != INT64_MAX)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "detect: body %lld is a sphere of radius %g and size %g; they must be "
-                          "equal",
-                          odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
+        return talus_refuse_sphere(odd, grid->bodies->radius[odd], grid->bodies->size[odd]);
     return TALUS_OK;
 }
 

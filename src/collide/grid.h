@@ -17,11 +17,10 @@
 #define TALUS_COLLIDE_GRID_H
 
 #include "collide/contact.h"
+#include "collide/level.h"
 #include "collide/sort.h"
 
 #include <stdatomic.h>
-
-enum { TALUS_MAX_LEVELS = 32, TALUS_SIZE_CLASSES = 2048 };
 
 /* Set in TalusGrid.entry[].b for all but moving spheres, the plain bodies. */
 #define TALUS_NOT_PLAIN UINT32_C(0x80000000)
@@ -31,15 +30,6 @@ enum { TALUS_MAX_LEVELS = 32, TALUS_SIZE_CLASSES = 2048 };
 typedef struct TalusGridBody {
     double x, y, z, fat;
 } TalusGridBody;
-
-typedef struct TalusLevel {
-    double edge;       /* of a cell, in units */
-    double per_edge;   /* 1 / edge */
-    int64_t origin[3]; /* cell coordinates of the box's first cell */
-    int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
-    uint32_t first;    /* number of its first cell; x runs fastest, then y, then z */
-    uint32_t bodies;
-} TalusLevel;
 
 typedef struct TalusWall {
     uint32_t body;
@@ -96,26 +86,5 @@ typedef struct TalusScratch {
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options);
 void talus_grid_clear(TalusGrid *grid);
-
-/* Cell coordinate of x (in units) in a level; not folded. */
-static inline int64_t talus_cell_of(const TalusLevel *level, double x)
-{
-    const double limit = 0x1p52;
-    double c = x * level->per_edge;
-    c = c < -limit ? -limit : c > limit ? limit : c;
-    int64_t k = (int64_t)c;
-    return k - (c < (double)k);
-}
-
-/* Folds a cell coordinate along an axis into 0 .. cells - 1. */
-static inline int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
-{
-    int64_t cells = level->cells[axis];
-    k -= level->origin[axis];
-    if (k >= 0 && k < cells)
-        return k;
-    k %= cells;
-    return k < 0 ? k + cells : k;
-}
 
 #endif

@@ -21,27 +21,13 @@ typedef struct TalusTouch {
     TalusVec3 arm_a, arm_b;
 } TalusTouch;
 
+/* Takes touches one at a time, so that a pair may have any number of them. */
 typedef void TalusTouchFn(void *context, const TalusTouch *touch);
 
-/* Takes touches one at a time, so that a pair may have any number of them. */
-typedef struct TalusTouchSink {
-    TalusTouchFn *fn;
-    void *context;
-    bool swapped; /* touches arrive with a and b exchanged */
-} TalusTouchSink;
-
-/* Reports all touches of the pair with a gap below `reach`. Features are distinct and stay the same
- * while the same parts of the bodies touch. */
-typedef void TalusNarrowFn(const TalusPose *a, const TalusPose *b, double reach,
-                           TalusTouchSink *sink);
-
-/* Calls the function for the two shapes, in either order. False if there is none for them and they
- * are within reach of each other, as far as their bounds tell. */
+/* Reports all touches of the pair with a gap below `reach`, in either order of the two shapes.
+ * Features are distinct and stay the same while the same parts of the bodies touch. False if the two
+ * shapes have no contact function and are within reach of each other, as far as their bounds tell. */
 bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTouchFn *fn,
                   void *context);
-
-void talus_touch_add(TalusTouchSink *sink, const TalusTouch *touch);
-
-TalusNarrowFn talus_narrow_box_box;
 
 #endif

@@ -1,4 +1,4 @@
-/* geometry/closest.h - signed distance from a point to a shape, in the shape's frame. */
+/* geometry/closest.h - signed distance from a point to a shape, in the shape's frame; for host and device. */
 #ifndef TALUS_GEOMETRY_CLOSEST_H
 #define TALUS_GEOMETRY_CLOSEST_H
 
@@ -7,28 +7,116 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Distance from p to the surface of a solid, negative inside; `normal` is the outward direction at
+/* Distances from p to the surface of a solid, negative inside; `normal` is the outward direction at
  * the nearest surface point, so that p - distance * normal lies on the surface. Inside, the face of
  * least depth counts. */
-double talus_box_distance(TalusVec3 half, TalusVec3 p, TalusVec3 *normal);
-double talus_cylinder_distance(double radius, double half_height, TalusVec3 p, TalusVec3 *normal);
 
-/* A nearest point of a revolve: a local minimum of the distance from p. `normal` points from the
- * wall to p, on whichever side p is. */
-typedef void TalusRevolveFn(void *context, uint32_t feature, TalusVec3 normal, double distance);
+/* ---- box ---- */
 
-/* Calls fn for every contact of a ball at p with the wall nearer than `reach`:
- *   - a face that p projects onto: one call; in a concave corner there is one per face
- *   - an edge or a free rim whose circle is nearer than the faces beside it: one call
- *   - where the ball fills the wall (p near the axis of a tube, funnel or hole), the same face or
- *     circle again at 120 and 240 degrees from p, as far as nearer than `reach`: one point of a
- *     ring cannot hold the ball
- * `profile` holds `points` pairs (radius, height). The feature is 2k for the circle of point k,
- * 2k + 1 for the face from point k to k + 1, plus the turn (0, 1, 2) times 2^30. */
-void talus_revolve_visit(const double *profile, int points, TalusVec3 p, double reach,
-                         TalusRevolveFn *fn, void *context);
+/* The nearest face from inside: the one with the least depth. */
+TALUS_INLINE double talus_box_leave(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
+{
+    double depth_x = half.x - fabs(p.x), depth_y = half.y - fabs(p.y), depth_z = half.z - fabs(p.z);
+    if (depth_x <= depth_y && depth_x <= depth_z) {
+        *normal = talus_vec3(p.x < 0.0 ? -1.0 : 1.0, 0.0, 0.0);
+        return -depth_x;
+    }
+    if (depth_y <= depth_z) {
+        *normal = talus_vec3(0.0, p.y < 0.0 ? -1.0 : 1.0, 0.0);
+        return -depth_y;
+    }
+    *normal = talus_vec3(0.0, 0.0, p.z < 0.0 ? -1.0 : 1.0);
+    return -depth_z;
+}
 
-/* True if some point of the wall is nearer to p than `reach`. */
-bool talus_revolve_near(const double *profile, int points, TalusVec3 p, double reach);
+TALUS_INLINE double talus_clamp(double x, double half)
+{
+    return fmin(fmax(x, -half), half);
+}
+
+TALUS_INLINE double talus_box_distance(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
+{
+    TalusVec3 q =
+        talus_vec3(talus_clamp(p.x, half.x), talus_clamp(p.y, half.y), talus_clamp(p.z, half.z));
+    TalusVec3 d = talus_sub(p, q);
+    double distance = talus_norm(d);
+    if (!(distance > 0.0))
+        return talus_box_leave(half, p, normal);
+    *normal = talus_scale(1.0 / distance, d);
+    return distance;
+}
+
+/* ---- cylinder ---- */
+
+/* The problem is plane: in (distance from the axis, height) the cylinder is a rectangle. */
+TALUS_INLINE double talus_cylinder_distance(double radius, double half_height, TalusVec3 p,
+                                            TalusVec3 *normal)
+{
+    double rho = sqrt(p.x * p.x + p.y * p.y);
+    TalusVec3 radial =
+        rho > 0.0 ? talus_vec3(p.x / rho, p.y / rho, 0.0) : talus_vec3(1.0, 0.0, 0.0);
+    TalusVec3 axial = talus_vec3(0.0, 0.0, p.z < 0.0 ? -1.0 : 1.0);
+    double out = rho - radius, above = fabs(p.z) - half_height;
+    if (out > 0.0 && above > 0.0) {
+        double distance = sqrt(out * out + above * above);
+        *normal = talus_madd(talus_scale(out / distance, radial), above / distance, axial);
+        return distance;
+    }
+    *normal = out > above ? radial : axial;
+    return out > above ? out : above;
+}
+
+/* ---- revolve ---- */
+
+/* A point of the half plane through p and the axis: distance from the axis, height. */
+typedef struct TalusProfilePoint {
+    double r, z;
+} TalusProfilePoint;
+
+TALUS_INLINE TalusProfilePoint talus_profile_point(const double *profile, int k)
+{
+    TalusProfilePoint p = {profile[2 * k], profile[2 * k + 1]};
+    return p;
+}
+
+TALUS_INLINE TalusProfilePoint talus_profile_minus(TalusProfilePoint a, TalusProfilePoint b)
+{
+    TalusProfilePoint p = {a.r - b.r, a.z - b.z};
+    return p;
+}
+
+TALUS_INLINE double talus_profile_dot(TalusProfilePoint a, TalusProfilePoint b)
+{
+    return a.r * b.r + a.z * b.z;
+}
+
+TALUS_INLINE double talus_profile_cross(TalusProfilePoint a, TalusProfilePoint b)
+{
+    return a.r * b.z - a.z * b.r;
+}
+
+/* True if some point of the wall is nearer to p than `reach`. `profile` holds `points` pairs (radius,
+ * height). */
+TALUS_INLINE bool talus_revolve_near(const double *profile, int points, TalusVec3 p, double reach)
+{
+    double limit = reach * reach;
+    TalusProfilePoint c = {sqrt(p.x * p.x + p.y * p.y), p.z};
+    TalusProfilePoint from = talus_profile_minus(c, talus_profile_point(profile, 0));
+    if (talus_profile_dot(from, from) < limit)
+        return true;
+    for (int k = 0; k + 1 < points; k++) {
+        TalusProfilePoint direction = talus_profile_minus(talus_profile_point(profile, k + 1),
+                                                          talus_profile_point(profile, k));
+        double length2 = talus_profile_dot(direction, direction);
+        double along = talus_profile_dot(from, direction);
+        double off = talus_profile_cross(direction, from);
+        if (along > 0.0 && along < length2 && off * off < limit * length2)
+            return true;
+        from = talus_profile_minus(c, talus_profile_point(profile, k + 1));
+        if (talus_profile_dot(from, from) < limit)
+            return true;
+    }
+    return false;
+}
 
 #endif

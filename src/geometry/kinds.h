@@ -15,8 +15,6 @@ typedef struct TalusShapeOps {
     void (*measure)(TalusShape *shape);
     /* At density 1; NULL for shapes without volume. */
     TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
-    TalusAabb (*bounds)(const TalusShape *shape, double radius, TalusVec3 position,
-                        TalusQuat orientation);
 } TalusShapeOps;
 
 extern const TalusShapeOps talus_sphere_ops, talus_plane_ops, talus_box_ops, talus_cylinder_ops,
@@ -25,11 +23,5 @@ extern const TalusShapeOps talus_sphere_ops, talus_plane_ops, talus_box_ops, tal
 /* OK if `value` is positive and finite; else a message such as
  *     box: half.x is -1; it must be a positive length                                           */
 TalusStatus talus_check_length(const char *shape, const char *field, double value);
-
-static inline TalusAabb talus_aabb(TalusVec3 centre, TalusVec3 extent)
-{
-    TalusAabb r = {talus_sub(centre, extent), talus_add(centre, extent)};
-    return r;
-}
 
 #endif

@@ -12,19 +12,10 @@ static void measure(TalusShape *shape)
     shape->bounding_radius = shape->size = 0.0;
 }
 
-static TalusAabb bounds(const TalusShape *shape, double radius, TalusVec3 position,
-                        TalusQuat orientation)
-{
-    (void)shape, (void)radius, (void)position, (void)orientation;
-    TalusAabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
-    return all;
-}
-
 const TalusShapeOps talus_plane_ops = {
     .name = "plane",
     .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
     .fixed_only = true,
     .check = check,
     .measure = measure,
-    .bounds = bounds,
 };

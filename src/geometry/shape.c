@@ -89,9 +89,3 @@ void talus_shape_clear(TalusShape *shape)
     talus_release(shape->profile);
     memset(shape, 0, sizeof *shape);
 }
-
-TalusAabb talus_shape_bounds(const TalusShape *shape, double radius, TalusVec3 position,
-                             TalusQuat orientation)
-{
-    return kinds[shape->def.kind]->bounds(shape, radius, position, orientation);
-}

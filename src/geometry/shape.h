@@ -17,10 +17,6 @@ typedef struct TalusShape {
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
 void talus_shape_clear(TalusShape *shape);
 
-/* World-frame bounds of a shape at a pose; planes are unbounded in all directions (+-infinity). */
-TalusAabb talus_shape_bounds(const TalusShape *shape, double radius, TalusVec3 position,
-                             TalusQuat orientation);
-
 /* True for shapes that may only belong to fixed bodies (plane, revolve). */
 bool talus_shape_fixed_only(TalusShapeKind kind);
 

@@ -25,18 +25,10 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
     return r;
 }
 
-static TalusAabb bounds(const TalusShape *shape, double radius, TalusVec3 position,
-                        TalusQuat orientation)
-{
-    (void)shape, (void)orientation;
-    return talus_aabb(position, talus_vec3(radius, radius, radius));
-}
-
 const TalusShapeOps talus_sphere_ops = {
     .name = "sphere",
     .summary = "a ball; its radius is given by the body",
     .check = check,
     .measure = measure,
     .mass = mass,
-    .bounds = bounds,
 };

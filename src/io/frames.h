@@ -3,6 +3,7 @@
 #ifndef TALUS_IO_FRAMES_H
 #define TALUS_IO_FRAMES_H
 
+#include "base/pool.h"
 #include "base/status.h"
 #include "io/scene_arena.h"
 
@@ -119,20 +120,36 @@ _Static_assert(sizeof(TalusArrayHead) == 16, "this is written as it lies in memo
 
 const char *talus_array_name(int name);
 
-/* A chunk in the making. */
+/* An array as planes of bytes, on its way into a chunk. */
+typedef struct TalusPacked {
+    TalusArrayHead head;
+    bool other;           /* the array before it with another prediction: the shorter one is kept */
+    unsigned char *plane; /* [size] */
+    unsigned char *data;  /* [used], deflated */
+    size_t size, used, plane_capacity, data_capacity;
+    TalusStatus status;
+} TalusPacked;
+
+/* A chunk in the making. Arrays are taken one by one and deflated all at once, side by side in the threads
+ * of `pool`; the bytes do not depend on it. */
 typedef struct TalusPacker {
+    TalusPool *pool; /* NULL: the calling thread alone */
     unsigned char *bytes;
     size_t size, capacity;
     uint32_t arrays;
     uint32_t *code; /* values as they go into the planes */
-    unsigned char *plane;
-    size_t code_capacity, plane_capacity;
+    size_t code_capacity;
+    TalusPacked packed[2 * TALUS_ARRAYS]; /* kept from frame to frame for their memory */
+    int taken;
 } TalusPacker;
 
 void talus_packer_clear(TalusPacker *packer);
 /* Appends bytes; NULL appends zeros. */
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size);
-/* Arrays without tuples are left out. `guess` has the values that TALUS_PREDICT_BODY predicts. */
+/* Deflates the arrays taken since the last call and appends them in the order they came in. */
+TalusStatus talus_pack_arrays(TalusPacker *packer);
+/* Takes an array; the values may change afterwards. Arrays without tuples are left out. `guess` has the
+ * values that TALUS_PREDICT_BODY predicts. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);

@@ -2,7 +2,10 @@
 #include "base/memory.h"
 #include "io/frames.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+enum { GRAIN = 4096 };
 
 void talus_frame_encoder_clear(TalusFrameEncoder *e)
 {
@@ -89,13 +92,14 @@ static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
     return (uint8_t)fmin(floor(above), 255.0);
 }
 
-static void fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
+/* Whether the body is beyond the grid. */
+static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
                       int i)
 {
     const TalusFrameState *before = &e->before;
     TalusFrameState *now = &e->now;
     int row = e->match[i];
-    e->clamped += to_grid(head, s->position[i], now->position[i]);
+    bool clamped = to_grid(head, s->position[i], now->position[i]);
     if (talus_head_is_sphere(head, s->shape[i]))
         memset(now->orientation[i], 0, sizeof now->orientation[i]);
     else
@@ -110,6 +114,24 @@ static void fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
     else
         now->layer[i] =
             row >= 0 ? before->layer[row] : layer_of(head, from_grid(head, now->position[i]));
+    return clamped;
+}
+
+typedef struct Filling {
+    TalusFrameEncoder *encoder;
+    const TalusFramesHead *head;
+    const TalusSnapshot *snapshot;
+    atomic_int clamped;
+} Filling;
+
+static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Filling *f = context;
+    int clamped = 0;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        clamped += fill_body(f->encoder, f->head, f->snapshot, (int)i);
+    atomic_fetch_add(&f->clamped, clamped);
 }
 
 /* The heads' tables must have what bodies name, or readers would refuse the file. */
@@ -143,9 +165,9 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
     TALUS_TRY(TALUS_RESERVE(e->match, e->match_capacity, (size_t)n, 0, "frame"));
     memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
     talus_frame_match(&e->before, s->id, n, e->match);
-    e->clamped = 0;
-    for (int i = 0; i < n; i++)
-        fill_body(e, head, s, i);
+    Filling filling = {.encoder = e, .head = head, .snapshot = s};
+    talus_parallel(e->packer.pool, n, GRAIN, fill_bodies, &filling);
+    e->clamped = atomic_load(&filling.clamped);
     return TALUS_OK;
 }
 
@@ -370,8 +392,10 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head
     TALUS_TRY(fill_state(e, head, s));
     p->size = 0;
     p->arrays = 0;
+    p->taken = 0;
     TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
     TALUS_TRY(pack_arrays(e, head, s, key, &chains));
+    TALUS_TRY(talus_pack_arrays(p));
     TALUS_TRY(fill_up(p, s->body_count, chains));
     TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
                             .contacts = (uint32_t)s->contact_total,

@@ -1,15 +1,19 @@
-/* io/frames_pack.c - arrays into a chunk: prediction, zigzag, planes of bytes, deflate. */
+/* io/frames_pack.c - arrays into a chunk: prediction, zigzag, planes of bytes, deflate.
+ *
+ * Prediction and planes are loops over values, deflating is one over arrays: a stream cannot be cut
+ * without becoming another one. */
 #include "base/crc.h"
 #include "base/deflate.h"
 #include "base/memory.h"
 #include "io/frames.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Planes are noise or runs, so looking for other repeats costs time and gains nothing: for a million
  * bodies runs alone gave smaller frames than any other setting up to level 6, and the fastest
  * (bench/frames.c). Fewer bytes than the least are not worth a stream. */
-enum { LEVEL = 1, LEAST_DEFLATED = 64 };
+enum { LEVEL = 1, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
 {
@@ -72,9 +76,12 @@ static uint32_t zigzag(uint32_t difference)
 
 void talus_packer_clear(TalusPacker *packer)
 {
+    for (int i = 0; i < 2 * TALUS_ARRAYS; i++) {
+        talus_release(packer->packed[i].plane);
+        talus_release(packer->packed[i].data);
+    }
     talus_release(packer->bytes);
     talus_release(packer->code);
-    talus_release(packer->plane);
     *packer = (TalusPacker){0};
 }
 
@@ -94,52 +101,108 @@ TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size
     return TALUS_OK;
 }
 
-/* ---- arrays ---- */
+/* ---- arrays: deflated and appended ---- */
 
-/* Appends the head and the bytes of `plane`, deflated where that is shorter. */
-static TalusStatus append(TalusPacker *p, TalusArrayHead head, size_t size)
+static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    TALUS_TRY(make_room(p, sizeof head + talus_deflate_bound(size) + 8));
-    unsigned char *data = p->bytes + p->size + sizeof head;
-    size_t used = size;
-    if (talus_deflate_available() && size >= LEAST_DEFLATED) {
-        TALUS_TRY(talus_deflate(LEVEL, TALUS_DEFLATE_RUNS, p->plane, size, data,
-                                talus_deflate_bound(size), &used));
-        head.coding = used < size ? TALUS_CODING_ZLIB : TALUS_CODING_STORED;
+    TalusPacked *packed = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusPacked *a = &packed[i];
+        a->status = TALUS_OK;
+        a->used = a->size;
+        a->head.coding = TALUS_CODING_STORED;
+        if (!talus_deflate_available() || a->size < LEAST_DEFLATED)
+            continue;
+        a->status = talus_deflate(LEVEL, TALUS_DEFLATE_RUNS, a->plane, a->size, a->data,
+                                  talus_deflate_bound(a->size), &a->used);
+        if (a->used < a->size)
+            a->head.coding = TALUS_CODING_ZLIB;
+        else
+            a->used = a->size;
     }
-    if (head.coding == TALUS_CODING_STORED) {
-        memcpy(data, p->plane, size);
-        used = size;
-    }
-    if (used > UINT32_MAX)
+}
+
+static TalusStatus append(TalusPacker *p, TalusPacked *a)
+{
+    if (a->used > UINT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: %zu bytes; an array of a frame holds 4 GiB",
-                          talus_array_name(head.name), used);
-    head.bytes = (uint32_t)used;
-    memcpy(p->bytes + p->size, &head, sizeof head);
-    memset(data + used, 0, -used & 7);
-    p->size += sizeof head + used + (-used & 7);
+                          talus_array_name(a->head.name), a->used);
+    a->head.bytes = (uint32_t)a->used;
     p->arrays++;
+    TALUS_TRY(talus_pack_bytes(p, &a->head, sizeof a->head));
+    TALUS_TRY(
+        talus_pack_bytes(p, a->head.coding == TALUS_CODING_ZLIB ? a->data : a->plane, a->used));
+    return talus_pack_bytes(p, NULL, -a->used & 7);
+}
+
+/* As they stand in a chunk, eight bytes at a time. */
+static size_t padded(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+TalusStatus talus_pack_arrays(TalusPacker *p)
+{
+    talus_parallel(p->pool, p->taken, 1, deflate_arrays, p->packed);
+    for (int i = 0; i < p->taken; i++) /* the message of a failure stayed in its thread */
+        if (p->packed[i].status != TALUS_OK)
+            return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
+                              talus_array_name(p->packed[i].head.name));
+    for (int i = 0; i < p->taken; i++) {
+        TalusPacked *a = &p->packed[i], *next = a + 1;
+        if (i + 1 < p->taken && next->other) {
+            a = padded(next->used) < padded(a->used) ? next : a;
+            i++;
+        }
+        TALUS_TRY(append(p, a));
+    }
+    p->taken = 0;
     return TALUS_OK;
 }
 
+/* ---- arrays: taken ---- */
+
 /* Byte `shift / 8` of component `c` of each value, one after the other. */
-static void fill_plane(unsigned char *plane, const uint32_t *code, int components, int tuples,
-                       int c, int shift)
+static void fill_plane(unsigned char *plane, const uint32_t *code, size_t components, size_t begin,
+                       size_t end, size_t c, int shift)
 {
-    for (int i = 0; i < tuples; i++)
-        plane[i] = (unsigned char)(code[(size_t)i * (size_t)components + (size_t)c] >> shift);
+    for (size_t i = begin; i < end; i++)
+        plane[i] = (unsigned char)(code[i * components + c] >> shift);
 }
 
-/* Splits `code` into planes and appends them. */
-static TalusStatus append_code(TalusPacker *p, TalusArrayHead head)
+typedef struct Planes {
+    const uint32_t *code;
+    const TalusPacked *packed;
+} Planes;
+
+static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    size_t n = head.tuples, size = n * head.components * head.width;
-    TALUS_TRY(TALUS_RESERVE(p->plane, p->plane_capacity, size, 0, "frame"));
-    unsigned char *plane = p->plane;
-    for (int c = 0; c < head.components; c++)
-        for (int byte = 0; byte < head.width; byte++, plane += n)
-            fill_plane(plane, p->code, head.components, (int)n, c, 8 * byte);
-    return append(p, head, size);
+    const Planes *p = context;
+    const TalusArrayHead *head = &p->packed->head;
+    unsigned char *plane = p->packed->plane;
+    (void)chunk;
+    for (int c = 0; c < head->components; c++)
+        for (int byte = 0; byte < head->width; byte++, plane += head->tuples)
+            fill_plane(plane, p->code, head->components, (size_t)begin, (size_t)end, (size_t)c,
+                       8 * byte);
+}
+
+/* Splits `code` into planes. */
+static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
+{
+    TalusPacked *a = &p->packed[p->taken];
+    size_t size = (size_t)head.tuples * head.components * head.width;
+    TALUS_TRY(TALUS_RESERVE(a->plane, a->plane_capacity, size, 0, "frame"));
+    if (talus_deflate_available() && size >= LEAST_DEFLATED)
+        TALUS_TRY(TALUS_RESERVE(a->data, a->data_capacity, talus_deflate_bound(size), 0, "frame"));
+    a->head = head;
+    a->other = other;
+    a->size = size;
+    Planes planes = {p->code, a};
+    talus_parallel(p->pool, head.tuples, GRAIN, fill_planes, &planes);
+    p->taken++;
+    return TALUS_OK;
 }
 
 static TalusStatus reserve_code(TalusPacker *p, int components, int tuples)
@@ -158,18 +221,39 @@ static uint32_t predict(TalusPrediction prediction, const int32_t *value, const 
     }
 }
 
+typedef struct Codes {
+    uint32_t *code;
+    TalusPrediction prediction;
+    const int32_t *value, *guess;
+    size_t components;
+    atomic_uint all; /* bits that some code has */
+} Codes;
+
+static void make_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Codes *c = context;
+    uint32_t all = 0;
+    (void)chunk;
+    for (size_t i = (size_t)begin; i < (size_t)end; i++) {
+        uint32_t from = predict(c->prediction, c->value, c->guess, i, c->components);
+        c->code[i] = zigzag((uint32_t)c->value[i] - from);
+        all |= c->code[i];
+    }
+    atomic_fetch_or(&c->all, all);
+}
+
 static TalusStatus pack_predicted(TalusPacker *packer, int name, int components, int tuples,
                                   TalusPrediction prediction, const int32_t *value,
-                                  const int32_t *guess)
+                                  const int32_t *guess, bool other)
 {
-    size_t count = (size_t)components * (size_t)tuples;
-    uint32_t all = 0;
     TALUS_TRY(reserve_code(packer, components, tuples));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t from = predict(prediction, value, guess, i, (size_t)components);
-        packer->code[i] = zigzag((uint32_t)value[i] - from);
-        all |= packer->code[i];
-    }
+    Codes codes = {.code = packer->code,
+                   .prediction = prediction,
+                   .value = value,
+                   .guess = guess,
+                   .components = (size_t)components};
+    talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, make_codes, &codes);
+    uint32_t all = atomic_load(&codes.all);
     TalusArrayHead head = {.name = (uint8_t)name,
                            .type = TALUS_TYPE_INTEGER,
                            .components = (uint8_t)components,
@@ -178,23 +262,15 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
                                     : all > 0xff ? 2
                                                  : 1,
                            .tuples = (uint32_t)tuples};
-    return append_code(packer, head);
+    return take(packer, head, other);
 }
 
 /* Tries both, since only deflating tells what repeats: twice the work, in key frames alone. */
 static TalusStatus pack_best(TalusPacker *p, int name, int components, int tuples,
                              const int32_t *value)
 {
-    size_t start = p->size;
-    TALUS_TRY(pack_predicted(p, name, components, tuples, TALUS_PREDICT_NONE, value, NULL));
-    size_t middle = p->size, first = middle - start;
-    TALUS_TRY(pack_predicted(p, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL));
-    size_t second = p->size - middle;
-    if (second < first)
-        memmove(p->bytes + start, p->bytes + middle, second);
-    p->size = start + (second < first ? second : first);
-    p->arrays--;
-    return TALUS_OK;
+    TALUS_TRY(pack_predicted(p, name, components, tuples, TALUS_PREDICT_NONE, value, NULL, false));
+    return pack_predicted(p, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL, true);
 }
 
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
@@ -205,7 +281,7 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
         return TALUS_OK;
     if (prediction == TALUS_PREDICT_BEST)
         return pack_best(packer, name, components, tuples, value);
-    return pack_predicted(packer, name, components, tuples, prediction, value, guess);
+    return pack_predicted(packer, name, components, tuples, prediction, value, guess, false);
 }
 
 TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
@@ -221,7 +297,7 @@ TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int
                            .components = (uint8_t)components,
                            .width = 2,
                            .tuples = (uint32_t)tuples};
-    return append_code(packer, head);
+    return take(packer, head, false);
 }
 
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int tuples, const float *value)
@@ -235,5 +311,5 @@ TalusStatus talus_pack_floats(TalusPacker *packer, int name, int tuples, const f
                            .components = 1,
                            .width = 4,
                            .tuples = (uint32_t)tuples};
-    return append_code(packer, head);
+    return take(packer, head, false);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "io/file.h"
 #include "io/frames.h"
+#include "world/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -369,7 +370,9 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
     fields |= lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
     TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, fields));
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
+    writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
+    writer->encoder.packer.pool = NULL; /* the world may be gone before the next frame */
     talus_frames_head_clear(&head);
     return status;
 }

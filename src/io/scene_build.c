@@ -1,6 +1,7 @@
 /* io/scene_build.c - a world from a scene. */
 #include "io/scene.h"
 
+#include "backend/backend.h"
 #include "base/memory.h"
 #include "world/generate.h"
 
@@ -49,8 +50,10 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
         def.threads = 0;
     TalusStatus status = talus_world_create(&def, &b->world);
     bool chosen = choice && (choice->solver || choice->backend || choice->threads);
-    return chosen ? status
-                  : at(status, s->solver->json); /* the scene is not to blame for a choice */
+    if (chosen)
+        return status; /* the scene is not to blame for a choice */
+    const TalusJson *backend = talus_json_get(s->json, "backend");
+    return at(status, backend && !talus_backend_find(s->backend) ? backend : s->solver->json);
 }
 
 static TalusStatus add_materials(Builder *b)

@@ -28,7 +28,8 @@ TalusOperator *talus_problem_operator(TalusProblem *problem);
 TalusStatus talus_problem_finish(TalusProblem *problem);
 
 /* A problem that was made elsewhere, in a backend's memory (backend/engine.h): solvers work on `op` and
- * `gamma`, which stay the lender's, until the next call of this or of talus_problem_resize. */
+ * `gamma`, which stay the lender's, until the next call of this or of talus_problem_resize. What reads
+ * the problem on the host is not to be called meanwhile, but for its counts. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
                         double *gamma);
 

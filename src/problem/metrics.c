@@ -163,7 +163,8 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
         add_block(op, i, gamma + at, g + at, q + at, out->tau_g, &sums);
         count_state(p, i, gamma, out);
     }
-    out->objective = 0.5 * (p->backend->dot(op, gamma, q) + p->backend->dot(op, gamma, g));
+    const TalusBackend *cpu = &talus_backend_cpu;
+    out->objective = 0.5 * (cpu->dot(op, gamma, q) + cpu->dot(op, gamma, g));
     talus_problem_residual(p, gamma, &out->natural);
     finish(&sums, op->blocks, out);
     /* 0 over 0 is 0: zero impulses solve the problem, and so do these */

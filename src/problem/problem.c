@@ -24,6 +24,7 @@ void talus_problem_destroy(TalusProblem *p)
     if (!p)
         return;
     talus_problem_forget_def(p);
+    talus_problem_drop_copy(p);
     void *const owned[] = {p->op.pair,
                            p->op.frame,
                            p->op.arm,
@@ -67,6 +68,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
                           (long long)blocks, INT32_MAX / 3);
     talus_problem_forget_def(p);
+    p->lent = false;
     op->bodies = sizes->bodies;
     op->sphere_sphere = sizes->sphere_sphere;
     op->sphere_fixed = sizes->sphere_fixed;
@@ -94,7 +96,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
         op->inertia = p->inertia_store;
     }
     TALUS_TRY(reserve_vectors(p));
-    return p->backend->scratch(op);
+    return talus_backend_cpu.scratch(op);
 }
 
 TalusOperator *talus_problem_operator(TalusProblem *p)
@@ -299,7 +301,7 @@ static TalusStatus fill_from_matrix(TalusProblem *p, const TalusProblemDef *def)
     TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, (size_t)op->blocks, 0, "blocks"));
     for (int i = 0; i < op->blocks; i++)
         op->mu[i] = op->rows == 3 ? def->mu[i] : 0.0;
-    TALUS_TRY(p->backend->scratch(op));
+    TALUS_TRY(talus_backend_cpu.scratch(op));
     return talus_problem_diagonals(p);
 }
 
@@ -326,22 +328,22 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
 
 int talus_problem_blocks(const TalusProblem *p)
 {
-    return p->op.blocks;
+    return talus_problem_counts(p)->blocks;
 }
 
 int talus_problem_rows(const TalusProblem *p)
 {
-    return p->op.rows;
+    return talus_problem_counts(p)->rows;
 }
 
 int talus_problem_size(const TalusProblem *p)
 {
-    return p->op.rows * p->op.blocks;
+    return talus_problem_counts(p)->rows * talus_problem_counts(p)->blocks;
 }
 
 int talus_problem_bodies(const TalusProblem *p)
 {
-    return p->op.bodies;
+    return talus_problem_counts(p)->bodies;
 }
 
 double talus_problem_mu(const TalusProblem *p, int block)
@@ -361,27 +363,27 @@ double talus_problem_diagonal(const TalusProblem *p, int block)
 
 void talus_problem_apply(TalusProblem *p, const double *x, double *out)
 {
-    p->backend->product(&p->op, x, false, false, out);
+    talus_backend_cpu.product(&p->op, x, false, false, out);
 }
 
 void talus_problem_velocity(TalusProblem *p, const double *gamma, double *u)
 {
-    p->backend->product(&p->op, gamma, false, true, u);
+    talus_backend_cpu.product(&p->op, gamma, false, true, u);
 }
 
 void talus_problem_gradient(TalusProblem *p, const double *gamma, double *gradient)
 {
-    p->backend->product(&p->op, gamma, true, true, gradient);
+    talus_backend_cpu.product(&p->op, gamma, true, true, gradient);
 }
 
 void talus_problem_offset(TalusProblem *p, double *q)
 {
-    p->backend->product(&p->op, NULL, false, true, q);
+    talus_backend_cpu.product(&p->op, NULL, false, true, q);
 }
 
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
-    p->backend->bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    talus_backend_cpu.bodies(&p->op, p->gamma, true, p->scratch.velocity);
     return (const double(*)[8])p->scratch.velocity;
 }
 
@@ -390,7 +392,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     if (!p->op.pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies, so no body velocities");
-    p->backend->bodies(&p->op, gamma, true, p->scratch.velocity);
+    talus_backend_cpu.bodies(&p->op, gamma, true, p->scratch.velocity);
     for (int i = 0; i < p->op.bodies; i++)
         for (int k = 0; k < 3; k++) {
             v[6 * i + k] = p->scratch.velocity[i][k];
@@ -402,7 +404,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
 void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
 {
     double sum2;
-    p->backend->residual(&p->op, gamma, &sum2, &out->max);
+    talus_backend_cpu.residual(&p->op, gamma, &sum2, &out->max);
     out->rms = p->op.blocks ? sqrt(sum2 / p->op.blocks) : 0.0;
 }
 
@@ -412,8 +414,8 @@ TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double
     size_t n = (size_t)talus_problem_size(p);
     TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
     talus_problem_offset(p, p->gradient);
-    double linear = p->backend->dot(&p->op, gamma, p->gradient);
+    double linear = talus_backend_cpu.dot(&p->op, gamma, p->gradient);
     talus_problem_gradient(p, gamma, p->gradient);
-    *objective = 0.5 * (linear + p->backend->dot(&p->op, gamma, p->gradient));
+    *objective = 0.5 * (linear + talus_backend_cpu.dot(&p->op, gamma, p->gradient));
     return TALUS_OK;
 }

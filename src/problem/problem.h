@@ -8,11 +8,19 @@
 #include "problem/sparse.h"
 
 struct TalusProblem {
-    TalusOperator op;
-    const TalusBackend *backend;
+    TalusOperator op; /* on the host, with the CPU backend's scratch: what public functions read */
     TalusCpuScratch scratch;
     double *gamma, *gradient; /* gradient: work of the objective */
-    double *length;           /* [bodies]: l */
+
+    /* Where solvers work: on op and gamma themselves, on a copy of them, or on what was lent. */
+    const TalusBackend *backend;
+    bool lent;
+    TalusOperator *there_op;
+    double *there_gamma;
+    TalusOperator copy; /* for a backend with memory of its own; kept from solve to solve */
+    double *copy_gamma;
+    size_t copy_room;
+    double *length; /* [bodies]: l */
 
     /* Capacities of the arrays in op, in elements. */
     size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
@@ -26,6 +34,18 @@ struct TalusProblem {
     bool has_def;
     void *def_memory[8];
 };
+
+/* problem/place.c: before a solve, op and gamma where the backend works, at problem->there_*; after it,
+ * the impulses back to where they are read. */
+TalusStatus talus_problem_send(TalusProblem *problem);
+void talus_problem_fetch(TalusProblem *problem);
+/* Gives the copy back. */
+void talus_problem_drop_copy(TalusProblem *problem);
+/* The operator whose counts are the problem's. */
+static inline const TalusOperator *talus_problem_counts(const TalusProblem *problem)
+{
+    return problem->lent ? problem->there_op : &problem->op;
+}
 
 /* problem/diagonal.c */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);

@@ -129,8 +129,8 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     bool complete;
-    if (p->x_step == X_PROXIMAL ||
-        (p->x_step == X_AUTO && s->op->rows * s->op->blocks > DIRECT_ROWS))
+    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS || s->backend->remote;
+    if (p->x_step == X_PROXIMAL || (p->x_step == X_AUTO && large))
         return TALUS_OK;
     talus_sparse_clear(&w->matrix);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
@@ -253,11 +253,11 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
-    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.room, n, "gradient"));
     TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.room, n, "error"));
-    return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
+    return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
 static void prepare_norm(TalusSolve *s, const Run *run)
@@ -334,18 +334,24 @@ static TalusStatus solve_admm(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation);
-    talus_best_clear(&w->best);
-    talus_release(w->g.at);
-    talus_release(w->t.at);
-    talus_release(w->metric);
+    talus_extrapolate_clear(&w->extrapolation, backend);
+    talus_best_clear(&w->best, backend);
+    backend->release(w->g.at);
+    backend->release(w->t.at);
+    talus_metric_release(backend, w->metric);
     talus_release(w->diagonal);
     talus_release(w->place);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);
+}
+
+static const char *on_host(const void *parameters)
+{
+    const Params *p = parameters;
+    return p->x_step == X_DIRECT ? "the factorisation of x_step=direct" : NULL;
 }
 
 const TalusSolverType talus_solver_admm = {
@@ -360,4 +366,5 @@ const TalusSolverType talus_solver_admm = {
     .work_size = sizeof(Work),
     .solve = solve_admm,
     .clear = clear,
+    .on_host = on_host,
 };

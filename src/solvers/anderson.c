@@ -128,7 +128,7 @@ static TalusStatus solve_anderson(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.x = s->gamma};
-    TALUS_TRY(TALUS_RESERVE(w->metric, w->metric_room, (size_t)s->op->blocks, 0, "metric"));
+    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
     TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, 1, p->memory));
     w->extrapolation.regular = p->regular;
@@ -145,12 +145,12 @@ static TalusStatus solve_anderson(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation);
-    talus_best_clear(&w->best);
-    talus_release(w->metric);
+    talus_extrapolate_clear(&w->extrapolation, backend);
+    talus_best_clear(&w->best, backend);
+    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_anderson = {

@@ -6,14 +6,12 @@
  * power iterations at first, kept from solve to solve, slowly lowered, and raised at once when two
  * consecutive gradients show a larger curvature |g - g'| / |x - x'|. No test on the objective: that
  * stalls at 1e-8 by cancellation. One product per iteration. */
-#include "solvers/solver.h"
+#include "solvers/chunk.h"
 
-#include "base/memory.h"
 #include "base/status.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { POWER_ITERATIONS = 12 };
 
@@ -50,50 +48,29 @@ static const TalusParam params[] = {
 
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
-    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(s->backend->reserve(&w->x_prev, &w->x_room, n, "previous impulses"));
     TALUS_TRY(s->backend->reserve(&w->g_prev, &w->g_room, n, "previous gradient"));
-    return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
+    return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
-/* Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. */
-static double next_momentum(double *theta)
+/* Iterates until told to stop; the vector to return is in a->x_prev (the one just measured). */
+static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *momentum,
+                           TalusAccelerated *a)
 {
-    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * *theta * *theta));
-    double beta = (*theta - 1.0) / next;
-    *theta = next;
-    return beta;
-}
-
-/* Iterates until told to stop; the vector to return is in state->x_prev (the one just measured). */
-static void iterate(TalusSolve *s, const Params *p, State *state, TalusAccelerated *a)
-{
-    double theta = 1.0;
     bool go = true;
-    for (int k = 0; go; k++) {
-        TalusStepSums sums;
-        a->step = 1.0 / state->norm;
-        a->want_residual =
-            k % p->check == 0 || s->info->iterations + 1 >= s->options->max_iterations;
-        s->backend->accelerate(s->op, a, &sums);
-        bool too_long = sums.dg2 > state->norm * state->norm * sums.dx2 && sums.dx2 > 0.0 && k > 0;
-        if (too_long)
-            state->norm = p->margin * sqrt(sums.dg2 / sums.dx2);
-        if (too_long || (p->restart && sums.restart > 0.0)) {
-            theta = 1.0;
-            a->beta = 0.0;
-        } else {
-            a->beta = next_momentum(&theta);
-        }
-        talus_solve_count(s, 1);
-        if (a->want_residual) {
-            double rms = sqrt(sums.residual2 / s->op->blocks);
-            if (talus_solve_wants_iterate(s))
-                a->warm = false; /* showing it uses the scratch */
-            go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
-                 talus_solve_continue(s, rms, sums.residual_max);
-        }
+    for (int since = 0; go;) {
+        TalusRun run = talus_chunk_next(s, p->check, since);
+        TALUS_TRY(s->backend->accelerate_run(s->op, a, momentum, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        double rms = sqrt(run.residual2 / s->op->blocks);
+        if (talus_solve_wants_iterate(s))
+            a->warm = false; /* showing it uses the scratch */
+        go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
+             talus_solve_continue(s, rms, run.residual_max);
     }
+    return TALUS_OK;
 }
 
 static TalusStatus solve_apgd(TalusSolve *s)
@@ -102,8 +79,9 @@ static TalusStatus solve_apgd(TalusSolve *s)
     State *state = s->state;
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TalusMetric kind = (TalusMetric)p->metric;
     TALUS_TRY(reserve(s, w));
-    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
+    talus_solver_metric(s, kind, w->metric);
     const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (state->norm > 0.0)
         state->norm *= p->forget;
@@ -111,23 +89,26 @@ static TalusStatus solve_apgd(TalusSolve *s)
         state->norm =
             p->margin * talus_operator_norm(s, metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
     s->backend->scale(s->op, metric, true, s->gamma);
-    memcpy(w->x_prev, s->gamma, n * sizeof *s->gamma);
-    memset(w->g_prev, 0, n * sizeof *w->g_prev);
+    s->backend->copy(w->x_prev, s->gamma, n);
+    s->backend->zero(w->g_prev, n);
     TalusAccelerated a = {
-        .x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric};
-    iterate(s, p, state, &a);
+        .x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric, .kind = kind};
+    TalusMomentum momentum = {
+        .norm = state->norm, .margin = p->margin, .theta = 1.0, .restart = p->restart};
+    TALUS_TRY(iterate(s, p, &momentum, &a));
+    state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
-        memcpy(s->gamma, a.x_prev, n * sizeof *s->gamma);
+        s->backend->copy(s->gamma, a.x_prev, n);
     s->backend->scale(s->op, metric, false, s->gamma);
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_release(w->x_prev);
-    talus_release(w->g_prev);
-    talus_release(w->metric);
+    backend->release(w->x_prev);
+    backend->release(w->g_prev);
+    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_apgd = {

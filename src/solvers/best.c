@@ -1,7 +1,6 @@
 /* solvers/best.c - copies of iterates. */
 #include "solvers/best.h"
 
-#include "base/memory.h"
 #include "solvers/show.h"
 
 #include <math.h>
@@ -39,7 +38,7 @@ void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
     talus_show_other(solve);
 }
 
-void talus_best_clear(TalusBest *best)
+void talus_best_clear(TalusBest *best, const TalusBackend *backend)
 {
-    talus_release(best->x.at);
+    backend->release(best->x.at);
 }

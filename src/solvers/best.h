@@ -24,6 +24,6 @@ TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve);
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure);
 /* At the end of a solve, the iterate to return: the present one when it has converged, else the best. */
 void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x);
-void talus_best_clear(TalusBest *best);
+void talus_best_clear(TalusBest *best, const TalusBackend *backend);
 
 #endif

@@ -101,9 +101,9 @@ static TalusStatus solve_cpg(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
-    talus_face_clear(work);
+    talus_face_clear(work, backend);
 }
 
 const TalusSolverType talus_solver_cpg = {

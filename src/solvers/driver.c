@@ -1,8 +1,8 @@
 /* solvers/driver.c - the table of solvers, and what is common to every solve.
  *
- * The driver measures the result with talus_problem_residual. An algorithm stops on its own
- * estimate; if the truth is worse than promised, it is sent back to work with a stricter
- * one, within the same budget. */
+ * The driver brings the problem to where its backend works (problem/place.c) and measures the result
+ * with the backend's residual, in double precision. An algorithm stops on its own estimate; if the truth
+ * is worse than promised, it is sent back to work with a stricter one, within the same budget. */
 #include "solvers/solver.h"
 
 #include "base/memory.h"
@@ -40,7 +40,8 @@ struct TalusSolver {
     void *params, *state, *work;
     TalusWatch watch;
     TalusShow show;
-    size_t held; /* bytes kept from solve to solve */
+    const TalusBackend *backend; /* in whose memory work, watch and show hold vectors */
+    size_t held;                 /* bytes kept from solve to solve, there */
 };
 
 /* ---- options and names ---- */
@@ -157,16 +158,28 @@ TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
     return TALUS_OK;
 }
 
+/* Gives back all that is kept from solve to solve but the state. */
+static void forget_work(TalusSolver *s)
+{
+    if (!s->backend)
+        return;
+    s->type->clear(s->work, s->backend);
+    talus_watch_clear(&s->watch, s->backend);
+    talus_show_clear(&s->show, s->backend);
+    memset(s->work, 0, s->type->work_size);
+    memset(&s->watch, 0, sizeof s->watch);
+    memset(&s->show, 0, sizeof s->show);
+    s->backend = NULL;
+    s->held = 0;
+}
+
 void talus_solver_destroy(TalusSolver *s)
 {
     if (!s)
         return;
-    if (s->type && s->work)
-        s->type->clear(s->work);
+    forget_work(s);
     for (int i = 0; i < AUTO_OTHERS; i++)
         talus_solver_destroy(s->other[i]);
-    talus_watch_clear(&s->watch);
-    talus_show_clear(&s->show);
     talus_release(s->params);
     talus_release(s->state);
     talus_release(s->work);
@@ -175,12 +188,17 @@ void talus_solver_destroy(TalusSolver *s)
 
 TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
 {
-    bool friction = problem->op.rows == 3;
-    if (s->type->takes & (friction ? TALUS_TAKES_CONE : TALUS_TAKES_NONNEG))
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "solver %s: takes problems %s friction, this one has %s", s->type->name,
-                      friction ? "without" : "with", friction ? "it" : "none");
+    bool friction = talus_problem_rows(problem) == 3;
+    const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
+    if (!(s->type->takes & (friction ? TALUS_TAKES_CONE : TALUS_TAKES_NONNEG)))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: takes problems %s friction, this one has %s", s->type->name,
+                          friction ? "without" : "with", friction ? "it" : "none");
+    if (part && problem->backend->remote)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: %s runs on backend cpu alone, and this problem is on %s",
+                          s->type->name, part, problem->backend->name);
+    return TALUS_OK;
 }
 
 /* Its own, then those of the solvers that "auto" chooses from. */
@@ -299,13 +317,21 @@ static double reached(const TalusSolve *solve)
     return solve->options->norm == TALUS_NORM_MAX ? r->max : r->rms;
 }
 
+static void measure(const TalusSolve *solve, const double *gamma, TalusResidual *out)
+{
+    double sum2;
+    solve->backend->residual(solve->op, gamma, &sum2, &out->max);
+    out->rms = sqrt(sum2 / solve->op->blocks);
+}
+
 /* Runs the algorithm until the recomputed residual agrees with its claim or it gives up. */
 static TalusStatus run(TalusSolver *s, TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
     for (;;) {
         TALUS_TRY(s->type->solve(solve));
-        talus_problem_residual(solve->problem, solve->gamma, &info->residual);
+        measure(solve, solve->gamma, &info->residual);
+        TALUS_TRY(solve->backend->check());
         if (info->outcome != TALUS_OUTCOME_CONVERGED || reached(solve) <= solve->options->tolerance)
             return TALUS_OK;
         solve->strictness *= 0.5;
@@ -319,26 +345,59 @@ static TalusStatus run(TalusSolver *s, TalusSolve *solve)
 static bool has_diverged(const TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
-    TalusMetrics metrics;
+    TalusWatch *w = solve->watch; /* it has a vector to spare */
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    TalusResidual zero;
     if (!isfinite(info->residual.rms))
         return true;
-    return info->residual.rms > GROWN * info->start_residual &&
-           talus_problem_measure(solve->problem, solve->gamma, &metrics) == TALUS_OK &&
-           info->residual.rms > GROWN * metrics.natural_at_zero;
+    if (!(info->residual.rms > GROWN * info->start_residual) ||
+        solve->backend->reserve(&w->delta, &w->delta_room, n, "zero impulses") != TALUS_OK)
+        return false;
+    solve->backend->zero(w->delta, n);
+    measure(solve, w->delta, &zero);
+    return info->residual.rms > GROWN * zero.rms;
 }
 
 static void settle_outcome(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
-    size_t n = (size_t)talus_problem_size(solve->problem);
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
         info->outcome = TALUS_OUTCOME_CONVERGED;
     } else if (has_diverged(solve)) {
         info->outcome = TALUS_OUTCOME_DIVERGED;
-        memset(solve->gamma, 0, n * sizeof *solve->gamma);
+        solve->backend->zero(solve->gamma, n);
         talus_show_other(solve);
-        talus_problem_residual(solve->problem, solve->gamma, &info->residual);
+        measure(solve, solve->gamma, &info->residual);
     }
+}
+
+/* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
+ * a world. */
+static size_t backend_bytes(const TalusSolve *solve)
+{
+    return solve->backend->remote && !solve->problem->lent ? solve->backend->memory() : 0;
+}
+
+/* The solve itself, op and gamma being in place. */
+static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve)
+{
+    TalusSolveInfo *info = solve->info;
+    TALUS_TRY(talus_show_begin(solve));
+    size_t held = talus_memory_now(), before = backend_bytes(solve);
+    talus_memory_reset_peak();
+    talus_watch_reset(&s->watch);
+    bool empty = solve->op->blocks == 0;
+    if (empty)
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    TalusStatus status = empty ? TALUS_OK : run(s, solve);
+    size_t grown = backend_bytes(solve) - before;
+    info->memory_bytes = talus_memory_peak() - held + grown + s->held;
+    s->held += talus_memory_now() - held + grown;
+    TALUS_TRY(status);
+    settle_outcome(solve);
+    talus_show_end(solve);
+    return solve->backend->check();
 }
 
 /* The solver that "auto" sends this one to, NULL for itself. */
@@ -357,19 +416,16 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     if (other)
         return talus_solver_solve(other, problem, options, info);
     TalusSolve solve = {.problem = problem,
-                        .op = &problem->op,
                         .backend = problem->backend,
                         .options = options,
                         .params = s->params,
                         .state = s->state,
                         .work = s->work,
-                        .gamma = problem->gamma,
                         .info = info,
                         .strictness = 1.0,
                         .began = talus_now(),
                         .watch = &s->watch,
                         .show = &s->show};
-    size_t n = (size_t)talus_problem_size(problem);
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     if (options->max_iterations <= 0)
         return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
@@ -377,18 +433,15 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     TALUS_TRY(talus_solver_supports(s, problem));
     if (options->max_seconds > 0.0)
         solve.deadline = solve.began + options->max_seconds;
-    TALUS_TRY(talus_show_begin(&solve));
-    size_t held = talus_memory_now();
-    talus_memory_reset_peak();
-    talus_watch_reset(&s->watch);
-    if (n == 0)
-        info->outcome = TALUS_OUTCOME_CONVERGED;
-    TalusStatus status = n == 0 ? TALUS_OK : run(s, &solve);
-    info->memory_bytes = talus_memory_peak() - held + s->held;
-    s->held += talus_memory_now() - held;
+    if (s->backend != solve.backend)
+        forget_work(s);
+    s->backend = solve.backend;
+    TALUS_TRY(talus_problem_send(problem));
+    solve.op = problem->there_op;
+    solve.gamma = problem->there_gamma;
+    TalusStatus status = run_in_place(s, &solve);
+    talus_problem_fetch(problem);
     TALUS_TRY(status);
-    settle_outcome(&solve);
-    talus_show_end(&solve);
     info->seconds = talus_now() - solve.began - solve.paused;
     return TALUS_OK;
 }

@@ -1,7 +1,6 @@
 /* solvers/extrapolate.c - Anderson's memory and its coefficients. */
 #include "solvers/extrapolate.h"
 
-#include "base/memory.h"
 #include "base/status.h"
 #include "solvers/dense.h"
 
@@ -45,17 +44,17 @@ TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, in
     return TALUS_OK;
 }
 
-void talus_extrapolate_clear(TalusExtrapolation *e)
+void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend)
 {
     for (int i = 0; i < TALUS_EXTRAPOLATE_PARTS; i++) {
         TalusExtrapolated *p = &e->part[i];
-        talus_release(p->y.at);
-        talus_release(p->h.at);
-        talus_release(p->f_prev.at);
-        talus_release(p->h_prev.at);
+        backend->release(p->y.at);
+        backend->release(p->h.at);
+        backend->release(p->f_prev.at);
+        backend->release(p->h_prev.at);
         for (int k = 0; k < TALUS_EXTRAPOLATE_MEMORY; k++) {
-            talus_release(p->df[k].at);
-            talus_release(p->dh[k].at);
+            backend->release(p->df[k].at);
+            backend->release(p->dh[k].at);
         }
     }
 }

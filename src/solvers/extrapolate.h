@@ -51,6 +51,6 @@ TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, in
 void talus_extrapolate_forget(TalusExtrapolation *e);
 /* From y and h(y) to the next y. */
 TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
-void talus_extrapolate_clear(TalusExtrapolation *e);
+void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend);
 
 #endif

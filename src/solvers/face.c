@@ -24,19 +24,28 @@ const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 /* One piece of memory: the vectors change places with each other. */
 static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
 {
-    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     size_t stride = (n + 7) / 8 * 8;
     double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
     TALUS_TRY(s->backend->reserve(&w->memory, &w->room, 5 * stride, "vectors of a face"));
     for (int i = 0; i < 5; i++)
         *vectors[i] = w->memory + (size_t)i * stride;
-    return TALUS_RESERVE(w->metric_memory, w->metric_room, blocks, 0, "metric");
+    return talus_metric_reserve(s, &w->metric_memory, &w->metric_room);
 }
 
 void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
 {
     s->backend->gradient(s->op, w->metric, s->gamma, true, w->g);
     w->unchecked = 0;
+}
+
+/* The scale of the first block (talus_block_scale). */
+static double a_diagonal(const TalusSolve *s)
+{
+    double diagonal[1][2];
+    const TalusOperator first = {.rows = s->op->rows, .diagonal = diagonal};
+    s->backend->get(diagonal[0], s->op->diagonal[0], 2);
+    return talus_block_scale(&first, 0);
 }
 
 TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
@@ -53,7 +62,7 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
     s->backend->project(s->op, w->metric, s->gamma);
     talus_face_refresh(s, w);
     s->info->products++;
-    w->norm = w->metric ? 1.0 : talus_block_scale(s->op, 0); /* no norm is below a diagonal entry */
+    w->norm = w->metric ? 1.0 : a_diagonal(s); /* no norm is below a diagonal entry */
     w->pnp = 0.0;
     w->active = 0;
     return TALUS_OK;
@@ -65,10 +74,10 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
         s->backend->scale(s->op, w->metric, false, s->gamma);
 }
 
-void talus_face_clear(TalusFaceWork *w)
+void talus_face_clear(TalusFaceWork *w, const TalusBackend *backend)
 {
-    talus_release(w->memory);
-    talus_release(w->metric_memory);
+    backend->release(w->memory);
+    talus_metric_release(backend, w->metric_memory);
 }
 
 /* ---- the norm ---- */

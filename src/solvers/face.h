@@ -32,7 +32,7 @@ typedef struct TalusFaceWork {
 TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric);
 /* gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
-void talus_face_clear(TalusFaceWork *work);
+void talus_face_clear(TalusFaceWork *work, const TalusBackend *backend);
 
 /* Sets work->norm by power iteration, or from that of an earlier solve (0: there was none): the norm
  * of a scaled operator has no unit and is nearly the same from step to step. Uses p and np. */

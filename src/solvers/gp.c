@@ -281,7 +281,7 @@ static TalusStatus reserve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     for (int k = 0; k < GP_VECTORS; k++)
         TALUS_TRY(s->backend->reserve(&w->vector[k], &w->room[k], n, "gradient projection"));
     if (p->metric)
-        TALUS_TRY(TALUS_RESERVE(w->metric, w->metric_room, (size_t)s->op->blocks, 0, "metric"));
+        TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
     return TALUS_OK;
 }
 
@@ -323,9 +323,9 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     return status;
 }
 
-void talus_gp_clear(TalusGpWork *work)
+void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend)
 {
     for (int k = 0; k < GP_VECTORS; k++)
-        talus_release(work->vector[k]);
-    talus_release(work->metric);
+        backend->release(work->vector[k]);
+    talus_metric_release(backend, work->metric);
 }

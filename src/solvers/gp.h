@@ -102,7 +102,7 @@ struct TalusGp {
 /* Solves s from s->gamma. */
 TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWork *work,
                            const TalusKrylov *krylov, void *krylov_work);
-void talus_gp_clear(TalusGpWork *work);
+void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend);
 
 /* ---- for Krylov methods ---- */
 

@@ -60,13 +60,13 @@ static TalusStatus solve_gpcg(TalusSolve *s)
     return talus_gp_solve(s, s->params, &w->gp, &cg, w);
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_gp_clear(&w->gp);
-    talus_release(w->p);
-    talus_release(w->r);
-    talus_release(w->ap);
+    talus_gp_clear(&w->gp, backend);
+    backend->release(w->p);
+    backend->release(w->r);
+    backend->release(w->ap);
 }
 
 const TalusSolverType talus_solver_gpcg = {

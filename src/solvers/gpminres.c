@@ -34,11 +34,11 @@ static TalusStatus solve_gpminres(TalusSolve *s)
     return talus_gp_solve(s, s->params, &w->gp, &minres, &w->minres);
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_gp_clear(&w->gp);
-    talus_minres_clear(&w->minres);
+    talus_gp_clear(&w->gp, backend);
+    talus_minres_clear(&w->minres, backend);
 }
 
 const TalusSolverType talus_solver_gpminres = {

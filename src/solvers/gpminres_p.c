@@ -147,15 +147,21 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_gp_clear(&w->gp);
-    talus_minres_clear(&w->minres);
+    talus_gp_clear(&w->gp, backend);
+    talus_minres_clear(&w->minres, backend);
     talus_release(w->place);
     talus_release(w->row);
-    talus_release(w->mask);
+    backend->release(w->mask);
     talus_release(w->packed);
+}
+
+static const char *on_host(const void *parameters)
+{
+    (void)parameters;
+    return "the factorisation of each face";
 }
 
 const TalusSolverType talus_solver_gpminres_p = {
@@ -170,4 +176,5 @@ const TalusSolverType talus_solver_gpminres_p = {
     .work_size = sizeof(Work),
     .solve = solve_gpminres_p,
     .clear = clear,
+    .on_host = on_host,
 };

@@ -4,8 +4,11 @@
  * with eta = dim / trace of each block: heyn-2012 Eq. (12) (whose sign in front of omega is wrong:
  * it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration.
  * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
-#include "solvers/solver.h"
+#include "solvers/chunk.h"
 
+#include "base/status.h"
+
+#include <math.h>
 #include <stddef.h>
 
 typedef struct Params {
@@ -18,19 +21,31 @@ static const TalusParam params[] = {
      "averaging with the old value"},
 };
 
+/* Iterations between residuals where they are not for nothing: on backends that would come back to the
+ * host for each. */
+enum { CHECK = 5 };
+
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;
-    double sum2, max;
-    do /* the residual is that of the iterate before the step: one product serves both */
-        s->backend->relax(s->op, p->omega, p->lambda, s->gamma, &sum2, &max);
-    while (talus_solve_next(s, 1, s->gamma, NULL, sum2, max));
+    double rms;
+    int since = 0;
+    TalusRun run;
+    do { /* the residual is that of the iterate before the step: one product serves both */
+        run = talus_chunk_next(s, s->backend->remote ? CHECK : 1, since);
+        TALUS_TRY(s->backend->relax_run(s->op, p->omega, p->lambda, s->gamma, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        rms = sqrt(run.residual2 / s->op->blocks);
+    } while (talus_solve_show(s, s->gamma, NULL, rms) &&
+             talus_solve_continue(s, rms, run.residual_max));
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     (void)work;
+    (void)backend;
 }
 
 const TalusSolverType talus_solver_jacobi = {

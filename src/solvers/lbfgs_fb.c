@@ -120,12 +120,12 @@ static const TalusParam params[] = {
 
 static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
 {
-    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     for (int i = 0; i < VECTORS; i++)
         TALUS_TRY(s->backend->reserve(&w->vector[i], &w->room[i], n, "quasi-Newton vectors"));
     for (int i = 0; i < pairs; i++)
         TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_room[i], n, "quasi-Newton pairs"));
-    return TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric");
+    return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
 static void place_vectors(Run *run, Work *w)
@@ -553,16 +553,16 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
     return go ? fall_back(s, w) : TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     for (int i = 0; i < VECTORS; i++)
-        talus_release(w->vector[i]);
+        backend->release(w->vector[i]);
     for (int i = 0; i <= TALUS_PAIRS; i++)
-        talus_release(w->pair[i]);
-    talus_release(w->metric);
+        backend->release(w->pair[i]);
+    talus_metric_release(backend, w->metric);
     if (w->apgd_work)
-        talus_solver_apgd.clear(w->apgd_work);
+        talus_solver_apgd.clear(w->apgd_work, backend);
     talus_release(w->apgd_params);
     talus_release(w->apgd_state);
     talus_release(w->apgd_work);

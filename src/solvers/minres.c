@@ -27,10 +27,10 @@ TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
     return TALUS_OK;
 }
 
-void talus_minres_clear(TalusMinres *m)
+void talus_minres_clear(TalusMinres *m, const TalusBackend *backend)
 {
     for (int k = 0; k < MINRES_VECTORS; k++)
-        talus_release(m->vector[k]);
+        backend->release(m->vector[k]);
 }
 
 /* z = M^-1 r_now; returns sqrt(r'z). */

@@ -23,7 +23,7 @@ typedef struct TalusMinres {
 } TalusMinres;
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);
-void talus_minres_clear(TalusMinres *m);
+void talus_minres_clear(TalusMinres *m, const TalusBackend *backend);
 void talus_minres_begin(TalusGp *gp, TalusMinres *m);
 double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more);
 

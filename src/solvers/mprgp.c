@@ -10,7 +10,8 @@
  * Schoeberl 2005, has it. The paper takes a~ = 1 / |N| and is unscaled (step=1, metric=none).
  * Any step below 2 / |N| will do (Dostal 2009); the default is a long one that forgives a norm estimated
  * 5 % too low.
- * The paper stops at |phi + beta| <= 1e-4 |q|; here the driver's tolerance decides.
+ * The paper stops at |phi + beta| <= 1e-4 |q|: `stop` is that number, with both norms in the metric. The
+ * driver's tolerance holds besides.
  *
  * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and
  * on the mantle, and proportioning is a projected gradient step of length a~ of all blocks, since a
@@ -24,7 +25,7 @@
 
 typedef struct Params {
     int metric;
-    double gamma, step;
+    double gamma, step, stop;
     bool half_step;
 } Params;
 
@@ -39,6 +40,8 @@ static const TalusParam params[] = {
      "how large the chopped gradient may grow before blocks are released"},
     {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.9, 1e-3, 1.99, NULL,
      "fixed step times the norm of N; the paper has 1"},
+    {"stop", TALUS_PARAM_REAL, offsetof(Params, stop), 0.0, 0.0, 1.0, NULL,
+     "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"},
     {"half_step", TALUS_PARAM_FLAG, offsetof(Params, half_step), 1, 0, 1, NULL,
      "go to the boundary before an expansion; the paper omits it"},
 };
@@ -52,14 +55,25 @@ static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
     return 1;
 }
 
+/* |S q|^2; uses p. */
+static double offset2(TalusSolve *s, TalusFaceWork *w)
+{
+    s->backend->zero(w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->gradient(s->op, w->metric, w->p, true, w->np);
+    return s->backend->dot(s->op, w->np, w->np);
+}
+
 static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
 {
-    int products = 0;
+    double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
+    int products = p->stop > 0.0;
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
         s->backend->split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w, &face);
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
+            return;
+        if (face.free2 + face.chopped2 <= enough)
             return;
         if (face.chopped2 <= p->gamma * p->gamma * face.free2)
             products = talus_face_advance(s, w, &face, step, p->half_step);
@@ -83,9 +97,9 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
-    talus_face_clear(work);
+    talus_face_clear(work, backend);
 }
 
 const TalusSolverType talus_solver_mprgp = {

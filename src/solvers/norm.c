@@ -4,41 +4,49 @@
 #include "base/rng.h"
 
 #include <math.h>
-#include <string.h>
 
-typedef struct MetricPass {
-    const TalusOperator *op;
-    TalusMetricBlock *out;
-    bool trace;
-} MetricPass;
+/* Random numbers drawn at a time, and in all for a backend with memory of its own: there they are
+ * repeated, for to send as many as a vector has would cost more than the iterations. */
+enum { DRAW = 1024, DRAW_REMOTE = 64 * DRAW };
 
-static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *room)
 {
-    const MetricPass *pass = context;
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++) {
-        double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
-        m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
-        m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
-        m[2] = pass->op->rows == 3 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
-        m[3] = 1.0 / (1.0 + m[2] * m[2]);
-    }
+    return s->backend->reserve((double **)metric, room,
+                               (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
+                               "metric");
 }
 
 void talus_solver_metric(const TalusSolve *s, TalusMetric kind, TalusMetricBlock *out)
 {
-    MetricPass pass = {s->op, out, kind == TALUS_METRIC_TRACE};
-    talus_parallel(s->op->pool, s->op->blocks, 4096, metric_chunk, &pass);
+    s->backend->metric(s->op, kind, out);
+}
+
+void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
+{
+    backend->release((double *)metric);
+}
+
+static void draw(const TalusSolve *s, size_t n, double *x)
+{
+    TalusRng rng = talus_rng(n);
+    size_t drawn = s->backend->remote && n > DRAW_REMOTE ? DRAW_REMOTE : n;
+    for (size_t i = 0; i < drawn; i += DRAW) {
+        double some[DRAW];
+        size_t count = drawn - i < DRAW ? drawn - i : DRAW;
+        for (size_t k = 0; k < count; k++)
+            some[k] = talus_rng_uniform(&rng) - 0.5;
+        s->backend->put(x + i, some, count);
+    }
+    for (size_t i = drawn; i < n; i *= 2)
+        s->backend->copy(x + i, x, n - i < i ? n - i : i);
 }
 
 double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int iterations, double *x,
                            double *y)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TalusRng rng = talus_rng(n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = talus_rng_uniform(&rng) - 0.5;
     double norm = 0.0;
+    draw(s, n, x);
     for (int k = 0; k < iterations; k++) {
         double length = sqrt(s->backend->dot(s->op, x, x));
         if (!(length > 0.0))
@@ -46,7 +54,7 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
         s->backend->axpby(s->op, 0.0, x, 1.0 / length, x);
         s->backend->gradient(s->op, metric, x, false, y);
         norm = sqrt(s->backend->dot(s->op, y, y));
-        memcpy(x, y, n * sizeof *x);
+        s->backend->copy(x, y, n);
         s->info->products++;
     }
     return norm;

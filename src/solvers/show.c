@@ -5,18 +5,25 @@
 #include "base/status.h"
 #include "base/timer.h"
 
-#include <string.h>
-
 /* Every iteration up to 50, then those 2 % apart: a plot over ten thousand has a few hundred points. */
 static int next_after(int iteration)
 {
     return iteration + 1 + iteration / 50;
 }
 
+static size_t size_of(const TalusSolve *solve)
+{
+    return (size_t)solve->op->rows * (size_t)solve->op->blocks;
+}
+
 static bool show(TalusSolve *solve, const double *gamma)
 {
     const TalusSolveOptions *options = solve->options;
     double stopped = talus_now();
+    if (solve->backend->remote) {
+        solve->backend->get(solve->show->host, gamma, size_of(solve));
+        gamma = solve->show->host;
+    }
     TalusObservation seen = {.iteration = solve->info->iterations,
                              .products = solve->info->products,
                              .seconds = stopped - solve->began - solve->paused,
@@ -28,17 +35,14 @@ static bool show(TalusSolve *solve, const double *gamma)
     return go;
 }
 
-static size_t size_of(const TalusSolve *solve)
-{
-    return (size_t)solve->op->rows * (size_t)solve->op->blocks;
-}
-
 TalusStatus talus_show_begin(TalusSolve *solve)
 {
     TalusShow *s = solve->show;
     if (!solve->options->observer)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(s->gamma, s->room, size_of(solve), 0, "observed impulses"));
+    TALUS_TRY(solve->backend->reserve(&s->gamma, &s->room, size_of(solve), "observed impulses"));
+    if (solve->backend->remote)
+        TALUS_TRY(TALUS_RESERVE(s->host, s->host_room, size_of(solve), 0, "observed impulses"));
     s->last = -1;
     s->next = 1;
     show(solve, solve->gamma);
@@ -55,7 +59,7 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
     TalusShow *s = solve->show;
     if (!metric)
         return show(solve, x);
-    memcpy(s->gamma, x, size_of(solve) * sizeof *x);
+    solve->backend->copy(s->gamma, x, size_of(solve));
     solve->backend->scale(solve->op, metric, false, s->gamma);
     return show(solve, s->gamma);
 }
@@ -71,7 +75,8 @@ void talus_show_end(TalusSolve *solve)
         show(solve, solve->gamma);
 }
 
-void talus_show_clear(TalusShow *show)
+void talus_show_clear(TalusShow *show, const TalusBackend *backend)
 {
-    talus_release(show->gamma);
+    backend->release(show->gamma);
+    talus_release(show->host);
 }

@@ -7,8 +7,9 @@
 typedef struct TalusShow {
     int next;      /* iteration to show next */
     int last;      /* iteration shown last, -1: none */
-    double *gamma; /* an iterate out of its metric */
-    size_t room;
+    double *gamma; /* an iterate out of its metric, in the backend's memory */
+    double *host;  /* a copy for the observer, where that is not the host's */
+    size_t room, host_room;
 } TalusShow;
 
 /* Shows the starting point. */
@@ -20,6 +21,6 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
 void talus_show_other(TalusSolve *solve);
 /* Shows the result, unless the last iterate shown was it. */
 void talus_show_end(TalusSolve *solve);
-void talus_show_clear(TalusShow *show);
+void talus_show_clear(TalusShow *show, const TalusBackend *backend);
 
 #endif

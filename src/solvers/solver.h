@@ -26,15 +26,18 @@ typedef struct TalusSolverType {
     size_t state_size; /* of what is carried from solve to solve and saved; starts as zeros */
     size_t work_size;  /* of the workspace struct; starts as zeros, keeps its vectors */
     TalusStatus (*solve)(TalusSolve *solve);
-    void (*clear)(void *work);
+    /* Gives back what the workspace holds; its vectors are those of `backend`. */
+    void (*clear)(void *work, const TalusBackend *backend);
+    /* What with these parameters works on the host's arrays alone, or NULL; NULL: nothing ever does. */
+    const char *(*on_host)(const void *params);
 } TalusSolverType;
 
 /* One solve under way. An algorithm improves gamma in place and asks talus_solve_continue after each
  * iteration whose residual it knows. */
 struct TalusSolve {
     TalusProblem *problem;
-    const TalusOperator *op;
     const TalusBackend *backend;
+    const TalusOperator *op; /* this and gamma are in the backend's memory */
     const TalusSolveOptions *options;
     const void *params;
     void *state, *work;
@@ -77,9 +80,10 @@ void talus_solve_suspect(TalusSolve *solve);
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
-/* The metric s of a solver: 1 / sqrt of the block's mean diagonal (trace) or of its normal and
- * tangential entries apart (anisotropic). `out` has room for op->blocks. */
+/* Room for a metric, in the backend's memory, and the metric s of a solver (backend.h). */
+TalusStatus talus_metric_reserve(const TalusSolve *solve, TalusMetricBlock **metric, size_t *room);
 void talus_solver_metric(const TalusSolve *solve, TalusMetric kind, TalusMetricBlock *out);
+void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric);
 
 /* The largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration: an estimate from
  * below, to be used with a margin and a test on gradients. `x` and `y` are work vectors. Counts its

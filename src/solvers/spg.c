@@ -76,13 +76,12 @@ static const TalusParam params[] = {
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
 {
-    size_t blocks = (size_t)s->op->blocks, n = blocks * (size_t)s->op->rows;
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(s->backend->reserve(&w->g, &w->g_room, n, "gradient"));
     TALUS_TRY(s->backend->reserve(&w->d, &w->d_room, n, "direction"));
     TALUS_TRY(s->backend->reserve(&w->nd, &w->nd_room, n, "product"));
     TALUS_TRY(talus_best_begin(&w->best, s));
-    return p->precondition ? TALUS_RESERVE(w->metric, w->metric_room, blocks, 0, "metric")
-                           : TALUS_OK;
+    return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
 }
 
 /* The gradient from x itself: recurrences drift, and sums of feasible points leave K by rounding. */
@@ -189,14 +188,14 @@ static TalusStatus solve_spg(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work)
+static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_release(w->g);
-    talus_release(w->d);
-    talus_release(w->nd);
-    talus_best_clear(&w->best);
-    talus_release(w->metric);
+    backend->release(w->g);
+    backend->release(w->d);
+    backend->release(w->nd);
+    talus_best_clear(&w->best, backend);
+    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_spg = {

@@ -19,6 +19,6 @@ bool talus_watch_due(const TalusSolve *solve);
 bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                       double rms);
 void talus_watch_reset(TalusWatch *watch);
-void talus_watch_clear(TalusWatch *watch);
+void talus_watch_clear(TalusWatch *watch, const TalusBackend *backend);
 
 #endif

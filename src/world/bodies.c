@@ -215,6 +215,8 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     size_t slots = (size_t)bodies->counts.slots;
     TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
+    if (batch->count > 0)
+        TALUS_TRY(talus_world_touch(world));
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
         (void)batch_mass(world, batch, i, &mass); /* cannot fail any more */
@@ -258,7 +260,8 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
     int slot = talus_slot_of(world, id);
     if (slot < 0)
         return no_such_body(id);
-    talus_detector_forget(world->detector, (uint32_t)slot);
+    TALUS_TRY(talus_world_touch(world));
+    talus_world_forget(world, slot);
     talus_slot_remove(world, slot);
     return TALUS_OK;
 }
@@ -273,6 +276,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u is fixed and has no velocity", id.index);
     if (!finite3(velocity) || !finite3(spin))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the velocity is not finite", id.index);
+    TALUS_TRY(talus_world_touch(world));
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);
     world->bodies.velocity[slot] = velocity;
     world->bodies.spin[slot] = spin;
@@ -290,6 +294,8 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
 {
     const TalusBodies *b = &world->bodies;
     int n = 0;
+    if (state->position || state->velocity || state->spin || state->orientation)
+        talus_world_see(world, false);
     for (int i = 0; i < b->counts.slots; i++) {
         if (b->shape[i] < 0)
             continue;

@@ -1,9 +1,6 @@
 /* world/build.c - from body state to contacts, from contacts to the problem of one step.
  *
- * Offsets follow solvers.md: b_n = phi/h for an open gap; for an overlap max(phi/h, -v_rec) with
- * v_rec = recovery sqrt(|g| size), so that no body is shot out. A contact with stiffness k and
- * damping c has E = 1/(h (h k + c)) and b_n = phi/h * h k/(h k + c); its overlap is elastic strain,
- * not error, so no recovery limit applies to it.
+ * Offsets and compliances follow solvers.md; backend/block.h has the formulas.
  *
  * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
  * (contacts with fixed bodies name body -1). */
@@ -22,13 +19,6 @@ typedef struct FreeContext {
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* 0 if all numbers and their squares are finite: x - x is not 0 for a NaN and an infinity. */
-static double state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
-{
-    double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
-    return sum - sum;
-}
-
 static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -40,7 +30,7 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
         if (talus_slot_moves(b, (int)i)) {
             TalusVec3 w = b->spin[i], x = b->position[i];
             v = talus_add(b->velocity[i], c->change);
-            bad += state_fault(x, v, w);
+            bad += talus_state_fault(x, v, w);
             least = fmin(least, b->size[i]);
         }
         world->free_velocity[i] = v;
@@ -54,7 +44,7 @@ static TalusStatus name_bad_body(const TalusWorld *world)
     const TalusBodies *b = &world->bodies;
     for (int i = 0; i < b->counts.slots; i++) {
         if (talus_slot_moves(b, i) &&
-            state_fault(b->position[i], world->free_velocity[i], b->spin[i]) != 0.0)
+            talus_state_fault(b->position[i], world->free_velocity[i], b->spin[i]) != 0.0)
             return talus_fail(TALUS_ERR_NUMERIC,
                               "step %lld: the state of body %d (generation %u) is not finite, or "
                               "out of all proportion",
@@ -70,6 +60,14 @@ static TalusStatus reserve_step(TalusWorld *world)
         TALUS_RESERVE(world->free_velocity, world->free_capacity, slots, 0, "free velocities"));
     return TALUS_RESERVE(world->partial, world->partial_capacity,
                          (size_t)talus_chunks((int64_t)slots, TALUS_GRAIN), 0, "partial sums");
+}
+
+TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
+{
+    /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
+    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
+                                  fmin(world->materials.max_friction, 1.0)};
+    return options;
 }
 
 static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *velocity)
@@ -88,11 +86,11 @@ static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *vel
         .shapes = world->shape,
         .shape_count = world->shapes,
     };
-    /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
-    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
-                                  fmin(world->materials.max_friction, 1.0)};
+    TalusDetectOptions options = talus_detect_options(world, h);
     world->seen_velocity = velocity;
-    return talus_detect(world->detector, world->pool, &view, &options, &world->contacts);
+    TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
+    world->contact_count = world->contacts->count;
+    return TALUS_OK;
 }
 
 TalusStatus talus_step_detect(TalusWorld *world, double h)
@@ -153,11 +151,15 @@ static void copy_solved(void *context, int64_t begin, int64_t end, int64_t chunk
                 : talus_vec3(0.0, 0.0, 0.0);
 }
 
+double talus_surprise_limit(const TalusWorld *world, double h)
+{
+    return 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
+}
+
 bool talus_step_surprised(TalusWorld *world, double h)
 {
     int slots = world->bodies.counts.slots;
-    double limit = 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
-    double surprises;
+    double limit = talus_surprise_limit(world, h), surprises;
     SurpriseContext c = {world, world->solved, limit * limit};
     talus_parallel(world->pool, slots, TALUS_GRAIN, find_surprises, &c);
     talus_sum_partials(world, slots, 1, &surprises);
@@ -185,21 +187,8 @@ typedef struct BuildContext {
     TalusWorld *world;
     TalusOperator *op;
     double *length, *gamma;
-    double h;
-    double warm;     /* factor of carried-over impulses: ratio of the steps */
-    double recovery; /* v_rec = recovery * sqrt(scale * size), or recovery alone if scale is 0 */
-    double scale;
+    TalusBuildOptions options;
 } BuildContext;
-
-static void fill_inertia(double out[6], TalusSym3 m)
-{
-    out[0] = m.xx;
-    out[1] = m.yy;
-    out[2] = m.zz;
-    out[3] = m.xy;
-    out[4] = m.xz;
-    out[5] = m.yz;
-}
 
 static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -209,49 +198,21 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
     const TalusBodies *b = &world->bodies;
     for (int64_t i = begin; i < end; i++) {
         double *record = c->op->body[i];
-        double l = 1.0, k = 0.0, inv_mass = 0.0;
-        TalusVec3 s = {0.0, 0.0, 0.0}, v = world->free_velocity[i];
+        double l = 1.0, fixed[8] = {0.0};
         TalusSym3 inertia = {0};
+        memcpy(record, fixed, sizeof fixed);
         if (talus_slot_moves(b, (int)i)) {
+            const TalusGyration *gyration = talus_slot_gyration(world, (int)i);
+            double inv_mass = 1.0 / b->mass[i];
             l = b->radius[i];
-            s = talus_scale(l, b->spin[i]);
-            inv_mass = 1.0 / b->mass[i];
-            k = 2.5 * inv_mass; /* l^2 / I with I = 2/5 m l^2 */
-            inertia = (TalusSym3){k, k, k, 0.0, 0.0, 0.0};
-            if (!talus_slot_is_sphere(world, (int)i)) {
-                inertia = talus_sym3_rotate(
-                    b->orientation[i],
-                    talus_sym3_scale(l * l * inv_mass, world->gyration[b->shape[i]].inverse));
-                k = (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0);
-            }
+            inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
+            talus_body_record(world->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
+                              record);
         }
-        double values[8] = {v.x, v.y, v.z, inv_mass, s.x, s.y, s.z, k};
-        memcpy(record, values, sizeof values);
         c->length[i] = l;
         if (c->op->inertia)
-            fill_inertia(c->op->inertia[i], inertia);
+            talus_inertia_store(c->op->inertia[i], inertia);
     }
-}
-
-static double contact_bias(const BuildContext *c, const TalusLaw *law, double gap, double size)
-{
-    double h = c->h, bias = gap / h;
-    if (law->stiffness > 0.0)
-        return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
-    if (gap >= 0.0 || c->recovery == 0.0)
-        return bias;
-    double limit = c->scale > 0.0 ? c->recovery * sqrt(c->scale * size) : c->recovery;
-    return fmax(bias, -limit);
-}
-
-static void warm_start(const BuildContext *c, int64_t i, TalusVec3 impulse)
-{
-    const double *frame = c->op->frame[i];
-    double world[3] = {c->warm * impulse.x, c->warm * impulse.y, c->warm * impulse.z};
-    if (c->op->rows == 1)
-        c->gamma[i] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
-    else
-        talus_frame_local(frame, world, &c->gamma[3 * i]);
 }
 
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
@@ -272,6 +233,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     TalusWorld *world = c->world;
     TalusOperator *op = c->op;
     const TalusBodies *bodies = &world->bodies;
+    const TalusBuildOptions *o = &c->options;
     double sum = 0.0, number = 0.0, deepest = 0.0;
     for (int64_t i = begin; i < end; i++) {
         const TalusContact *contact = &world->contacts->contact[i];
@@ -284,13 +246,13 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
         talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
         if (op->rows == 3)
             op->mu[i] = law->mu;
-        op->bias[i] = contact_bias(c, law, contact->gap, size);
+        op->bias[i] = talus_contact_bias(law, o->h, o->recovery, o->scale, contact->gap, size);
         if (op->compliance)
-            op->compliance[i] =
-                law->stiffness > 0.0 ? 1.0 / (c->h * (c->h * law->stiffness + law->damping)) : 0.0;
+            op->compliance[i] = talus_contact_compliance(law, o->h);
         if (i >= op->sphere_sphere + op->sphere_fixed)
             fill_arms(c, i, contact, b_moves);
-        warm_start(c, i, world->contacts->impulse[i]);
+        talus_contact_warm(op->frame[i], op->rows, o->warm, world->contacts->impulse[i],
+                           &c->gamma[op->rows * i]);
         if (contact->gap < 0.0) {
             double depth = -contact->gap / size;
             sum += depth;
@@ -328,7 +290,7 @@ static void sum_penetration(TalusWorld *world, int64_t chunks)
     world->penetration_max = deepest;
 }
 
-static TalusStatus soften(TalusWorld *world)
+static TalusStatus soften_contacts(TalusWorld *world)
 {
     TalusOperator *op = talus_problem_operator(world->problem);
     for (int i = 0; i < op->blocks; i++)
@@ -336,23 +298,20 @@ static TalusStatus soften(TalusWorld *world)
     return talus_problem_finish(world->problem);
 }
 
-static BuildContext build_context(TalusWorld *world, double h)
+TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool soften)
 {
     bool heavy = world->gravity_norm > 0.0;
-    BuildContext c = {
-        .world = world,
-        .op = talus_problem_operator(world->problem),
-        .length = talus_problem_lengths(world->problem),
-        .gamma = talus_problem_gamma(world->problem),
+    TalusBuildOptions options = {
         .h = h,
         .warm = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .scale = world->gravity_norm,
+        .soften = soften ? softening : 0.0,
     };
-    return c;
+    return options;
 }
 
-TalusStatus talus_step_build(TalusWorld *world, double h, bool softened)
+TalusStatus talus_step_build(TalusWorld *world, double h, bool soften)
 {
     double start = talus_now();
     const TalusContactList *list = world->contacts;
@@ -363,27 +322,36 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool softened)
         .sphere_fixed = list->sphere_fixed,
         .general = list->general,
         .rows = any_friction(world) ? 3 : 1,
-        .compliance = softened || world->materials.any_compliance,
+        .compliance = soften || world->materials.any_compliance,
     };
     int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);
     TALUS_TRY(
         TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0, "partial sums"));
     TALUS_TRY(talus_problem_resize(world->problem, &sizes));
-    BuildContext c = build_context(world, h);
+    BuildContext c = {
+        .world = world,
+        .op = talus_problem_operator(world->problem),
+        .length = talus_problem_lengths(world->problem),
+        .gamma = talus_problem_gamma(world->problem),
+        .options = talus_build_options(world, h, soften),
+    };
     talus_parallel(world->pool, slots, TALUS_GRAIN, fill_bodies, &c);
     talus_parallel(world->pool, list->count, TALUS_GRAIN, fill_contacts, &c);
     sum_penetration(world, chunks);
     TALUS_TRY(talus_problem_finish(world->problem));
-    if (softened)
-        TALUS_TRY(soften(world));
+    if (soften)
+        TALUS_TRY(soften_contacts(world));
     world->info.build_seconds += talus_now() - start;
     return TALUS_OK;
 }
 
-/* Of the bodies as they are: arrivals and sinks belong to the step and are left to it. */
+/* Of the bodies as they are: arrivals and sinks belong to the step and are left to it. On the host
+ * wherever the world lives, so that the problem's arrays are there for whoever asks. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
     TALUS_TRY(talus_step_detect(world, world->def.step));
     TALUS_TRY(talus_step_build(world, world->def.step, false));
     *problem = world->problem;

@@ -30,6 +30,7 @@ static TalusContactState state_of(const TalusWorld *world, const TalusContactLis
 int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                     int count)
 {
+    talus_world_see(world, true);
     const TalusContactList *list = talus_detector_contacts(world->detector);
     int total = 0;
     for (int i = 0; i < list->count; i++) {
@@ -92,6 +93,7 @@ TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *
     int *rows;
     double made = world->impulse_step;
     *summary = (TalusForceSummary){.length = made > 0.0 ? made : world->def.step};
+    TALUS_TRY(talus_world_look_contacts(world));
     TALUS_TRY(make_rows(&world->bodies, &rows));
     for (int i = 0; i < world->bodies.counts.living; i++) {
         if (force)

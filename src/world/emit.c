@@ -227,6 +227,7 @@ TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(TALUS_RESERVE(n->placed_position, n->placed_capacity, most, 0, "emitter"));
     TALUS_TRY(TALUS_RESERVE(n->placed_radius, n->radius_capacity, most, 0, "emitter"));
     n->placed = 0;
+    TALUS_TRY(talus_world_look(world));
     TALUS_TRY(gather_near(world, &e->def));
     for (int round = 0; round < ROUNDS && e->waiting > 0; round++)
         TALUS_TRY(try_round(world, e));

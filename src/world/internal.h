@@ -6,6 +6,8 @@
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
 
+#include "backend/block.h"
+#include "backend/body.h"
 #include "backend/engine.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -134,7 +136,51 @@ typedef struct TalusProbe {
     TalusProbeValue next; /* of the step under way, force and torque still as impulses */
 } TalusProbe;
 
-/* What a halved step needs to go back to where it began. */
+/* Probes on their way to an engine and back; those of bodies that are gone stay at home. */
+typedef struct TalusProbeMail {
+    TalusEngineProbe *probe;
+    TalusProbeSums *sums;
+    int *index; /* of the probe in the world */
+    int count;
+    size_t probe_capacity, sums_capacity, index_capacity;
+} TalusProbeMail;
+
+/* Where a world lives on an engine (backend/engine.h), the arrays of its bodies and the detector's list
+ * are a mirror: either side may know more than the other, and mirror.c brings it across when it is
+ * asked for. All false on the host. */
+typedef struct TalusMirror {
+    bool bodies_behind, contacts_behind; /* the engine has moved on */
+    bool bodies_ahead, contacts_ahead;   /* the host has changes that the engine has not */
+    bool tables_ahead;                   /* the same of shapes and materials */
+    int slots_sent;
+    bool any_forgotten;
+    uint8_t *forgotten; /* by slot: contacts that lose their impulses with the next bodies sent */
+    size_t forgotten_capacity;
+    TalusContactList list; /* on its way to the detector */
+    size_t contact_capacity, arms_capacity, impulse_capacity;
+} TalusMirror;
+
+/* The stages of a step (step.c), on the host or on an engine. */
+typedef struct TalusStages {
+    /* Contacts for a step of length h. */
+    TalusStatus (*detect)(TalusWorld *world, double h);
+    /* The problem of these contacts; `soften` adds normal compliance to every contact. */
+    TalusStatus (*build)(TalusWorld *world, double h, bool soften);
+    /* Takes the velocities of a solve. */
+    TalusStatus (*solved)(TalusWorld *world, double h);
+    /* Whether they differ so much from those the contacts were looked for with that a contact may be
+     * missing (build.c). */
+    bool (*surprised)(TalusWorld *world, double h);
+    /* Looks for the contacts again with them; the impulses go over to the new list. */
+    TalusStatus (*look_again)(TalusWorld *world, double h);
+    /* Checks them, then moves the world by h. Nothing has changed if it fails. */
+    TalusStatus (*integrate)(TalusWorld *world, double h);
+    /* A copy of the state, and the way back to it. */
+    TalusStatus (*keep)(TalusWorld *world);
+    void (*go_back)(TalusWorld *world);
+} TalusStages;
+
+/* What a halved step needs to go back to where it began; on an engine the arrays are there. */
 typedef struct TalusBackup {
     bool taken;
     size_t capacity;
@@ -148,6 +194,10 @@ typedef struct TalusBackup {
 struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* def points at these */
+    const TalusBackend *backend;
+    const TalusStages *stages;
+    TalusEngine *engine; /* NULL on the host */
+    TalusMirror mirror;
     double gravity_norm;
     double reference_speed;
     int64_t steps;
@@ -170,6 +220,7 @@ struct TalusWorld {
     TalusProbe *probe;
     int probes;
     size_t probe_capacity;
+    TalusProbeMail probe_mail;
 
     /* energy of bodies added less that of bodies removed since the last step */
     double exchange_kinetic, exchange_potential;
@@ -180,9 +231,11 @@ struct TalusWorld {
     size_t free_capacity, solved_capacity;
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
+    bool surprised;                 /* said by the engine */
     double least_size;              /* of the moving bodies */
-    TalusContactList *contacts;     /* the detector's */
-    double impulse_step; /* length of the step that made the contacts' impulses; 0: none */
+    int contact_count;
+    TalusContactList *contacts; /* the detector's */
+    double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
     size_t partial_capacity;
@@ -202,6 +255,12 @@ static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
 static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
 {
     return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
+}
+
+/* NULL for a sphere. */
+static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, int slot)
+{
+    return talus_slot_is_sphere(world, slot) ? NULL : &world->gyration[world->bodies.shape[slot]];
 }
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
@@ -257,25 +316,34 @@ void talus_journal_note(TalusWorld *world, int slot, int shape_before);
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
 void talus_nursery_clear(TalusNursery *nursery);
 
-/* ---- build.c ---- */
-/* Detects contacts for a step of length h. */
+/* ---- stages on the host: build.c, integrate.c, host.c; on an engine: engine.c ---- */
+extern const TalusStages talus_stages_host, talus_stages_engine;
 TalusStatus talus_step_detect(TalusWorld *world, double h);
-/* Whether the solved velocities differ so much from those the contacts were looked for with that a
- * contact may be missing (build.c). */
 bool talus_step_surprised(TalusWorld *world, double h);
-/* Looks for the contacts again, with the solved velocities; the impulses go over to the new list. */
 TalusStatus talus_step_look_again(TalusWorld *world, double h);
-/* Fills the problem from the contacts; `soften` adds normal compliance to every contact. */
 TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
+TalusStatus talus_step_integrate(TalusWorld *world, double h);
+/* What build.c and engine.c share. */
+TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
+TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool soften);
+double talus_surprise_limit(const TalusWorld *world, double h);
+
+/* ---- mirror.c: nothing to do on the host ---- */
+/* Brings the host's bodies, or contacts, up to date. Functions that are const to their callers call
+ * these as well: what the world holds does not change by being looked at. Those that cannot fail use
+ * talus_world_see, which tells a failure as a warning; the next step meets it too. */
+TalusStatus talus_world_look(const TalusWorld *world);
+TalusStatus talus_world_look_contacts(const TalusWorld *world);
+void talus_world_see(const TalusWorld *world, bool contacts);
+/* To be called before the host's bodies change: brings them up to date and marks them as newer. */
+TalusStatus talus_world_touch(TalusWorld *world);
+/* Forgets the impulses of a body's contacts. */
+void talus_world_forget(TalusWorld *world, int slot);
+/* Gives the engine what the host has changed. */
+TalusStatus talus_mirror_send(TalusWorld *world);
+void talus_mirror_clear(TalusMirror *mirror);
 
 /* ---- integrate.c ---- */
-/* Checks the solved velocities, then moves the world by h. Nothing has changed if it fails. */
-TalusStatus talus_step_integrate(TalusWorld *world, double h);
-/* One rotation without torque over h: world-frame angular momentum kept, energy to order h^2. */
-void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
-                       TalusVec3 *spin);
-/* Energy of rotation per unit mass. */
-double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation, TalusVec3 spin);
 
 /* ---- ledger.c ---- */
 /* Works of the contacts over the step, and their impulses back into the contact list. The problem's
@@ -291,6 +359,9 @@ void talus_ledger_close(TalusWorld *world);
 /* Adds this part's impulses; positions are still those at the start of the part. */
 void talus_probes_collect(TalusWorld *world, const double (*velocity)[8]);
 void talus_probes_begin(TalusWorld *world);
+/* The same on an engine, in two parts: before and after the bodies move. */
+TalusStatus talus_probes_ask(TalusWorld *world);
+TalusStatus talus_probes_take(TalusWorld *world);
 void talus_probes_close(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);

@@ -19,8 +19,6 @@ typedef struct LedgerContext {
     const double *gamma;
 } LedgerContext;
 
-enum { NORMAL, TANGENTIAL, STABILISATION, SUMS };
-
 void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum)
 {
     for (int j = 0; j < columns; j++)
@@ -30,55 +28,12 @@ void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, dou
             sum[j] += world->partial[i][j];
 }
 
-static void mean_velocity(const LedgerContext *c, int body, TalusVec3 *v, TalusVec3 *s)
-{
-    *v = *s = talus_vec3(0.0, 0.0, 0.0);
-    if (body < 0)
-        return;
-    const double *r = c->op->body[body]; /* integrate.c has put the mean there */
-    *v = talus_vec3(r[0], r[1], r[2]);
-    *s = talus_vec3(r[4], r[5], r[6]);
-}
-
-/* (u' + u_f)/2 of contact i, in its frame. */
-static void mean_contact_velocity(const LedgerContext *c, int64_t i, double local[3])
-{
-    const TalusOperator *op = c->op;
-    TalusVec3 va, sa, vb, sb;
-    mean_velocity(c, op->pair[i][0], &va, &sa);
-    mean_velocity(c, op->pair[i][1], &vb, &sb);
-    const double *n = op->frame[i];
-    TalusVec3 arm_a = talus_vec3(n[0], n[1], n[2]), arm_b = talus_neg(arm_a);
-    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
-    if (general >= 0) {
-        const double *arm = op->arm[general];
-        arm_a = talus_vec3(arm[0], arm[1], arm[2]);
-        arm_b = talus_vec3(arm[3], arm[4], arm[5]);
-    }
-    TalusVec3 u =
-        talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
-    double world[3] = {u.x, u.y, u.z};
-    talus_frame_local(n, world, local);
-}
-
-/* gamma of contact i, three entries whatever the rows. */
-static void read_gamma(const LedgerContext *c, int64_t i, double gamma[3])
-{
-    const double *g = &c->gamma[c->op->rows * i];
-    gamma[0] = g[0];
-    gamma[1] = c->op->rows == 3 ? g[1] : 0.0;
-    gamma[2] = c->op->rows == 3 ? g[2] : 0.0;
-}
-
 static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        double gamma[3], world[3];
-        read_gamma(c, i, gamma);
-        talus_frame_world(c->op->frame[i], gamma, world);
-        c->world->contacts->impulse[i] = talus_vec3(world[0], world[1], world[2]);
+        c->world->contacts->impulse[i] = talus_block_impulse(c->op, c->gamma, i);
     }
 }
 
@@ -92,26 +47,11 @@ void talus_store_impulses(TalusWorld *world)
 static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
-    const TalusOperator *op = c->op;
     const TalusContactList *list = c->world->contacts;
-    double sum[SUMS] = {0.0};
-    for (int64_t i = begin; i < end; i++) {
-        double gamma[3];
-        read_gamma(c, i, gamma);
-        if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0) {
-            list->impulse[i] = talus_vec3(0.0, 0.0, 0.0);
-            continue;
-        }
-        double world[3], u[3];
-        talus_frame_world(op->frame[i], gamma, world);
-        list->impulse[i] = talus_vec3(world[0], world[1], world[2]);
-        mean_contact_velocity(c, i, u);
-        sum[NORMAL] += gamma[0] * u[0];
-        sum[TANGENTIAL] += gamma[1] * u[1] + gamma[2] * u[2];
-        if (list->contact[i].gap < 0.0 && op->bias[i] < 0.0)
-            sum[STABILISATION] -= gamma[0] * op->bias[i];
-    }
-    for (int j = 0; j < SUMS; j++)
+    double sum[TALUS_WORK_SUMS] = {0.0};
+    for (int64_t i = begin; i < end; i++)
+        list->impulse[i] = talus_block_work(c->op, c->gamma, i, list->contact[i].gap, sum);
+    for (int j = 0; j < TALUS_WORK_SUMS; j++)
         c->world->partial[chunk][j] = sum[j];
 }
 
@@ -121,12 +61,12 @@ void talus_ledger_contacts(TalusWorld *world)
                        talus_problem_gamma(world->problem)};
     int64_t count = world->contacts->count;
     talus_parallel(world->pool, count, TALUS_GRAIN, contact_works, &c);
-    double sum[SUMS];
-    talus_sum_partials(world, count, SUMS, sum);
+    double sum[TALUS_WORK_SUMS];
+    talus_sum_partials(world, count, TALUS_WORK_SUMS, sum);
     TalusLedger *ledger = &world->info.ledger;
-    ledger->friction += sum[TANGENTIAL];
-    ledger->stabilisation += sum[STABILISATION];
-    ledger->impact += sum[NORMAL] - sum[STABILISATION];
+    ledger->friction += sum[TALUS_WORK_TANGENTIAL];
+    ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
+    ledger->impact += sum[TALUS_WORK_NORMAL] - sum[TALUS_WORK_STABILISATION];
 }
 
 void talus_ledger_close(TalusWorld *world)

@@ -98,6 +98,7 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     widen_friction(m->friction, m->count);
     m->count++;
     update_laws(m);
+    world->mirror.tables_ahead = world->engine != NULL;
     if (index)
         *index = m->count - 1;
     return TALUS_OK;
@@ -113,6 +114,7 @@ TalusStatus talus_world_set_friction(TalusWorld *world, int a, int b, double mu)
         return talus_fail(TALUS_ERR_ARGUMENT, "friction: mu is %g; expected 0 or more", mu);
     m->friction[a * m->count + b] = m->friction[b * m->count + a] = mu;
     update_laws(m);
+    world->mirror.tables_ahead = world->engine != NULL;
     return TALUS_OK;
 }
 
@@ -154,6 +156,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
         return status;
     }
     world->shapes++;
+    world->mirror.tables_ahead = world->engine != NULL;
     if (index)
         *index = (int)n;
     return TALUS_OK;

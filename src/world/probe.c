@@ -9,6 +9,8 @@
  * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
 #include "world/internal.h"
 
+#include "backend/backend.h"
+
 typedef struct ProbeContext {
     TalusWorld *world;
     const TalusProbe *probe;
@@ -55,6 +57,10 @@ void talus_probes_clear(TalusWorld *world)
     for (int i = 0; i < world->probes; i++)
         talus_release(world->probe[i].name);
     talus_release(world->probe);
+    talus_release(world->probe_mail.probe);
+    talus_release(world->probe_mail.sums);
+    talus_release(world->probe_mail.index);
+    world->probe_mail = (TalusProbeMail){0};
     world->probe = NULL;
     world->probes = 0;
 }
@@ -215,6 +221,49 @@ void talus_probes_collect(TalusWorld *world, const double (*velocity)[8])
 {
     for (int i = 0; i < world->probes; i++)
         collect(world, &world->probe[i], velocity);
+}
+
+/* ---- on an engine ---- */
+
+TalusStatus talus_probes_ask(TalusWorld *world)
+{
+    TalusProbeMail *mail = &world->probe_mail;
+    size_t most = (size_t)world->probes;
+    mail->count = 0;
+    if (most == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(mail->probe, mail->probe_capacity, most, 0, "probes"));
+    TALUS_TRY(TALUS_RESERVE(mail->sums, mail->sums_capacity, most, 0, "probes"));
+    TALUS_TRY(TALUS_RESERVE(mail->index, mail->index_capacity, most, 0, "probes"));
+    for (int i = 0; i < world->probes; i++) {
+        const TalusProbeDef *def = &world->probe[i].def;
+        bool region = def->kind == TALUS_PROBE_REGION;
+        int slot = region ? -1 : talus_slot_of(world, def->body);
+        if (!region && slot < 0)
+            continue; /* removed: the value stays 0 */
+        mail->probe[mail->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
+        mail->index[mail->count++] = i;
+    }
+    return world->backend->engine->sum_probes(world->engine, mail->probe, mail->count);
+}
+
+TalusStatus talus_probes_take(TalusWorld *world)
+{
+    const TalusProbeMail *mail = &world->probe_mail;
+    if (mail->count == 0)
+        return TALUS_OK;
+    TALUS_TRY(world->backend->engine->get_probes(world->engine, mail->sums, mail->count));
+    for (int i = 0; i < mail->count; i++) {
+        const TalusProbeSums *sum = &mail->sums[i];
+        TalusProbeValue *next = &world->probe[mail->index[i]].next;
+        next->force = talus_add(next->force, sum->impulse);
+        next->torque = talus_add(next->torque, sum->torque);
+        next->contacts = (int)sum->contacts;
+        next->bodies = (int)sum->bodies;
+        next->mass = sum->mass;
+        next->momentum = sum->momentum;
+    }
+    return TALUS_OK;
 }
 
 void talus_probes_close(TalusWorld *world, double h)

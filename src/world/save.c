@@ -368,6 +368,8 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     *bytes = NULL;
     *size = 0;
     TalusWorld *w = (TalusWorld *)world; /* transfers write to it only when loading */
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
     TalusArchive a = {0};
     size_t guess = 145 * (size_t)w->bodies.counts.slots + 4096 +
                    120 * (size_t)talus_detector_contacts(w->detector)->count;
@@ -424,8 +426,10 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
     def.threads = threads;
     if (a->status == TALUS_OK)
         talus_archive_take(a, talus_world_create(&def, &world));
-    if (a->status == TALUS_OK)
+    if (a->status == TALUS_OK) {
         transfer_world(a, world);
+        world->mirror.bodies_ahead = world->mirror.contacts_ahead = world->engine != NULL;
+    }
     if (a->status == TALUS_OK && a->at != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");
     talus_release(solver);

@@ -6,6 +6,8 @@
  * empty, and no impulse can pass from the body that left to one that comes. */
 #include "world/internal.h"
 
+#include "backend/backend.h"
+
 #include <string.h>
 
 enum { EMITTER_COOKIE = 0x7a10e317 };
@@ -58,12 +60,14 @@ void talus_sources_undo(TalusWorld *world)
     TalusSources *s = &world->sources;
     if (!s->recording)
         return;
+    if (s->journal_count > 0)
+        (void)talus_world_touch(world); /* fails where the device does, as all that follows then */
     for (int i = s->journal_count - 1; i >= 0; i--) {
         TalusJournalEntry entry = s->journal[i];
         world->bodies.shape[entry.slot] = entry.shape;
         if (entry.shape < 0) {
             world->bodies.generation[entry.slot]--;
-            talus_detector_forget(world->detector, (uint32_t)entry.slot);
+            talus_world_forget(world, entry.slot);
         }
     }
     world->bodies.counts = s->counts_before;
@@ -259,9 +263,28 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     world->partial[chunk][0] = number;
 }
 
+/* Whether it is worth looking at the bodies: an engine that has them all can count by itself. */
+static TalusStatus any_below(TalusWorld *world, bool *any)
+{
+    const TalusSources *s = &world->sources;
+    *any = s->sinks > 0;
+    if (!*any || !world->mirror.bodies_behind)
+        return TALUS_OK;
+    int64_t total = 0, count;
+    for (int j = 0; j < s->sinks; j++) {
+        TALUS_TRY(world->backend->engine->below(world->engine, s->sink[j].axis, s->sink[j].below,
+                                                &count));
+        total += count;
+    }
+    *any = total > 0;
+    return *any ? talus_world_look(world) : TALUS_OK;
+}
+
 static TalusStatus apply_sinks(TalusWorld *world)
 {
-    if (world->sources.sinks == 0)
+    bool any;
+    TALUS_TRY(any_below(world, &any));
+    if (!any)
         return TALUS_OK;
     int slots = world->bodies.counts.slots;
     size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
@@ -269,8 +292,11 @@ static TalusStatus apply_sinks(TalusWorld *world)
     talus_parallel(world->pool, slots, TALUS_GRAIN, count_below, world);
     double total;
     talus_sum_partials(world, slots, 1, &total);
+    if (total == 0.0)
+        return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
-    for (int i = 0; total > 0.0 && i < slots; i++)
+    TALUS_TRY(talus_world_touch(world));
+    for (int i = 0; i < slots; i++)
         if (is_below(world, i))
             talus_slot_remove(world, i);
     return TALUS_OK;

@@ -1,5 +1,8 @@
 /* world/step.c - one step: arrivals, detect, build, solve, integrate.
  *
+ * The stages are the host's or those of the engine that the world lives on (TalusStages); what is
+ * decided between them is decided here, once.
+ *
  * Nothing of the bodies' state is written before the solved velocities have been checked, so a
  * step that fails needs no copy to go back. Two things change earlier and are taken back: arrivals
  * and sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before).
@@ -13,77 +16,15 @@
  * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed. */
 #include "world/internal.h"
 
-#include <string.h>
-
 enum { MAX_HALVINGS = 4, MAX_LOOKS = 4 };
 
-/* ---- a copy of the state, for halved steps ---- */
-
-static TalusStatus reserve_backup(TalusBackup *backup, size_t slots, const TalusContactList *list)
+/* The state as the step found it, once. */
+static TalusStatus keep_state(TalusWorld *world)
 {
-    size_t capacity = backup->capacity;
-    TALUS_TRY(TALUS_RESERVE(backup->position, capacity, slots, 0, "halved step"));
-    capacity = backup->capacity;
-    TALUS_TRY(TALUS_RESERVE(backup->velocity, capacity, slots, 0, "halved step"));
-    capacity = backup->capacity;
-    TALUS_TRY(TALUS_RESERVE(backup->spin, capacity, slots, 0, "halved step"));
-    capacity = backup->capacity;
-    TALUS_TRY(TALUS_RESERVE(backup->orientation, capacity, slots, 0, "halved step"));
-    backup->capacity = capacity;
-    size_t contacts = (size_t)list->count;
-    TALUS_TRY(
-        TALUS_RESERVE(backup->list.contact, backup->contact_capacity, contacts, 0, "halved step"));
-    TALUS_TRY(TALUS_RESERVE(backup->list.arms, backup->arms_capacity, (size_t)list->general, 0,
-                            "halved step"));
-    return TALUS_RESERVE(backup->list.impulse, backup->impulse_capacity, contacts, 0,
-                         "halved step");
-}
-
-static void copy(void *to, const void *from, int count, size_t element)
-{
-    if (count > 0)
-        memcpy(to, from, (size_t)count * element);
-}
-
-static TalusStatus take_backup(TalusWorld *world)
-{
-    TalusBackup *backup = &world->backup;
-    const TalusBodies *b = &world->bodies;
-    const TalusContactList *list = world->contacts;
-    int slots = b->counts.slots;
-    TALUS_TRY(reserve_backup(backup, (size_t)slots, list));
-    copy(backup->position, b->position, slots, sizeof *b->position);
-    copy(backup->velocity, b->velocity, slots, sizeof *b->velocity);
-    copy(backup->spin, b->spin, slots, sizeof *b->spin);
-    copy(backup->orientation, b->orientation, slots, sizeof *b->orientation);
-    TalusContact *contact = backup->list.contact;
-    TalusArms *arms = backup->list.arms;
-    TalusVec3 *impulse = backup->list.impulse;
-    backup->list = *list;
-    backup->list.contact = contact;
-    backup->list.arms = arms;
-    backup->list.impulse = impulse;
-    copy(contact, list->contact, list->count, sizeof *contact);
-    copy(arms, list->arms, list->general, sizeof *arms);
-    copy(impulse, list->impulse, list->count, sizeof *impulse);
-    backup->impulse_step = world->impulse_step;
-    backup->taken = true;
+    if (!world->backup.taken)
+        TALUS_TRY(world->stages->keep(world));
+    world->backup.taken = true;
     return TALUS_OK;
-}
-
-static void restore_backup(TalusWorld *world)
-{
-    const TalusBackup *backup = &world->backup;
-    TalusBodies *b = &world->bodies;
-    int slots = b->counts.slots;
-    copy(b->position, backup->position, slots, sizeof *b->position);
-    copy(b->velocity, backup->velocity, slots, sizeof *b->velocity);
-    copy(b->spin, backup->spin, slots, sizeof *b->spin);
-    copy(b->orientation, backup->orientation, slots, sizeof *b->orientation);
-    /* if this fails for want of memory only the warm start is lost, and scaling it by 0 says so */
-    TalusStatus status = talus_detector_restore(world->detector, &backup->list);
-    world->contacts = talus_detector_contacts(world->detector);
-    world->impulse_step = status == TALUS_OK ? backup->impulse_step : 0.0;
 }
 
 static TalusStatus save_solver(TalusWorld *world)
@@ -114,7 +55,7 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
 }
 
 /* One solve with what `used` iterations have left of the step's budget. */
-static TalusStatus solve_once(TalusWorld *world, int used, TalusSolveInfo *part)
+static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = world->def.tolerance * world->reference_speed;
@@ -122,19 +63,18 @@ static TalusStatus solve_once(TalusWorld *world, int used, TalusSolveInfo *part)
     options.reference_speed = world->reference_speed;
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
-    if (world->contacts->count > 0)
+    if (world->contact_count > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
                           (long long)world->steps + 1, part->solver);
-    world->solved = talus_problem_velocities(world->problem);
-    return TALUS_OK;
+    return world->stages->solved(world, h);
 }
 
 static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
-    TALUS_TRY(solve_once(world, used, part));
+    TALUS_TRY(solve_once(world, h, used, part));
     if (part->outcome != TALUS_OUTCOME_INFEASIBLE)
         return TALUS_OK;
     if (!world->said_infeasible)
@@ -144,8 +84,8 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
                   (long long)world->steps + 1);
     world->said_infeasible = true;
     TalusSolveInfo first = *part;
-    TALUS_TRY(talus_step_build(world, h, true));
-    TALUS_TRY(solve_once(world, 0, part));
+    TALUS_TRY(world->stages->build(world, h, true));
+    TALUS_TRY(solve_once(world, h, 0, part));
     part->outcome = TALUS_OUTCOME_INFEASIBLE;
     part->iterations += first.iterations;
     part->products += first.products;
@@ -179,7 +119,7 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
 
 static void report_start(TalusWorld *world)
 {
-    world->info.contacts = world->contacts->count;
+    world->info.contacts = world->contact_count;
     world->info.penetration_mean = world->penetration_mean;
     world->info.penetration_max = world->penetration_max;
 }
@@ -189,13 +129,12 @@ static void report_start(TalusWorld *world)
 static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     for (int look = 0; look < MAX_LOOKS && part->iterations < world->def.max_iterations &&
-                       talus_step_surprised(world, h);
+                       world->stages->surprised(world, h);
          look++) {
         TalusSolveInfo first = *part;
-        if (!world->backup.taken) /* the impulses are about to change */
-            TALUS_TRY(take_backup(world));
-        TALUS_TRY(talus_step_look_again(world, h));
-        TALUS_TRY(talus_step_build(world, h, false));
+        TALUS_TRY(keep_state(world)); /* the impulses are about to change */
+        TALUS_TRY(world->stages->look_again(world, h));
+        TALUS_TRY(world->stages->build(world, h, false));
         TALUS_TRY(solve(world, h, first.iterations, part));
         part->iterations += first.iterations;
         part->products += first.products;
@@ -208,8 +147,8 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
 static TalusStatus advance(TalusWorld *world, double h, int depth)
 {
     TalusSolveInfo part;
-    TALUS_TRY(talus_step_detect(world, h));
-    TALUS_TRY(talus_step_build(world, h, false));
+    TALUS_TRY(world->stages->detect(world, h));
+    TALUS_TRY(world->stages->build(world, h, false));
     TALUS_TRY(solve(world, h, 0, &part));
     TALUS_TRY(follow_up(world, h, &part));
     if (depth == 0)
@@ -220,14 +159,13 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS &&
         part.outcome != TALUS_OUTCOME_INFEASIBLE) {
         world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
-        if (!world->backup.taken)
-            TALUS_TRY(take_backup(world));
+        TALUS_TRY(keep_state(world));
         TALUS_TRY(advance(world, 0.5 * h, depth + 1));
         return advance(world, 0.5 * h, depth + 1);
     }
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
-    return talus_step_integrate(world, h);
+    return world->stages->integrate(world, h);
 }
 
 /* ---- the step ---- */
@@ -247,7 +185,7 @@ static TalusStatus try_step(TalusWorld *world)
 static void take_back(TalusWorld *world)
 {
     if (world->backup.taken)
-        restore_backup(world);
+        world->stages->go_back(world);
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */

@@ -1,8 +1,7 @@
 /* world/world.c - making and destroying a world, its plain questions, its hash. */
 #include "world/internal.h"
 
-#include <string.h>
-
+#include "backend/backend.h"
 #include "base/hash.h"
 
 enum { DEF_COOKIE = 0x7a105d1f };
@@ -60,12 +59,26 @@ static TalusStatus check_def(const TalusWorldDef *def)
                           (int)def->on_miss);
     if (!def->solver)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: solver is NULL; \"auto\" is the default");
-    if (!def->backend || strcmp(def->backend, "cpu") != 0)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "world: backend \"%s\" is not there; \"cpu\" is",
-                          def->backend ? def->backend : "(null)");
+    if (!def->backend)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: backend is NULL; \"cpu\" is the default");
     if (talus_norm(def->gravity) == 0.0 && def->reference_speed == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: without gravity reference_speed must be more "
                                               "than 0: it scales tolerances and envelopes");
+    return TALUS_OK;
+}
+
+/* A backend without an engine works on the host's arrays: its worlds are the host's. */
+static TalusStatus open_backend(TalusWorld *world)
+{
+    world->backend = talus_backend_find(world->backend_name);
+    if (!world->backend)
+        return TALUS_ERR_UNSUPPORTED;
+    world->stages = &talus_stages_host;
+    if (!world->backend->engine)
+        return TALUS_OK;
+    TALUS_TRY(world->backend->engine->create(&world->engine));
+    world->stages = &talus_stages_engine;
+    world->mirror.tables_ahead = world->mirror.bodies_ahead = true;
     return TALUS_OK;
 }
 
@@ -78,6 +91,7 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     world->def.backend = world->backend_name;
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
+    TALUS_TRY(open_backend(world));
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
     TALUS_TRY(talus_detector_create(&world->detector));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
@@ -120,6 +134,8 @@ void talus_world_destroy(TalusWorld *world)
         return;
     talus_solver_destroy(world->solver);
     talus_problem_destroy(world->problem);
+    if (world->engine)
+        world->backend->engine->destroy(world->engine);
     talus_detector_destroy(world->detector);
     talus_pool_destroy(world->pool);
     talus_sources_clear(world);
@@ -129,6 +145,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_shapes_clear(world);
     talus_bodies_clear(&world->bodies);
     clear_backup(&world->backup);
+    talus_mirror_clear(&world->mirror);
     talus_release(world->free_velocity);
     talus_release(world->solved_velocity);
     talus_release(world->partial);
@@ -148,6 +165,18 @@ int64_t talus_world_steps(const TalusWorld *world)
     return world->steps;
 }
 
+TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations)
+{
+    if (!(tolerance >= 0.0 && isfinite(tolerance)) || max_iterations < 1)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "talus_world_set_accuracy: tolerance %g and %d iterations; expected at "
+                          "least 0 and at least 1",
+                          tolerance, max_iterations);
+    world->def.tolerance = tolerance;
+    world->def.max_iterations = max_iterations;
+    return TALUS_OK;
+}
+
 double talus_world_step_length(const TalusWorld *world)
 {
     return world->def.step;
@@ -163,6 +192,11 @@ int talus_world_threads(const TalusWorld *world)
     return talus_pool_threads(world->pool);
 }
 
+const char *talus_world_backend(const TalusWorld *world)
+{
+    return world->def.backend;
+}
+
 TalusVec3 talus_world_gravity(const TalusWorld *world)
 {
     return world->def.gravity;
@@ -171,6 +205,7 @@ TalusVec3 talus_world_gravity(const TalusWorld *world)
 uint64_t talus_world_hash(const TalusWorld *world)
 {
     const TalusBodies *bodies = &world->bodies;
+    talus_world_see(world, false);
     double time = talus_world_time(world);
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &time, sizeof time);
     for (int i = 0; i < bodies->counts.slots; i++) {

@@ -103,6 +103,10 @@ void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, 
                        const double *y, int *active, int *changed);
 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
+TalusStatus talus_cpu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
+                                     TalusMomentum *momentum, TalusRun *run);
+TalusStatus talus_cpu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                                TalusRun *run);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
 void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
@@ -116,7 +120,7 @@ void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double
 
 TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                                   const double *gamma, TalusSweep **sweep);
-double talus_cpu_sweep_run(TalusSweep *sweep);
+double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps);
 void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma);
 void talus_cpu_sweep_destroy(TalusSweep *sweep);
 

@@ -17,6 +17,21 @@ static void vector_release(double *vector)
     talus_release(vector);
 }
 
+static void vector_copy(double *to, const double *from, size_t n)
+{
+    memcpy(to, from, n * sizeof *to);
+}
+
+static void vector_zero(double *vector, size_t n)
+{
+    memset(vector, 0, n * sizeof *vector);
+}
+
+static TalusStatus fine(void)
+{
+    return TALUS_OK;
+}
+
 static TalusStatus scratch(const TalusOperator *op)
 {
     TalusCpuScratch *s = op->scratch;
@@ -267,11 +282,67 @@ static void relax(const TalusOperator *op, double omega, double lambda, double *
     run_blocks(&pass, sum2, max);
 }
 
+/* ---- metric ---- */
+
+typedef struct MetricPass {
+    const TalusOperator *op;
+    TalusMetricBlock *out;
+    bool trace;
+} MetricPass;
+
+static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const MetricPass *pass = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
+        m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
+        m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
+        m[2] = pass->op->rows == 3 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
+        m[3] = 1.0 / (1.0 + m[2] * m[2]);
+    }
+}
+
+static void metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+{
+    MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
+    talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
+}
+
+/* Asked for a few times in a long solve: one thread. */
+static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                  TalusSizes *out)
+{
+    const int rows = op->rows;
+    *out = (TalusSizes){0.0, 0.0, 0.0};
+    for (int i = 0; i < op->blocks; i++, x += rows) {
+        double d = talus_block_scale(op, i), gamma[3], inside[3];
+        for (int k = 0; k < rows; k++)
+            gamma[k] = inside[k] = metric ? metric[i][k > 0] * x[k] : x[k];
+        if (rows == 1)
+            inside[0] = talus_project_nonneg(inside[0]);
+        else
+            talus_project_cone(op->mu[i], op->mu[i], &inside[0], &inside[1], &inside[2]);
+        for (int k = 0; k < rows; k++) {
+            double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
+            out->size += value * value;
+            out->outside += off * off;
+            out->over += gamma[k] * gamma[k] / d;
+        }
+    }
+}
+
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
     .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
+    .open = fine,
+    .check = fine,
     .reserve = vector_reserve,
     .release = vector_release,
+    .put = vector_copy,
+    .get = vector_copy,
+    .copy = vector_copy,
+    .zero = vector_zero,
     .dot = talus_cpu_dot,
     .axpby = talus_cpu_axpby,
     .scratch = scratch,
@@ -279,6 +350,8 @@ const TalusBackend talus_backend_cpu = {
     .product = product,
     .residual = residual,
     .relax = relax,
+    .metric = metric,
+    .sizes = sizes,
     .gradient = gradient,
     .dots = talus_cpu_dots,
     .combine = talus_cpu_combine,
@@ -290,6 +363,8 @@ const TalusBackend talus_backend_cpu = {
     .feasible_step = talus_cpu_feasible_step,
     .compare = talus_cpu_compare,
     .accelerate = talus_cpu_accelerate,
+    .accelerate_run = talus_cpu_accelerate_run,
+    .relax_run = talus_cpu_relax_run,
     .scale = talus_cpu_scale,
     .quasi_direction = talus_cpu_quasi_direction,
     .quasi_step = talus_cpu_quasi_step,

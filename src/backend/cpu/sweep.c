@@ -321,6 +321,11 @@ static double run_sequence(TalusSweep *sweep)
 TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                                   const double *gamma, TalusSweep **sweep)
 {
+    if (options->order == TALUS_ORDER_CHAOTIC)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "gs: order=chaotic is an update of all contacts at once, for --backend "
+                          "cuda; order=coloured uses all threads and gives the same result each "
+                          "time");
     if (!*sweep)
         TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
     (*sweep)->op = op;
@@ -330,7 +335,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     return op->pair ? talus_sweep_plan(*sweep, gamma) : talus_sweep_sparse_begin(*sweep, gamma);
 }
 
-double talus_cpu_sweep_run(TalusSweep *sweep)
+static double run_once(TalusSweep *sweep)
 {
     if (!sweep->op->pair)
         return talus_sweep_sparse_run(sweep);
@@ -338,6 +343,14 @@ double talus_cpu_sweep_run(TalusSweep *sweep)
         talus_backend_cpu.bodies(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
     return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
+}
+
+double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
+{
+    double change2 = 0.0;
+    for (int k = 0; k < sweeps; k++)
+        change2 = run_once(sweep);
+    return change2;
 }
 
 void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma)

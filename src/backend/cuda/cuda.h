@@ -13,6 +13,117 @@ extern "C" {
 TalusStatus cu_open(void);
 TalusStatus cu_check(void);
 
+/* vector.cu */
+TalusStatus cu_vec_reserve(double **vector, size_t *capacity, size_t n, const char *what);
+void cu_vec_release(double *vector);
+void cu_vec_put(double *vector, const double *host, size_t n);
+void cu_vec_get(double *host, const double *vector, size_t n);
+void cu_vec_copy(double *to, const double *from, size_t n);
+void cu_vec_zero(double *vector, size_t n);
+double cu_dot(const TalusOperator *op, const double *x, const double *y);
+void cu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y);
+void cu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
+             double *sums);
+void cu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
+                double *out);
+
+/* operator.cu. cu_scratch_clear gives back what cu_scratch made, and what other files keep with it. */
+TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op);
+void cu_mirror_clear(TalusOperator *op);
+TalusStatus cu_scratch(const TalusOperator *op);
+void cu_scratch_clear(TalusOperator *op);
+void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+               double (*velocity)[8]);
+void cu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                double *out);
+void cu_residual(const TalusOperator *op, const double *gamma, double *sum2, double *max);
+void cu_relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
+              double *max);
+void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
+void cu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+              TalusSizes *out);
+void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                 bool offset, double *out);
+void cu_describe(char *text, size_t size);
+size_t cu_memory_now(void); /* bytes of device memory in use */
+
+/* sweep.cu. cu_sweep_order is for tests: contacts by place, and the class of each (sweep.h). */
+TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
+                           const double *gamma, TalusSweep **sweep);
+double cu_sweep_run(TalusSweep *sweep, int sweeps);
+void cu_sweep_end(TalusSweep *sweep, double *gamma);
+void cu_sweep_destroy(TalusSweep *sweep);
+void cu_sweep_order(const TalusSweep *sweep, uint32_t *contact, uint32_t *class_of);
+
+/* iterate.cu */
+TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
+                              TalusMomentum *momentum, TalusRun *run);
+TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
+                                    TalusMomentum *momentum, TalusRun *run);
+TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                         TalusRun *run);
+TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                               TalusRun *run);
+
+/* engine.cu */
+TalusStatus cu_engine_create(TalusEngine **out);
+void cu_engine_destroy(TalusEngine *engine);
+TalusStatus cu_engine_tables(TalusEngine *engine, const TalusTables *tables);
+TalusStatus cu_engine_put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
+                                 const uint8_t *forgotten);
+TalusStatus cu_engine_get_bodies(TalusEngine *engine, TalusBodyArrays *bodies);
+TalusStatus cu_engine_detect(TalusEngine *engine, const TalusDetectOptions *options,
+                             TalusVec3 gravity, bool again, TalusEngineCounts *counts);
+void cu_engine_counts(const TalusEngine *engine, TalusEngineCounts *counts);
+TalusStatus cu_engine_below(TalusEngine *engine, int axis, double below, int64_t *count);
+TalusStatus cu_engine_backup(TalusEngine *engine);
+TalusStatus cu_engine_restore(TalusEngine *engine);
+
+/* contacts.cu */
+TalusStatus cu_engine_put_contacts(TalusEngine *engine, const TalusContactList *list);
+TalusStatus cu_engine_get_contacts(TalusEngine *engine, TalusContactList *list);
+TalusStatus cu_engine_store_impulses(TalusEngine *engine);
+
+/* build.cu, integrate.cu */
+TalusStatus cu_engine_build(TalusEngine *engine, const TalusBuildOptions *options,
+                            TalusOperator **op, double **gamma, TalusBuildReport *report);
+TalusStatus cu_engine_solved(TalusEngine *engine, double limit, bool *changed);
+TalusStatus cu_engine_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
+                                TalusEngineLedger *ledger);
+
+/* blocks.cu */
+void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
+void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         const double *g, double step, double *t, double *r, TalusForward *sums);
+void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+              const double *g, double step, double *free_part, double *reduced, double *chopped,
+              TalusFace *face);
+void cu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x, double *y);
+void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                const double *d, double *out);
+double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        const double *p);
+void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                const double *y, int *active, int *changed);
+void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
+
+/* accelerate.cu */
+void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
+
+/* quasi.cu */
+void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight);
+void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);
+void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                     TalusSmoothSums *sums);
+
+/* ogm.cu */
+void cu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+                 double *residual_max);
+
+/* probe.cu */
+TalusStatus cu_engine_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count);
+TalusStatus cu_engine_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count);
+
 #ifdef __cplusplus
 }
 #endif

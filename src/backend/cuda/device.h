@@ -26,7 +26,13 @@ extern "C" {
 #include <stdint.h>
 #include <string.h>
 
-enum { THREADS = 256 }; /* per block, where nothing speaks for another number */
+/* Per block, where nothing speaks for another number. Emulated threads are dear, and with few of them
+ * small problems have many blocks. */
+#ifdef TALUS_EMULATED
+enum { THREADS = 16 };
+#else
+enum { THREADS = 256 };
+#endif
 
 /* One thread per item. */
 static __device__ inline int64_t item()
@@ -72,7 +78,6 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 #define CU_RESERVE(pointer, capacity, need, what) \
     cu_reserve((void **)&(pointer), &(capacity), (size_t)(need), sizeof *(pointer), (what))
 void cu_release(void *pointer);
-size_t cu_memory_now(void); /* bytes of device memory held */
 
 /* Copies; `cu_get` waits for the stream. Small ones go through pinned memory. */
 void cu_put(void *device, const void *host, size_t bytes);
@@ -95,7 +100,7 @@ template <class T> struct CuArray {
         at = nullptr;
         room = 0;
     }
-    operator T *() const
+    __host__ __device__ operator T *() const
     {
         return at;
     }

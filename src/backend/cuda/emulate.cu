@@ -37,7 +37,8 @@ enum { STACK = 128 * 1024 };
 
 static ucontext_t scheduler;
 static std::vector<ucontext_t> thread_context;
-static std::vector<char *> thread_stack;
+/* Never destroyed: the stacks are kept to the end of the process. */
+static std::vector<char *> &thread_stack = *new std::vector<char *>;
 static std::vector<bool> finished;
 static unsigned current;
 static const std::function<void()> *running;

@@ -16,6 +16,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __noinline__
 #define __shared__ static
 #define __constant__ static
 #define __launch_bounds__(...)
@@ -66,6 +67,10 @@ template <class T> static inline T __ldg(const T *p)
     return *p;
 }
 template <class T> static inline T __ldcs(const T *p)
+{
+    return *p;
+}
+template <class T> static inline T __ldcg(const T *p)
 {
     return *p;
 }

@@ -1,16 +1,19 @@
 /* backend/cuda/engine.h - a world on the device: what the files of its step share.
  *
- *     engine.cu      create, tables, bodies and contacts in and out, backup      (backend/engine.h)
+ *     engine.cu      create, tables, bodies in and out, backup                   (backend/engine.h)
+ *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
  *     grid.cu        bodies in cells: places
  *     pairs.cu       which bodies meet; touches of other shapes; the list of contacts and of each body's
  *     carry.cu       impulses from the old list by key
- *     build.cu       the problem of a step
+ *     build.cu       velocities before the solve; the problem of a step
+ *     probe.cu       sums of force probes
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
  * Bodies are kept by slot. For each step those of the grid (moving bodies and small fixed ones) are put in
- * the order of their cells: a body's index there is its place, and places are the problem's bodies, so
- * that neighbours in space are neighbours in memory. Contacts are ordered by run, then by the place of a,
- * then that of b (or b's slot, where b is fixed), then feature. a and b themselves are as in
+ * the order of their cells, small sizes first: a body's index there is its place, and places are the
+ * problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then
+ * by the lower of the places of a and b (that of a, where b has none), then as the search from there finds
+ * b, then by feature. All of that depends on the state alone. a and b themselves are as in
  * collide/contact.h, chosen by slots, so contact, normal and impulse are those of the host. */
 #ifndef TALUS_BACKEND_CUDA_ENGINE_H
 #define TALUS_BACKEND_CUDA_ENGINE_H
@@ -20,6 +23,12 @@
 extern "C" {
 #include "backend/engine.h"
 }
+
+/* Elements of the operator's arrays (backend/operator.h). */
+typedef double CuRecord[8];
+typedef double CuSym3[6];
+typedef double CuArm[6];
+typedef double CuPair[2];
 
 /* A TalusShape without pointers. */
 struct CuShape {
@@ -36,6 +45,7 @@ struct CuTables {
     CuArray<TalusLaw> law;
     int shapes, materials;
     bool compliance;
+    bool any_friction, all_friction; /* of the laws */
 };
 
 /* Arrays by slot. */
@@ -51,9 +61,10 @@ struct CuBodies {
 /* One step's contacts and the order they are in. */
 struct CuList {
     TalusEngineCounts counts;
-    int places;
+    int places, slots;
     CuArray<uint32_t> slot;    /* [places] */
-    CuArray<int32_t> place;    /* [slots]; -1 for dead slots and walls */
+    CuArray<int32_t> place;    /* [slots]; -1 for dead slots and walls. In a list from the host, whose
+                                  contacts are in order of a, for fixed bodies too */
     CuArray<int2> pair;        /* [contacts]: places of a and b; b is -1 where it is fixed */
     CuArray<uint32_t> other;   /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
@@ -64,17 +75,33 @@ struct CuList {
     CuArray<int32_t> touch_start, touch; /* as in backend/operator.h */
 };
 
+/* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays; solved
+ * velocities are in the operator's scratch, which nothing else needs between solve and integration. */
+struct CuStep {
+    TalusOperator op;
+    CuArray<CuRecord>
+        body; /* [places]: free; integrate.cu leaves the mean of free and solved here */
+    CuArray<CuSym3> inertia;  /* [places]; with general contacts only */
+    CuArray<CuArm> arm;       /* [general] */
+    CuArray<double> coupling; /* [general] */
+    CuArray<double> bias, mu, compliance, gamma;
+    CuArray<CuPair> diagonal;
+};
+
 struct TalusEngine {
     CuTables tables;
     CuBodies bodies;
     CuList list[2];
     int now; /* which of them is the last detection's */
-    CuArray<TalusVec3>
-        seen; /* [slots]: velocities that contacts are looked for with; 0 where fixed */
-    CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed */
-    struct CuGrid *grid;     /* detection's own (grid.cu) */
-    struct CuStep *step;     /* of build.cu and integrate.cu: operator, gamma, solved velocities */
-    struct CuBackup *backup; /* engine.cu */
+    const TalusVec3
+        *seen; /* [slots]: velocities that contacts are looked for with; 0 where fixed */
+    CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
+    CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
+    CuArray<uint8_t> forgotten;
+    CuArray<double> probe_sums; /* probe.cu */
+    struct CuGrid *grid;        /* detection's own (grid.cu) */
+    struct CuBackup *backup;    /* engine.cu */
+    CuStep step;
 };
 
 static inline CuList *cu_list(TalusEngine *e)
@@ -87,7 +114,29 @@ static inline CuList *cu_list(TalusEngine *e)
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
-/* build.cu, integrate.cu */
+/* build.cu: v + h g, or the solved velocities, as e->seen; finds the least size of moving bodies. Fails
+ * where a body's state is not finite. */
+TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again, double *least_size);
 void cu_step_clear(TalusEngine *e);
+/* integrate.cu: [places], by the places of the list that was solved. */
+const CuRecord *cu_solved(const TalusEngine *e);
+
+/* engine.cu: the list's memory given back; all its arrays copied. */
+void cu_list_clear(CuList *list);
+TalusStatus cu_list_copy(CuList *to, const CuList *from);
+
+static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixed, int64_t slot)
+{
+    return shape[slot] >= 0 && !fixed[slot];
+}
+
+/* Blocks of a kernel that goes over n items in steps of the grid and ends in reduce_grid: enough to fill
+ * the device, few enough that adding their partial sums costs nothing. One even without items, so that
+ * the totals are always written. */
+static inline unsigned cu_sum_blocks(int64_t n)
+{
+    unsigned blocks = blocks_for(n);
+    return blocks == 0 ? 1 : blocks < 1056 ? blocks : 1056; /* 8 on each of 132 processors */
+}
 
 #endif

@@ -57,6 +57,20 @@ TalusStatus cu_open(void)
     return cu_check();
 }
 
+/* The driver's version is CUDA's number for it: the newest CUDA that it can run. */
+void cu_describe(char *text, size_t size)
+{
+    cudaDeviceProp device;
+    int driver = 0;
+    snprintf(text, size, "no device");
+    if (cu_open() != TALUS_OK || cudaGetDeviceProperties(&device, 0) != cudaSuccess)
+        return;
+    cu_note(cudaDriverGetVersion(&driver), "driver version");
+    snprintf(text, size, "%s, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d", device.name,
+             (double)device.totalGlobalMem / (1 << 30), device.multiProcessorCount, driver / 1000,
+             driver % 1000 / 10);
+}
+
 /* ---- memory ---- */
 
 static const double GIB = 1.0 / (1 << 30);

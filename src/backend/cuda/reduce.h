@@ -25,13 +25,11 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
     for (int k = 0; k < N; k++)
         shared[t][k] = v[k];
     __syncthreads();
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-        if (t < half)
+    for (unsigned half = t == 0 ? blockDim.x / 2 : 0; half > 0; half /= 2)
+        for (unsigned i = 0; i < half; i++)
             for (int k = 0; k < N; k++)
-                shared[t][k] = k < SUMS ? shared[t][k] + shared[t + half][k]
-                                        : larger(shared[t][k], shared[t + half][k]);
-        __syncthreads();
-    }
+                shared[i][k] = k < SUMS ? shared[i][k] + shared[i + half][k]
+                                        : larger(shared[i][k], shared[i + half][k]);
     for (int k = 0; k < N; k++)
         v[k] = shared[0][k];
     __syncthreads();

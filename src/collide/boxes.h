@@ -1,4 +1,4 @@
-/* collide/boxes.c - two boxes.
+/* collide/boxes.h - two boxes; for host and device. Part of touch.h, which includes it.
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with
  * the largest separation is the normal. Where it is a face normal, the facing side of the other box
@@ -7,36 +7,40 @@
  *
  * Faces are preferred, and those of the first box most, by a small fraction of the boxes' size: a
  * stack at rest then keeps its features from step to step although rounding moves the boxes. */
-#include "collide/narrow.h"
+#ifndef TALUS_COLLIDE_BOXES_H
+#define TALUS_COLLIDE_BOXES_H
 
-enum { MAX_CORNERS = 8, FROM_EDGES = 1 << 16, FROM_SECOND = 1 << 15 };
+#include "collide/touch.h"
+
+enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
 /* Preference of faces, and how far outside of a face a corner still counts as over it, relative to
  * the smallest half extent. */
-static const double BIAS = 0x1p-8, CLIP = 0x1p-10;
+#define TALUS_BOX_BIAS 0x1p-8
+#define TALUS_BOX_CLIP 0x1p-10
 /* sin^2 of the angle below which two edges count as parallel: their product says nothing that the
  * face normals do not. */
-static const double PARALLEL = 0x1p-20;
+#define TALUS_BOX_PARALLEL 0x1p-20
 
-typedef struct Box {
+typedef struct TalusBoxAt {
     TalusVec3 axis[3]; /* world frame */
     double half[3];
     TalusVec3 centre; /* relative to the first box */
-} Box;
+} TalusBoxAt;
 
-static Box make_box(const TalusPose *pose, TalusVec3 centre)
+TALUS_INLINE TalusBoxAt talus_box_at(const TalusPose *pose, TalusVec3 centre)
 {
     TalusVec3 h = pose->shape->def.half;
-    Box box = {{talus_rotate(pose->orientation, talus_vec3(1.0, 0.0, 0.0)),
-                talus_rotate(pose->orientation, talus_vec3(0.0, 1.0, 0.0)),
-                talus_rotate(pose->orientation, talus_vec3(0.0, 0.0, 1.0))},
-               {h.x, h.y, h.z},
-               centre};
+    TalusBoxAt box = {{talus_rotate(pose->orientation, talus_vec3(1.0, 0.0, 0.0)),
+                       talus_rotate(pose->orientation, talus_vec3(0.0, 1.0, 0.0)),
+                       talus_rotate(pose->orientation, talus_vec3(0.0, 0.0, 1.0))},
+                      {h.x, h.y, h.z},
+                      centre};
     return box;
 }
 
 /* Half the length of the box's shadow on a direction. */
-static double shadow(const Box *box, TalusVec3 direction)
+TALUS_INLINE double talus_box_shadow(const TalusBoxAt *box, TalusVec3 direction)
 {
     return box->half[0] * fabs(talus_dot(box->axis[0], direction)) +
            box->half[1] * fabs(talus_dot(box->axis[1], direction)) +
@@ -44,17 +48,18 @@ static double shadow(const Box *box, TalusVec3 direction)
 }
 
 /* The axis found so far. The normal points from the first box to the second. */
-typedef struct Separation {
+typedef struct TalusSeparation {
     double distance;
     TalusVec3 normal;
     int first_axis, second_axis; /* -1: not involved */
-} Separation;
+} TalusSeparation;
 
-static void try_axis(Separation *best, double bias, const Box *a, const Box *b, TalusVec3 axis,
-                     int first_axis, int second_axis)
+TALUS_INLINE void talus_box_try_axis(TalusSeparation *best, double bias, const TalusBoxAt *a,
+                                     const TalusBoxAt *b, TalusVec3 axis, int first_axis,
+                                     int second_axis)
 {
     double between = talus_dot(b->centre, axis);
-    double distance = fabs(between) - shadow(a, axis) - shadow(b, axis);
+    double distance = fabs(between) - talus_box_shadow(a, axis) - talus_box_shadow(b, axis);
     if (!(distance > best->distance + bias))
         return;
     best->distance = distance;
@@ -63,25 +68,26 @@ static void try_axis(Separation *best, double bias, const Box *a, const Box *b, 
     best->second_axis = second_axis;
 }
 
-static Separation separate_faces(const Box *a, const Box *b, double bias)
+TALUS_INLINE TalusSeparation talus_box_separate_faces(const TalusBoxAt *a, const TalusBoxAt *b,
+                                                      double bias)
 {
-    Separation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
+    TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
     for (int i = 0; i < 3; i++)
-        try_axis(&best, 0.0, a, b, a->axis[i], i, -1);
+        talus_box_try_axis(&best, 0.0, a, b, a->axis[i], i, -1);
     for (int j = 0; j < 3; j++)
-        try_axis(&best, best.first_axis >= 0 ? bias : 0.0, a, b, b->axis[j], -1, j);
+        talus_box_try_axis(&best, best.first_axis >= 0 ? bias : 0.0, a, b, b->axis[j], -1, j);
     return best;
 }
 
-static Separation separate_edges(const Box *a, const Box *b)
+TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxAt *a, const TalusBoxAt *b)
 {
-    Separation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
+    TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             TalusVec3 axis = talus_cross(a->axis[i], b->axis[j]);
             double sine2 = talus_dot(axis, axis);
-            if (sine2 > PARALLEL)
-                try_axis(&best, 0.0, a, b, talus_scale(1.0 / sqrt(sine2), axis), i, j);
+            if (sine2 > TALUS_BOX_PARALLEL)
+                talus_box_try_axis(&best, 0.0, a, b, talus_scale(1.0 / sqrt(sine2), axis), i, j);
         }
     }
     return best;
@@ -92,53 +98,56 @@ static Separation separate_edges(const Box *a, const Box *b)
 /* A corner of the clipped side: u, v along the face, height over it. `id` names it: a corner of the
  * side, or where one of its edges meets a border of the face. `edge` is the edge that leaves it
  * (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
-typedef struct Corner {
+typedef struct TalusCorner {
     double u, v, height;
     uint32_t id, edge;
-} Corner;
+} TalusCorner;
 
-static double outside(const Corner *c, int border, const double half[2])
+TALUS_INLINE double talus_box_outside(const TalusCorner *c, int border, const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-static Corner cut(const Corner *p, const Corner *q, double outside_p, double outside_q, int border)
+TALUS_INLINE TalusCorner talus_box_cut(const TalusCorner *p, const TalusCorner *q, double outside_p,
+                                       double outside_q, int border)
 {
     double t = outside_p / (outside_p - outside_q);
-    Corner c = {p->u + t * (q->u - p->u), p->v + t * (q->v - p->v),
-                p->height + t * (q->height - p->height), 4 + 4 * p->edge + (uint32_t)border,
-                outside_p > 0.0 ? p->edge : 4 + (uint32_t)border};
+    TalusCorner c = {p->u + t * (q->u - p->u), p->v + t * (q->v - p->v),
+                     p->height + t * (q->height - p->height), 4 + 4 * p->edge + (uint32_t)border,
+                     outside_p > 0.0 ? p->edge : 4 + (uint32_t)border};
     return c;
 }
 
 /* Sutherland and Hodgman: what lies inside one border. Returns the number of corners. */
-static int clip(const Corner *in, int count, int border, const double half[2], Corner *out)
+TALUS_INLINE int talus_box_clip(const TalusCorner *in, int count, int border, const double half[2],
+                                TalusCorner *out)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        const Corner *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        double outside_p = outside(p, border, half), outside_q = outside(q, border, half);
+        const TalusCorner *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
+        double outside_p = talus_box_outside(p, border, half),
+               outside_q = talus_box_outside(q, border, half);
         if (outside_p <= 0.0)
             out[kept++] = *p;
         if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = cut(p, q, outside_p, outside_q, border);
+            out[kept++] = talus_box_cut(p, q, outside_p, outside_q, border);
     }
     return kept;
 }
 
 /* The face of one box and the box that touches it. */
-typedef struct FaceContact {
-    const Box *face, *other;
+typedef struct TalusFaceContact {
+    const TalusBoxAt *face, *other;
     int axis;         /* of the face */
     TalusVec3 normal; /* out of the face */
     double tolerance;
     bool second; /* the face belongs to the second box */
     double reach;
-} FaceContact;
+} TalusFaceContact;
 
 /* The side of the other box that looks most against the normal. */
-static int facing_side(const Box *box, TalusVec3 normal, bool *positive)
+TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive)
 {
     int side = 0;
     double most = -1.0;
@@ -153,9 +162,10 @@ static int facing_side(const Box *box, TalusVec3 normal, bool *positive)
     return side;
 }
 
-static void make_corners(const FaceContact *c, int side, bool positive, Corner corner[4])
+TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool positive,
+                                    TalusCorner corner[4])
 {
-    const Box *face = c->face, *other = c->other;
+    const TalusBoxAt *face = c->face, *other = c->other;
     int u = (side + 1) % 3, v = (side + 2) % 3;
     TalusVec3 from_face = talus_sub(other->centre, face->centre);
     TalusVec3 centre =
@@ -171,10 +181,10 @@ static void make_corners(const FaceContact *c, int side, bool positive, Corner c
     }
 }
 
-static void touch_face(const FaceContact *c, const Corner *corner, uint32_t feature,
-                       TalusTouchSink *sink)
+TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCorner *corner,
+                                       uint32_t feature, TALUS_TOUCH_SINK *sink)
 {
-    const Box *face = c->face;
+    const TalusBoxAt *face = c->face;
     TalusVec3 foot = talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
     foot = talus_madd(foot, corner->u, face->axis[(c->axis + 1) % 3]);
     foot = talus_madd(foot, corner->v, face->axis[(c->axis + 2) % 3]);
@@ -185,23 +195,24 @@ static void touch_face(const FaceContact *c, const Corner *corner, uint32_t feat
     talus_touch_add(sink, &touch);
 }
 
-static void touch_faces(const FaceContact *c, TalusTouchSink *sink)
+TALUS_INLINE void talus_box_touch_faces(const TalusFaceContact *c, TALUS_TOUCH_SINK *sink)
 {
     bool positive = false;
-    int side = facing_side(c->other, c->normal, &positive);
+    int side = talus_box_facing_side(c->other, c->normal, &positive);
     bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
-    Corner corner[2][MAX_CORNERS + 2];
-    make_corners(c, side, positive, corner[0]);
+    TalusCorner corner[2][TALUS_BOX_CORNERS + 2];
+    talus_box_corners(c, side, positive, corner[0]);
     const double half[2] = {c->face->half[(c->axis + 1) % 3] + c->tolerance,
                             c->face->half[(c->axis + 2) % 3] + c->tolerance};
     int count = 4;
     for (int border = 0; border < 4; border++)
-        count = clip(corner[border & 1], count, border, half, corner[~border & 1]);
+        count = talus_box_clip(corner[border & 1], count, border, half, corner[~border & 1]);
     uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
-                     (uint32_t)(2 * side + positive) << 8 | (c->second ? FROM_SECOND : 0);
+                     (uint32_t)(2 * side + positive) << 8 |
+                     (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
     for (int k = 0; k < count; k++) {
         if (corner[0][k].height < c->reach)
-            touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
+            talus_box_touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
     }
 }
 
@@ -209,7 +220,8 @@ static void touch_faces(const FaceContact *c, TalusTouchSink *sink)
 
 /* The middle of the edge along `axis` that lies farthest in `direction`, relative to the first box;
  * bits of *which tell the edge. */
-static TalusVec3 farthest_edge(const Box *box, int axis, TalusVec3 direction, uint32_t *which)
+TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, TalusVec3 direction,
+                                               uint32_t *which)
 {
     TalusVec3 x = box->centre;
     *which = (uint32_t)axis << 2;
@@ -224,13 +236,14 @@ static TalusVec3 farthest_edge(const Box *box, int axis, TalusVec3 direction, ui
 
 /* The nearest points p + s d and q + t e of the two edges; false if one is not on its edge. With
  * d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
-static bool touch_edges(const Box *a, const Box *b, const Separation *edge, double tolerance,
-                        TalusTouchSink *sink)
+TALUS_INLINE bool talus_box_touch_edges(const TalusBoxAt *a, const TalusBoxAt *b,
+                                        const TalusSeparation *edge, double tolerance,
+                                        TALUS_TOUCH_SINK *sink)
 {
     uint32_t which_a, which_b;
     int i = edge->first_axis, j = edge->second_axis;
-    TalusVec3 p = farthest_edge(a, i, edge->normal, &which_a);
-    TalusVec3 q = farthest_edge(b, j, talus_neg(edge->normal), &which_b);
+    TalusVec3 p = talus_box_farthest_edge(a, i, edge->normal, &which_a);
+    TalusVec3 q = talus_box_farthest_edge(b, j, talus_neg(edge->normal), &which_b);
     TalusVec3 d = a->axis[i], e = b->axis[j], r = talus_sub(q, p);
     double c = talus_dot(d, e);
     double s = (talus_dot(d, r) - c * talus_dot(e, r)) / (1.0 - c * c);
@@ -238,32 +251,36 @@ static bool touch_edges(const Box *a, const Box *b, const Separation *edge, doub
     if (fabs(s) > a->half[i] + tolerance || fabs(t) > b->half[j] + tolerance)
         return false;
     TalusVec3 on_a = talus_madd(p, s, d), on_b = talus_madd(q, t, e);
-    TalusTouch touch = {FROM_EDGES | which_a << 4 | which_b, edge->normal,
+    TalusTouch touch = {(uint32_t)TALUS_FROM_EDGES | which_a << 4 | which_b, edge->normal,
                         talus_dot(edge->normal, talus_sub(on_b, on_a)), on_a,
                         talus_sub(on_b, b->centre)};
     talus_touch_add(sink, &touch);
     return true;
 }
 
-void talus_narrow_box_box(const TalusPose *first, const TalusPose *second, double reach,
-                          TalusTouchSink *sink)
+TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second, double reach,
+                                TALUS_TOUCH_SINK *sink)
 {
-    Box a = make_box(first, talus_vec3(0.0, 0.0, 0.0));
-    Box b = make_box(second, talus_sub(second->position, first->position));
-    double size = fmin(first->shape->size, second->shape->size), bias = BIAS * size;
-    Separation face = separate_faces(&a, &b, bias);
+    TalusBoxAt a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
+    TalusBoxAt b = talus_box_at(second, talus_sub(second->position, first->position));
+    double size = fmin(first->shape->size, second->shape->size), bias = TALUS_BOX_BIAS * size;
+    TalusSeparation face = talus_box_separate_faces(&a, &b, bias);
     if (!(face.distance < reach))
         return;
-    Separation edge = separate_edges(&a, &b);
+    TalusSeparation edge = talus_box_separate_edges(&a, &b);
     if (!(edge.distance < reach))
         return;
-    if (edge.distance > face.distance + bias && touch_edges(&a, &b, &edge, CLIP * size, sink))
+    if (edge.distance > face.distance + bias &&
+        talus_box_touch_edges(&a, &b, &edge, TALUS_BOX_CLIP * size, sink))
         return;
-    FaceContact contact = {&a, &b, face.first_axis, face.normal, CLIP * size, false, reach};
+    TalusFaceContact contact = {&a,    &b,   face.first_axis, face.normal, TALUS_BOX_CLIP * size,
+                                false, reach};
     if (face.first_axis < 0) {
-        FaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), CLIP * size,
-                             true, reach};
+        TalusFaceContact other = {
+            &b, &a, face.second_axis, talus_neg(face.normal), TALUS_BOX_CLIP * size, true, reach};
         contact = other;
     }
-    touch_faces(&contact, sink);
+    talus_box_touch_faces(&contact, sink);
 }
+
+#endif

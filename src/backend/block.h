@@ -1,0 +1,194 @@
+/* backend/block.h - one contact of a problem: its law, its own part of N, its share of the energy ledger.
+ * Written once for the host's loops and the device's kernels, so that both give the same bits. */
+#ifndef TALUS_BACKEND_BLOCK_H
+#define TALUS_BACKEND_BLOCK_H
+
+#include "backend/engine.h"
+#include "backend/frame.h"
+#include "backend/operator.h"
+
+#include <string.h>
+
+/* ---- the law ---- */
+
+/* The offset b_n of a contact between bodies whose smaller size is `size`: b_n = phi/h for an open gap;
+ * for an overlap max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size), or recovery alone if scale is
+ * 0, so that no body is shot out. A contact with stiffness k and damping c has b_n = phi/h * h k/(h k + c);
+ * its overlap is elastic strain, not error, so no recovery limit applies to it. */
+TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
+                                       double gap, double size)
+{
+    double bias = gap / h;
+    if (law->stiffness > 0.0)
+        return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
+    if (gap >= 0.0 || recovery == 0.0)
+        return bias;
+    double limit = scale > 0.0 ? recovery * sqrt(scale * size) : recovery;
+    return fmax(bias, -limit);
+}
+
+/* E = 1/(h (h k + c)), 0 where the contact is rigid. */
+TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
+{
+    return law->stiffness > 0.0 ? 1.0 / (h * (h * law->stiffness + law->damping)) : 0.0;
+}
+
+/* An impulse of the world frame, multiplied by `warm`, as the contact's block of gamma. */
+TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
+                                     TalusVec3 impulse, double *gamma)
+{
+    double world[3] = {warm * impulse.x, warm * impulse.y, warm * impulse.z};
+    if (rows == 1)
+        gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
+    else
+        talus_frame_local(frame, world, gamma);
+}
+
+/* ---- its own part of N ---- */
+
+/* Adds one side's part of the 3x3 block: (arm x e_k)' inertia (arm x e_l) + delta_kl / m. */
+TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
+                                       const TalusVec3 axes[3], double block[3][3])
+{
+    TalusSym3 inertia;
+    TalusVec3 lever[3], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
+    memcpy(&inertia, op->inertia[body], sizeof inertia);
+    for (int k = 0; k < 3; k++)
+        lever[k] = talus_cross(arm3, axes[k]);
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++)
+            block[k][l] += talus_dot(lever[k], talus_sym3_mul(inertia, lever[l])) +
+                           (k == l ? op->body[body][3] : 0.0);
+}
+
+/* The 3x3 block of N of a general contact i, without compliance. */
+TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, double block[3][3])
+{
+    const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
+    TalusVec3 axes[3];
+    for (int k = 0; k < 3; k++) {
+        double local[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, world[3];
+        talus_frame_world(op->frame[i], local, world);
+        axes[k] = talus_vec3(world[0], world[1], world[2]);
+    }
+    memset(block, 0, 9 * sizeof(double));
+    talus_block_add_side(op, op->pair[i][0], arm, axes, block);
+    if (op->pair[i][1] >= 0)
+        talus_block_add_side(op, op->pair[i][1], arm + 3, axes, block);
+}
+
+/* Largest row sum of D^-1/2 B D^-1/2, D = diag(nn, tt, tt): bounds its eigenvalues (Gershgorin). */
+TALUS_INLINE double talus_block_coupling(double block[3][3], int rows, double nn, double tt)
+{
+    double largest = 1.0;
+    for (int k = 0; k < rows; k++) {
+        double sum = 0.0;
+        for (int l = 0; l < rows; l++)
+            sum += fabs(block[k][l]) / sqrt((k ? tt : nn) * (l ? tt : nn));
+        largest = sum > largest ? sum : largest;
+    }
+    return largest;
+}
+
+/* Diagonal of the contact of two spheres, or of a sphere with a fixed body. */
+TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
+{
+    const double *a = op->body[op->pair[i][0]];
+    double nn = a[3], k = a[7];
+    if (i < op->sphere_sphere) {
+        const double *b = op->body[op->pair[i][1]];
+        nn += b[3];
+        k += b[7];
+    }
+    op->diagonal[i][0] = nn + (op->compliance ? op->compliance[i] : 0.0);
+    op->diagonal[i][1] = nn + k;
+}
+
+/* Diagonal and coupling of a block of N, to which its compliance is added. */
+TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, double block[3][3],
+                                       double *coupling)
+{
+    if (op->compliance)
+        block[0][0] += op->compliance[i];
+    double nn = block[0][0], tt = 0.5 * (block[1][1] + block[2][2]);
+    if (op->rows == 1 || !(tt > 0.0))
+        tt = nn;
+    op->diagonal[i][0] = nn;
+    op->diagonal[i][1] = tt;
+    *coupling = talus_block_coupling(block, op->rows, nn, tt);
+}
+
+/* ---- its share of the energy ledger (world/ledger.c says what the sums are) ---- */
+
+/* Velocity and spin of a body; the fixed world (-1) has none. */
+TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
+                                        TalusVec3 *s)
+{
+    *v = *s = talus_vec3(0.0, 0.0, 0.0);
+    if (body < 0)
+        return;
+    const double *r = op->body[body];
+    *v = talus_vec3(r[0], r[1], r[2]);
+    *s = talus_vec3(r[4], r[5], r[6]);
+}
+
+/* Velocity of contact i, in its frame, with the velocities that op->body holds. */
+TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
+{
+    TalusVec3 va, sa, vb, sb;
+    talus_record_velocity(op, op->pair[i][0], &va, &sa);
+    talus_record_velocity(op, op->pair[i][1], &vb, &sb);
+    const double *n = op->frame[i];
+    TalusVec3 arm_a = talus_vec3(n[0], n[1], n[2]), arm_b = talus_neg(arm_a);
+    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
+    if (general >= 0) {
+        const double *arm = op->arm[general];
+        arm_a = talus_vec3(arm[0], arm[1], arm[2]);
+        arm_b = talus_vec3(arm[3], arm[4], arm[5]);
+    }
+    TalusVec3 u =
+        talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
+    double world[3] = {u.x, u.y, u.z};
+    talus_frame_local(n, world, local);
+}
+
+/* gamma of contact i, three entries whatever the rows. */
+TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
+                                    double out[3])
+{
+    const double *g = &gamma[op->rows * i];
+    out[0] = g[0];
+    out[1] = op->rows == 3 ? g[1] : 0.0;
+    out[2] = op->rows == 3 ? g[2] : 0.0;
+}
+
+/* gamma of contact i in the world frame. */
+TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double *gamma, int64_t i)
+{
+    double local[3], world[3];
+    talus_block_gamma(op, gamma, i, local);
+    talus_frame_world(op->frame[i], local, world);
+    return talus_vec3(world[0], world[1], world[2]);
+}
+
+enum { TALUS_WORK_NORMAL, TALUS_WORK_TANGENTIAL, TALUS_WORK_STABILISATION, TALUS_WORK_SUMS };
+
+/* Adds the works of contact i, whose gap is `gap`, and gives its impulse in the world frame. op->body holds
+ * the mean of free and solved velocities. */
+TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
+                                        double gap, double *sum)
+{
+    double gamma[3], world[3], u[3];
+    talus_block_gamma(op, all_gamma, i, gamma);
+    if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0)
+        return talus_vec3(0.0, 0.0, 0.0);
+    talus_frame_world(op->frame[i], gamma, world);
+    talus_block_velocity(op, i, u);
+    sum[TALUS_WORK_NORMAL] += gamma[0] * u[0];
+    sum[TALUS_WORK_TANGENTIAL] += gamma[1] * u[1] + gamma[2] * u[2];
+    if (gap < 0.0 && op->bias[i] < 0.0)
+        sum[TALUS_WORK_STABILISATION] -= gamma[0] * op->bias[i];
+    return talus_vec3(world[0], world[1], world[2]);
+}
+
+#endif

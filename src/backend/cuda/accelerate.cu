@@ -1,0 +1,85 @@
+/* backend/cuda/accelerate.cu - one accelerated projected gradient step, fused.
+ *
+ * The bodies gather the impulses of x (contact.h), then one pass over the contacts evaluates the
+ * gradient, extrapolates, projects and sums. Impulses are gathered from x itself, so there is nothing
+ * to keep warm between steps.
+ *
+ * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly
+ * cached) and writes 48. */
+#include "backend/cuda/contact.h"
+
+#include <math.h>
+
+enum { RESTART, DX2, DG2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
+
+struct Step {
+    CuSets sets;
+    CuView<double> view;
+    CuMotion motion;
+    const double *x;
+    double *x_prev, *g_prev; /* x_next and g on return */
+    double beta, step;
+    bool measure;
+};
+
+template <int ROWS>
+static __device__ inline void step_block(const Step &pass, int64_t i, double (&sums)[STEP_SUMS])
+{
+    double x[ROWS], g[ROWS], before[ROWS], y[ROWS], next[ROWS];
+    double2 s = block_scales(pass.sets, i);
+    load_block(pass.x, i, x);
+    scaled_velocity(pass.view, pass.motion, (int)i, s, x, g);
+    if (pass.measure) {
+        double r2 = natural2(pass.sets, i, s, x, g);
+        sums[RESIDUAL2] += r2;
+        sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
+    }
+    load_block(pass.x_prev, i, before);
+    for (int k = 0; k < ROWS; k++) {
+        double dx = x[k] - before[k];
+        y[k] = x[k] + pass.beta * dx;
+        sums[DX2] += dx * dx;
+    }
+    load_block(pass.g_prev, i, before);
+    for (int k = 0; k < ROWS; k++) {
+        double dg = g[k] - before[k];
+        next[k] = y[k] - pass.step * (g[k] + pass.beta * dg);
+        sums[DG2] += dg * dg;
+    }
+    project_block(block_friction<ROWS>(pass.sets, i), next);
+    for (int k = 0; k < ROWS; k++)
+        sums[RESTART] += (y[k] - next[k]) * (next[k] - x[k]);
+    store_block(pass.g_prev, i, g);
+    store_block(pass.x_prev, i, next);
+}
+
+template <int ROWS>
+static __global__ void accelerate(CuPartials partials, double *totals, Step pass)
+{
+    double sums[STEP_SUMS] = {0.0};
+    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
+        step_block<ROWS>(pass, i, sums);
+    leave_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
+}
+
+void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
+{
+    double total[STEP_SUMS];
+    Step pass = {cu_sets(op, state->metric),
+                 cu_view(op),
+                 cu_motion(op, state->x, state->metric, true),
+                 state->x,
+                 state->x_prev,
+                 state->g_prev,
+                 state->beta,
+                 state->step,
+                 state->want_residual};
+    LAUNCH_ROWS(launch_sums, op->rows, accelerate, op->blocks, STEP_SUMS, cu_totals(), pass);
+    cu_totals_get(STEP_SUMS, total);
+    *sums = TalusStepSums{total[RESTART], total[DX2], total[DG2], total[RESIDUAL2],
+                          sqrt(total[RESIDUAL_MAX])};
+    double *next = state->x_prev;
+    state->x_prev = state->x;
+    state->x = next;
+    state->warm = true;
+}

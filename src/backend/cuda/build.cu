@@ -1,0 +1,340 @@
+/* backend/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step: what
+ * world/build.c does on the host, with the formulas of backend/body.h and block.h.
+ *
+ * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
+ * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
+ * gamma, 16 diagonal. */
+#include "backend/cuda/engine.h"
+#include "backend/cuda/reduce.h"
+
+extern "C" {
+#include "backend/block.h"
+#include "backend/body.h"
+}
+
+/* ---- velocities ---- */
+
+/* Maxima: minus the lowest slot whose state is not finite, minus the least size. */
+static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuRecord *solved,
+                                      const int32_t *place, TalusVec3 *out, CuPartials partials,
+                                      double *totals)
+{
+    double v[2] = {-HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
+        if (cu_moves(b.shape, b.fixed, i)) {
+            if (solved) {
+                const double *r = solved[place[i]];
+                u = talus_vec3(r[0], r[1], r[2]);
+            } else {
+                u = talus_add(b.velocity[i], change);
+            }
+            if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
+                v[0] = larger(v[0], -(double)i);
+            v[1] = larger(v[1], -b.size[i]);
+        }
+        out[i] = u;
+    }
+    if (reduce_grid<0, 2>(partials, v)) {
+        totals[0] = v[0];
+        totals[1] = v[1];
+    }
+}
+
+TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again, double *least_size)
+{
+    CuArray<TalusVec3> *to = again ? &e->look : &e->free;
+    int slots = e->bodies.slots;
+    unsigned blocks = cu_sum_blocks(slots);
+    double total[2];
+    TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
+    TALUS_TRY(cu_partials_reserve(blocks, 2));
+    launch_block(see_velocities, blocks, THREADS, e->bodies, change, again ? cu_solved(e) : nullptr,
+                 cu_list(e)->place.at, to->at, cu_partials(), cu_totals());
+    cu_totals_get(2, total);
+    if (total[0] > -HUGE_VAL)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "the state of body %d is not finite, or out of all proportion",
+                          (int)-total[0]);
+    e->seen = to->at;
+    *least_size = -total[1];
+    return cu_check();
+}
+
+/* ---- bodies ---- */
+
+static __device__ inline void store(double *to, const double *from, int count)
+{
+    double2 *out = (double2 *)to;
+    for (int k = 0; k < count; k += 2)
+        out[k / 2] = make_double2(from[k], from[k + 1]);
+}
+
+/* NULL for a sphere. */
+static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int shape)
+{
+    return t.shape[shape].kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
+}
+
+static __global__ void fill_bodies(CuBodies b, CuTables t, int places, const uint32_t *slot,
+                                   const TalusVec3 *free, CuRecord *body, CuSym3 *inertia)
+{
+    int64_t p = item();
+    if (p >= places)
+        return;
+    uint32_t i = slot[p];
+    double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    TalusSym3 m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    if (cu_moves(b.shape, b.fixed, i)) {
+        const TalusGyration *gyration = gyration_of(t, b.shape[i]);
+        double inv_mass = 1.0 / b.mass[i], l = b.radius[i];
+        TalusQuat turn = talus_quat_identity();
+        if (gyration)
+            turn = b.orientation[i];
+        m = talus_body_inertia(gyration, inv_mass, l, turn);
+        talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
+    }
+    store(body[p], record, 8);
+    if (inertia) {
+        double values[6];
+        talus_inertia_store(values, m);
+        store(inertia[p], values, 6);
+    }
+}
+
+/* ---- contacts ---- */
+
+struct Fill {
+    TalusOperator op;
+    CuBodies b;
+    CuList list;
+    const TalusLaw *law;
+    int materials;
+    double *gamma;
+    TalusBuildOptions options;
+};
+
+static __device__ inline const TalusLaw *law_of(const TalusLaw *law, int materials,
+                                                const int32_t *material, uint32_t a, uint32_t b)
+{
+    return materials == 1 ? law : &law[material[a] * materials + material[b]];
+}
+
+template <bool GENERAL> static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
+{
+    if (!GENERAL) {
+        talus_sphere_diagonal(op, i);
+        return;
+    }
+    double block[3][3];
+    talus_block_general(op, i, block);
+    talus_block_diagonal(op, i, block, &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+}
+
+static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
+{
+    int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
+    TalusArms arms = f.list.arms[general];
+    TalusVec3 arm_a = talus_scale(1.0 / f.b.radius[a], arms.a), arm_b = talus_vec3(0.0, 0.0, 0.0);
+    if (f.op.pair[i][1] >= 0)
+        arm_b = talus_scale(1.0 / f.b.radius[b], arms.b);
+    double values[6] = {arm_a.x, arm_a.y, arm_a.z, arm_b.x, arm_b.y, arm_b.z};
+    store(f.op.arm[general], values, 6);
+}
+
+/* v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
+template <bool GENERAL>
+static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
+{
+    const TalusOperator *op = &f.op;
+    const TalusBuildOptions *o = &f.options;
+    uint32_t a = f.list.slot[op->pair[i][0]], b = f.list.other[i];
+    double gap = f.list.gap[i], size = f.b.size[a];
+    if (op->pair[i][1] >= 0)
+        size = fmin(size, f.b.size[b]);
+    const TalusLaw *law = law_of(f.law, f.materials, f.b.material, a, b);
+    if (op->rows == 3)
+        op->mu[i] = law->mu;
+    op->bias[i] = talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+    if (op->compliance)
+        op->compliance[i] = talus_contact_compliance(law, o->h);
+    talus_contact_warm(op->frame[i], op->rows, o->warm, f.list.impulse[i],
+                       &f.gamma[(int64_t)op->rows * i]);
+    if (GENERAL)
+        fill_arms(f, i, a, b);
+    fill_diagonal<GENERAL>(op, i);
+    if (o->soften > 0.0) {
+        op->compliance[i] += o->soften * op->diagonal[i][0];
+        fill_diagonal<GENERAL>(op, i);
+    }
+    if (gap < 0.0) {
+        double depth = -gap / size;
+        v[0] += depth;
+        v[1] += 1.0;
+        v[2] = larger(v[2], depth);
+    }
+    double nn = op->diagonal[i][0];
+    if (!(nn > 0.0) || !isfinite(nn))
+        v[3] = larger(v[3], -(double)i);
+}
+
+/* Contacts begin .. end - 1. */
+template <bool GENERAL>
+static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
+                                     double *totals)
+{
+    double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
+    for (int64_t i = begin + item(); i < end; i += (int64_t)gridDim.x * blockDim.x)
+        fill_contact<GENERAL>(f, (int)i, v);
+    if (reduce_grid<2, 2>(partials, v))
+        for (int k = 0; k < 4; k++)
+            totals[k] = v[k];
+}
+
+static __global__ void find_friction(CuBodies b, CuList list, const TalusLaw *law, int materials,
+                                     CuPartials partials, double *totals)
+{
+    double v[1] = {0.0};
+    for (int64_t i = item(); i < list.counts.contacts; i += (int64_t)gridDim.x * blockDim.x)
+        v[0] = larger(
+            v[0], law_of(law, materials, b.material, list.slot[list.pair[i].x], list.other[i])->mu);
+    if (reduce_grid<0, 1>(partials, v))
+        totals[0] = v[0];
+}
+
+/* 3 where some contact has friction; the contacts are looked at only where the laws leave it open. */
+static TalusStatus rows_of(TalusEngine *e, int *rows)
+{
+    const CuList *list = cu_list(e);
+    const CuTables *t = &e->tables;
+    int contacts = list->counts.contacts;
+    *rows = contacts > 0 && t->any_friction ? 3 : 1;
+    if (*rows == 1 || t->all_friction)
+        return TALUS_OK;
+    unsigned blocks = cu_sum_blocks(contacts);
+    double most;
+    TALUS_TRY(cu_partials_reserve(blocks, 1));
+    launch_block(find_friction, blocks, THREADS, e->bodies, *list, t->law.at, t->materials,
+                 cu_partials(), cu_totals());
+    cu_totals_get(1, &most);
+    *rows = most > 0.0 ? 3 : 1;
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool compliance)
+{
+    TALUS_TRY(s->bias.reserve(op->blocks, "contact offsets"));
+    TALUS_TRY(s->diagonal.reserve(op->blocks, "diagonal"));
+    TALUS_TRY(s->arm.reserve(op->general, "contact arms"));
+    TALUS_TRY(s->coupling.reserve(op->general, "contact blocks"));
+    TALUS_TRY(s->gamma.reserve((int64_t)op->rows * op->blocks, "impulses"));
+    if (op->rows == 3)
+        TALUS_TRY(s->mu.reserve(op->blocks, "friction coefficients"));
+    if (compliance)
+        TALUS_TRY(s->compliance.reserve(op->blocks, "compliances"));
+    op->bias = s->bias;
+    op->diagonal = s->diagonal;
+    op->arm = s->arm;
+    op->coupling = s->coupling;
+    op->mu = op->rows == 3 ? s->mu.at : nullptr;
+    op->compliance = compliance ? s->compliance.at : nullptr;
+    return TALUS_OK;
+}
+
+/* The operator's sizes and memory for the current list. */
+static TalusStatus resize(TalusEngine *e, bool compliance)
+{
+    CuList *list = cu_list(e);
+    const TalusEngineCounts *n = &list->counts;
+    CuStep *s = &e->step;
+    TalusOperator *op = &s->op;
+    if ((int64_t)n->contacts * 3 + n->general > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
+                          (long long)n->contacts, INT32_MAX / 3);
+    TALUS_TRY(rows_of(e, &op->rows));
+    op->blocks = n->contacts;
+    op->bodies = list->places;
+    op->sphere_sphere = n->sphere_sphere;
+    op->sphere_fixed = n->sphere_fixed;
+    op->general = n->general;
+    op->pair = (int32_t(*)[2])list->pair.at;
+    op->frame = (double(*)[4])list->frame.at;
+    op->touch_start = list->touch_start;
+    op->touch = list->touch;
+    TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
+    op->body = s->body;
+    op->inertia = nullptr;
+    if (op->general) {
+        TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
+        op->inertia = s->inertia;
+    }
+    return reserve_contacts(s, op, compliance);
+}
+
+static TalusStatus fill_problem(TalusEngine *e, const TalusBuildOptions *options)
+{
+    CuStep *s = &e->step;
+    const TalusOperator *op = &s->op;
+    const CuList *list = cu_list(e);
+    Fill f = {*op, e->bodies, *list, e->tables.law.at, e->tables.materials, s->gamma.at, *options};
+    int spheres = op->sphere_sphere + op->sphere_fixed;
+    unsigned blocks = cu_sum_blocks(spheres), general = cu_sum_blocks(op->general);
+    TALUS_TRY(cu_partials_reserve(blocks > general ? blocks : general, 4));
+    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, op->bodies,
+           list->slot.at, e->free.at, s->body.at, op->inertia);
+    launch_block(fill_contacts<false>, blocks, THREADS, f, 0, spheres, cu_partials(), cu_totals());
+    if (op->general)
+        launch_block(fill_contacts<true>, general, THREADS, f, spheres, op->blocks, cu_partials(),
+                     cu_totals() + 4);
+    return TALUS_OK;
+}
+
+/* Fetches what the kernels have summed up, and fails where a block has no positive diagonal. */
+static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
+{
+    double v[8];
+    cu_totals_get(op->general ? 8 : 4, v);
+    if (op->general)
+        for (int k = 0; k < 4; k++)
+            v[k] = k < 2 ? v[k] + v[4 + k] : fmax(v[k], v[4 + k]);
+    report->penetration_mean = v[1] > 0.0 ? v[0] / v[1] : 0.0;
+    report->penetration_max = v[2];
+    if (!(v[3] > -HUGE_VAL))
+        return TALUS_OK;
+    double bad[2];
+    int block = (int)-v[3];
+    cu_get(bad, op->diagonal[block], sizeof bad);
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "problem: block %d has the diagonal entry %g, expected a positive one", block,
+                      bad[0]);
+}
+
+TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, TalusOperator **op,
+                            double **gamma, TalusBuildReport *report)
+{
+    CuStep *s = &e->step;
+    TALUS_TRY(resize(e, e->tables.compliance || options->soften > 0.0));
+    TALUS_TRY(fill_problem(e, options));
+    TALUS_TRY(report_problem(&s->op, report));
+    TALUS_TRY(cu_scratch(&s->op));
+    *op = &s->op;
+    *gamma = s->gamma;
+    return cu_check();
+}
+
+void cu_step_clear(TalusEngine *e)
+{
+    CuStep *s = &e->step;
+    cu_scratch_clear(&s->op);
+    s->body.clear();
+    s->inertia.clear();
+    s->arm.clear();
+    s->coupling.clear();
+    s->bias.clear();
+    s->mu.clear();
+    s->compliance.clear();
+    s->gamma.clear();
+    s->diagonal.clear();
+}

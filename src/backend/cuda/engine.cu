@@ -1,0 +1,326 @@
+/* backend/cuda/engine.cu - a world's memory on the device: made, filled, read, copied.
+ *
+ * Bytes on the device, double precision, without what detection and the solver add. Lists are two, the
+ * last step's and the one being made; pairs, frames and body contacts of the problem are the list's.
+ *
+ *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
+ *                  each, fixed 1), free velocity 24; solved ones of a second look 24
+ *     per place    body record 64, solved record 64, inertia 48 (with general contacts only);
+ *                  each list: slot 4, place 4 per slot, touch_start 4
+ *     per contact  each list: pair 8, other 4, frame 32, gap 8, impulse 24, touch 8, feature 4 unless
+ *                  between two spheres, arms 48 and touch 8 more if general
+ *                  problem: bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction),
+ *                  compliance 8 where a law has it, arm 48 and coupling 8 if general
+ *     backup       104 per slot and one list, once a step was halved or a second look was taken */
+#include "backend/cuda/engine.h"
+#include "backend/cuda/reduce.h"
+
+/* What a halved step goes back to. */
+struct CuBackup {
+    CuArray<TalusVec3> position, velocity, spin;
+    CuArray<TalusQuat> orientation;
+    CuList list;
+    int slots;
+};
+
+/* ---- life ---- */
+
+TalusStatus cu_engine_create(TalusEngine **out)
+{
+    *out = nullptr;
+    TALUS_TRY(cu_open());
+    TalusEngine *e;
+    TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
+    TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
+    if (status != TALUS_OK) {
+        talus_release(e);
+        return status;
+    }
+    e->list[0].counts.least_size = e->list[1].counts.least_size = HUGE_VAL;
+    *out = e;
+    return TALUS_OK;
+}
+
+static void tables_clear(CuTables *t)
+{
+    t->shape.clear();
+    t->profile.clear();
+    t->gyration.clear();
+    t->law.clear();
+}
+
+static void bodies_clear(CuBodies *b)
+{
+    b->position.clear();
+    b->velocity.clear();
+    b->spin.clear();
+    b->orientation.clear();
+    b->mass.clear();
+    b->radius.clear();
+    b->size.clear();
+    b->shape.clear();
+    b->material.clear();
+    b->fixed.clear();
+}
+
+void cu_list_clear(CuList *list)
+{
+    list->slot.clear();
+    list->place.clear();
+    list->pair.clear();
+    list->other.clear();
+    list->feature.clear();
+    list->frame.clear();
+    list->gap.clear();
+    list->arms.clear();
+    list->impulse.clear();
+    list->touch_start.clear();
+    list->touch.clear();
+}
+
+static void backup_clear(CuBackup *b)
+{
+    b->position.clear();
+    b->velocity.clear();
+    b->spin.clear();
+    b->orientation.clear();
+    cu_list_clear(&b->list);
+}
+
+void cu_engine_destroy(TalusEngine *e)
+{
+    if (!e)
+        return;
+    cu_detect_clear(e);
+    tables_clear(&e->tables);
+    bodies_clear(&e->bodies);
+    cu_list_clear(&e->list[0]);
+    cu_list_clear(&e->list[1]);
+    e->free.clear();
+    e->look.clear();
+    e->forgotten.clear();
+    e->probe_sums.clear();
+    backup_clear(e->backup);
+    cu_step_clear(e);
+    talus_release(e->backup);
+    talus_release(e);
+}
+
+/* ---- tables ---- */
+
+template <class T>
+static TalusStatus put(CuArray<T> *to, const T *from, int64_t count, const char *what)
+{
+    TALUS_TRY(to->reserve(count, what));
+    cu_put(to->at, from, (size_t)count * sizeof *from);
+    return TALUS_OK;
+}
+
+static CuShape plain_shape(const TalusShape *shape, int profile)
+{
+    CuShape s;
+    s.kind = shape->def.kind;
+    s.profile = profile;
+    s.points = shape->profile ? shape->def.point_count : 0;
+    s.half = shape->def.half;
+    s.radius = shape->def.radius;
+    s.half_height = shape->def.half_height;
+    s.bounding_radius = shape->bounding_radius;
+    s.size = shape->size;
+    return s;
+}
+
+/* Shapes without pointers, and all profiles in one array. */
+static TalusStatus put_shapes(CuTables *t, const TalusTables *tables, CuShape *shape,
+                              double *profile)
+{
+    int length = 0;
+    for (int i = 0; i < tables->shapes; i++) {
+        shape[i] = plain_shape(&tables->shape[i], length);
+        if (shape[i].points)
+            memcpy(profile + length, tables->shape[i].profile,
+                   2 * (size_t)shape[i].points * sizeof *profile);
+        length += 2 * shape[i].points;
+    }
+    TALUS_TRY(put(&t->shape, shape, tables->shapes, "shapes"));
+    return put(&t->profile, profile, length, "profiles");
+}
+
+static TalusStatus put_all_shapes(CuTables *t, const TalusTables *tables)
+{
+    CuShape *shape;
+    double *profile;
+    size_t points = 0;
+    for (int i = 0; i < tables->shapes; i++)
+        points += tables->shape[i].profile ? (size_t)tables->shape[i].def.point_count : 0;
+    TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
+    TalusStatus status = TALUS_ALLOC(profile, 2 * points, "profiles");
+    if (status == TALUS_OK) {
+        status = put_shapes(t, tables, shape, profile);
+        talus_release(profile);
+    }
+    talus_release(shape);
+    return status;
+}
+
+TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
+{
+    CuTables *t = &e->tables;
+    int64_t laws = (int64_t)tables->materials * tables->materials;
+    TALUS_TRY(put_all_shapes(t, tables));
+    TALUS_TRY(put(&t->gyration, tables->gyration, tables->shapes, "shape inertia"));
+    TALUS_TRY(put(&t->law, tables->law, laws, "material pairs"));
+    t->shapes = tables->shapes;
+    t->materials = tables->materials;
+    t->compliance = tables->compliance;
+    t->any_friction = false;
+    t->all_friction = true;
+    for (int64_t i = 0; i < laws; i++) {
+        t->any_friction = t->any_friction || tables->law[i].mu > 0.0;
+        t->all_friction = t->all_friction && tables->law[i].mu > 0.0;
+    }
+    return cu_check();
+}
+
+/* ---- bodies ---- */
+
+/* Contacts of forgotten bodies lose their impulses. */
+static __global__ void forget(CuList list, const uint8_t *forgotten)
+{
+    int64_t i = item();
+    if (i >= list.counts.contacts)
+        return;
+    if (forgotten[list.slot[list.pair[i].x]] || forgotten[list.other[i]])
+        list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
+}
+
+TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
+                                 const uint8_t *forgotten)
+{
+    CuBodies *b = &e->bodies;
+    int n = from->slots;
+    TALUS_TRY(put(&b->position, from->position, n, "bodies"));
+    TALUS_TRY(put(&b->velocity, from->velocity, n, "bodies"));
+    TALUS_TRY(put(&b->spin, from->spin, n, "bodies"));
+    TALUS_TRY(put(&b->orientation, from->orientation, n, "bodies"));
+    TALUS_TRY(put(&b->mass, from->mass, n, "bodies"));
+    TALUS_TRY(put(&b->radius, from->radius, n, "bodies"));
+    TALUS_TRY(put(&b->size, from->size, n, "bodies"));
+    TALUS_TRY(put(&b->shape, from->shape, n, "bodies"));
+    TALUS_TRY(put(&b->material, from->material, n, "bodies"));
+    TALUS_TRY(put(&b->fixed, from->fixed, n, "bodies"));
+    b->slots = n;
+    if (forgotten) {
+        const CuList *list = cu_list(e);
+        TALUS_TRY(put(&e->forgotten, forgotten, n, "forgotten bodies"));
+        launch(forget, blocks_for(list->counts.contacts), THREADS, *list, e->forgotten.at);
+    }
+    return cu_check();
+}
+
+TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
+{
+    const CuBodies *b = &e->bodies;
+    size_t n = (size_t)b->slots;
+    cu_get(to->position, b->position, n * sizeof *to->position);
+    cu_get(to->velocity, b->velocity, n * sizeof *to->velocity);
+    cu_get(to->spin, b->spin, n * sizeof *to->spin);
+    cu_get(to->orientation, b->orientation, n * sizeof *to->orientation);
+    return cu_check();
+}
+
+static __global__ void count_below(CuBodies b, int axis, double below, CuPartials partials, double *out)
+{
+    double v[1] = {0.0};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        TalusVec3 x = b.position[i];
+        double at = axis == 0 ? x.x : axis == 1 ? x.y : x.z;
+        v[0] += cu_moves(b.shape, b.fixed, i) && at < below;
+    }
+    if (reduce_grid<1, 0>(partials, v))
+        out[0] = v[0];
+}
+
+TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *count)
+{
+    unsigned blocks = cu_sum_blocks(e->bodies.slots);
+    TALUS_TRY(cu_partials_reserve(blocks, 1));
+    launch_block(count_below, blocks, THREADS, e->bodies, axis, below, cu_partials(), cu_totals());
+    double total;
+    cu_totals_get(1, &total);
+    *count = (int64_t)total;
+    return cu_check();
+}
+
+/* ---- backup ---- */
+
+template <class T> static TalusStatus copy(CuArray<T> *to, const CuArray<T> &from, int64_t count)
+{
+    TALUS_TRY(to->reserve(count, "halved step"));
+    cu_copy(to->at, from.at, (size_t)count * sizeof *from.at);
+    return TALUS_OK;
+}
+
+TalusStatus cu_list_copy(CuList *to, const CuList *from)
+{
+    const TalusEngineCounts *c = &from->counts;
+    int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
+    to->counts = {0, 0, 0, 0, HUGE_VAL}; /* until all of it is there */
+    TALUS_TRY(copy(&to->slot, from->slot, from->places));
+    TALUS_TRY(copy(&to->place, from->place, from->slots));
+    TALUS_TRY(copy(&to->pair, from->pair, contacts));
+    TALUS_TRY(copy(&to->other, from->other, contacts));
+    TALUS_TRY(copy(&to->feature, from->feature, rest));
+    TALUS_TRY(copy(&to->frame, from->frame, contacts));
+    TALUS_TRY(copy(&to->gap, from->gap, contacts));
+    TALUS_TRY(copy(&to->arms, from->arms, c->general));
+    TALUS_TRY(copy(&to->impulse, from->impulse, contacts));
+    to->counts = *c;
+    to->places = from->places;
+    to->slots = from->slots;
+    return TALUS_OK;
+}
+
+TalusStatus cu_engine_backup(TalusEngine *e)
+{
+    const CuBodies *b = &e->bodies;
+    CuBackup *backup = e->backup;
+    TALUS_TRY(copy(&backup->position, b->position, b->slots));
+    TALUS_TRY(copy(&backup->velocity, b->velocity, b->slots));
+    TALUS_TRY(copy(&backup->spin, b->spin, b->slots));
+    TALUS_TRY(copy(&backup->orientation, b->orientation, b->slots));
+    TALUS_TRY(cu_list_copy(&backup->list, cu_list(e)));
+    backup->slots = b->slots;
+    return cu_check();
+}
+
+TalusStatus cu_engine_restore(TalusEngine *e)
+{
+    CuBodies *b = &e->bodies;
+    const CuBackup *backup = e->backup;
+    size_t n = (size_t)backup->slots;
+    cu_copy(b->position, backup->position, n * sizeof *b->position.at);
+    cu_copy(b->velocity, backup->velocity, n * sizeof *b->velocity.at);
+    cu_copy(b->spin, backup->spin, n * sizeof *b->spin.at);
+    cu_copy(b->orientation, backup->orientation, n * sizeof *b->orientation.at);
+    TALUS_TRY(cu_list_copy(cu_list(e), &backup->list));
+    return cu_check();
+}
+
+/* ---- detection ---- */
+
+void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
+{
+    *counts = e->list[e->now].counts;
+}
+
+TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
+                             bool again, TalusEngineCounts *counts)
+{
+    double least_size;
+    TALUS_TRY(cu_see_velocities(e, talus_scale(options->h, gravity), again, &least_size));
+    TALUS_TRY(cu_detect_contacts(e, options));
+    cu_list(e)->counts.least_size = least_size;
+    cu_engine_counts(e, counts);
+    return TALUS_OK;
+}

@@ -1,0 +1,198 @@
+/* backend/cuda/integrate.cu - after a solve: what velocities it gave, whether they surprise, and the state at
+ * the end of the step. What world/integrate.c and ledger.c do on the host, with the formulas of
+ * backend/body.h and block.h.
+ *
+ * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its
+ * verdict on the device, so that the host waits once, for the sums of all of them. */
+#include "backend/cuda/contact.h"
+#include "backend/cuda/engine.h"
+#include "backend/cuda/reduce.h"
+
+extern "C" {
+#include "backend/block.h"
+#include "backend/body.h"
+}
+
+const CuRecord *cu_solved(const TalusEngine *e)
+{
+    return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
+}
+
+/* ---- surprises ---- */
+
+static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const CuRecord *solved,
+                                     const int32_t *place, double limit2, CuPartials partials,
+                                     double *totals)
+{
+    double v[1] = {0.0};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        const double *r = solved[place[i]];
+        TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
+        v[0] += talus_dot(change, change) > limit2;
+    }
+    if (reduce_grid<1, 0>(partials, v))
+        totals[0] = v[0];
+}
+
+TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
+{
+    const TalusOperator *op = &e->step.op;
+    unsigned blocks = cu_sum_blocks(e->bodies.slots);
+    double changes;
+    TALUS_TRY(cu_partials_reserve(blocks, 1));
+    cu_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    launch_block(count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
+                 cu_list(e)->place.at, limit * limit, cu_partials(), cu_totals());
+    cu_totals_get(1, &changes);
+    *changed = changes > 0.0;
+    return cu_check();
+}
+
+/* ---- the end of the step ---- */
+
+/* Where the kernels leave their sums. */
+enum {
+    FAULTS,
+    GRAVITY,
+    WORKS,
+    MOTION = WORKS + TALUS_WORK_SUMS,
+    TOTALS = MOTION + TALUS_BODY_SUMS
+};
+
+struct Motion {
+    CuBodies b;
+    CuTables tables;
+    CuList list;
+    TalusOperator op;
+    const CuRecord *solved;
+    const double *gamma;
+    double h;
+    TalusVec3 gravity;
+};
+
+/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the mean
+ * velocity in the place of the free one, which has served: contacts gather one record, not two. */
+static __global__ void check_velocities(Motion m, CuPartials partials, double *totals)
+{
+    double v[2] = {0.0, 0.0};
+    const CuBodies &b = m.b;
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        const double *now = m.solved[m.list.place[i]];
+        double *r = m.op.body[m.list.place[i]];
+        TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
+        v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
+        v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        for (int j = 0; j < 8; j++)
+            r[j] = 0.5 * (r[j] + now[j]);
+    }
+    if (reduce_grid<2, 0>(partials, v)) {
+        totals[FAULTS] = v[0];
+        totals[GRAVITY] = v[1];
+    }
+}
+
+/* Works of the contacts, and their impulses into the list. */
+static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
+{
+    double v[TALUS_WORK_SUMS] = {0.0};
+    if (totals[FAULTS] != 0.0)
+        return;
+    for (int64_t i = item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
+        m.list.impulse[i] = talus_block_work(&m.op, m.gamma, i, m.list.gap[i], v);
+    if (reduce_grid<TALUS_WORK_SUMS, 0>(partials, v))
+        for (int k = 0; k < TALUS_WORK_SUMS; k++)
+            totals[WORKS + k] = v[k];
+}
+
+static __device__ void move_body(const Motion &m, int64_t i, double *sum)
+{
+    const CuBodies &b = m.b;
+    int shape = b.shape[i];
+    bool sphere = m.tables.shape[shape].kind == TALUS_SHAPE_SPHERE;
+    TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
+    talus_move_body(&motion, b.mass[i], b.radius[i], sphere ? nullptr : &m.tables.gyration[shape],
+                    m.h, m.gravity, m.solved[m.list.place[i]], sum);
+    b.position[i] = motion.position;
+    b.velocity[i] = motion.velocity;
+    b.spin[i] = motion.spin;
+    b.orientation[i] = motion.orientation;
+}
+
+static __global__ void move_bodies(Motion m, CuPartials partials, double *totals)
+{
+    double v[TALUS_BODY_SUMS] = {0.0};
+    if (totals[FAULTS] != 0.0)
+        return;
+    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x)
+        if (cu_moves(m.b.shape, m.b.fixed, i))
+            move_body(m, i, v);
+    if (reduce_grid<TALUS_BODY_SUMS, 0>(partials, v))
+        for (int k = 0; k < TALUS_BODY_SUMS; k++)
+            totals[MOTION + k] = v[k];
+}
+
+/* Minus the lowest slot whose speeds are out of all proportion. */
+static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
+{
+    double v[1] = {-HUGE_VAL};
+    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(m.b.shape, m.b.fixed, i))
+            continue;
+        if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
+            v[0] = larger(v[0], -(double)i);
+    }
+    if (reduce_grid<0, 1>(partials, v))
+        totals[0] = v[0];
+}
+
+static TalusStatus name_fault(const Motion &m, unsigned blocks, long long step)
+{
+    double slot;
+    launch_block(find_fast, blocks, THREADS, m, cu_partials(), cu_totals());
+    cu_totals_get(1, &slot);
+    if (!(slot > -HUGE_VAL))
+        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
+    int32_t place;
+    double record[8];
+    cu_get(&place, m.list.place + (int)-slot, sizeof place);
+    cu_get(record, m.solved[place], sizeof record);
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %d a speed of %g", step,
+                      (int)-slot, talus_record_speed(record));
+}
+
+static void fill_ledger(const double *total, TalusEngineLedger *ledger)
+{
+    const double *work = total + WORKS, *motion = total + MOTION;
+    ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
+    ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
+    ledger->kinetic_change = motion[TALUS_BODY_WORK] + motion[TALUS_BODY_SPIN];
+    ledger->potential_change = motion[TALUS_BODY_POTENTIAL];
+    ledger->gravity_error = total[GRAVITY] + motion[TALUS_BODY_POTENTIAL];
+    ledger->spin = motion[TALUS_BODY_SPIN];
+    ledger->friction = work[TALUS_WORK_TANGENTIAL];
+    ledger->stabilisation = work[TALUS_WORK_STABILISATION];
+    ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION];
+}
+
+TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,
+                                TalusEngineLedger *ledger)
+{
+    const TalusOperator *op = &e->step.op;
+    Motion m = {e->bodies, e->tables, *cu_list(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
+    double total[TOTALS];
+    TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
+    launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());
+    launch_block(sum_works, works, THREADS, m, cu_partials(), cu_totals());
+    launch_block(move_bodies, blocks, THREADS, m, cu_partials(), cu_totals());
+    cu_totals_get(TOTALS, total);
+    TALUS_TRY(cu_check());
+    if (total[FAULTS] != 0.0)
+        return name_fault(m, blocks, step);
+    fill_ledger(total, ledger);
+    return TALUS_OK;
+}

@@ -1,0 +1,501 @@
+/* backend/cuda/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
+ *
+ * A run is a row of stretches, one for each refinement (in double precision there is one). A stretch
+ * readies the arrays, sends iterations to the device, batch by batch as CUDA graphs, two batches ahead of
+ * what it knows of their progress, and takes the scalars back. */
+#include "backend/cuda/iterate.h"
+
+extern "C" {
+#include "backend/run.h"
+}
+
+/* Steps between refinements at the latest, about the price of ten steps; see also REFINE_AT. */
+enum { REFINE_AFTER = 400 };
+
+/* Steps in a graph, at least. */
+enum { BATCH = 40 };
+
+/* One kernel follows the other with its launch already prepared: `await_previous` is where it waits. */
+#ifdef TALUS_EMULATED
+#define launch_next launch_block
+#else
+template <class... P, class... A>
+static void launch_next(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = cu_stream();
+    config.attrs = &early;
+    config.numAttrs = 1;
+    cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+}
+#endif
+
+/* What an operator keeps for its runs. */
+struct Iterate {
+    long long serial[2]; /* of the operator's data that mu_range, and that normal and mass are of */
+    CuArray<float4> normal, base;
+    CuArray<float2> mass;
+    CuArray<double> mu_range, gradient; /* gradient: where the caller has no vector to spare */
+    CuArray<char> x[2], v[3];
+};
+
+/* What all operators share: the way to the device, and batches that have been captured. */
+struct Batch {
+    cudaGraphExec_t graph;
+    int check, steps;
+};
+
+enum { VARIANTS = 16 };
+
+static CuArray<IterateState> device_state;
+static CuArray<double> device_partial;
+static IterateState *seen_state; /* pinned: [2][2], of the last two batches */
+static IterateArgs *sent_args;   /* pinned */
+static cudaEvent_t batch_end[2];
+static Batch batches[VARIANTS];
+
+static TalusStatus open_shared(void)
+{
+    TALUS_TRY(device_state.reserve(2, "scalars"));
+    TALUS_TRY(device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
+    if (!seen_state) {
+        cu_note(cudaMallocHost((void **)&seen_state, 4 * sizeof *seen_state), "pinned memory");
+        cu_note(cudaMallocHost((void **)&sent_args, sizeof *sent_args), "pinned memory");
+        for (cudaEvent_t &event : batch_end)
+            cu_note(cudaEventCreate(&event), "event");
+    }
+    return cu_check();
+}
+
+static void clear_iterate(void *at)
+{
+    Iterate *w = (Iterate *)at;
+    w->normal.clear();
+    w->base.clear();
+    w->mass.clear();
+    w->mu_range.clear();
+    w->gradient.clear();
+    for (CuArray<char> &array : w->x)
+        array.clear();
+    for (CuArray<char> &array : w->v)
+        array.clear();
+    talus_release(w);
+}
+
+static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
+{
+    CuOwned *owned = &cu_scratch_of(op)->iterate;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Iterate), "iterations"));
+        owned->clear = clear_iterate;
+    }
+    *out = (Iterate *)owned->at;
+    return TALUS_OK;
+}
+
+/* ---- making ready ---- */
+
+static __global__ void range_of_mu(CuPartials partials, double *totals, int blocks,
+                                   const double *mu)
+{
+    double range[2] = {-HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = item(); i < blocks; i += stride()) {
+        range[0] = larger(range[0], mu[i]);
+        range[1] = larger(range[1], -mu[i]);
+    }
+    leave_totals<0, 2>(partials, totals, range);
+}
+
+static __global__ void round_contacts(CuView<double> c, float4 *normal)
+{
+    int64_t i = item();
+    if (i >= c.blocks)
+        return;
+    double frame[4];
+    load_packs<4>(c.frame[i], frame);
+    normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2], (float)frame[3]);
+}
+
+static __global__ void round_bodies(CuView<double> c, float2 *mass)
+{
+    int64_t b = item();
+    if (b < c.bodies)
+        mass[b] = make_float2((float)c.body[b][3], (float)c.body[b][7]);
+}
+
+/* Data that stay from run to run of one solve. */
+static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
+{
+    const CuView<double> view = cu_view(op);
+    const long long serial = cu_scratch_of(op)->serial;
+    size_t real = mixed ? sizeof(float) : sizeof(double);
+    TALUS_TRY(open_shared());
+    TALUS_TRY(w->mu_range.reserve(2, "friction"));
+    for (int k = 0; k < (momentum ? 3 : 1); k++)
+        TALUS_TRY(w->v[k].reserve(8 * (int64_t)real * op->bodies, "velocities"));
+    if (mixed) {
+        int64_t vector = (int64_t)(op->rows == 3 ? sizeof(float4) : sizeof(float)) * op->blocks;
+        TALUS_TRY(w->normal.reserve(op->blocks, "normals"));
+        TALUS_TRY(w->base.reserve(op->blocks, "impulses"));
+        TALUS_TRY(w->mass.reserve(op->bodies, "masses"));
+        for (int k = 0; k < (momentum ? 2 : 1); k++)
+            TALUS_TRY(w->x[k].reserve(vector, "impulses"));
+    }
+    if (w->serial[0] != serial && op->rows == 3)
+        launch_sums(range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
+    w->serial[0] = serial;
+    if (!mixed || w->serial[1] == serial)
+        return cu_check();
+    launch(round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
+    launch(round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
+    w->serial[1] = serial;
+    return cu_check();
+}
+
+/* x in its metric becomes impulses in double, of which `base` is the rounded part, and what the iterates
+ * are beyond it. x holds `base` afterwards. x_prev may be NULL. */
+template <int ROWS>
+static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
+                             double *x, const double *x_prev, float4 *base, float *low,
+                             float *low_prev)
+{
+    enum { WIDTH = ROWS == 3 ? 4 : 1 };
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    float high[3] = {0.0f, 0.0f, 0.0f};
+    for (int k = 0; k < ROWS; k++) {
+        double s = metric ? metric[i][k > 0] : 1.0, gamma = s * x[i * ROWS + k];
+        high[k] = (float)gamma;
+        low[i * WIDTH + k] = (float)(gamma - (double)high[k]);
+        if (x_prev)
+            low_prev[i * WIDTH + k] = (float)(s * x_prev[i * ROWS + k] - (double)high[k]);
+        x[i * ROWS + k] = (double)high[k];
+    }
+    base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
+}
+
+/* The way back. */
+template <int ROWS>
+static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
+                            const float *low, double *x)
+{
+    enum { WIDTH = ROWS == 3 ? 4 : 1 };
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    const float high[3] = {base[i].x, base[i].y, base[i].z};
+    for (int k = 0; k < ROWS; k++) {
+        double s = metric ? metric[i][k > 0] : 1.0;
+        x[i * ROWS + k] = ((double)high[k] + (double)low[i * WIDTH + k]) / s;
+    }
+}
+
+/* ---- a stretch of iterations ---- */
+
+struct Stretch {
+    IterateKernels kernels;
+    Batch *batch;
+    const TalusRun *run;
+    int left;     /* steps to do at most, */
+    int lead;     /*   of which these come before one that begins a period of measuring */
+    int launched; /* steps sent */
+    int first;    /* parity of the first step */
+};
+
+static int parity_of(const Stretch *s)
+{
+    return (s->first + s->launched) & 1;
+}
+
+/* What the step before the next one to be sent has left. */
+static int seen_by(const Stretch *s)
+{
+    int before = s->run->done + s->launched - 1;
+    return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
+}
+
+static void launch_step(const IterateKernels *k, int parity, int seen, bool check)
+{
+    launch_next(k->bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    launch_next(check ? k->check : k->step, CONTACT_BLOCKS, CONTACT_THREADS, parity);
+}
+
+static void send_step(Stretch *s)
+{
+    bool check = talus_run_measures(s->run, s->run->done + s->launched);
+    launch_step(&s->kernels, parity_of(s), seen_by(s), check);
+    s->launched++;
+}
+
+/* Steps of a batch that begins with one that measures: whole periods, an even number. */
+static int batch_steps(int check)
+{
+    int steps = (BATCH + check - 1) / check * check;
+    return steps % 2 ? steps + check : steps;
+}
+
+static void capture_batch(const IterateKernels *k, int check, Batch *batch)
+{
+    cudaGraph_t graph;
+    if (batch->graph)
+        cu_note(cudaGraphExecDestroy(batch->graph), "graph");
+    batch->graph = nullptr;
+    batch->check = check;
+    batch->steps = batch_steps(check);
+    cu_note(cudaStreamBeginCapture(cu_stream(), cudaStreamCaptureModeGlobal), "capture");
+    for (int t = 0; t < batch->steps; t++) {
+        int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
+        launch_step(k, t & 1, seen, t % check == 0);
+    }
+    cu_note(cudaStreamEndCapture(cu_stream(), &graph), "capture");
+    cu_note(cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
+    cu_note(cudaGraphDestroy(graph), "graph");
+}
+
+/* Sends batches while more than one is left, because the last step of a run measures. False when they are
+ * seen to have stopped. */
+static bool send_batches(Stretch *s)
+{
+    for (int number = 0; s->left - s->launched > s->batch->steps; number++) {
+        IterateState *seen = seen_state + 2 * (number & 1), *last = seen_state + 2 * (~number & 1);
+        cu_note(cudaGraphLaunch(s->batch->graph, cu_stream()), "graph");
+        s->launched += s->batch->steps;
+        cu_note(cudaMemcpyAsync(seen, device_state.at, 2 * sizeof *seen, cudaMemcpyDeviceToHost,
+                                cu_stream()),
+                "copy out");
+        cu_note(cudaEventRecord(batch_end[number & 1], cu_stream()), "event");
+        if (number == 0)
+            continue;
+        cu_note(cudaEventSynchronize(batch_end[~number & 1]), "wait");
+        if (last[0].stop || last[1].stop)
+            return false;
+    }
+    return true;
+}
+
+static __global__ void set_state(IterateState *to, IterateState value)
+{
+    to[0] = to[1] = value;
+}
+
+static IterateState first_state(const TalusMomentum *momentum, double beta)
+{
+    IterateState state = {};
+    if (momentum)
+        state.momentum = *momentum;
+    state.beta = beta;
+    state.first2 = -1.0;
+    return state;
+}
+
+/* Does at most s->left steps from `state` on, which is taken back. The arguments have been sent; x[first]
+ * is the iterate. */
+static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
+                               IterateState *state)
+{
+    if (!s->batch->graph || s->batch->check != s->run->check)
+        capture_batch(&s->kernels, s->run->check, s->batch);
+    state->done = 0;
+    state->stop = GO;
+    state->fresh = true;
+    *sent_args = *args;
+    cu_note(cudaMemcpyAsync(s->kernels.args, sent_args, sizeof *args, cudaMemcpyHostToDevice,
+                            cu_stream()),
+            "copy in");
+    launch(set_state, 1, 1, device_state.at, *state);
+    if (momentum)
+        launch_next(s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first, (int)SEEN_START);
+    while (s->launched < s->lead && s->launched < s->left)
+        send_step(s);
+    bool going = send_batches(s);
+    while (going && s->launched < s->left)
+        send_step(s);
+    launch_next(s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
+    cu_get(state, device_state.at + parity_of(s), sizeof *state);
+    return cu_check();
+}
+
+/* ---- runs ---- */
+
+/* The rest of the run, beginning with steps that bring it to one that measures, where batches begin. */
+static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum)
+{
+    bool general = op->inertia != nullptr;
+    int variant = mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
+    int phase = (run->since + run->done) % run->check;
+    Stretch s = {};
+    s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum)
+                      : iterate_kernels_double(op->rows, general, momentum);
+    s.batch = &batches[variant];
+    s.run = run;
+    s.left = run->iterations - run->done;
+    s.lead = phase ? run->check - phase : 0;
+    s.first = s.lead & 1;
+    return s;
+}
+
+static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
+{
+    IterateArgs args = {};
+    args.op = cu_view(op);
+    args.v[0] = w->v[0].at;
+    args.v[1] = w->v[1].at;
+    args.w = w->v[2].at;
+    args.mu_range = w->mu_range.at;
+    args.partial = device_partial.at;
+    args.state = device_state.at;
+    args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
+    args.stop_max2 = run->stop_max * run->stop_max;
+    args.refine_after = REFINE_AFTER;
+    args.normal = w->normal.at;
+    args.base = w->base.at;
+    args.mass = w->mass.at;
+    return args;
+}
+
+static void take_results(const IterateState *state, TalusRun *run)
+{
+    run->done += state->done;
+    run->residual2 = state->residual2;
+    run->residual_max = state->residual_max;
+    run->first2 = state->first2;
+}
+
+static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
+                                     IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, false, true);
+    IterateArgs args = new_args(op, w, run);
+    args.trace = a->kind == TALUS_METRIC_TRACE;
+    args.x[s.first] = a->x;
+    args.x[1 - s.first] = a->x_prev;
+    cu_scale(op, a->metric, false, a->x);
+    cu_scale(op, a->metric, false, a->x_prev);
+    TALUS_TRY(run_stretch(&s, &args, true, state));
+    int now = (s.first + state->done) & 1;
+    a->x = (double *)args.x[now];
+    a->x_prev = (double *)args.x[1 - now];
+    cu_scale(op, a->metric, true, a->x);
+    cu_scale(op, a->metric, true, a->x_prev);
+    take_results(state, run);
+    return cu_check();
+}
+
+static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
+                                    IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, true, true);
+    IterateArgs args = new_args(op, w, run);
+    float *low[2] = {(float *)w->x[0].at, (float *)w->x[1].at};
+    unsigned blocks = blocks_for(op->blocks);
+    args.trace = a->kind == TALUS_METRIC_TRACE;
+    args.x[0] = low[0];
+    args.x[1] = low[1];
+    args.gradient = a->g_prev;
+    LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
+                a->x, a->x_prev, w->base.at, low[s.first], low[1 - s.first]);
+    cu_product(op, a->x, true, true, a->g_prev);
+    TALUS_TRY(run_stretch(&s, &args, true, state));
+    int now = (s.first + state->done) & 1;
+    LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+                low[now], a->x);
+    LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+                low[1 - now], a->x_prev);
+    take_results(state, run);
+    return cu_check();
+}
+
+static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAccelerated *a,
+                                  TalusMomentum *momentum, TalusRun *run)
+{
+    Iterate *w;
+    if (!op->pair)
+        return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
+    TALUS_TRY(iterate_of(op, &w));
+    TALUS_TRY(prepare_operator(op, w, mixed, true));
+    IterateState state = first_state(momentum, a->beta);
+    run->done = 0;
+    do
+        TALUS_TRY(mixed ? accelerate_mixed(op, w, a, &state, run)
+                        : accelerate_double(op, w, a, &state, run));
+    while (state.stop == STOP_REFINE && run->done < run->iterations);
+    *momentum = state.momentum;
+    a->beta = state.beta;
+    a->warm = false;
+    return TALUS_OK;
+}
+
+TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
+                              TalusMomentum *momentum, TalusRun *run)
+{
+    return accelerate_run(op, false, state, momentum, run);
+}
+
+TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
+                                    TalusMomentum *momentum, TalusRun *run)
+{
+    return accelerate_run(op, true, state, momentum, run);
+}
+
+static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
+                                 double lambda, double *gamma, IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, mixed, false);
+    IterateArgs args = new_args(op, w, run);
+    const TalusMetricBlock *none = nullptr;
+    float *low = (float *)w->x[0].at, *no_low = nullptr;
+    const double *no_x = nullptr;
+    unsigned blocks = blocks_for(op->blocks);
+    args.omega = omega;
+    args.lambda = lambda;
+    args.v[1] = args.v[0];
+    args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
+    args.gradient = w->gradient.at;
+    if (mixed) {
+        LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, none, op->compliance,
+                    gamma, no_x, w->base.at, low, no_low);
+        cu_product(op, gamma, true, true, w->gradient.at);
+    }
+    TALUS_TRY(run_stretch(&s, &args, false, state));
+    if (mixed)
+        LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
+                    gamma);
+    take_results(state, run);
+    return cu_check();
+}
+
+static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, double lambda,
+                             double *gamma, TalusRun *run)
+{
+    Iterate *w;
+    if (!op->pair)
+        return talus_relax_each(&talus_backend_cuda, op, omega, lambda, gamma, run);
+    TALUS_TRY(iterate_of(op, &w));
+    TALUS_TRY(prepare_operator(op, w, mixed, false));
+    if (mixed)
+        TALUS_TRY(w->gradient.reserve((int64_t)op->rows * op->blocks, "gradient"));
+    IterateState state = first_state(nullptr, 0.0);
+    run->done = 0;
+    do
+        TALUS_TRY(relax_stretch(op, mixed, w, omega, lambda, gamma, &state, run));
+    while (state.stop == STOP_REFINE && run->done < run->iterations);
+    return TALUS_OK;
+}
+
+TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                         TalusRun *run)
+{
+    return relax_run(op, false, omega, lambda, gamma, run);
+}
+
+TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                               TalusRun *run)
+{
+    return relax_run(op, true, omega, lambda, gamma, run);
+}

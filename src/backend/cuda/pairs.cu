@@ -1,0 +1,350 @@
+/* backend/cuda/pairs.cu - which bodies meet: one thread looks for the partners of one body.
+ *
+ * A body meets those of higher places, that is the later half of the cells around it in its own level and
+ * all cells within reach in coarser ones, and every wall. Two moving spheres are decided here, exactly as on
+ * the host; all other pairs become candidates. The search runs twice, to count and to write, and the first
+ * run leaves the outcome of its first 64 tests in a mask for the second.
+ *
+ * A bed of spheres tests about 22 partners per body, 36 bytes each, most of them from the first-level cache;
+ * memory sees 36 bytes per body, 16 written for count and mask, and 12 per contact. */
+#include "backend/cuda/detect.h"
+#include "backend/cuda/primitives.h"
+#include "backend/cuda/reduce.h"
+
+extern "C" {
+#include "backend/frame.h"
+#include "geometry/closest.h"
+}
+
+/* Where the second run writes. */
+struct Output {
+    int2 *pair;
+    uint32_t *other;
+    CuCandidate *candidate;
+};
+
+/* A body that looks for partners. */
+struct Seeker {
+    const CuDetect *d;
+    uint32_t place, slot;
+    CuBall ball;
+    double unit, fat; /* unit: of the others' fat radii; fat is in metres */
+    bool plain;       /* a moving sphere */
+    bool fixed;
+    int tests;
+    uint64_t mask;
+    uint32_t spheres, candidates; /* found so far, beginning with those of bodies before */
+    Output out;
+};
+
+enum { MASK_BITS = 64 };
+
+/* Rarely needed: kept out of the way of the search's registers. */
+static __device__ __noinline__ bool meets_exactly(const CuDetect &d, uint32_t a, uint32_t b)
+{
+    return talus_spheres_meet(&d.bodies, &d.options, a, b);
+}
+
+/* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds need not be
+ * looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves open is decided
+ * exactly. */
+static __device__ inline bool meets(const Seeker &s, uint32_t q)
+{
+    const CuDetect &d = *s.d;
+    CuBall b = d.ball[q];
+    float b_fat = d.ball_fat[q];
+    double dx = b.x - s.ball.x, dy = b.y - s.ball.y, dz = b.z - s.ball.z;
+    double distance2 = dx * dx + dy * dy + dz * dz;
+    double reach = s.fat + fabs((double)b_fat) * s.unit;
+    if (!(distance2 < reach * reach))
+        return false;
+    if (!s.plain || b_fat < 0.0f)
+        return !s.fixed || !d.bodies.fixed[d.slot[q]];
+    double rest = d.options.h * (2.0 * d.options.reference_speed);
+    double sure =
+        s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
+    sure *= 1.0 - 0x1p-18;
+    return distance2 < sure * sure || talus_spheres_meet(&d.bodies, &d.options, s.slot, d.slot[q]);
+}
+
+/* The two bodies in the order of collide/contact.h. */
+static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
+{
+    const uint8_t *fixed = d.bodies.fixed;
+    bool swapped = fixed[a] || (!fixed[b] && b < a);
+    return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
+}
+
+template <bool WRITE> static __device__ inline void take_candidate(Seeker &s, uint32_t slot)
+{
+    if (WRITE)
+        s.out.candidate[s.candidates] = in_order(*s.d, s.slot, slot);
+    s.candidates++;
+}
+
+template <bool WRITE> static __device__ inline void take(Seeker &s, uint32_t q)
+{
+    const CuDetect &d = *s.d;
+    if (!s.plain || d.ball_fat[q] < 0.0f) {
+        take_candidate<WRITE>(s, WRITE ? d.slot[q] : 0);
+        return;
+    }
+    if (WRITE) {
+        uint32_t slot = d.slot[q];
+        bool first = s.slot < slot;
+        s.out.pair[s.spheres] =
+            first ? make_int2((int)s.place, (int)q) : make_int2((int)q, (int)s.place);
+        s.out.other[s.spheres] = first ? slot : s.slot;
+    }
+    s.spheres++;
+}
+
+/* Whether the mask of the first run knows the next test's outcome, and what it is. */
+template <bool WRITE> static __device__ inline bool known(const Seeker &s)
+{
+    return WRITE && s.tests < MASK_BITS;
+}
+
+template <bool WRITE> static __device__ inline void note(Seeker &s, bool hit)
+{
+    if (!WRITE && s.tests < MASK_BITS && hit)
+        s.mask |= UINT64_C(1) << s.tests;
+    s.tests++;
+}
+
+template <bool WRITE>
+static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
+{
+    for (uint32_t q = begin > s.place ? begin : s.place + 1; q < end; q++) {
+        bool hit = known<WRITE>(s) ? s.mask >> s.tests & 1 : meets(s, q);
+        note<WRITE>(s, hit);
+        if (hit)
+            take<WRITE>(s, q);
+    }
+}
+
+/* The cells of a level in which partners may be: rows of cells from x_low to x_high, folded, so that x_low
+ * may exceed x_high, and `y_rows` by `z_rows` of them from (y, z) on. */
+struct Block {
+    uint32_t x_low, x_high, y, z, y_rows, z_rows;
+    uint32_t first; /* the first row that matters */
+};
+
+static __device__ inline Block make_block(const TalusLevel *level, const int64_t low[3],
+                                          const int64_t high[3])
+{
+    Block b;
+    b.x_low = (uint32_t)talus_fold(level, 0, low[0]);
+    b.x_high = (uint32_t)talus_fold(level, 0, high[0]);
+    b.y = (uint32_t)talus_fold(level, 1, low[1]);
+    b.z = (uint32_t)talus_fold(level, 2, low[2]);
+    b.y_rows = (uint32_t)(high[1] - low[1]) + 1;
+    b.z_rows = (uint32_t)(high[2] - low[2]) + 1;
+    b.first = 0;
+    return b;
+}
+
+/* The cells around the body's own; rows before its own hold lower places. */
+static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level)
+{
+    const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
+    int64_t low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = talus_cell_of(level, x[axis]) - 1;
+        high[axis] = low[axis] + 2;
+    }
+    Block b = make_block(level, low, high);
+    uint32_t ny = (uint32_t)level->cells[1], nz = (uint32_t)level->cells[2];
+    b.first = (b.z + 1 < nz ? b.z + 1 : 0) * ny + (b.y + 1 < ny ? b.y + 1 : 0);
+    return b;
+}
+
+/* In a coarser level a partner's centre is at most fat + edge / 2 away: two or three cells in each
+ * direction. */
+static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
+{
+    const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
+    double reach = s.fat + 0.5 * level->edge;
+    int64_t low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = talus_cell_of(level, x[axis] - reach);
+        high[axis] = talus_cell_of(level, x[axis] + reach);
+    }
+    return make_block(level, low, high);
+}
+
+template <bool WRITE>
+static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
+                                       const Block &b)
+{
+    bool folded = b.x_low > b.x_high;
+    uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
+    for (;;) {
+        seek_range<WRITE>(s, begin, end);
+        if (!folded)
+            return;
+        folded = false;
+        begin = start[0];
+        end = start[b.x_high + 1];
+    }
+}
+
+template <bool WRITE>
+static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
+{
+    uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
+             nz = (uint32_t)level->cells[2];
+    const uint32_t *start = s.d->start + level->first;
+    uint32_t z = b.z, y = b.y;
+    for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
+        uint32_t row = z * ny + y;
+        if (row >= b.first)
+            seek_row<WRITE>(s, start + row * nx, nx, b);
+        y = y + 1 < ny ? y + 1 : 0;
+        if ((k + 1) % b.y_rows == 0) {
+            y = b.y;
+            z = z + 1 < nz ? z + 1 : 0;
+        }
+    }
+}
+
+static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, const CuBall &ball,
+                                        double reach)
+{
+    TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
+    if (wall.kind == TALUS_SHAPE_PLANE)
+        return talus_dot(wall.normal, x) - wall.offset < reach;
+    const TalusAabb &box = wall.bounds;
+    if (x.x + reach < box.lo.x || x.x - reach > box.hi.x || x.y + reach < box.lo.y ||
+        x.y - reach > box.hi.y || x.z + reach < box.lo.z || x.z - reach > box.hi.z)
+        return false;
+    if (wall.kind != TALUS_SHAPE_REVOLVE)
+        return true;
+    const TalusShapeDef *def = &d.bodies.shapes[d.bodies.shape[wall.body]].def;
+    TalusVec3 from = talus_sub(x, d.bodies.position[wall.body]);
+    TalusVec3 p = talus_rotate_back(d.bodies.orientation[wall.body], from);
+    return talus_revolve_near(def->profile, def->point_count, p, reach);
+}
+
+/* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half of
+ * envelope times size, and size <= fat. */
+template <bool WRITE> static __device__ inline void seek_walls(Seeker &s)
+{
+    const CuDetect &d = *s.d;
+    double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
+    int walls = s.fixed ? 0 : d.grid->walls;
+    for (int w = 0; w < walls; w++) {
+        const CuWall &wall = d.wall[w];
+        bool hit = known<WRITE>(s) ? s.mask >> s.tests & 1
+                                   : near_wall(d, wall, s.ball, reach + wall.margin);
+        note<WRITE>(s, hit);
+        if (hit)
+            take_candidate<WRITE>(s, wall.body);
+    }
+}
+
+static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
+{
+    Seeker s;
+    float fat = d.ball_fat[place];
+    s.d = &d;
+    s.place = place;
+    s.slot = d.slot[place];
+    s.ball = d.ball[place];
+    s.unit = d.grid->unit;
+    s.fat = fabs((double)fat) * s.unit;
+    s.plain = fat > 0.0f;
+    s.fixed = !s.plain && d.bodies.fixed[s.slot];
+    s.tests = 0;
+    s.mask = 0;
+    s.spheres = s.candidates = 0;
+    return s;
+}
+
+template <bool WRITE> static __device__ inline void seek(Seeker &s)
+{
+    const CuGridShape *grid = s.d->grid;
+    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.place], grid->phase)];
+    for (int l = own; l >= 0; l--) {
+        const TalusLevel *level = &grid->level[l];
+        seek_block<WRITE>(s, level, l == own ? block_around(s, level) : block_within(s, level));
+    }
+    seek_walls<WRITE>(s);
+}
+
+static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
+{
+    int64_t p = item();
+    double total[2] = {0.0, 0.0};
+    if (p < d.grid->found.members) {
+        Seeker s = make_seeker(d, (uint32_t)p);
+        seek<false>(s);
+        d.mask[p] = s.mask;
+        d.count[p] = s.spheres;
+        d.count[d.slots + 1 + p] = s.candidates;
+        total[0] = s.spheres;
+        total[1] = s.candidates;
+    } else if (p <= d.slots) {
+        d.count[p] = d.count[d.slots + 1 + p] = 0;
+    }
+    if (reduce_grid<2, 0>(partials, total)) {
+        d.grid->found.spheres = total[0];
+        d.grid->found.candidates = total[1];
+    }
+}
+
+TalusStatus cu_pairs_count(const CuDetect *d)
+{
+    unsigned blocks = blocks_for(d->slots + 1);
+    TALUS_TRY(cu_partials_reserve(blocks, 2));
+    launch_block(count_pairs, blocks, THREADS, *d, cu_partials());
+    return cu_scan(d->count, d->count, 2 * (d->slots + 1));
+}
+
+static __global__ void __launch_bounds__(THREADS, 3) write_pairs(CuDetect d, Output out, uint32_t spheres)
+{
+    int64_t p = item();
+    if (p >= d.grid->found.members)
+        return;
+    const uint32_t *candidate = d.count + d.slots + 1;
+    uint32_t first = d.count[p], first_candidate = candidate[p];
+    if (d.count[p + 1] == first && candidate[p + 1] == first_candidate)
+        return;
+    Seeker s = make_seeker(d, (uint32_t)p);
+    s.mask = d.mask[p];
+    s.spheres = first;
+    s.candidates = first_candidate - spheres;
+    s.out = out;
+    seek<true>(s);
+}
+
+void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
+{
+    Output out = {list->pair.at, list->other.at, d->candidate};
+    launch(write_pairs, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+}
+
+/* ---- normals of spheres ---- */
+
+/* 16 bytes read per contact and two balls of 32, mostly from the second-level cache; 40 written. */
+static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, double4 *frame,
+                                     double *gap)
+{
+    int64_t i = item();
+    if (i >= spheres)
+        return;
+    CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
+    TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
+    double distance = talus_norm(between), f[4];
+    if (distance > 0.0)
+        normal = talus_scale(1.0 / distance, between);
+    talus_frame_set(f, normal.x, normal.y, normal.z);
+    frame[i] = make_double4(f[0], f[1], f[2], f[3]);
+    gap[i] = distance - (a.radius + b.radius);
+}
+
+void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
+{
+    launch(sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres, list->frame.at,
+           list->gap.at);
+}

@@ -1,0 +1,62 @@
+/* backend/run.c - see run.h. */
+#include "backend/run.h"
+
+#include "backend/momentum.h"
+#include "base/status.h"
+
+#include <math.h>
+
+bool talus_run_measures(const TalusRun *run, int done)
+{
+    return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
+}
+
+/* Takes the residual after `done` iterations into the results; true where it ends the run: it is small
+ * enough, or no number. */
+static bool note(TalusRun *run, int blocks, double residual2, double residual_max)
+{
+    double rms = sqrt(residual2 / blocks);
+    if (run->first2 < 0.0)
+        run->first2 = residual2;
+    run->residual2 = residual2;
+    run->residual_max = residual_max;
+    if (!isfinite(rms))
+        return true;
+    return (run->stop_rms > 0.0 && rms <= run->stop_rms) ||
+           (run->stop_max > 0.0 && residual_max <= run->stop_max);
+}
+
+static void begin(TalusRun *run)
+{
+    run->done = 0;
+    run->first2 = -1.0;
+}
+
+TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperator *op,
+                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
+{
+    bool go = true;
+    for (begin(run); go && run->done < run->iterations; run->done++) {
+        TalusStepSums sums;
+        state->step = 1.0 / momentum->norm;
+        state->want_residual = talus_run_measures(run, run->done);
+        backend->accelerate(op, state, &sums);
+        talus_momentum_next(momentum, &sums, run->since + run->done > 0, &state->beta);
+        if (state->want_residual)
+            go = !note(run, op->blocks, sums.residual2, sums.residual_max);
+    }
+    return backend->check();
+}
+
+TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
+                             double lambda, double *gamma, TalusRun *run)
+{
+    bool go = true;
+    for (begin(run); go && run->done < run->iterations; run->done++) {
+        double sum2, max;
+        backend->relax(op, omega, lambda, gamma, &sum2, &max);
+        if (talus_run_measures(run, run->done))
+            go = !note(run, op->blocks, sum2, max);
+    }
+    return backend->check();
+}

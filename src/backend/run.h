@@ -1,0 +1,24 @@
+/* backend/run.h - many iterations by single steps of the contract: `accelerate_run` and `relax_run` of a
+ * backend that has nothing better, and of every backend where the problem is an explicit matrix. */
+#ifndef TALUS_BACKEND_RUN_H
+#define TALUS_BACKEND_RUN_H
+
+#include "backend/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether iteration `done` of a run, counted from 0, is one whose residual is measured. */
+bool talus_run_measures(const TalusRun *run, int done);
+
+TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperator *op,
+                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
+TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
+                             double lambda, double *gamma, TalusRun *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

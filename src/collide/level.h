@@ -1,0 +1,148 @@
+/* collide/level.h - the parts of the hierarchical grid (grid.h) that host and device share: fat radii,
+ * size classes, and the cells of a level. */
+#ifndef TALUS_COLLIDE_LEVEL_H
+#define TALUS_COLLIDE_LEVEL_H
+
+#include "collide/envelope.h"
+
+#include <string.h>
+
+enum {
+    TALUS_MAX_LEVELS = 32,
+    TALUS_SIZE_CLASSES = 2048,
+    TALUS_PHASES = 32,        /* candidates for the phase, and bins for sizes within an octave */
+    TALUS_GRID_SAMPLE = 1024, /* slots looked at to choose unit, phase, drift and box */
+    TALUS_LARGE_WALLS = 64    /* more large fixed bodies than this are better off in the grid */
+};
+
+/* A fixed body so many times larger than the typical moving one is a wall. */
+#define TALUS_GRID_LARGE 8.0
+/* Keeps rounding out of the grid: fat radii are larger by one part in a million. */
+#define TALUS_GRID_SLACK (1.0 + 0x1p-20)
+
+/* Lengths are in one unit, that of the fat radii. */
+typedef struct TalusLevel {
+    double edge;       /* of a cell */
+    double per_edge;   /* 1 / edge */
+    int64_t origin[3]; /* cell coordinates of the box's first cell */
+    int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
+    uint32_t first;    /* number of its first cell; x runs fastest, then y, then z */
+    uint32_t bodies;
+} TalusLevel;
+
+/* ---- bodies ---- */
+
+TALUS_INLINE bool talus_unbounded(TalusShapeKind kind)
+{
+    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE;
+}
+
+TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
+{
+    TalusVec3 x = v->position[i], u = v->velocity[i];
+    double sum =
+        fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose turns are never read */
+        TalusQuat q = v->orientation[i];
+        sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
+    }
+    if (v->spin)
+        sum += fabs(v->spin[i].x) + fabs(v->spin[i].y) + fabs(v->spin[i].z);
+    return sum < INFINITY;
+}
+
+/* What a fat radius adds to the radius. Two margins hold any closing speed (envelope.h): with the
+ * drift d, |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
+TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
+                                      TalusVec3 drift, uint32_t i)
+{
+    double own = talus_norm(talus_sub(talus_body_velocity(v, i), drift));
+    double speed = own + 0.5 * talus_norm(drift) + o->friction * (own + talus_surface_speed(v, i));
+    return 0.5 * o->envelope * v->size[i] +
+           o->h * (speed + talus_body_spin(v, i) + o->reference_speed);
+}
+
+TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOptions *o,
+                                     TalusVec3 drift, uint32_t i)
+{
+    return (v->radius[i] + talus_body_margin(v, o, drift, i)) * TALUS_GRID_SLACK;
+}
+
+/* ---- sizes ---- */
+
+/* ceil(log2(2 fat / phase)) + 1023, read from the bits of the quotient. */
+TALUS_INLINE int talus_size_class(double fat, double per_phase)
+{
+    double ratio = 2.0 * fat * per_phase;
+    uint64_t bits;
+    memcpy(&bits, &ratio, sizeof bits);
+    int size_class = (int)((bits - 1) >> 52) + 1;
+    return size_class < 1 || size_class >= TALUS_SIZE_CLASSES ? 1 : size_class;
+}
+
+/* What the phase of candidate k costs: the number of bodies met in the search grows as the cube of
+ * edge / (2 fat). The histogram counts bodies by the fraction of their fat radius within an octave. */
+TALUS_INLINE double talus_phase_edge(int k)
+{
+    return 1.0 + (k + 1.0) / TALUS_PHASES;
+}
+
+TALUS_INLINE double talus_phase_cost(const int histogram[TALUS_PHASES], int k)
+{
+    double edge = talus_phase_edge(k), cost = 0.0;
+    for (int b = 0; b < TALUS_PHASES; b++) {
+        double ratio = (b <= k ? edge : 2.0 * edge) / talus_phase_edge(b);
+        cost += histogram[b] * ratio * ratio * ratio;
+    }
+    return cost;
+}
+
+/* ---- cells ---- */
+
+/* Cell coordinate of x in a level; not folded. */
+TALUS_INLINE int64_t talus_cell_of(const TalusLevel *level, double x)
+{
+    const double limit = 0x1p52;
+    double c = x * level->per_edge;
+    c = c < -limit ? -limit : c > limit ? limit : c;
+    int64_t k = (int64_t)c;
+    return k - (c < (double)k);
+}
+
+/* Folds a cell coordinate along an axis into 0 .. cells - 1. */
+TALUS_INLINE int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
+{
+    int64_t cells = level->cells[axis];
+    k -= level->origin[axis];
+    if (k >= 0 && k < cells)
+        return k;
+    k %= cells;
+    return k < 0 ? k + cells : k;
+}
+
+/* Halves the longest side until the box has at most `budget` cells. */
+TALUS_INLINE void talus_shrink_box(int64_t cells[3], double budget)
+{
+    while ((double)cells[0] * (double)cells[1] * (double)cells[2] > budget) {
+        int longest = cells[1] > cells[0] ? 1 : 0;
+        longest = cells[2] > cells[longest] ? 2 : longest;
+        if (cells[longest] <= 3)
+            return;
+        cells[longest] = cells[longest] < 6 ? 3 : (cells[longest] + 1) / 2;
+    }
+}
+
+/* Origin and size of the box of a level whose edges and number of bodies are known; most bodies are
+ * between low and high. At most two cells per body, or 27. */
+TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec3 high)
+{
+    const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};
+    for (int axis = 0; axis < 3; axis++) {
+        level->origin[axis] = talus_cell_of(level, from[axis]) - 1;
+        level->cells[axis] = talus_cell_of(level, to[axis]) - level->origin[axis] + 2;
+    }
+    double bodies = level->bodies;
+    talus_shrink_box(level->cells, fmax(27.0, bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* collide/refuse.c - see refuse.h. */
+#include "collide/refuse.h"
+
+#include "base/status.h"
+
+TalusStatus talus_check_detect_options(const TalusDetectOptions *o)
+{
+    bool fine = o->h >= 0.0 && o->envelope >= 0.0 && o->reference_speed >= 0.0 &&
+                o->friction >= 0.0 &&
+                o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
+    if (fine)
+        return TALUS_OK;
+    return talus_fail(
+        TALUS_ERR_ARGUMENT,
+        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
+        "and not negative",
+        o->h, o->envelope, o->reference_speed, o->friction);
+}
+
+TalusStatus talus_refuse_body(long long body)
+{
+    return talus_fail(TALUS_ERR_NUMERIC,
+                      "detect: body %lld has a position, orientation, velocity or radius that "
+                      "is not a finite number, or out of all proportion to the others",
+                      body);
+}
+
+TalusStatus talus_refuse_sphere(long long body, double radius, double size)
+{
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "detect: body %lld is a sphere of radius %g and size %g; they must be "
+                      "equal",
+                      body, radius, size);
+}
+
+TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind)
+{
+    return talus_fail(TALUS_ERR_ARGUMENT, "body %lld: a %s can only be fixed", body,
+                      talus_shape_name(kind));
+}
+
+TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b)
+{
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
+                      "shapes is not available; spheres meet every shape, boxes meet boxes and "
+                      "planes, cylinders meet planes",
+                      talus_shape_name(kind_a), a, talus_shape_name(kind_b), b);
+}
+
+TalusStatus talus_check_pair_count(double count, int most)
+{
+    if (count <= most)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "detect: %.0f pairs of bodies are near each other; at most %d "
+                      "are possible",
+                      count, most);
+}
+
+TalusStatus talus_check_contact_count(double count, int most)
+{
+    if (count <= most)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "detect: %.0f contacts are needed; a list holds at most %d", count, most);
+}

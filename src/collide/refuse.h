@@ -1,0 +1,21 @@
+/* collide/refuse.h - why a detection fails, in the same words wherever it runs. */
+#ifndef TALUS_COLLIDE_REFUSE_H
+#define TALUS_COLLIDE_REFUSE_H
+
+#include "collide/contact.h"
+
+/* OK if the options are finite and not negative. */
+TalusStatus talus_check_detect_options(const TalusDetectOptions *options);
+/* A body with numbers that are not finite. */
+TalusStatus talus_refuse_body(long long body);
+/* A sphere whose size is not its radius. */
+TalusStatus talus_refuse_sphere(long long body, double radius, double size);
+/* A moving body of a shape that can only be fixed. */
+TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind);
+/* Two bodies within reach whose shapes have no contact function. */
+TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b);
+/* Fails where there are more pairs of near bodies, or more contacts, than `most`. */
+TalusStatus talus_check_pair_count(double count, int most);
+TalusStatus talus_check_contact_count(double count, int most);
+
+#endif

@@ -1,0 +1,136 @@
+/* geometry/revolve.h - where a ball touches a thin wall turned about the z axis; for host and device.
+ *
+ * On every circle of the wall the point nearest to p has p's own azimuth, so the nearest points of
+ * the surface are those of the polyline in the half plane through p and the axis. There:
+ *   - p is over a segment if it projects between its ends: a face contact
+ *   - p belongs to a vertex if it lies beyond the segment before it and before the segment after
+ *     it, which happens on the convex side only; free ends need one of the two
+ * Both are decided at the vertex, once, from the same numbers: no gap and no overlap is left
+ * between neighbours. Where two segments continue each other the vertex plays no part at all.
+ *
+ * Who includes this says what takes the nearest points, so that no function is called through a pointer:
+ *     TALUS_RING_SINK                                     a type
+ *     TALUS_RING_TAKE(sink, feature, normal, distance)    what happens to each; `normal` points from
+ *                                                         the wall to p, on whichever side p is */
+#ifndef TALUS_GEOMETRY_REVOLVE_H
+#define TALUS_GEOMETRY_REVOLVE_H
+
+#include "geometry/closest.h"
+
+#if !defined(TALUS_RING_SINK) || !defined(TALUS_RING_TAKE)
+#error "define TALUS_RING_SINK and TALUS_RING_TAKE before including geometry/revolve.h"
+#endif
+
+/* One half plane through the axis and what is asked of it. */
+typedef struct TalusRingQuery {
+    const double *profile;
+    int points;
+    TalusProfilePoint c; /* p projected into the half plane */
+    double off_plane2;   /* squared distance of p from it */
+    TalusVec3 radial;    /* its direction */
+    uint32_t turn;       /* 0: p lies in the half plane */
+    double reach;
+    TALUS_RING_SINK *sink;
+} TalusRingQuery;
+
+TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
+{
+    TalusProfilePoint start = talus_profile_point(q->profile, k);
+    TalusProfilePoint direction =
+        talus_profile_minus(talus_profile_point(q->profile, k + 1), start);
+    double length2 = talus_profile_dot(direction, direction);
+    /* length times height over the segment */
+    double off = talus_profile_cross(direction, talus_profile_minus(q->c, start));
+    if (!(off * off < q->reach * q->reach * length2))
+        return;
+    double side = off < 0.0 ? -1.0 : 1.0, length = sqrt(length2);
+    TalusProfilePoint n = {-side * direction.z / length, side * direction.r / length};
+    if (q->turn) { /* a ring forms only where p is inside, on the side towards the axis */
+        TalusProfilePoint own = {-2.0 * q->c.r, q->c.z};
+        if (!(n.r < 0.0 &&
+              side * talus_profile_cross(direction, talus_profile_minus(own, start)) >= 0.0))
+            return;
+    }
+    TalusVec3 normal = talus_vec3(n.r * q->radial.x, n.r * q->radial.y, n.z);
+    TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + 1 + (q->turn << 30), normal, fabs(off) / length);
+}
+
+TALUS_INLINE void talus_ring_circle(const TalusRingQuery *q, int k, TalusVec3 p)
+{
+    TalusProfilePoint v = talus_profile_point(q->profile, k);
+    TalusProfilePoint d = talus_profile_minus(q->c, v);
+    double distance2 = talus_profile_dot(d, d) + q->off_plane2;
+    if (!(distance2 < q->reach * q->reach) || (q->turn && v.r == 0.0))
+        return;
+    double distance = sqrt(distance2);
+    TalusVec3 from = talus_sub(p, talus_vec3(v.r * q->radial.x, v.r * q->radial.y, v.z));
+    TalusVec3 normal = talus_normalize(from, talus_vec3(0.0, 0.0, 1.0));
+    TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + (q->turn << 30), normal, distance);
+}
+
+TALUS_INLINE bool talus_ring_straight(TalusProfilePoint a, TalusProfilePoint b)
+{
+    const double straight = 0x1p-40; /* sin^2 of the angle below which a joint counts as straight */
+    double sine = talus_profile_cross(a, b);
+    return sine * sine <= straight * talus_profile_dot(a, a) * talus_profile_dot(b, b) &&
+           talus_profile_dot(a, b) > 0.0;
+}
+
+TALUS_INLINE void talus_ring_half_plane(const TalusRingQuery *q, TalusVec3 p)
+{
+    int last = q->points - 2;
+    TalusProfilePoint first = talus_profile_point(q->profile, 0);
+    TalusProfilePoint direction = talus_profile_minus(talus_profile_point(q->profile, 1), first);
+    bool before = talus_profile_dot(talus_profile_minus(q->c, first), direction) < 0.0;
+    if (before)
+        talus_ring_circle(q, 0, p);
+    for (int k = 0; k <= last; k++) {
+        TalusProfilePoint end = talus_profile_point(q->profile, k + 1);
+        TalusProfilePoint from = talus_profile_minus(q->c, end);
+        double along = talus_profile_dot(from, direction);
+        bool beyond = along > 0.0, before_next = true;
+        if (k < last) {
+            TalusProfilePoint next =
+                talus_profile_minus(talus_profile_point(q->profile, k + 2), end);
+            before_next = talus_ring_straight(direction, next)
+                              ? !beyond
+                              : talus_profile_dot(from, next) <= 0.0;
+            direction = next;
+        }
+        if (!before && !beyond)
+            talus_ring_face(q, k);
+        if (beyond && before_next)
+            talus_ring_circle(q, k + 1, p);
+        before = before_next;
+    }
+}
+
+/* Every contact of a ball at p with the wall nearer than `reach`:
+ *   - a face that p projects onto: one; in a concave corner there is one per face
+ *   - an edge or a free rim whose circle is nearer than the faces beside it: one
+ *   - where the ball fills the wall (p near the axis of a tube, funnel or hole), the same face or
+ *     circle again at 120 and 240 degrees from p, as far as nearer than `reach`: one point of a
+ *     ring cannot hold the ball
+ * `profile` holds `points` pairs (radius, height). The feature is 2k for the circle of point k,
+ * 2k + 1 for the face from point k to k + 1, plus the turn (0, 1, 2) times 2^30. */
+TALUS_INLINE void talus_revolve_visit(const double *profile, int points, TalusVec3 p, double reach,
+                                      TALUS_RING_SINK *sink)
+{
+    double rho = sqrt(p.x * p.x + p.y * p.y);
+    TalusVec3 radial =
+        rho > 0.0 ? talus_vec3(p.x / rho, p.y / rho, 0.0) : talus_vec3(1.0, 0.0, 0.0);
+    TalusRingQuery q = {profile, points, {rho, p.z}, 0.0, radial, 0, reach, sink};
+    talus_ring_half_plane(&q, p);
+    if (rho > 2.0 * reach) /* then no point at 120 degrees can be in reach */
+        return;
+    const double sine = 0.8660254037844386; /* of 120 degrees; the cosine is -1/2 */
+    q.c.r = -0.5 * rho;
+    q.off_plane2 = 0.75 * rho * rho;
+    for (q.turn = 1; q.turn <= 2; q.turn++) {
+        double s = q.turn == 1 ? sine : -sine;
+        q.radial = talus_vec3(-0.5 * radial.x - s * radial.y, s * radial.x - 0.5 * radial.y, 0.0);
+        talus_ring_half_plane(&q, p);
+    }
+}
+
+#endif

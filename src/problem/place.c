@@ -1,0 +1,66 @@
+/* problem/place.c - where solvers find a problem: on the host, copied into a backend's memory, or lent by
+ * whoever made it there. */
+#include "problem/problem.h"
+
+#include "base/status.h"
+
+void talus_problem_drop_copy(TalusProblem *p)
+{
+    if (!p->backend->remote)
+        return;
+    p->backend->mirror_clear(&p->copy);
+    p->backend->release(p->copy_gamma);
+    p->copy_gamma = NULL;
+    p->copy_room = 0;
+}
+
+static void move_to(TalusProblem *p, const TalusBackend *backend)
+{
+    if (backend == p->backend)
+        return;
+    talus_problem_drop_copy(p);
+    p->backend = backend;
+}
+
+TalusStatus talus_problem_set_backend(TalusProblem *p, const char *name)
+{
+    const TalusBackend *backend = talus_backend_find(name);
+    if (!backend)
+        return TALUS_ERR_UNSUPPORTED;
+    move_to(p, backend);
+    return TALUS_OK;
+}
+
+void talus_problem_lend(TalusProblem *p, const TalusBackend *backend, TalusOperator *op,
+                        double *gamma)
+{
+    move_to(p, backend);
+    p->lent = true;
+    p->there_op = op;
+    p->there_gamma = gamma;
+}
+
+TalusStatus talus_problem_send(TalusProblem *p)
+{
+    size_t n = (size_t)talus_problem_size(p);
+    if (p->lent)
+        return p->backend->scratch(p->there_op);
+    if (!p->backend->remote || n == 0) {
+        p->there_op = &p->op;
+        p->there_gamma = p->gamma;
+        return TALUS_OK;
+    }
+    TALUS_TRY(p->backend->mirror(&p->op, &p->copy));
+    TALUS_TRY(p->backend->scratch(&p->copy));
+    TALUS_TRY(p->backend->reserve(&p->copy_gamma, &p->copy_room, n, "impulses"));
+    p->backend->put(p->copy_gamma, p->gamma, n);
+    p->there_op = &p->copy;
+    p->there_gamma = p->copy_gamma;
+    return p->backend->check();
+}
+
+void talus_problem_fetch(TalusProblem *p)
+{
+    if (!p->lent && p->backend->remote)
+        p->backend->get(p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
+}

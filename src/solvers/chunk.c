@@ -1,0 +1,53 @@
+/* solvers/chunk.c - see chunk.h. */
+#include "solvers/chunk.h"
+
+#include "solvers/show.h"
+#include "solvers/watch.h"
+
+#include <math.h>
+
+/* Iterations between two looks at the clock. */
+enum { CLOCK = 200 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Iterations up to the next one whose residual is due. Where the host keeps the memory it sees each: it
+ * costs nothing there. Elsewhere only a monitor is worth the way back. */
+static int length(const TalusSolve *s, int check, int since)
+{
+    const TalusSolveOptions *options = s->options;
+    int done = s->info->iterations, count = options->max_iterations - done;
+    if (!s->backend->remote || options->monitor)
+        return least(count, (since + check - 1) / check * check - since + 1);
+    if (options->observer)
+        count = least(count, s->show->next - done);
+    count = least(count, s->watch->next - done);
+    if (s->deadline > 0.0)
+        count = least(count, CLOCK);
+    return count > 0 ? count : 1;
+}
+
+TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
+{
+    double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->strictness : 0.0;
+    bool rms = s->options->norm == TALUS_NORM_RMS;
+    TalusRun run = {.iterations = length(s, check, since),
+                    .check = check,
+                    .since = since,
+                    .stop_rms = rms ? stop : 0.0,
+                    .stop_max = rms ? 0.0 : stop};
+    return run;
+}
+
+void talus_chunk_count(TalusSolve *s, const TalusRun *run)
+{
+    for (int k = 0; k < run->done; k++)
+        talus_solve_count(s, 1);
+    if (!s->started) {
+        s->started = true;
+        s->info->start_residual = sqrt(run->first2 / s->op->blocks);
+    }
+}

@@ -1,0 +1,166 @@
+/* world/mirror.c - the host's arrays of a world that lives on an engine.
+ *
+ * What the engine has computed is fetched when someone asks for it, and what the host has changed is
+ * sent before the next step: a world that nobody looks at copies nothing. On the host no flag is ever
+ * set, and every function here returns at once. */
+#include "world/internal.h"
+
+#include "backend/backend.h"
+
+#include <string.h>
+
+/* The engine never sees fewer slots than before: contacts may still name those that a failed step has
+ * given back. */
+static TalusBodyArrays body_arrays(TalusWorld *world)
+{
+    TalusBodies *b = &world->bodies;
+    int slots = b->counts.slots, sent = world->mirror.slots_sent;
+    TalusBodyArrays arrays = {
+        .slots = slots > sent ? slots : sent,
+        .position = b->position,
+        .velocity = b->velocity,
+        .spin = b->spin,
+        .orientation = b->orientation,
+        .mass = b->mass,
+        .radius = b->radius,
+        .size = b->size,
+        .shape = b->shape,
+        .material = b->material,
+        .fixed = b->fixed,
+    };
+    return arrays;
+}
+
+/* ---- from the engine ---- */
+
+TalusStatus talus_world_look(const TalusWorld *world)
+{
+    TalusWorld *w = (TalusWorld *)world; /* the mirror is no part of what the world means */
+    if (!w->mirror.bodies_behind)
+        return TALUS_OK;
+    TalusBodyArrays arrays = body_arrays(w);
+    TALUS_TRY(w->backend->engine->get_bodies(w->engine, &arrays));
+    w->mirror.bodies_behind = false;
+    return TALUS_OK;
+}
+
+static TalusStatus reserve_list(TalusMirror *m, const TalusEngineCounts *n)
+{
+    size_t count = (size_t)n->contacts, general = (size_t)n->general;
+    TALUS_TRY(TALUS_RESERVE(m->list.contact, m->contact_capacity, count, 0, "contacts"));
+    TALUS_TRY(TALUS_RESERVE(m->list.arms, m->arms_capacity, general, 0, "contact arms"));
+    return TALUS_RESERVE(m->list.impulse, m->impulse_capacity, count, 0, "impulses");
+}
+
+TalusStatus talus_world_look_contacts(const TalusWorld *world)
+{
+    TalusWorld *w = (TalusWorld *)world;
+    TalusMirror *m = &w->mirror;
+    if (!m->contacts_behind)
+        return TALUS_OK;
+    const TalusEngineOps *ops = w->backend->engine;
+    TalusEngineCounts n;
+    ops->counts(w->engine, &n);
+    TALUS_TRY(reserve_list(m, &n));
+    m->list.sphere_sphere = n.sphere_sphere;
+    m->list.sphere_fixed = n.sphere_fixed;
+    m->list.general = n.general;
+    m->list.count = n.contacts;
+    TALUS_TRY(ops->get_contacts(w->engine, &m->list));
+    TALUS_TRY(talus_detector_restore(w->detector, &m->list));
+    for (size_t i = 0; m->any_forgotten && i < m->forgotten_capacity; i++)
+        if (m->forgotten[i]) /* since the engine made them */
+            talus_detector_forget(w->detector, (uint32_t)i);
+    m->contacts_behind = false;
+    return TALUS_OK;
+}
+
+void talus_world_see(const TalusWorld *world, bool contacts)
+{
+    TalusStatus status = talus_world_look(world);
+    if (status == TALUS_OK && contacts)
+        status = talus_world_look_contacts(world);
+    if (status != TALUS_OK)
+        talus_log(TALUS_LOG_WARNING, "world.look",
+                  "the state could not be fetched from backend %s and is shown as it was: %s",
+                  world->def.backend, talus_error());
+}
+
+/* ---- to the engine ---- */
+
+TalusStatus talus_world_touch(TalusWorld *world)
+{
+    TALUS_TRY(talus_world_look(world));
+    world->mirror.bodies_ahead = world->engine != NULL;
+    return TALUS_OK;
+}
+
+/* Slots that were never sent have no contacts there. */
+void talus_world_forget(TalusWorld *world, int slot)
+{
+    TalusMirror *m = &world->mirror;
+    talus_detector_forget(world->detector, (uint32_t)slot);
+    if ((size_t)slot >= m->forgotten_capacity)
+        return;
+    m->forgotten[slot] = 1;
+    m->any_forgotten = true;
+}
+
+static TalusStatus send_tables(TalusWorld *world)
+{
+    const TalusMaterials *m = &world->materials;
+    TalusTables tables = {
+        .shape = world->shape,
+        .gyration = world->gyration,
+        .shapes = world->shapes,
+        .law = m->law,
+        .materials = m->count,
+        .compliance = m->any_compliance,
+    };
+    TALUS_TRY(world->backend->engine->tables(world->engine, &tables));
+    world->mirror.tables_ahead = false;
+    return TALUS_OK;
+}
+
+static TalusStatus send_bodies(TalusWorld *world)
+{
+    TalusMirror *m = &world->mirror;
+    TalusBodyArrays arrays = body_arrays(world);
+    size_t slots = (size_t)arrays.slots, before = m->forgotten_capacity;
+    TALUS_TRY(
+        TALUS_RESERVE(m->forgotten, m->forgotten_capacity, slots, before, "forgotten bodies"));
+    if (m->forgotten_capacity > before)
+        memset(m->forgotten + before, 0, m->forgotten_capacity - before);
+    for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
+        arrays.shape[i] = -1;
+    TALUS_TRY(world->backend->engine->put_bodies(world->engine, &arrays,
+                                                 m->any_forgotten ? m->forgotten : NULL));
+    if (m->any_forgotten)
+        memset(m->forgotten, 0, m->forgotten_capacity);
+    m->any_forgotten = m->bodies_ahead = false;
+    m->slots_sent = arrays.slots;
+    return TALUS_OK;
+}
+
+TalusStatus talus_mirror_send(TalusWorld *world)
+{
+    TalusMirror *m = &world->mirror;
+    if (m->tables_ahead)
+        TALUS_TRY(send_tables(world));
+    if (m->bodies_ahead)
+        TALUS_TRY(send_bodies(world));
+    if (m->contacts_ahead)
+        TALUS_TRY(world->backend->engine->put_contacts(world->engine,
+                                                       talus_detector_contacts(world->detector)));
+    m->contacts_ahead = false;
+    return TALUS_OK;
+}
+
+void talus_mirror_clear(TalusMirror *mirror)
+{
+    talus_release(mirror->forgotten);
+    talus_release(mirror->list.contact);
+    talus_release(mirror->list.arms);
+    talus_release(mirror->list.impulse);
+    *mirror = (TalusMirror){0};
+}

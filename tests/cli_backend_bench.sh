@@ -1,0 +1,80 @@
+#!/bin/sh
+# talus bench gpu and its rows: the quick versions on the cpu; where the build has the cuda backend and
+# there is a device, or kernels run on the host, those rows also there.
+set -u
+failures=0
+rm -rf cli_backend_bench.work
+mkdir cli_backend_bench.work
+cd cli_backend_bench.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
+# refused TEXT ARGS...
+refused() {
+    text=$1
+    shift
+    "$TALUS" bench "$@" >said 2>err
+    [ $? -eq 2 ] || fail "bench $* is not wrong usage"
+    contains err "$text"
+}
+
+refused "no row 'millon'" gpu millon
+refused "did you mean 'pospisil'?" pospisi
+refused "--fresh: gpu always runs anew" gpu --fresh
+refused "--backend, --repeat and --steps are for experiments that run worlds" heyn-1 --steps 3
+refused "heyn-1 has no rows" heyn-1 heyn-2
+"$TALUS" list experiments >list || fail "list experiments"
+for name in gpu hourglass million ten-million hundred-million pospisil beverloo agreement; do
+    contains list "  $name "
+done
+
+# All rows take half a minute under a sanitizer, and are the same code that other tests run there.
+all_rows() {
+    "$TALUS" bench gpu --backend cpu --quick --threads 1 --out all >table 2>err || fail "gpu: $(cat err)"
+    for title in "Hourglass: mu 0.2" "A million spheres settling" "Ten million spheres" \
+        "A hundred million spheres" "pospisil: 32,810 grains" "Beverloo: grains per second" \
+        "One problem, solved by each backend" "Settled beds" "Targets"; do
+        contains table "$title"
+    done
+    for file in report.html results.json pospisil.csv table-1.csv table-9.csv; do
+        [ -s all/$file ] || fail "all/$file is missing"
+    done
+    # what is small is not judged, and what was asked for was reached
+    grep -q ' held$\| missed$' table && fail "a quick version was judged"
+    awk -F, '/^"?ten million/ { n++; if (!($(NF - 1) <= 1e-3)) exit 1 } END { if (n != 3) exit 1 }' \
+        all/table-9.csv || fail "ten million: $(cat all/table-9.csv)"
+    # a row per step, bodies with the ball after it came, and products at least as many as iterations
+    awk -F, 'NR > 1 { n++; bodies = $3; if ($6 < $5) exit 1 } END { if (n != 75 || bodies != 306) exit 1 }' \
+        all/pospisil.csv || fail "pospisil.csv: $(tail -n 2 all/pospisil.csv)"
+}
+[ -n "${TALUS_SANITIZE:-}" ] || all_rows
+
+# rows by name, alone and of gpu; tables of a call before are gone
+"$TALUS" bench gpu hundred-million --backend cpu --quick --threads 1 --out all >one 2>err ||
+    fail "one row: $(cat err)"
+[ "$(ls all/table-*.csv | wc -l)" -eq 1 ] || fail "tables: $(ls all)"
+"$TALUS" bench hourglass --quick --steps 3 --threads 1 --json >out.json 2>err || fail "hourglass: $(cat err)"
+contains out.json '"experiment": "hourglass"'
+contains err "jacobi"
+grep -q "Targets" err && fail "a trial was judged"
+[ -s out/hourglass-quick/results.json ] || fail "out/hourglass-quick: $(ls out)"
+
+# the device, or a sentence
+if "$TALUS" list backends | grep -A 1 '^  cuda ' | grep -q 'not '; then
+    "$TALUS" bench gpu --quick >said 2>err
+    [ $? -eq 1 ] || fail "gpu without a GPU: $(cat said)"
+    contains err "\`talus bench gpu --backend cpu --quick\` runs everywhere"
+elif "$TALUS" list backends | grep -q '^  cuda '; then
+    "$TALUS" bench gpu hourglass million hundred-million agreement --quick --threads 1 --out dev >table 2>err ||
+        fail "gpu: $(cat err)"
+    contains table "Backend cuda-mixed: "
+    contains table "agreement, apgd on cuda: velocities"
+fi
+
+[ $failures -eq 0 ] && echo "cli_backend_bench: passed"
+[ $failures -eq 0 ]

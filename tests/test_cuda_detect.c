@@ -1,0 +1,483 @@
+/* Collision detection on the device: the same contacts, to the bit, as on the host, the same impulses carried
+ * over, the same refusals; and each body's contacts in order. */
+#include "collide_scene.h"
+
+#include "backend/backend.h"
+#include "base/status.h"
+
+#include <stdlib.h>
+
+static const TalusBackend *cuda; /* NULL: not here */
+
+#define NEEDS_CUDA()             \
+    do {                         \
+        if (!cuda)               \
+            SKIP(talus_error()); \
+    } while (0)
+
+/* ---- host and device ---- */
+
+typedef struct Both {
+    TalusDetector *detector;
+    TalusEngine *engine;
+    TalusContactList *host, device;
+} Both;
+
+static bool open_both(Both *b, const Scene *s)
+{
+    static const TalusGyration gyration[SHAPES]; /* detection reads none of them */
+    static const TalusLaw law = {0.4, 0.0, 0.0};
+    TalusTables tables = {s->shape, gyration, SHAPES, &law, 1, false};
+    memset(b, 0, sizeof *b);
+    return CHECK_OK(talus_detector_create(&b->detector)) &&
+           CHECK_OK(cuda->engine->create(&b->engine)) &&
+           CHECK_OK(cuda->engine->tables(b->engine, &tables));
+}
+
+static void free_list(TalusContactList *list)
+{
+    free(list->contact);
+    free(list->arms);
+    free(list->impulse);
+    memset(list, 0, sizeof *list);
+}
+
+static void close_both(Both *b)
+{
+    talus_detector_destroy(b->detector);
+    cuda->engine->destroy(b->engine);
+    free_list(&b->device);
+}
+
+/* The device's list, with one element to spare so that empty ones have memory too. */
+static bool fetch(Both *b)
+{
+    TalusEngineCounts n;
+    free_list(&b->device);
+    cuda->engine->counts(b->engine, &n);
+    b->device.contact = calloc((size_t)n.contacts + 1, sizeof *b->device.contact);
+    b->device.arms = calloc((size_t)n.general + 1, sizeof *b->device.arms);
+    b->device.impulse = calloc((size_t)n.contacts + 1, sizeof *b->device.impulse);
+    return CHECK_OK(cuda->engine->get_contacts(b->engine, &b->device));
+}
+
+static TalusStatus detect_on_device(Both *b, Scene *s)
+{
+    static double mass[MAX_BODIES];
+    static int32_t material[MAX_BODIES];
+    const TalusVec3 none = {0.0, 0.0, 0.0};
+    TalusEngineCounts counts;
+    TalusBodyArrays arrays = {s->view.count,  s->position, s->velocity, s->spin,
+                              s->orientation, mass,        s->radius,   s->size,
+                              s->shape_of,    material,    s->fixed};
+    for (int i = 0; i < s->view.count; i++)
+        mass[i] = 1.0;
+    TALUS_TRY(cuda->engine->put_bodies(b->engine, &arrays, NULL));
+    return cuda->engine->detect(b->engine, &s->options, none, false, &counts);
+}
+
+static bool equal_bits(const void *x, const void *y, int count, size_t element)
+{
+    return count == 0 || !memcmp(x, y, (size_t)count * element);
+}
+
+static void compare(const Both *b)
+{
+    const TalusContactList *p = b->host, *q = &b->device;
+    CHECK_INT(q->sphere_sphere, p->sphere_sphere);
+    CHECK_INT(q->sphere_fixed, p->sphere_fixed);
+    CHECK_INT(q->general, p->general);
+    if (q->count != p->count || q->general != p->general)
+        return;
+    CHECK(equal_bits(p->contact, q->contact, p->count, sizeof *p->contact));
+    CHECK(equal_bits(p->arms, q->arms, p->general, sizeof *p->arms));
+    CHECK(equal_bits(p->impulse, q->impulse, p->count, sizeof *p->impulse));
+}
+
+/* Detects on both; true if both could. */
+static bool detect(Both *b, Scene *s)
+{
+    bool fine = CHECK_OK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host)) &&
+                CHECK_OK(detect_on_device(b, s)) && fetch(b);
+    if (fine)
+        compare(b);
+    return fine;
+}
+
+/* Marks all impulses, on both sides, so that their way can be followed. */
+static void mark_both(Both *b)
+{
+    mark_all(b->host);
+    CHECK_OK(cuda->engine->put_contacts(b->engine, b->host));
+}
+
+static int impulses(const TalusContactList *list)
+{
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        count += list->impulse[i].x != 0.0;
+    return count;
+}
+
+/* From nothing; with a list of the host's; with one of the device's own. */
+static void detect_thrice(Both *b, Scene *s)
+{
+    if (!detect(b, s))
+        return;
+    mark_both(b);
+    shake(s);
+    if (!detect(b, s))
+        return;
+    CHECK(impulses(&b->device) > b->device.count / 4);
+    shake(s);
+    if (detect(b, s))
+        CHECK(impulses(&b->device) > b->device.count / 4);
+}
+
+/* ---- spheres ---- */
+
+static void check_spheres(int count, double ratio, uint64_t seed)
+{
+    static Scene s;
+    Both b;
+    scene_open(&s);
+    add_spheres(&s, count, ratio, seed);
+    if (open_both(&b, &s)) {
+        detect_thrice(&b, &s);
+        CHECK(b.device.sphere_sphere > 0);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+TEST(equal_sizes)
+{
+    NEEDS_CUDA();
+    check_spheres(2000, 1.0, 1);
+    check_spheres(40, 3.0, 5);
+}
+
+TEST(many_sizes)
+{
+    NEEDS_CUDA();
+    check_spheres(2000, 15.0, 2);
+    check_spheres(2000, 100.0, 3);
+    check_spheres(2000, 1000.0, 4);
+}
+
+/* Common velocity, spins, and speeds that reach over several bodies. */
+TEST(fast_bodies)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusRng rng = talus_rng(8);
+    scene_open(&s);
+    add_spheres(&s, 1500, 2.0, 9);
+    for (int i = 0; i < s.view.count; i++) {
+        s.velocity[i] =
+            talus_add(random_vector(&rng, i % 50 ? 40.0 : 4000.0), talus_vec3(0, 0, -90));
+        s.spin[i] = random_vector(&rng, 60.0);
+    }
+    if (open_both(&b, &s))
+        detect_thrice(&b, &s);
+    close_both(&b);
+    scene_close(&s);
+}
+
+/* One ball that touches thousands: its contacts are many, and found from the small ones. */
+TEST(a_body_with_many_contacts)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusRng rng = talus_rng(10);
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    for (int k = 0; k < 1000; k++)
+        add(&s, SPHERE, 0.02, talus_normalize(random_vector(&rng, 1.0), talus_vec3(0, 0, 1)), none);
+    add(&s, SPHERE, 0.98, none, none);
+    for (int k = 0; k < 1000; k++)
+        add(&s, SPHERE, 0.02, talus_normalize(random_vector(&rng, 1.0), talus_vec3(0, 0, 1)), none);
+    if (open_both(&b, &s)) {
+        detect(&b, &s);
+        CHECK(b.device.sphere_sphere > 2000);
+        detect_thrice(&b, &s);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+TEST(coincident_centres)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    scene_open(&s);
+    for (int k = 0; k < 60; k++)
+        add(&s, SPHERE, 0.5, talus_vec3(k % 4, 0.0, 0.0), talus_vec3(0.0, k, 0.0));
+    if (open_both(&b, &s)) {
+        detect(&b, &s);
+        mark_both(&b);
+        detect(&b, &s);
+        CHECK_INT(impulses(&b.device), b.device.count);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+/* ---- other shapes ---- */
+
+TEST(boxes_and_planes)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    scene_open(&s);
+    add_mixture(&s, 1200);
+    if (open_both(&b, &s)) {
+        detect_thrice(&b, &s);
+        CHECK(b.device.sphere_fixed > 100 && b.device.general > 100);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+static void turn(Scene *s, int i, TalusRng *rng)
+{
+    TalusQuat q = {1.0, talus_rng_uniform(rng), talus_rng_uniform(rng), -0.3};
+    s->orientation[i] = talus_quat_normalize(q);
+}
+
+/* Few large fixed bodies are walls, many go into the grid; small fixed ones are always in it. */
+static void check_walls(int slabs, int planes)
+{
+    static Scene s;
+    Both b;
+    TalusRng rng = talus_rng(33);
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    for (int k = 0; k < 800; k++)
+        add(&s, SPHERE, 0.1 + 0.1 * talus_rng_uniform(&rng), random_vector(&rng, 9.0),
+            random_vector(&rng, 30.0));
+    for (int k = 0; k < slabs; k++)
+        turn(&s, add(&s, SLAB, 0.0, random_vector(&rng, 9.0), none), &rng);
+    for (int k = 0; k < 30; k++) {
+        int i = add(&s, CYLINDER, 0.0, random_vector(&rng, 9.0), none);
+        s.fixed[i] = 1;
+        turn(&s, i, &rng);
+    }
+    for (int k = 0; k < planes; k++)
+        turn(&s, add(&s, PLANE, 0.0, talus_vec3(0, 0, -4.0 - 0.01 * k), none), &rng);
+    turn(&s, add(&s, VESSEL, 0.0, talus_vec3(0.3, 0.2, 0.1), none), &rng);
+    if (open_both(&b, &s)) {
+        detect_thrice(&b, &s);
+        CHECK(b.device.sphere_fixed > 200);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+TEST(walls)
+{
+    NEEDS_CUDA();
+    check_walls(6, 1);
+    check_walls(100, 80); /* more planes than there is room for at first */
+}
+
+TEST(cylinders_on_a_plane)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusRng rng = talus_rng(3);
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    add(&s, PLANE, 0.0, none, none);
+    for (int k = 0; k < 40; k++) {
+        int i = add(&s, CYLINDER, 0.0, talus_vec3(3.0 * k, 0.0, 0.5), random_vector(&rng, 3.0));
+        if (k % 2)
+            turn(&s, i, &rng);
+        add(&s, SPHERE, 0.3, talus_vec3(3.0 * k, 0.2, 1.3), random_vector(&rng, 3.0));
+    }
+    if (open_both(&b, &s))
+        detect_thrice(&b, &s);
+    close_both(&b);
+    scene_close(&s);
+}
+
+/* ---- bodies come and go ---- */
+
+TEST(more_bodies_each_time)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    if (open_both(&b, &s)) {
+        detect(&b, &s); /* no body at all */
+        add(&s, PLANE, 0.0, none, none);
+        detect(&b, &s); /* none that moves */
+        for (int k = 0; k < 5; k++) {
+            for (int i = 0; i < 100 << k; i++)
+                add(&s, SPHERE, 0.5, talus_vec3(0.99 * (i % 20), 0.98 * (i / 20), 0.5 + 0.97 * k),
+                    none);
+            s.shape_of[7 * k + 3] = -1;
+            detect(&b, &s);
+            mark_both(&b);
+        }
+        CHECK(b.device.sphere_sphere > 1000 && b.device.sphere_fixed > 50);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+/* ---- each body's contacts ---- */
+
+static int contact_of(const TalusOperator *op, int touch)
+{
+    int record = touch / 2, compact = op->sphere_sphere + op->sphere_fixed;
+    return record < compact ? record : compact + (record - compact) / 2;
+}
+
+static void *fetch_array(const void *from, size_t bytes)
+{
+    double *to = calloc(bytes / sizeof *to + 1, sizeof *to);
+    size_t whole = bytes / sizeof *to;
+    cuda->get(to, from, whole);
+    return to;
+}
+
+/* Ascending, of the right body, and as many as the pairs say. */
+static void check_touches(const TalusOperator *op)
+{
+    size_t even_bodies = ((size_t)op->bodies + 2) & ~(size_t)1; /* whole doubles */
+    int32_t(*pair)[2] = fetch_array(op->pair, (size_t)op->blocks * sizeof *pair);
+    int32_t *start = fetch_array(op->touch_start, even_bodies * sizeof *start);
+    int32_t *touch = fetch_array(op->touch, 2 * (size_t)op->blocks * sizeof *touch);
+    int wrong = 0, ends = 0;
+    for (int i = 0; i < op->blocks; i++)
+        ends += 1 + (pair[i][1] >= 0);
+    CHECK_INT(start[op->bodies], ends);
+    for (int p = 0; p < op->bodies; p++)
+        for (int k = start[p]; k < start[p + 1]; k++)
+            wrong += pair[contact_of(op, touch[k])][touch[k] & 1] != p ||
+                     (k > start[p] && touch[k - 1] >= touch[k]);
+    CHECK_INT(wrong, 0);
+    free(pair);
+    free(start);
+    free(touch);
+}
+
+TEST(each_body_knows_its_contacts)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusOperator *op;
+    TalusBuildOptions options = {.h = 1e-3, .warm = 1.0, .recovery = 1.0, .scale = 1.0};
+    TalusBuildReport report;
+    double *gamma;
+    scene_open(&s);
+    add_mixture(&s, 1000);
+    add(&s, SPHERE, 3.0, talus_vec3(0, 0, 0), talus_vec3(0, 0, 0)); /* with many contacts */
+    if (open_both(&b, &s)) {
+        detect(&b, &s);
+        if (CHECK_OK(cuda->engine->build(b.engine, &options, &op, &gamma, &report))) {
+            CHECK_INT(op->blocks, b.host->count);
+            check_touches(op);
+        }
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+/* ---- refusals ---- */
+
+/* Fails on both with the same words; the device's list stays as it is. */
+static void check_refused(Both *b, Scene *s, TalusStatus expected)
+{
+    char text[512];
+    int count = b->device.count;
+    CHECK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host) == expected);
+    strncpy(text, talus_error(), sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    CHECK(detect_on_device(b, s) == expected);
+    CHECK_STR(talus_error(), text);
+    if (fetch(b)) {
+        CHECK_INT(b->device.count, count);
+        b->host = talus_detector_contacts(b->detector);
+        compare(b);
+    }
+}
+
+TEST(unsupported_pairs_are_named)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    TalusVec3 none = {0, 0, 0};
+    scene_open(&s);
+    for (int k = 0; k < 3; k++) { /* in the way of the lowest pair */
+        add(&s, BOX, 0.0, talus_vec3(9.0 - 3.0 * k, 0, 0), none);
+        add(&s, CYLINDER, 0.0, talus_vec3(9.0 - 3.0 * k, 0, 1.2), none);
+    }
+    add(&s, SPHERE, 0.5, talus_vec3(9.0, 0, -0.98), none);
+    if (open_both(&b, &s)) {
+        detect(&b, &s); /* near, but apart */
+        CHECK(b.device.count > 0);
+        mark_both(&b);
+        for (int k = 1; k < 3; k++)
+            s.position[2 * k + 1].z = 1.01;
+        check_refused(&b, &s, TALUS_ERR_UNSUPPORTED);
+        s.position[3].z = s.position[5].z = 1.2;
+        detect(&b, &s);
+        CHECK_INT(impulses(&b.device), b.device.count);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+TEST(bad_bodies_are_named)
+{
+    NEEDS_CUDA();
+    static Scene s;
+    Both b;
+    scene_open(&s);
+    add_spheres(&s, 300, 2.0, 3);
+    if (open_both(&b, &s)) {
+        detect(&b, &s);
+        s.radius[70] = NAN;
+        s.radius[17] = INFINITY;
+        check_refused(&b, &s, TALUS_ERR_NUMERIC);
+        s.radius[17] = s.size[17];
+        s.radius[70] = 2.0 * s.size[70];
+        check_refused(&b, &s, TALUS_ERR_ARGUMENT);
+        s.radius[70] = s.size[70];
+        s.options.h = -1.0;
+        check_refused(&b, &s, TALUS_ERR_ARGUMENT);
+        s.options.h = 1e-3;
+        detect(&b, &s);
+    }
+    close_both(&b);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    cuda = talus_backend_find("cuda");
+    RUN(equal_sizes);
+    RUN(many_sizes);
+    RUN(fast_bodies);
+    RUN(a_body_with_many_contacts);
+    RUN(coincident_centres);
+    RUN(boxes_and_planes);
+    RUN(walls);
+    RUN(cylinders_on_a_plane);
+    RUN(more_bodies_each_time);
+    RUN(each_body_knows_its_contacts);
+    RUN(unsupported_pairs_are_named);
+    RUN(bad_bodies_are_named);
+    return talus_test_result();
+}

@@ -1,0 +1,402 @@
+/* Many iterations without the host (accelerate_run and relax_run of the cuda backends): the CPU's
+ * iterates in double precision, its solutions in single precision with refinement, the same bits every
+ * time. */
+
+#include "support/problems.h"
+#include "support/test.h"
+
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const TalusBackend *const cpu = &talus_backend_cpu;
+static const TalusBackend *cuda, *mixed; /* NULL: not here */
+
+#define NEEDS_CUDA()             \
+    do {                         \
+        if (!cuda || !mixed)     \
+            SKIP(talus_error()); \
+    } while (0)
+
+/* ---- problems ---- */
+
+enum { CASES = 8, BOWL = 100 }; /* a body with so many contacts has a block of threads */
+
+static TestProblem make_test(int which)
+{
+    TestProblem a, b, both;
+    switch (which) {
+    case 0: return make_heap(&(HeapOptions){1, 4, 3, 3, 0.4, 0.0, 0.0});
+    case 1: return make_heap(&(HeapOptions){2, 4, 4, 3, 0.0, 0.0, 0.0});
+    case 2: return make_heap(&(HeapOptions){3, 3, 3, 3, 0.3, 0.01, 0.5});
+    case 3: return make_heap(&(HeapOptions){4, 3, 3, 2, 0.0, 0.02, 1.0});
+    case 4: return make_heap(&(HeapOptions){5, 5, 4, 4, 0.6, 0.02, 0.0});
+    case 5: return make_bowl(BOWL, 0.2, 0.0);
+    case 6: return make_explicit(8, 30, 3);
+    default: /* two coefficients of friction */
+        a = make_heap(&(HeapOptions){7, 3, 3, 2, 0.2, 0.0, 0.0});
+        b = make_heap(&(HeapOptions){8, 3, 2, 2, 0.7, 0.0, 0.0});
+        both = make_union(&a.def, &b.def);
+        free_test_problem(&a);
+        free_test_problem(&b);
+        return both;
+    }
+}
+
+typedef struct Case {
+    TestProblem test;
+    TalusProblem *problem;
+    const TalusOperator *host;
+    TalusOperator device; /* of `cuda`, whose memory `mixed` shares */
+    int n;
+    double start; /* sum of squares of the residual at zero */
+} Case;
+
+static Case open_test(TestProblem test)
+{
+    Case c = {.test = test};
+    double max;
+    CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
+    c.host = talus_problem_operator(c.problem);
+    c.n = talus_problem_size(c.problem);
+    CHECK_OK(cuda->mirror(c.host, &c.device));
+    CHECK_OK(cuda->scratch(&c.device));
+    double *zero = calloc((size_t)c.n, sizeof *zero);
+    cpu->residual(c.host, zero, &c.start, &max);
+    free(zero);
+    return c;
+}
+
+static Case open_case(int which)
+{
+    return open_test(make_test(which));
+}
+
+static void close_case(Case *c)
+{
+    CHECK_OK(cuda->check());
+    cuda->mirror_clear(&c->device);
+    talus_problem_destroy(c->problem);
+    free_test_problem(&c->test);
+}
+
+#define FOR_CASES(c)                \
+    for (int i = 0; i < CASES; i++) \
+        for (Case c = open_case(i); c.problem; close_case(&c), c.problem = NULL)
+
+static const TalusOperator *operator_of(const Case *c, const TalusBackend *backend)
+{
+    return backend == cpu ? c->host : &c->device;
+}
+
+/* ---- runs from zero ---- */
+
+typedef struct Accelerated {
+    const TalusBackend *backend;
+    double *vector[4]; /* x, x_prev, g_prev, metric */
+    TalusAccelerated state;
+    TalusMomentum momentum;
+} Accelerated;
+
+static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric kind)
+{
+    Accelerated a = {.backend = backend};
+    for (int k = 0; k < 4; k++) {
+        size_t n = k == 3 ? 4 * (size_t)c->host->blocks : (size_t)c->n, room = 0;
+        CHECK_OK(backend->reserve(&a.vector[k], &room, n, "test"));
+        backend->zero(a.vector[k], n);
+    }
+    backend->metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
+    a.state = (TalusAccelerated){.x = a.vector[0],
+                                 .x_prev = a.vector[1],
+                                 .g_prev = a.vector[2],
+                                 .metric = (const TalusMetricBlock *)a.vector[3],
+                                 .kind = kind};
+    a.momentum = (TalusMomentum){.norm = 3.0, .margin = 1.02, .theta = 1.0, .restart = true};
+    return a;
+}
+
+/* The iterate measured last, as impulses. */
+static void end(const Case *c, Accelerated *a, double *gamma)
+{
+    a->backend->scale(operator_of(c, a->backend), a->state.metric, false, a->state.x_prev);
+    a->backend->get(gamma, a->state.x_prev, (size_t)c->n);
+    for (int k = 0; k < 4; k++)
+        a->backend->release(a->vector[k]);
+}
+
+static TalusRun accelerate(const Case *c, const TalusBackend *backend, TalusMetric kind,
+                           TalusRun run, double *gamma)
+{
+    Accelerated a = begin(c, backend, kind);
+    CHECK_OK(backend->accelerate_run(operator_of(c, backend), &a.state, &a.momentum, &run));
+    end(c, &a, gamma);
+    return run;
+}
+
+static TalusRun relax(const Case *c, const TalusBackend *backend, TalusRun run, double *gamma)
+{
+    double *x = NULL;
+    size_t room = 0;
+    CHECK_OK(backend->reserve(&x, &room, (size_t)c->n, "test"));
+    backend->zero(x, (size_t)c->n);
+    CHECK_OK(backend->relax_run(operator_of(c, backend), 0.3, 0.9, x, &run));
+    backend->get(gamma, x, (size_t)c->n);
+    backend->release(x);
+    return run;
+}
+
+static double *vector(const Case *c)
+{
+    return calloc((size_t)c->n, sizeof(double));
+}
+
+static bool near(const double *a, const double *b, int n, double tolerance)
+{
+    double worst = 0.0, size = 0.0;
+    for (int k = 0; k < n; k++) {
+        worst = fmax(worst, fabs(a[k] - b[k]));
+        size = fmax(size, fabs(b[k]));
+    }
+    return CHECK_NEAR(worst, 0.0, tolerance * size);
+}
+
+static bool same_run(const TalusRun *a, const TalusRun *b, double tolerance)
+{
+    bool ok = CHECK_INT(a->done, b->done);
+    ok &= CHECK_NEAR(a->residual2, b->residual2, tolerance * b->residual2);
+    ok &= CHECK_NEAR(a->residual_max, b->residual_max, tolerance * b->residual_max);
+    return CHECK_NEAR(a->first2, b->first2, tolerance * b->first2) && ok;
+}
+
+static double residual2(const Case *c, const double *gamma)
+{
+    double sum2, max;
+    cpu->residual(c->host, gamma, &sum2, &max);
+    return sum2;
+}
+
+/* ---- double precision ---- */
+
+TEST(iterates_are_those_of_the_cpu)
+{
+    NEEDS_CUDA();
+    FOR_CASES(c)
+    {
+        double *x[2] = {vector(&c), vector(&c)};
+        for (int steps = 1; steps <= 20; steps += steps < 4 ? 1 : 8) {
+            TalusRun run = {.iterations = steps, .check = 1};
+            for (int metric = 0; metric < 2; metric++) {
+                TalusRun a = accelerate(&c, cpu, (TalusMetric)metric, run, x[0]);
+                TalusRun b = accelerate(&c, cuda, (TalusMetric)metric, run, x[1]);
+                bool ok = same_run(&b, &a, 1e-9);
+                if (!near(x[1], x[0], c.n, 1e-10) || !ok)
+                    printf("case %d, metric %d, %d steps\n", i, metric, steps);
+            }
+            TalusRun a = relax(&c, cpu, run, x[0]), b = relax(&c, cuda, run, x[1]);
+            bool ok = same_run(&b, &a, 1e-9);
+            if (!near(x[1], x[0], c.n, 1e-10) || !ok)
+                printf("case %d, jacobi, %d steps\n", i, steps);
+        }
+        free(x[0]);
+        free(x[1]);
+    }
+}
+
+/* Body velocities of impulses, from the host's operator. */
+static double *velocities(const Case *c, const double *gamma)
+{
+    double(*v)[8] = calloc((size_t)c->host->bodies + 1, sizeof *v);
+    cpu->bodies(c->host, gamma, true, v);
+    return &v[0][0];
+}
+
+TEST(solutions_are_those_of_the_cpu)
+{
+    NEEDS_CUDA();
+    for (int i = 0; i < CASES; i++) {
+        Case c = open_case(i);
+        if (c.host->pair) {
+            TalusRun run = {.iterations = 3000, .check = 5};
+            run.stop_rms = 1e-11 * sqrt(c.start / c.host->blocks);
+            double *x[2] = {vector(&c), vector(&c)};
+            TalusRun a = accelerate(&c, cpu, TALUS_METRIC_ANISOTROPIC, run, x[0]);
+            TalusRun b = accelerate(&c, cuda, TALUS_METRIC_ANISOTROPIC, run, x[1]);
+            double *v[2] = {velocities(&c, x[0]), velocities(&c, x[1])};
+            bool ok = CHECK(a.done < run.iterations) && CHECK(b.done < run.iterations);
+            if (!near(v[1], v[0], 8 * c.host->bodies, 1e-9) || !ok)
+                printf("case %d: %d and %d iterations\n", i, a.done, b.done);
+            free(v[0]);
+            free(v[1]);
+            free(x[0]);
+            free(x[1]);
+        }
+        close_case(&c);
+    }
+}
+
+/* A run in pieces is the run: momentum, step and the rhythm of measuring carry over. */
+TEST(pieces_make_a_run)
+{
+    NEEDS_CUDA();
+    static const int pieces[] = {1, 2, 57, 50};
+    Case c = open_case(4);
+    double *x[2] = {vector(&c), vector(&c)};
+    TalusRun whole = {.iterations = 110, .check = 5};
+    whole = accelerate(&c, cuda, TALUS_METRIC_ANISOTROPIC, whole, x[0]);
+    Accelerated a = begin(&c, cuda, TALUS_METRIC_ANISOTROPIC);
+    TalusRun piece = {.check = 5};
+    for (int k = 0; k < 4; k++) {
+        piece.iterations = pieces[k];
+        CHECK_OK(cuda->accelerate_run(&c.device, &a.state, &a.momentum, &piece));
+        CHECK_INT(piece.done, pieces[k]);
+        piece.since += piece.done;
+    }
+    end(&c, &a, x[1]);
+    near(x[1], x[0], c.n, 1e-9);
+    CHECK_NEAR(piece.residual2, whole.residual2, 1e-6 * whole.residual2);
+    free(x[0]);
+    free(x[1]);
+    close_case(&c);
+}
+
+/* ---- single precision with refinement ---- */
+
+/* Residuals far below what impulses in single precision can have, as measured by the CPU. */
+TEST(refinement_passes_the_floor_of_single_precision)
+{
+    NEEDS_CUDA();
+    for (int i = 0; i < CASES; i++) {
+        Case c = open_case(i);
+        double *x = vector(&c), *rounded = vector(&c);
+        TalusRun run = {.iterations = 6000, .check = 5};
+        run.stop_rms = 5e-10 * sqrt(c.start / c.host->blocks);
+        TalusRun done = accelerate(&c, mixed, TALUS_METRIC_ANISOTROPIC, run, x);
+        for (int k = 0; k < c.n; k++)
+            rounded[k] = (double)(float)x[k];
+        bool ok = CHECK(done.done < run.iterations);
+        ok &= CHECK(sqrt(residual2(&c, x) / c.start) <= 1e-9);
+        ok &= CHECK(sqrt(residual2(&c, rounded) / c.start) > 1e-9 || !c.host->pair);
+        if (!ok)
+            printf("case %d: %d iterations, %g of the start, rounded %g\n", i, done.done,
+                   sqrt(residual2(&c, x) / c.start), sqrt(residual2(&c, rounded) / c.start));
+        free(x);
+        free(rounded);
+        close_case(&c);
+    }
+}
+
+/* Jacobi's method is slow: its iterates are compared instead, up to the rounding of single precision. */
+TEST(mixed_iterates_follow)
+{
+    NEEDS_CUDA();
+    FOR_CASES(c)
+    {
+        double *x[2] = {vector(&c), vector(&c)};
+        TalusRun run = {.iterations = 50, .check = 5};
+        TalusRun a = relax(&c, cuda, run, x[0]), b = relax(&c, mixed, run, x[1]);
+        bool ok = same_run(&b, &a, 1e-3);
+        ok &= near(x[1], x[0], c.n, 1e-5);
+        run.iterations = 12;
+        a = accelerate(&c, cuda, TALUS_METRIC_TRACE, run, x[0]);
+        b = accelerate(&c, mixed, TALUS_METRIC_TRACE, run, x[1]);
+        ok &= same_run(&b, &a, 1e-3);
+        if (!near(x[1], x[0], c.n, 1e-5) || !ok)
+            printf("case %d\n", i);
+        free(x[0]);
+        free(x[1]);
+    }
+}
+
+/* ---- batches ---- */
+
+/* Problems of different sizes one after the other, twice: the same bits, though batches of iterations are
+ * kept from one to the next. */
+TEST(the_same_bits_every_time)
+{
+    NEEDS_CUDA();
+    static const int order[] = {0, 4, 0, 7, 4, 7};
+    const TalusBackend *backends[2] = {cuda, mixed};
+    for (int m = 0; m < 2; m++) {
+        double *kept[CASES] = {NULL};
+        int done[CASES] = {0};
+        for (int k = 0; k < 6; k++) {
+            Case c = open_case(order[k]);
+            double *x = vector(&c);
+            TalusRun run = {.iterations = 300, .check = order[k] == 4 ? 7 : 5};
+            run.stop_rms = 1e-4 * sqrt(c.start / c.host->blocks);
+            run = accelerate(&c, backends[m], TALUS_METRIC_ANISOTROPIC, run, x);
+            if (kept[order[k]]) {
+                CHECK_INT(run.done, done[order[k]]);
+                CHECK(memcmp(x, kept[order[k]], (size_t)c.n * sizeof *x) == 0);
+                free(x);
+            } else {
+                kept[order[k]] = x;
+                done[order[k]] = run.done;
+            }
+            close_case(&c);
+        }
+        for (int k = 0; k < CASES; k++)
+            free(kept[k]);
+    }
+}
+
+/* Stops at the first residual that is small enough, not at a later one. */
+TEST(stops_where_the_cpu_stops)
+{
+    NEEDS_CUDA();
+    FOR_CASES(c)
+    {
+        double *x[2] = {vector(&c), vector(&c)};
+        TalusRun run = {.iterations = 2000, .check = 5};
+        run.stop_rms = 0.03 * sqrt(c.start / c.host->blocks);
+        TalusRun a = relax(&c, cpu, run, x[0]), b = relax(&c, cuda, run, x[1]);
+        bool ok = CHECK_INT(b.done, a.done) && CHECK((b.done - 1) % 5 == 0);
+        ok &= near(x[1], x[0], c.n, 1e-9);
+        run.stop_rms = 0.0;
+        run.stop_max = 2.0 * a.residual_max;
+        a = relax(&c, cpu, run, x[0]);
+        b = relax(&c, mixed, run, x[1]);
+        if (!CHECK_INT(b.done, a.done) || !ok)
+            printf("case %d\n", i);
+        free(x[0]);
+        free(x[1]);
+    }
+}
+
+/* A residual that is no number ends a run at once. */
+TEST(stops_at_what_is_no_number)
+{
+    NEEDS_CUDA();
+    Case c = open_case(0);
+    double *x = vector(&c);
+    TalusRun run = {.iterations = 500, .check = 5};
+    double nan[8] = {NAN, NAN, NAN, 1.0, 0.0, 0.0, 0.0, 1.0};
+    cuda->put(&c.device.body[0][0], nan, 8);
+    TalusRun done = accelerate(&c, cuda, TALUS_METRIC_ANISOTROPIC, run, x);
+    CHECK_INT(done.done, 1);
+    CHECK(isnan(done.residual2));
+    done = relax(&c, mixed, run, x);
+    CHECK_INT(done.done, 1);
+    CHECK(isnan(done.residual2));
+    free(x);
+    close_case(&c);
+}
+
+int main(void)
+{
+    cuda = talus_backend_find("cuda");
+    mixed = talus_backend_find("cuda-mixed");
+    RUN(iterates_are_those_of_the_cpu);
+    RUN(solutions_are_those_of_the_cpu);
+    RUN(pieces_make_a_run);
+    RUN(refinement_passes_the_floor_of_single_precision);
+    RUN(mixed_iterates_follow);
+    RUN(the_same_bits_every_time);
+    RUN(stops_where_the_cpu_stops);
+    RUN(stops_at_what_is_no_number);
+    return talus_test_result();
+}
