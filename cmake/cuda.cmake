@@ -17,4 +17,11 @@ else()
   endforeach()
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(talus_lib PUBLIC CUDA::cudart_static)
+
+  # The iterations by themselves: cmake --build BUILD --target talus_bench_gpu_kernels
+  add_executable(talus_bench_gpu_kernels EXCLUDE_FROM_ALL bench/gpu_kernels.cu)
+  set_target_properties(talus_bench_gpu_kernels PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_include_directories(talus_bench_gpu_kernels PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(talus_bench_gpu_kernels PRIVATE talus_lib)
 endif()

@@ -214,7 +214,7 @@ TEST(coincident_centres)
     static Scene s;
     Both b;
     scene_open(&s);
-    for (int k = 0; k < 60; k++)
+    for (int k = 0; k < 240; k++) /* more partners than the search remembers */
         add(&s, SPHERE, 0.5, talus_vec3(k % 4, 0.0, 0.0), talus_vec3(0.0, k, 0.0));
     if (open_both(&b, &s)) {
         detect(&b, &s);

@@ -12,6 +12,7 @@
 #endif
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <talus/solver.h>
@@ -97,19 +98,17 @@ enum { PROBLEMS = 8 };
 
 static TestProblem make_problem(int k)
 {
-    TestProblem p;
-    switch (k) {
-    case 0: return make_heap(&(HeapOptions){3, 5, 5, 4, 0.4, 0.0, 0.0});
-    case 1: return make_heap(&(HeapOptions){4, 5, 4, 4, 0.0, 0.02, 0.0});
-    case 2: return make_heap(&(HeapOptions){5, 4, 4, 3, 0.5, 0.03, 0.5});
-    case 3: return make_heap(&(HeapOptions){6, 4, 3, 3, 0.0, 0.0, 0.5});
-    case 4: return make_bowl(200, 0.3, 0.0);
-    case 5: return make_bowl(150, 0.0, 0.001);
-    default:
-        p = make_bowl(k == 6 ? 60 : 120, 0.3, 0.0);
-        ((double *)p.def.radius)[0] = 0.0; /* no sphere any more: contacts of the general form */
-        return p;
-    }
+    static const HeapOptions heaps[] = {{3, 5, 5, 4, 0.4, 0.0, 0.0},
+                                        {4, 5, 4, 4, 0.0, 0.02, 0.0},
+                                        {5, 4, 4, 3, 0.5, 0.03, 0.5},
+                                        {6, 4, 3, 3, 0.0, 0.0, 0.5}};
+    if (k < 4)
+        return make_heap(&heaps[k]);
+    if (k < 6)
+        return k == 4 ? make_bowl(200, 0.3, 0.0) : make_bowl(150, 0.0, 0.001);
+    TestProblem p = make_bowl(k == 6 ? 60 : 120, 0.3, 0.0);
+    ((double *)p.def.radius)[0] = 0.0; /* no sphere any more: contacts of the general form */
+    return p;
 }
 
 /* ---- colours ---- */
@@ -147,6 +146,56 @@ static void check_sorted(const Case *c)
     }
 }
 
+/* The colours are those of greedy first fit by falling priority (backend/cuda/colour.cu), whatever the
+ * rounds and the threads. */
+static uint64_t priority(uint64_t i)
+{
+    uint64_t x = (i + 1) * UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return x >> 36 << 32 | i;
+}
+
+static int by_priority(const void *a, const void *b)
+{
+    uint64_t x = priority(*(const uint32_t *)a), y = priority(*(const uint32_t *)b);
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static bool coupled(const TalusOperator *op, uint32_t i, uint32_t j)
+{
+    for (int k = 0; k < 4 && op->pair; k++)
+        if (op->pair[i][k / 2] >= 0 && op->pair[i][k / 2] == op->pair[j][k % 2])
+            return true;
+    if (op->pair)
+        return false;
+    for (int k = op->row_start[(int)i * op->rows]; k < op->row_start[(int)(i + 1) * op->rows]; k++)
+        if (op->column[k] / op->rows == (int)j)
+            return true;
+    return false;
+}
+
+static void check_greedy(const Case *c)
+{
+    int count = 0;
+    uint32_t *order = calloc((size_t)c->op->blocks + 1, sizeof *order);
+    for (int i = 0; i < c->op->blocks; i++)
+        if ((c->class_of[i] & (ITEM - 1)) != HEAVY_CLASS)
+            order[count++] = (uint32_t)i;
+    qsort(order, (size_t)count, sizeof *order, by_priority);
+    for (int k = 0; k < count; k++) {
+        bool taken[ITEM] = {false};
+        uint32_t free_colour = 0;
+        for (int l = 0; l < k; l++)
+            if (coupled(c->op, order[k], order[l]))
+                taken[c->class_of[order[l]] & (ITEM - 1)] = true;
+        while (taken[free_colour])
+            free_colour++;
+        CHECK_INT(c->class_of[order[k]] & (ITEM - 1), free_colour);
+    }
+    free(order);
+}
+
 TEST(colours_share_no_body_and_are_repeatable)
 {
     NEEDS_CUDA();
@@ -161,6 +210,7 @@ TEST(colours_share_no_body_and_are_repeatable)
             for (int i = 0; i < c.op->blocks; i++)
                 check_class(&c, i, seen);
             check_sorted(&c);
+            check_greedy(&c);
             cuda->sweep_destroy(c.sweep);
             c.sweep = NULL;
         }
@@ -178,12 +228,11 @@ TEST(coupled_blocks_have_different_colours)
     Case c = open_case(make_explicit(11, 90, 3));
     TalusSweepOptions options = coloured();
     if (begin(&c, &options))
-        for (int row = 0; row < c.n; row++)
-            for (int k = c.op->row_start[row]; k < c.op->row_start[row + 1]; k++) {
-                int i = row / 3, j = c.op->column[k] / 3;
-                CHECK(i == j || c.class_of[i] != c.class_of[j] || c.class_of[i] == HEAVY_CLASS);
-            }
+        for (uint32_t i = 0; i < 90; i++)
+            for (uint32_t j = 0; j < i; j++)
+                CHECK(!coupled(c.op, i, j) || c.class_of[i] != c.class_of[j]);
     check_sorted(&c);
+    check_greedy(&c);
     close_case(&c);
 }
 
@@ -527,16 +576,17 @@ TEST(the_cpu_refuses_the_chaotic_order)
 
 TEST(sequential_orders_are_refused)
 {
+    static const char *const orders[] = {"forward", "symmetric", "random"};
     NEEDS_CUDA();
-    check_refused("cuda", "gs:order=forward", make_column(3, 1.0, 0.2),
-                  "gs: order=forward visits one contact after the other, which a GPU cannot do in "
-                  "parallel; use order=coloured or order=chaotic, or --backend cpu");
-    check_refused("cuda", "gs:order=symmetric", make_column(3, 1.0, 0.2),
-                  "gs: order=symmetric visits one contact after the other, which a GPU cannot do "
-                  "in parallel; use order=coloured or order=chaotic, or --backend cpu");
-    check_refused("cuda", "gs:order=random", make_column(3, 1.0, 0.2),
-                  "gs: order=random visits one contact after the other, which a GPU cannot do in "
-                  "parallel; use order=coloured or order=chaotic, or --backend cpu");
+    for (int k = 0; k < 3; k++) {
+        char solver[64], message[256];
+        snprintf(solver, sizeof solver, "gs:order=%s", orders[k]);
+        snprintf(message, sizeof message,
+                 "gs: order=%s visits one contact after the other, which a GPU cannot do in "
+                 "parallel; use order=coloured or order=chaotic, or --backend cpu",
+                 orders[k]);
+        check_refused("cuda", solver, make_column(3, 1.0, 0.2), message);
+    }
     check_refused("cuda", "gs:order=chaotic", make_explicit(3, 9, 3),
                   "gs: order=chaotic works on the velocities of bodies, and this problem is a "
                   "matrix without bodies; use order=coloured");

@@ -335,7 +335,7 @@ TEST(wrong_specs_are_explained)
         {"gs:omega=1x", "gs: omega=1x: expected a number"},
         {"gs:omega", "gs: 'omega': expected key=value"},
         {"gs:order=backward",
-         "gs: order=backward: expected one of forward|symmetric|random|coloured"},
+         "gs: order=backward: expected one of forward|symmetric|random|coloured|chaotic"},
         {"apgd:check=2.5", "apgd: check=2.5: expected a whole number"},
         {"apgd:check=0", "apgd: check=0: expected a whole number from 1 to 1000"},
         {"apgd:restart=maybe", "apgd: restart=maybe: expected on or off"},

@@ -96,7 +96,8 @@ static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 
 /* ---- kernels that sum ---- */
 
 /* They run over the items with a stride. The number of blocks depends on that of the items alone, not
- * on the device, and so does the order of sums; it fills a GPU of 132 processors eight times. */
+ * on the device, and so does the order of sums; it fills a GPU of 132 processors eight times. Emulated
+ * there are few, so that small tests take strides too. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else

@@ -60,10 +60,10 @@ static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, u
         return -1;
     int32_t place = lower_place(place_a, place_b);
     int64_t i = (int64_t)old.begin[(int64_t)run * list.places + place] - 1;
-    const int64_t end[3] = {n.sphere_sphere, n.sphere_sphere + n.sphere_fixed, n.contacts};
+    int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
     if (i < 0)
         return -1;
-    for (; i < end[run]; i++) {
+    for (; i < end; i++) {
         if (list.pair[i].x == place_a && list.other[i] == b &&
             (run == 0 || list.feature[i - n.sphere_sphere] == feature))
             return i;

@@ -2,7 +2,8 @@
  *
  * In rounds: every contact without a colour offers its priority, a mix of its index, to its bodies; one
  * that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the
- * result does not depend on threads. A bed of spheres needs 15 to 20 rounds and about 13 colours.
+ * result does not depend on threads: it is that of first fit by falling priority. Settled beds of 4,000
+ * spheres take 25 rounds, the average contact 8, and 12 colours.
  *
  * Per round and contact: 4 B read; where it has no colour yet, 8 B more, two atomic maxima and two
  * words read back. Then one sort by class. */
@@ -116,7 +117,7 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
 enum { MATRIX_ROUNDS = 64 };
 
 /* Class and, above it, the round in which it was taken: a block coloured in this very round counts as
- * one without a colour, so the result does not depend on which thread is first. */
+ * one without a colour, so what is left in the end does not depend on which thread is first. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;

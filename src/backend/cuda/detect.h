@@ -7,8 +7,8 @@
  *     carry.cu     impulses from the old list
  *     detect.cu    one after the other, memory, refusals
  *
- * Bytes of detection alone, beside the lists of engine.h: 76 per slot (fat radius 4, cell starts 8, sorted
- * copy 36, counts 8, scratch 20), 8 per candidate. */
+ * Bytes of detection alone, beside the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted
+ * copy 36, counts 8, scratch 12), 16 per candidate. */
 #ifndef TALUS_BACKEND_CUDA_DETECT_H
 #define TALUS_BACKEND_CUDA_DETECT_H
 

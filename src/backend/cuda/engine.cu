@@ -6,9 +6,9 @@
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, fixed 1), free velocity 24; solved ones of a second look 24
  *     per place    body record 64, solved record 64, inertia 48 (with general contacts only);
- *                  each list: slot 4, place 4 per slot, touch_start 4
- *     per contact  each list: pair 8, other 4, frame 32, gap 8, impulse 24, touch 8, feature 4 unless
- *                  between two spheres, arms 48 and touch 8 more if general
+ *                  each list: slot 4, place 4 per slot; one of them: touch_start 4
+ *     per contact  each list: pair 8, other 4, impulse 24, feature 4 unless between two spheres;
+ *                  one of them: frame 32, gap 8, touch 8, arms 48 if general
  *                  problem: bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction),
  *                  compliance 8 where a law has it, arm 48 and coupling 8 if general
  *     backup       104 per slot and one list, once a step was halved or a second look was taken */

@@ -46,6 +46,28 @@ struct Decision {
     int stop;
 };
 
+/* The sums of the step before, over all its blocks, valid in thread 0. */
+template <bool MOMENTUM>
+static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
+{
+    const int chunks = contact_chunks();
+    const int blocks = chunks < CONTACT_BLOCKS ? chunks : (int)CONTACT_BLOCKS;
+    if (check) {
+        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
+            for (int k = 0; k < ITERATE_SUMS; k++) {
+                double v = args.partial[k * CONTACT_BLOCKS + b];
+                sums[k] = k == RESIDUAL_MAX2 ? larger(sums[k], v) : sums[k] + v;
+            }
+        reduce_block<ITERATE_SUMS - 1, 1>(sums);
+    } else if (MOMENTUM) {
+        double restart[1] = {0.0};
+        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
+            restart[0] += args.partial[b];
+        reduce_block<1, 0>(restart);
+        sums[RESTART] = restart[0];
+    }
+}
+
 /* All threads of a block: the state of this iteration, from that of the one before and its sums. Every
  * block computes it, the first one keeps it. Not inlined, for its registers. */
 template <bool MOMENTUM, bool FLOAT>
@@ -54,23 +76,8 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
     __shared__ IterateState next;
     const IterateState *before = &args.state[1 - parity];
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
-    const int most = contact_chunks();
-    const int blocks = most < CONTACT_BLOCKS ? most : (int)CONTACT_BLOCKS;
     double sums[ITERATE_SUMS] = {0.0};
-    if (step && check) {
-        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
-            for (int k = 0; k < ITERATE_SUMS; k++) {
-                double v = args.partial[k * CONTACT_BLOCKS + b];
-                sums[k] = k == RESIDUAL_MAX2 ? larger(sums[k], v) : sums[k] + v;
-            }
-        reduce_block<ITERATE_SUMS - 1, 1>(sums);
-    } else if (step && MOMENTUM) {
-        double restart[1] = {0.0};
-        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
-            restart[0] += args.partial[b];
-        reduce_block<1, 0>(restart);
-        sums[RESTART] = restart[0];
-    }
+    add_partials<MOMENTUM>(check, sums); /* of no meaning, and not used, unless there was a step */
     if (threadIdx.x == 0) {
         next = step ? advance<MOMENTUM, FLOAT>(*before, check, sums) : *before;
         next.fresh = false;
@@ -180,16 +187,21 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
     }
 }
 
-/* Sums the touches of body b; false if that is for a whole block to do. */
-template <class T, int ROWS, bool GENERAL>
-static __device__ inline bool sum_light(const T *x, int b, T (&sum)[6])
+/* Where body b's touches are. */
+static __device__ inline int2 touch_span(int b)
 {
-    int32_t begin = args.op.touch_start[b], end = args.op.touch_start[b + 1];
+    return make_int2(args.op.touch_start[b], args.op.touch_start[b + 1]);
+}
+
+/* Sums the touches of a body; false if that is for a whole block to do. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
+{
     for (int k = 0; k < 6; k++)
         sum[k] = T(0);
-    if (end - begin > HEAVY)
+    if (span.y - span.x > HEAVY)
         return false;
-    sum_touches<T, ROWS, GENERAL>(x, begin, end, 1, sum);
+    sum_touches<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
     return true;
 }
 
@@ -212,27 +224,31 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
         move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
 }
 
-/* The scalars are needed for W alone: a thread's first body is summed before they are waited for. */
+/* The scalars are needed for W alone: a thread's first body is summed before they are formed. What no
+ * kernel changes is loaded before waiting for the one before. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
     iterate_bodies(int parity, int seen)
 {
-    await_previous();
-    const T *x = (const T *)args.x[parity];
+    const int stride = BODY_BLOCKS * BODY_THREADS;
     const bool start = seen == SEEN_START;
     Decision now = {0.0, GO};
     T sum[6] = {};
     int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
-    bool light = b < args.op.bodies && sum_light<T, ROWS, GENERAL>(x, b, sum);
+    int2 span = b < args.op.bodies ? touch_span(b) : make_int2(0, 0);
+    await_previous();
+    const T *x = (const T *)args.x[parity];
+    bool light = sum_light<T, ROWS, GENERAL>(x, span, sum);
     if (!start)
         now = next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
     if (now.stop)
         return;
-    for (; b < args.op.bodies; b += BODY_BLOCKS * BODY_THREADS) {
-        if (b >= BODY_BLOCKS * BODY_THREADS)
-            light = sum_light<T, ROWS, GENERAL>(x, b, sum);
+    while (b < args.op.bodies) {
         if (light)
             move_body<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
+        b += stride;
+        if (b < args.op.bodies)
+            light = sum_light<T, ROWS, GENERAL>(x, touch_span(b), sum);
     }
     for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.heavy_count; h += BODY_BLOCKS)
         move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);

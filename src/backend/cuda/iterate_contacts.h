@@ -189,24 +189,27 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
 
 /* The scalars that a step needs. */
 struct StepScalars {
-    double beta, step, mu_range[2];
+    double beta, step;
+    double mu; /* where it is the same everywhere; else negative */
 };
 
+template <int ROWS> static __device__ inline double friction_of(const StepScalars &c, int i)
+{
+    return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
+}
+
 template <class T, int ROWS, bool GENERAL, bool CHECK>
-static __device__ inline void accelerate_contact(const StepScalars &c, int i, int parity,
+static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
                                                  double (&sums)[ITERATE_SUMS])
 {
     Base<T, ROWS> base;
     T frame[4], va[8], vb[8], x[ROWS], dx[ROWS], y[ROWS], u[ROWS], next[ROWS];
-    const int2 pair = args.op.pair[i];
     load_frame(i, frame);
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
     load_records(CHECK ? args.v[parity] : args.w, pair, va, vb);
-    const double mu = ROWS == 1                         ? 0.0
-                      : c.mu_range[0] == -c.mu_range[1] ? c.mu_range[0]
-                                                        : args.op.mu[i];
+    const double mu = friction_of<ROWS>(c, i);
     const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
     relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
     for (int k = 0; k < ROWS; k++) {
@@ -237,19 +240,16 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
 }
 
 template <class T, int ROWS, bool GENERAL, bool CHECK>
-static __device__ inline void relax_contact(const StepScalars &c, int i,
+static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pair,
                                             double (&sums)[ITERATE_SUMS])
 {
     Base<T, ROWS> base;
     T frame[4], va[8], vb[8], x[ROWS], u[ROWS], next[ROWS];
-    const int2 pair = args.op.pair[i];
     load_frame(i, frame);
     load_vector<ROWS>((const T *)args.x[0], i, x);
     load_base(i, base);
     load_records(args.v[0], pair, va, vb);
-    const double mu = ROWS == 1                         ? 0.0
-                      : c.mu_range[0] == -c.mu_range[1] ? c.mu_range[0]
-                                                        : args.op.mu[i];
+    const double mu = friction_of<ROWS>(c, i);
     const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
     relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
     u[0] += base.compliance * x[0];
@@ -261,27 +261,40 @@ static __device__ inline void relax_contact(const StepScalars &c, int i,
     store_vector<ROWS>((T *)args.x[0], i, next);
 }
 
+/* The pair of this thread's contact in a chunk. */
+static __device__ inline int2 load_pair(int chunk)
+{
+    int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
+    return i < args.op.blocks ? args.op.pair[i] : make_int2(0, 0);
+}
+
 /* Contacts go from the last to the first, bodies from the first to the last: each kernel starts where the
- * one before has left its data in the cache. */
+ * one before has left its data in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool CHECK>
 static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
     iterate_contacts(int parity)
 {
+    const int chunks = contact_chunks();
+    int chunk = chunks - 1 - (int)blockIdx.x;
+    int2 pair = chunk >= 0 ? load_pair(chunk) : make_int2(0, 0);
     await_previous();
     const IterateState *s = &args.state[parity];
-    const int chunks = contact_chunks();
-    if (s->stop || (int)blockIdx.x >= chunks)
+    if (s->stop || chunk < 0)
         return;
-    const StepScalars c = {s->beta, 1.0 / s->momentum.norm, {args.mu_range[0], args.mu_range[1]}};
+    StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
+    if (ROWS == 3)
+        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     double sums[ITERATE_SUMS] = {0.0};
-    for (int chunk = chunks - 1 - (int)blockIdx.x; chunk >= 0; chunk -= CONTACT_BLOCKS) {
+    for (; chunk >= 0; chunk -= CONTACT_BLOCKS) {
         int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
-        if (i >= args.op.blocks)
-            continue;
-        if constexpr (MOMENTUM)
-            accelerate_contact<T, ROWS, GENERAL, CHECK>(c, i, parity, sums);
-        else
-            relax_contact<T, ROWS, GENERAL, CHECK>(c, i, sums);
+        int2 ahead = chunk >= CONTACT_BLOCKS ? load_pair(chunk - CONTACT_BLOCKS) : pair;
+        if (i < args.op.blocks) {
+            if constexpr (MOMENTUM)
+                accelerate_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, parity, sums);
+            else
+                relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, sums);
+        }
+        pair = ahead;
     }
     if constexpr (CHECK) {
         reduce_block<ITERATE_SUMS - 1, 1>(sums);

@@ -81,7 +81,8 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     if (*array && need <= *capacity)
         return TALUS_OK;
     TALUS_TRY(cu_open());
-    size_t count = need > *capacity + *capacity / 2 ? need : *capacity + *capacity / 2, free = 0, total = 0;
+    size_t count = need > *capacity + *capacity / 2 ? need : *capacity + *capacity / 2, free = 0,
+           total = 0;
     cu_wait(); /* what is under way may still use the old block */
     cu_release(*array);
     *array = nullptr;

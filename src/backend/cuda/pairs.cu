@@ -64,7 +64,7 @@ static __device__ inline bool meets(const Seeker &s, uint32_t q)
     double sure =
         s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
     sure *= 1.0 - 0x1p-18;
-    return distance2 < sure * sure || talus_spheres_meet(&d.bodies, &d.options, s.slot, d.slot[q]);
+    return distance2 < sure * sure || meets_exactly(d, s.slot, d.slot[q]);
 }
 
 /* The two bodies in the order of collide/contact.h. */
@@ -301,7 +301,8 @@ TalusStatus cu_pairs_count(const CuDetect *d)
     return cu_scan(d->count, d->count, 2 * (d->slots + 1));
 }
 
-static __global__ void __launch_bounds__(THREADS, 3) write_pairs(CuDetect d, Output out, uint32_t spheres)
+static __global__ void __launch_bounds__(THREADS, 3)
+    write_pairs(CuDetect d, Output out, uint32_t spheres)
 {
     int64_t p = item();
     if (p >= d.grid->found.members)

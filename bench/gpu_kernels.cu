@@ -1,0 +1,343 @@
+/* bench/gpu_kernels.cu - what an iteration of apgd and of jacobi costs on the GPU, kernel by kernel.
+ *
+ *     talus_bench_gpu_kernels [BODIES ...]        25,000, 1,000,000 and 10,000,000 by default
+ *
+ * The problem is a lattice of spheres on a floor, normals jittered, made on the device: three contacts to
+ * a body, neighbours in space near each other in memory, as the engine orders them. A whole iteration is
+ * the difference of two runs of different length, the median of several; the price of a run is what is
+ * left. Kernels by themselves are launched back to back. Bytes count every array once per pass over it,
+ * so a figure above the memory's speed means that the cache has helped. */
+#include "backend/cuda/iterate.h"
+#include "backend/cuda/primitives.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SHORT = 40, LONG = 140, REPEATS = 3, LAUNCHES = 40, CHECK = 5, DIRECTIONS = 3 };
+
+static const double PEAK = 4.3e12; /* bytes per second of a copy on an H200 */
+
+/* ---- the problem ---- */
+
+struct Lattice {
+    int nx, ny, nz;
+};
+
+/* Body b has a neighbour above it along `axis`; `stride` away. */
+static __device__ inline bool neighbour(Lattice l, int b, int axis, int *stride)
+{
+    int x = b % l.nx, y = b / l.nx % l.ny, z = b / (l.nx * l.ny);
+    *stride = axis == 0 ? 1 : axis == 1 ? l.nx : l.nx * l.ny;
+    return axis == 0 ? x + 1 < l.nx : axis == 1 ? y + 1 < l.ny : z + 1 < l.nz;
+}
+
+static __device__ inline bool neighbour_below(Lattice l, int b, int axis, int *stride)
+{
+    int x = b % l.nx, y = b / l.nx % l.ny, z = b / (l.nx * l.ny);
+    *stride = axis == 0 ? 1 : axis == 1 ? l.nx : l.nx * l.ny;
+    return axis == 0 ? x > 0 : axis == 1 ? y > 0 : z > 0;
+}
+
+static __global__ void count_contacts(Lattice l, int bodies, uint32_t *contacts, uint32_t *touches)
+{
+    int64_t b = item();
+    int stride, upward = 0, downward = 0;
+    if (b > bodies)
+        return;
+    for (int axis = 0; axis < DIRECTIONS && b < bodies; axis++) {
+        upward += neighbour(l, (int)b, axis, &stride);
+        downward += neighbour_below(l, (int)b, axis, &stride);
+    }
+    bool floor = b < l.nx * l.ny;
+    contacts[b] = (uint32_t)upward;
+    touches[b] = b < bodies ? (uint32_t)(upward + downward + floor) : 0;
+}
+
+static __device__ inline double noise(uint32_t n)
+{
+    n = (n ^ 61u ^ (n >> 16)) * 9u;
+    n = (n ^ (n >> 4)) * 0x27d4eb2du;
+    return (double)(n ^ (n >> 15)) / 4294967296.0 - 0.5;
+}
+
+static __device__ inline void set_contact(const TalusOperator &op, int i, int a, int b, int axis)
+{
+    double n[3] = {0.3 * noise(3u * (uint32_t)i), 0.3 * noise(3u * (uint32_t)i + 1u),
+                   0.3 * noise(3u * (uint32_t)i + 2u)};
+    n[axis] += b < 0 ? -1.0 : 1.0;
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    op.pair[i][0] = a;
+    op.pair[i][1] = b;
+    for (int k = 0; k < 3; k++)
+        op.frame[i][k] = n[k] / length;
+    op.frame[i][3] = 1.0 / (1.0 + fabs(op.frame[i][0]));
+    op.bias[i] = 1e-3 * noise((uint32_t)i + 77u);
+    op.mu[i] = 0.3;
+    op.diagonal[i][0] = b < 0 ? 1.0 : 2.0;
+    op.diagonal[i][1] = 3.5 * op.diagonal[i][0];
+}
+
+/* `first`: number of a body's first contact upward. */
+static __global__ void fill(Lattice l, TalusOperator op, const uint32_t *first)
+{
+    int64_t b = item();
+    if (b >= op.bodies)
+        return;
+    int stride, i = (int)first[b];
+    int32_t *touch = op.touch + op.touch_start[b];
+    double body[8] = {0.0, 0.0, -0.01, 1.0, 0.0, 0.0, 0.0, 2.5};
+    for (int k = 0; k < 8; k++)
+        op.body[b][k] = body[k];
+    for (int axis = DIRECTIONS - 1; axis >= 0; axis--) {
+        if (!neighbour_below(l, (int)b, axis, &stride))
+            continue;
+        int a = (int)b - stride, number = (int)first[a], unused;
+        for (int k = 0; k < axis; k++)
+            number += neighbour(l, a, k, &unused);
+        *touch++ = 2 * number + 1;
+    }
+    for (int axis = 0; axis < DIRECTIONS; axis++)
+        if (neighbour(l, (int)b, axis, &stride)) {
+            set_contact(op, i, (int)b, (int)b + stride, axis);
+            *touch++ = 2 * i++;
+        }
+    if (b < l.nx * l.ny) {
+        set_contact(op, op.sphere_sphere + (int)b, (int)b, -1, 2);
+        *touch = 2 * (op.sphere_sphere + (int)b);
+    }
+}
+
+struct Bed {
+    TalusOperator op;
+    CuArray<int32_t> pair, touch;
+    CuArray<uint32_t> first, touch_start;
+    CuArray<double> frame, body, bias, mu, diagonal;
+    CuArray<double> x, x_prev, g_prev, metric;
+};
+
+static void must(TalusStatus status)
+{
+    if (status == TALUS_OK)
+        return;
+    fprintf(stderr, "%s\n", talus_error());
+    exit(1);
+}
+
+static Bed make_bed(int bodies)
+{
+    Bed bed = {};
+    int side = (int)cbrt((double)bodies), layers = bodies / (side * side);
+    Lattice l = {side, side, layers};
+    TalusOperator *op = &bed.op;
+    op->rows = 3;
+    op->bodies = side * side * layers;
+    op->sphere_sphere =
+        (side - 1) * side * layers + side * (side - 1) * layers + side * side * (layers - 1);
+    op->sphere_fixed = side * side;
+    op->blocks = op->sphere_sphere + op->sphere_fixed;
+    must(bed.pair.reserve(2 * (int64_t)op->blocks, "bed"));
+    must(bed.touch.reserve(2 * (int64_t)op->blocks, "bed"));
+    must(bed.first.reserve(op->bodies + 1, "bed"));
+    must(bed.touch_start.reserve(op->bodies + 1, "bed"));
+    must(bed.frame.reserve(4 * (int64_t)op->blocks, "bed"));
+    must(bed.body.reserve(8 * (int64_t)op->bodies, "bed"));
+    must(bed.bias.reserve(op->blocks, "bed"));
+    must(bed.mu.reserve(op->blocks, "bed"));
+    must(bed.diagonal.reserve(2 * (int64_t)op->blocks, "bed"));
+    for (CuArray<double> *vector : {&bed.x, &bed.x_prev, &bed.g_prev})
+        must(vector->reserve(3 * (int64_t)op->blocks, "bed"));
+    must(bed.metric.reserve(4 * (int64_t)op->blocks, "bed"));
+    op->pair = (int32_t(*)[2])bed.pair.at;
+    op->touch = bed.touch.at;
+    op->touch_start = (int32_t *)bed.touch_start.at;
+    op->frame = (double(*)[4])bed.frame.at;
+    op->body = (double(*)[8])bed.body.at;
+    op->bias = bed.bias.at;
+    op->mu = bed.mu.at;
+    op->diagonal = (double(*)[2])bed.diagonal.at;
+    launch(count_contacts, blocks_for(op->bodies + 1), THREADS, l, op->bodies, bed.first.at,
+           bed.touch_start.at);
+    must(cu_scan(bed.first.at, bed.first.at, op->bodies + 1));
+    must(cu_scan(bed.touch_start.at, bed.touch_start.at, op->bodies + 1));
+    launch(fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
+    must(cu_scratch(op));
+    cu_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
+    must(cu_check());
+    return bed;
+}
+
+static void clear_bed(Bed *bed)
+{
+    cu_scratch_clear(&bed->op);
+    bed->pair.clear();
+    bed->touch.clear();
+    bed->first.clear();
+    bed->touch_start.clear();
+    for (CuArray<double> *array : {&bed->frame, &bed->body, &bed->bias, &bed->mu, &bed->diagonal,
+                                   &bed->x, &bed->x_prev, &bed->g_prev, &bed->metric})
+        array->clear();
+}
+
+/* ---- times ---- */
+
+static cudaEvent_t from, to;
+
+static void start_clock(void)
+{
+    cu_wait();
+    cu_note(cudaEventRecord(from, cu_stream()), "event");
+}
+
+static double stop_clock(void)
+{
+    float ms = 0.0f;
+    cu_note(cudaEventRecord(to, cu_stream()), "event");
+    cu_note(cudaEventSynchronize(to), "event");
+    cu_note(cudaEventElapsedTime(&ms, from, to), "event");
+    return 1e-3 * (double)ms;
+}
+
+static double time_run(Bed *bed, bool mixed, bool momentum, int iterations)
+{
+    size_t bytes = 3 * (size_t)bed->op.blocks * sizeof(double);
+    TalusRun run = {};
+    run.iterations = iterations;
+    run.check = CHECK;
+    cu_zero(bed->x.at, bytes);
+    cu_zero(bed->x_prev.at, bytes);
+    TalusAccelerated a = {};
+    a.x = bed->x.at;
+    a.x_prev = bed->x_prev.at;
+    a.g_prev = bed->g_prev.at;
+    a.metric = (const TalusMetricBlock *)bed->metric.at;
+    a.kind = TALUS_METRIC_ANISOTROPIC;
+    TalusMomentum m = {};
+    m.norm = 4.0;
+    m.margin = 1.02;
+    m.theta = 1.0;
+    m.restart = true;
+    start_clock();
+    if (momentum)
+        must(mixed ? cu_accelerate_run_mixed(&bed->op, &a, &m, &run)
+                   : cu_accelerate_run(&bed->op, &a, &m, &run));
+    else
+        must(mixed ? cu_relax_run_mixed(&bed->op, 0.3, 1.0, bed->x.at, &run)
+                   : cu_relax_run(&bed->op, 0.3, 1.0, bed->x.at, &run));
+    double time = stop_clock();
+    if (run.done != iterations || !isfinite(run.residual2)) {
+        fprintf(stderr, "%d iterations of %d, residual^2 %g\n", run.done, iterations,
+                run.residual2);
+        exit(1);
+    }
+    return time;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds of an iteration; *price: those of a run without iterations. */
+static double time_iteration(Bed *bed, bool mixed, bool momentum, double *price)
+{
+    double brief[REPEATS], whole[REPEATS];
+    time_run(bed, mixed, momentum, LONG);
+    for (int k = 0; k < REPEATS; k++) {
+        brief[k] = time_run(bed, mixed, momentum, SHORT);
+        whole[k] = time_run(bed, mixed, momentum, LONG);
+    }
+    qsort(brief, REPEATS, sizeof *brief, ascending);
+    qsort(whole, REPEATS, sizeof *whole, ascending);
+    double one = (whole[REPEATS / 2] - brief[REPEATS / 2]) / (LONG - SHORT);
+    *price = brief[REPEATS / 2] - SHORT * one;
+    return one;
+}
+
+/* The kernels' arguments and state are those of the last run. */
+static double time_kernel(const IterateKernels *k, int which)
+{
+    start_clock();
+    for (int i = 0; i < LAUNCHES; i++) {
+        int parity = i & 1;
+        if (which == 0)
+            launch_block(k->bodies, BODY_BLOCKS, BODY_THREADS, parity, (int)SEEN_STEP);
+        else
+            launch_block(which == 1 ? k->step : k->check, CONTACT_BLOCKS, CONTACT_THREADS, parity);
+    }
+    return stop_clock() / LAUNCHES;
+}
+
+/* ---- bytes, by hand ---- */
+
+struct Bytes {
+    double contact, body;
+};
+
+/* Bodies: touch 2 x 4, frame, x; start 4, mass or free velocity, V, and with momentum V_prev and W.
+ * Contacts: pair 8, frame, x in and out, base and gradient or bias, x_prev; a record of each body. */
+static Bytes bytes_of(bool mixed, bool momentum, int which)
+{
+    double frame = mixed ? 16 : 32, x = mixed ? 16 : 24, record = mixed ? 32 : 64;
+    double fixed = mixed ? 16 + 24 : 8, mass = mixed ? 8 : 64;
+    if (which == 0)
+        return Bytes{8 + frame + x, 4 + mass + record * (momentum ? 3 : 1)};
+    double more = which == 2 && momentum ? 2 : 1;
+    return Bytes{8 + frame + 2 * x + fixed + (momentum ? x : 0), record * more};
+}
+
+static void print_line(const Bed *bed, const char *name, double seconds, double bytes)
+{
+    double contacts = bed->op.blocks, speed = bytes * contacts / seconds;
+    printf("    %-22s %10.2f us  %8.4f ns/contact  %6.0f B/contact  %6.0f GB/s  %4.0f %%\n", name,
+           1e6 * seconds, 1e9 * seconds / contacts, bytes, 1e-9 * speed, 100.0 * speed / PEAK);
+}
+
+static void bench_method(Bed *bed, bool mixed, bool momentum)
+{
+    static const char *const names[] = {"bodies", "contacts", "contacts, measuring"};
+    double share = (double)bed->op.bodies / bed->op.blocks, bytes[3], price;
+    IterateKernels k = mixed ? iterate_kernels_mixed(3, false, momentum)
+                             : iterate_kernels_double(3, false, momentum);
+    for (int which = 0; which < 3; which++) {
+        Bytes b = bytes_of(mixed, momentum, which);
+        bytes[which] = b.contact + share * b.body;
+    }
+    double one = time_iteration(bed, mixed, momentum, &price);
+    printf("  %s, %s: %.1f us for a run without iterations\n", momentum ? "apgd" : "jacobi",
+           mixed ? "mixed" : "double", 1e6 * price);
+    print_line(bed, "iteration", one, bytes[0] + ((CHECK - 1) * bytes[1] + bytes[2]) / CHECK);
+    for (int which = 0; which < 3; which++)
+        print_line(bed, names[which], time_kernel(&k, which), bytes[which]);
+    must(cu_check());
+}
+
+static void bench(int bodies)
+{
+    Bed bed = make_bed(bodies);
+    printf("%d bodies, %d contacts\n", bed.op.bodies, bed.op.blocks);
+    for (int m = 0; m < 4; m++)
+        bench_method(&bed, m < 2, m % 2 == 0);
+    clear_bed(&bed);
+}
+
+int main(int argc, char **argv)
+{
+    char device[256];
+    must(cu_open());
+    cu_describe(device, sizeof device);
+    cu_note(cudaEventCreate(&from), "event");
+    cu_note(cudaEventCreate(&to), "event");
+    printf("%s\n", device);
+    static const int usual[] = {25000, 1000000, 10000000};
+    for (int k = 0; k < (argc > 1 ? argc - 1 : 3); k++) {
+        int bodies = argc > 1 ? atoi(argv[k + 1]) : usual[k];
+        if (bodies < 8) {
+            fprintf(stderr, "usage: %s [BODIES ...], each at least 8\n", argv[0]);
+            return 2;
+        }
+        bench(bodies);
+    }
+    return 0;
+}
