@@ -2,9 +2,7 @@
  *
  *     engine.cu      create, tables, bodies in and out, backup                   (backend/engine.h)
  *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
- *     grid.cu        bodies in cells: places
- *     pairs.cu       which bodies meet; touches of other shapes; the list of contacts and of each body's
- *     carry.cu       impulses from the old list by key
+ *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
  *     build.cu       velocities before the solve; the problem of a step
  *     probe.cu       sums of force probes
  *     integrate.cu   solved velocities, ledger, the state at the end
@@ -62,11 +60,11 @@ struct CuBodies {
 struct CuList {
     TalusEngineCounts counts;
     int places, slots;
-    CuArray<uint32_t> slot;    /* [places] */
-    CuArray<int32_t> place;    /* [slots]; -1 for dead slots and walls. In a list from the host, whose
+    CuArray<uint32_t> slot;  /* [places] */
+    CuArray<int32_t> place;  /* [slots]; -1 for dead slots and walls. In a list from the host, whose
                                   contacts are in order of a, for fixed bodies too */
-    CuArray<int2> pair;        /* [contacts]: places of a and b; b is -1 where it is fixed */
-    CuArray<uint32_t> other;   /* [contacts]: slot of b */
+    CuArray<int2> pair;      /* [contacts]: places of a and b; b is -1 where it is fixed */
+    CuArray<uint32_t> other; /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<double4> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
@@ -109,8 +107,8 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
-/* grid.cu, pairs.cu, carry.cu: the contacts for e->seen; the new list becomes the current one unless it
- * fails. least_size of the counts is the caller's. */
+/* detect.cu: the contacts for e->seen; the new list becomes the current one unless it fails. least_size
+ * of the counts is the caller's. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
@@ -120,10 +118,6 @@ TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again, doub
 void cu_step_clear(TalusEngine *e);
 /* integrate.cu: [places], by the places of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);
-
-/* engine.cu: the list's memory given back; all its arrays copied. */
-void cu_list_clear(CuList *list);
-TalusStatus cu_list_copy(CuList *to, const CuList *from);
 
 static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixed, int64_t slot)
 {

@@ -1,7 +1,7 @@
 /* backend/cuda/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
  *
  * A run is a row of stretches, one for each refinement (in double precision there is one). A stretch
- * readies the arrays, sends iterations to the device, batch by batch as CUDA graphs, two batches ahead of
+ * readies the arrays, sends iterations to the device, batch by batch as CUDA graphs, a few batches ahead of
  * what it knows of their progress, and takes the scalars back. */
 #include "backend/cuda/iterate.h"
 
@@ -12,12 +12,15 @@ extern "C" {
 /* Steps between refinements at the latest, about the price of ten steps; see also REFINE_AT. */
 enum { REFINE_AFTER = 400 };
 
-/* Steps in a graph, at least. */
-enum { BATCH = 40 };
+/* Steps in a graph, at least; graphs between looks at the progress. */
+enum { BATCH = 20, LOOK = 2 };
 
-/* One kernel follows the other with its launch already prepared: `await_previous` is where it waits. */
+/* launch_next: one kernel follows the other with its launch already prepared; `await_previous` is where it
+ * waits. load_kernel: brings it to the device, which is not to happen while a graph is captured. */
 #ifdef TALUS_EMULATED
 #define launch_next launch_block
+
+template <class K> static void load_kernel(K) {}
 #else
 template <class... P, class... A>
 static void launch_next(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
@@ -32,6 +35,12 @@ static void launch_next(void (*kernel)(P...), unsigned blocks, unsigned threads,
     config.attrs = &early;
     config.numAttrs = 1;
     cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+}
+
+template <class K> static void load_kernel(K kernel)
+{
+    cudaFuncAttributes unused;
+    cu_note(cudaFuncGetAttributes(&unused, (const void *)kernel), "kernel");
 }
 #endif
 
@@ -54,9 +63,9 @@ enum { VARIANTS = 16 };
 
 static CuArray<IterateState> device_state;
 static CuArray<double> device_partial;
-static IterateState *seen_state; /* pinned: [2][2], of the last two batches */
+static IterateState *seen_state; /* pinned: [2][2], of the last two looks */
 static IterateArgs *sent_args;   /* pinned */
-static cudaEvent_t batch_end[2];
+static cudaEvent_t look_end[2];
 static Batch batches[VARIANTS];
 
 static TalusStatus open_shared(void)
@@ -66,7 +75,7 @@ static TalusStatus open_shared(void)
     if (!seen_state) {
         cu_note(cudaMallocHost((void **)&seen_state, 4 * sizeof *seen_state), "pinned memory");
         cu_note(cudaMallocHost((void **)&sent_args, sizeof *sent_args), "pinned memory");
-        for (cudaEvent_t &event : batch_end)
+        for (cudaEvent_t &event : look_end)
             cu_note(cudaEventCreate(&event), "event");
     }
     return cu_check();
@@ -245,9 +254,10 @@ static void capture_batch(const IterateKernels *k, int check, Batch *batch)
     cudaGraph_t graph;
     if (batch->graph)
         cu_note(cudaGraphExecDestroy(batch->graph), "graph");
-    batch->graph = nullptr;
-    batch->check = check;
-    batch->steps = batch_steps(check);
+    *batch = Batch{nullptr, check, batch_steps(check)};
+    load_kernel(k->bodies);
+    load_kernel(k->step);
+    load_kernel(k->check);
     cu_note(cudaStreamBeginCapture(cu_stream(), cudaStreamCaptureModeGlobal), "capture");
     for (int t = 0; t < batch->steps; t++) {
         int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
@@ -258,22 +268,32 @@ static void capture_batch(const IterateKernels *k, int check, Batch *batch)
     cu_note(cudaGraphDestroy(graph), "graph");
 }
 
+/* Asks for the state of steps up to here, as number `look` of such questions, and waits for the answer to
+ * the one before: true when the steps have stopped. */
+static bool look_for_stop(int look)
+{
+    IterateState *now = seen_state + 2 * (look & 1), *before = seen_state + 2 * (~look & 1);
+    cu_note(
+        cudaMemcpyAsync(now, device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost, cu_stream()),
+        "copy out");
+    cu_note(cudaEventRecord(look_end[look & 1], cu_stream()), "event");
+    if (look == 0)
+        return false;
+    cu_note(cudaEventSynchronize(look_end[~look & 1]), "wait");
+    return before[0].stop || before[1].stop;
+}
+
 /* Sends batches while more than one is left, because the last step of a run measures. False when they are
  * seen to have stopped. */
 static bool send_batches(Stretch *s)
 {
-    for (int number = 0; s->left - s->launched > s->batch->steps; number++) {
-        IterateState *seen = seen_state + 2 * (number & 1), *last = seen_state + 2 * (~number & 1);
+    const int check = s->run->check, steps = batch_steps(check);
+    if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
+        capture_batch(&s->kernels, check, s->batch);
+    for (int number = 1; s->left - s->launched > steps; number++) {
         cu_note(cudaGraphLaunch(s->batch->graph, cu_stream()), "graph");
-        s->launched += s->batch->steps;
-        cu_note(cudaMemcpyAsync(seen, device_state.at, 2 * sizeof *seen, cudaMemcpyDeviceToHost,
-                                cu_stream()),
-                "copy out");
-        cu_note(cudaEventRecord(batch_end[number & 1], cu_stream()), "event");
-        if (number == 0)
-            continue;
-        cu_note(cudaEventSynchronize(batch_end[~number & 1]), "wait");
-        if (last[0].stop || last[1].stop)
+        s->launched += steps;
+        if (number % LOOK == 0 && look_for_stop(number / LOOK - 1))
             return false;
     }
     return true;
@@ -299,8 +319,6 @@ static IterateState first_state(const TalusMomentum *momentum, double beta)
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
-    if (!s->batch->graph || s->batch->check != s->run->check)
-        capture_batch(&s->kernels, s->run->check, s->batch);
     state->done = 0;
     state->stop = GO;
     state->fresh = true;

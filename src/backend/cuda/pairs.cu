@@ -39,12 +39,6 @@ struct Seeker {
 
 enum { MASK_BITS = 64 };
 
-/* Rarely needed: kept out of the way of the search's registers. */
-static __device__ __noinline__ bool meets_exactly(const CuDetect &d, uint32_t a, uint32_t b)
-{
-    return talus_spheres_meet(&d.bodies, &d.options, a, b);
-}
-
 /* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds need not be
  * looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves open is decided
  * exactly. */
@@ -64,7 +58,7 @@ static __device__ inline bool meets(const Seeker &s, uint32_t q)
     double sure =
         s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
     sure *= 1.0 - 0x1p-18;
-    return distance2 < sure * sure || meets_exactly(d, s.slot, d.slot[q]);
+    return distance2 < sure * sure || talus_spheres_meet(&d.bodies, &d.options, s.slot, d.slot[q]);
 }
 
 /* The two bodies in the order of collide/contact.h. */
@@ -272,6 +266,7 @@ template <bool WRITE> static __device__ inline void seek(Seeker &s)
     seek_walls<WRITE>(s);
 }
 
+/* 80 registers: three blocks to a processor; with four, 64 would not hold the exact test. */
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
     int64_t p = item();
