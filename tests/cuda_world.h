@@ -1,0 +1,77 @@
+/* Worlds on the cuda backend beside the same worlds on the host. Both are solved so tightly that what
+ * differs is rounding, which collisions then enlarge step by step. */
+#ifndef TALUS_TEST_CUDA_WORLD_H
+#define TALUS_TEST_CUDA_WORLD_H
+
+#include "test_world_scene.h"
+
+#include "backend/backend.h"
+
+#include <stdio.h>
+
+enum { MOST = 4000 };
+
+static const double tight = 1e-12; /* of the reference speed */
+
+/* A world's state, read as a caller would. */
+typedef struct State {
+    int count;
+    TalusVec3 x[MOST], v[MOST], w[MOST];
+    TalusQuat e[MOST];
+} State;
+
+static State host_state, cuda_state; /* static: they are large */
+
+static inline void read_state(const TalusWorld *world, State *s)
+{
+    TalusBodyState arrays = {.position = s->x, .velocity = s->v, .spin = s->w, .orientation = s->e};
+    s->count = talus_world_body_count(world);
+    if (CHECK(s->count <= MOST))
+        talus_world_get_state(world, &arrays);
+}
+
+static inline double distance(TalusVec3 a, TalusVec3 b)
+{
+    return talus_norm(talus_sub(a, b));
+}
+
+/* The largest differences of positions and velocities between the two, positions over `length`,
+ * velocities and surface speeds over the reference speed or the fastest body's. */
+static inline void differences(const TalusWorld *host, const TalusWorld *cuda, double length,
+                               double *dx, double *dv)
+{
+    const State *a = &host_state, *b = &cuda_state;
+    double fast = host->reference_speed;
+    read_state(host, &host_state);
+    read_state(cuda, &cuda_state);
+    *dx = *dv = INFINITY;
+    if (!CHECK_INT(a->count, b->count))
+        return;
+    *dx = *dv = 0.0;
+    for (int i = 0; i < a->count; i++)
+        fast = fmax(fast, talus_norm(a->v[i]));
+    for (int i = 0; i < a->count; i++) {
+        double turned = fabs(a->e[i].w - b->e[i].w) + fabs(a->e[i].x - b->e[i].x) +
+                        fabs(a->e[i].y - b->e[i].y) + fabs(a->e[i].z - b->e[i].z);
+        *dx = fmax(*dx, fmax(distance(a->x[i], b->x[i]) / length, turned));
+        *dv = fmax(*dv, distance(a->v[i], b->v[i]) / fast);
+        *dv = fmax(*dv, length * distance(a->w[i], b->w[i]) / fast);
+    }
+}
+
+static inline void make_tight(TalusWorld *world)
+{
+    CHECK_OK(talus_world_set_accuracy(world, tight, 100000));
+}
+
+/* False where there is no such backend: the test is to end with 77. */
+static inline bool have_cuda(void)
+{
+    test_backend = "cuda";
+    if (talus_backend_find("cuda"))
+        return true;
+    printf("skipped: %s\n", talus_error());
+    return false;
+}
+
+#endif
