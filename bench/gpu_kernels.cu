@@ -1,12 +1,13 @@
 /* bench/gpu_kernels.cu - what an iteration of apgd and of jacobi costs on the GPU, kernel by kernel.
  *
- *     talus_bench_gpu_kernels [BODIES ...]        25,000, 1,000,000 and 10,000,000 by default
+ *     talus_bench_gpu_kernels [BODIES ...]        5,000, 25,000, 1,000,000 and 10,000,000 by default
  *
  * The problem is a lattice of spheres on a floor, normals jittered, made on the device: three contacts to
  * a body, neighbours in space near each other in memory, as the engine orders them. A whole iteration is
  * the difference of two runs of different length, the median of several; the price of a run is what is
  * left. Kernels by themselves are launched back to back. Bytes count every array once per pass over it,
- * so a figure above the memory's speed means that the cache has helped. */
+ * so a figure above the memory's speed means that the cache has helped. Small problems are also timed in one
+ * kernel, as solvers take them. */
 #include "backend/cuda/iterate.h"
 #include "backend/cuda/primitives.h"
 
@@ -198,12 +199,13 @@ static double stop_clock(void)
     return 1e-3 * (double)ms;
 }
 
-static double time_run(Bed *bed, bool mixed, bool momentum, int iterations)
+static double time_run(Bed *bed, bool mixed, bool momentum, bool stepwise, int iterations)
 {
     size_t bytes = 3 * (size_t)bed->op.blocks * sizeof(double);
     TalusRun run = {};
     run.iterations = iterations;
     run.check = CHECK;
+    run.stepwise = stepwise;
     cu_zero(bed->x.at, bytes);
     cu_zero(bed->x_prev.at, bytes);
     TalusAccelerated a = {};
@@ -240,13 +242,13 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Seconds of an iteration; *price: those of a run without iterations. */
-static double time_iteration(Bed *bed, bool mixed, bool momentum, double *price)
+static double time_iteration(Bed *bed, bool mixed, bool momentum, bool stepwise, double *price)
 {
     double brief[REPEATS], whole[REPEATS];
-    time_run(bed, mixed, momentum, LONG);
+    time_run(bed, mixed, momentum, stepwise, LONG);
     for (int k = 0; k < REPEATS; k++) {
-        brief[k] = time_run(bed, mixed, momentum, SHORT);
-        whole[k] = time_run(bed, mixed, momentum, LONG);
+        brief[k] = time_run(bed, mixed, momentum, stepwise, SHORT);
+        whole[k] = time_run(bed, mixed, momentum, stepwise, LONG);
     }
     qsort(brief, REPEATS, sizeof *brief, ascending);
     qsort(whole, REPEATS, sizeof *whole, ascending);
@@ -304,9 +306,13 @@ static void bench_method(Bed *bed, bool mixed, bool momentum)
         Bytes b = bytes_of(mixed, momentum, which);
         bytes[which] = b.contact + share * b.body;
     }
-    double one = time_iteration(bed, mixed, momentum, &price);
-    printf("  %s, %s: %.1f us for a run without iterations\n", momentum ? "apgd" : "jacobi",
+    double whole = time_iteration(bed, mixed, momentum, false, &price);
+    printf("  %s, %s: %.1f us for a run without iterations,", momentum ? "apgd" : "jacobi",
            mixed ? "mixed" : "double", 1e6 * price);
+    double one = time_iteration(bed, mixed, momentum, true, &price);
+    printf(" stepwise %.1f us\n", 1e6 * price);
+    if (bed->op.blocks <= RESIDENT_BLOCKS * k.resident_threads * RESIDENT_PER_THREAD)
+        printf("    %-22s %10.2f us\n", "in one kernel", 1e6 * whole);
     print_line(bed, "iteration", one, bytes[0] + ((CHECK - 1) * bytes[1] + bytes[2]) / CHECK);
     for (int which = 0; which < 3; which++)
         print_line(bed, names[which], time_kernel(&k, which), bytes[which]);
@@ -330,8 +336,8 @@ int main(int argc, char **argv)
     cu_note(cudaEventCreate(&from), "event");
     cu_note(cudaEventCreate(&to), "event");
     printf("%s\n", device);
-    static const int usual[] = {25000, 1000000, 10000000};
-    for (int k = 0; k < (argc > 1 ? argc - 1 : 3); k++) {
+    static const int usual[] = {5000, 25000, 1000000, 10000000};
+    for (int k = 0; k < (argc > 1 ? argc - 1 : 4); k++) {
         int bodies = argc > 1 ? atoi(argv[k + 1]) : usual[k];
         if (bodies < 8) {
             fprintf(stderr, "usage: %s [BODIES ...], each at least 8\n", argv[0]);

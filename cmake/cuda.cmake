@@ -10,6 +10,9 @@ else()
   # iterations of iterate*.cu are free to contract; their results are measured by code that is not.
   target_compile_options(talus_lib PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo;-Xcompiler=-Wall;-Xcompiler=-ffp-contract=off;-Xcudafe=--diag_suppress=177>")
+  if(TALUS_WERROR)
+    target_compile_options(talus_lib PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
+  endif()
   foreach(source IN LISTS talus_cuda_sources)
     if(NOT source MATCHES "/iterate[^/]*\\.cu$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-fmad=false")

@@ -161,7 +161,8 @@ static void end_accelerated(TalusAccelerated *a)
 static bool same_sums(const TalusStepSums *a, const TalusStepSums *b)
 {
     bool ok = near_one(a->restart, b->restart) && near_one(a->dx2, b->dx2);
-    ok &= near_one(a->dg2, b->dg2) && near_one(a->residual2, b->residual2);
+    ok &= near_one(a->dg2, b->dg2) && near_one(a->x2, b->x2);
+    ok &= near_one(a->residual2, b->residual2);
     return ok && near_one(a->residual_max, b->residual_max);
 }
 

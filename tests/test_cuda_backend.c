@@ -5,6 +5,7 @@
 #include "support/problems.h"
 #include "support/test.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "problem/problem.h"
 
@@ -368,9 +369,30 @@ TEST(a_mirror_is_filled_again)
     CHECK_OK(cuda->check());
 }
 
+/* Before all others: with the process's first sum, whose memory is refused. */
+TEST(sums_that_failed_are_no_numbers)
+{
+    NEEDS_CUDA();
+    Case c = open_case(0);
+    double *x = NULL;
+    size_t room = 0;
+    CHECK_OK(cuda->reserve(&x, &room, (size_t)c.n, "a vector"));
+    cuda->zero(x, (size_t)c.n);
+    talus_fail_allocation_in(1);
+    double sum = cuda->dot(&c.device, x, x);
+    talus_fail_allocation_in(0);
+    CHECK(isnan(sum));
+    CHECK(cuda->check() != TALUS_OK);
+    CHECK(strstr(talus_error(), "partial sums"));
+    CHECK(cuda->dot(&c.device, x, x) == 0.0);
+    cuda->release(x);
+    close_case(&c);
+}
+
 int main(void)
 {
     cuda = talus_backend_find("cuda");
+    RUN(sums_that_failed_are_no_numbers);
     RUN(vectors_come_back_as_they_went);
     RUN(sums_and_combinations);
     RUN(bodies_move_alike);

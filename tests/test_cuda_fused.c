@@ -50,6 +50,7 @@ static void check_accelerate(Case *c)
                    1e-12 * restart_size(c, before, host.x_prev, host.x, host.beta));
         same_sum(got.dx2, expected.dx2);
         same_sum(got.dg2, expected.dg2);
+        same_sum(got.x2, expected.x2);
         same_sum(got.residual2, expected.residual2);
         same_sum(got.residual_max, expected.residual_max);
         CHECK(step == 2 ? got.residual2 == 0.0 : got.residual2 > 0.0);

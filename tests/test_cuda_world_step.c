@@ -251,6 +251,47 @@ TEST(a_failed_step_takes_arrivals_back)
     talus_world_destroy(other);
 }
 
+/* One allocation after the other fails, on the host and on the device, until a step goes through. */
+static int step_short_of_memory(TalusWorld *world)
+{
+    uint64_t hash = talus_world_hash(world);
+    int bodies = talus_world_body_count(world), failed = 0;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (long n = 1; status == TALUS_ERR_MEMORY; n++, failed++) {
+        talus_fail_allocation_in(n);
+        status = talus_world_step(world, NULL);
+        talus_fail_allocation_in(0);
+        if (status != TALUS_OK) {
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK_INT(talus_world_body_count(world), bodies);
+            CHECK(talus_world_hash(world) == hash);
+        }
+    }
+    return failed - 1;
+}
+
+static void compare_short_of_memory(TalusWorld *world, TalusWorld *other, int steps)
+{
+    int failed = 0;
+    for (int i = 0; i < steps; i++) {
+        failed += step_short_of_memory(world);
+        run(other, 1);
+        CHECK(talus_world_hash(world) == talus_world_hash(other)); /* impulses were kept as well */
+    }
+    CHECK(failed > steps);
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+}
+
+TEST(a_step_without_memory_leaves_all_as_it_was)
+{
+    int ignored = 0;
+    talus_set_log(be_quiet, &ignored);
+    compare_short_of_memory(make_full(1), make_full(1), 8);
+    compare_short_of_memory(make_hasty(TALUS_MISS_HALVE), make_hasty(TALUS_MISS_HALVE), 18);
+    talus_set_log(NULL, NULL);
+}
+
 TEST(a_nan_fails_the_step_and_names_the_body)
 {
     TalusWorld *world = make_heap(1, 32);
@@ -345,6 +386,7 @@ int main(void)
     RUN(arrivals_sinks_and_probes_are_those_of_the_host);
     RUN(a_missed_tolerance_follows_the_policy);
     RUN(a_failed_step_takes_arrivals_back);
+    RUN(a_step_without_memory_leaves_all_as_it_was);
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_wedged_body_is_an_outcome_not_a_hang);
     return talus_test_result();

@@ -1,8 +1,11 @@
 /* What the driver makes of a solver's result. */
 
+#include "support/problems.h"
 #include "support/test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <talus/solver.h>
 
 /* Two contacts that nearly undo each other: gamma would be 1e4, and Jacobi with omega = 2 swings
@@ -38,8 +41,41 @@ TEST(a_residual_that_grows_is_divergence)
     talus_problem_destroy(problem);
 }
 
+/* A fixed number of iterations goes on where nothing but rounding is left. What is carried to the next
+ * solve must not come from that. */
+TEST(iterations_beyond_the_solution_do_no_harm)
+{
+    for (int i = 0; i < 3; i++) {
+        TestProblem p = make_heap(&(HeapOptions){(uint64_t)i + 1, 4, 3, 3, 0.2 * i, 0.0, 0.0});
+        TalusProblem *problem = NULL;
+        TalusSolver *fresh = NULL, *used = NULL;
+        TalusSolveOptions options = talus_solve_options_default();
+        TalusSolveInfo once, again;
+        REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+        REQUIRE_OK(talus_solver_create("apgd", &fresh));
+        REQUIRE_OK(talus_solver_create("apgd", &used));
+        options.tolerance = 0.0;
+        options.max_iterations = 4000;
+        REQUIRE_OK(talus_solver_solve(used, problem, &options, &again));
+        double *gamma = talus_problem_gamma(problem);
+        options.tolerance = 1e-6 * again.start_residual;
+        memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+        REQUIRE_OK(talus_solver_solve(fresh, problem, &options, &once));
+        memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+        REQUIRE_OK(talus_solver_solve(used, problem, &options, &again));
+        CHECK_INT(once.outcome, TALUS_OUTCOME_CONVERGED);
+        if (!CHECK(again.iterations <= 2 * once.iterations))
+            printf("case %d: %d iterations, then %d\n", i, once.iterations, again.iterations);
+        talus_solver_destroy(fresh);
+        talus_solver_destroy(used);
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+}
+
 int main(void)
 {
+    RUN(iterations_beyond_the_solution_do_no_harm);
     RUN(a_residual_that_grows_is_divergence);
     return talus_test_result();
 }

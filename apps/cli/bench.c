@@ -385,6 +385,7 @@ static int bench_worlds(Session *session, const CliList *operands)
                  .threads = o->threads,
                  .repeat = o->repeat > 0 ? o->repeat : 0,
                  .steps = o->steps > 0 ? o->steps : 0,
+                 .limit = gpu && !o->quick ? WORLDS_SECONDS : 0.0,
                  .quick = o->quick,
                  .quiet = o->quiet,
                  .dir = session->dir,

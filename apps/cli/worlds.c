@@ -70,11 +70,22 @@ void worlds_say(const Worlds *w, const char *format, ...)
     va_end(args);
 }
 
-TalusStatus worlds_stopped(void)
+bool worlds_over(const Worlds *w)
 {
-    if (!cli_stop_signal())
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
+    return talus_now() > w->until;
+}
+
+TalusStatus worlds_stopped(const Worlds *w)
+{
+    if (cli_stop_signal())
+        return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
+    if (worlds_over(w))
+        return talus_fail(
+            TALUS_ERR_CANCELLED,
+            "stopped: its share of the %.0f s of `talus bench gpu` is used up; alone, "
+            "as `talus bench ROW`, it has no limit",
+            w->limit);
+    return TALUS_OK;
 }
 
 /* ---- steps ---- */
@@ -113,27 +124,32 @@ static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median,
 }
 
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
-                           WorldsStep *median, WorldsStep *most)
+                           WorldsStep *median, WorldsStep *most, int *done)
 {
     static const double every = 5.0; /* seconds between words */
     WorldsStep *step;
+    int count = 0;
     double begun = talus_now(), said = begun;
     TalusStatus status = TALUS_ALLOC(step, (size_t)steps + 1, "steps");
-    for (int i = 0; status == TALUS_OK && i < steps; i++) {
+    while (status == TALUS_OK && count < steps) {
         TalusStepInfo info;
         double start = talus_now();
         status = talus_world_step(world, &info);
         if (status != TALUS_OK)
             break;
-        take_step(&info, talus_now() - start, &step[i]);
-        status = worlds_stopped();
+        take_step(&info, talus_now() - start, &step[count++]);
+        if (done && worlds_over(w) && !cli_stop_signal())
+            break;
+        status = worlds_stopped(w);
         if (talus_now() - said > every) {
             said = talus_now();
-            worlds_say(w, "%s: step %d of %d, %.1f s", label, i + 1, steps, said - begun);
+            worlds_say(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
         }
     }
+    if (done)
+        *done = count;
     if (status == TALUS_OK && (median || most))
-        status = sum_up(step, steps, median, most);
+        status = sum_up(step, count, median, most);
     talus_release(step);
     return status;
 }
@@ -187,8 +203,8 @@ static Verdict *new_verdict(Worlds *w, const char *what)
     return v;
 }
 
-void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
-                  const WorldsStep *step)
+static Verdict *judge(Worlds *w, const char *what, double measured, double target, const char *unit,
+                      const WorldsStep *step)
 {
     Verdict *v = new_verdict(w, what);
     v->measured = measured;
@@ -198,6 +214,21 @@ void worlds_judge(Worlds *w, const char *what, double measured, double target, c
         v->rms = step->rms;
         v->relative = step->relative;
     }
+    return v;
+}
+
+void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
+                  const WorldsStep *step)
+{
+    judge(w, what, measured, target, unit, step);
+}
+
+void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
+                        int steps, const WorldsStep *step)
+{
+    Verdict *v = judge(w, what, measured, target, "s", step);
+    if (done < steps)
+        snprintf(v->found, sizeof v->found, "missed: %d of %d steps", done, steps);
 }
 
 static void judge_failure(Worlds *w, const char *row)
@@ -227,6 +258,8 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
     }
     if (w->quick)
         lab_table_add(t, "quick: not judged");
+    else if (v->found[0])
+        lab_table_add(t, "%s", v->found);
     else
         lab_table_add(t, v->measured <= v->target ? "held" : "missed");
 }
@@ -260,9 +293,13 @@ static void describe(Worlds *w)
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;
-    double begun = talus_now();
+    double begun = talus_now(), shares = 0.0, used = 0.0;
+    for (int i = 0; i < count; i++)
+        shares += rows[i]->share;
     for (int i = 0; i < count && !cli_stop_signal(); i++) {
         double start = talus_now();
+        used += rows[i]->share;
+        w->until = w->limit > 0.0 ? begun + w->limit * used / shares : HUGE_VAL;
         worlds_say(w, "%s: %s", rows[i]->name, rows[i]->summary);
         lab_set_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
         TalusStatus status = rows[i]->run(w);

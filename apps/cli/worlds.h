@@ -10,11 +10,17 @@
 #include "base/status.h"
 #include "lab.h"
 
-enum { WORLDS_SETS = 16, WORLDS_BACKENDS = 2, WORLDS_VERDICTS = 32 };
+enum {
+    WORLDS_SETS = 16,
+    WORLDS_BACKENDS = 2,
+    WORLDS_VERDICTS = 32,
+    WORLDS_SECONDS = 480 /* what `talus bench gpu` may take; on a slower device rows end early */
+};
 
 /* A figure with what it should be. */
 typedef struct Verdict {
-    char what[LAB_TEXT], found[LAB_TEXT];
+    char what[LAB_TEXT];
+    char found[LAB_TEXT];    /* instead of "held" or "missed" */
     double target, measured; /* at most the target; in `unit` */
     const char *unit;
     double rms, relative; /* residual reached: m/s, and over g h; NAN: none goes with it */
@@ -26,6 +32,8 @@ typedef struct Worlds {
     int backends;
     int threads, repeat; /* repeat: measured steps of a figure; 0: the row's own number */
     int steps;           /* of hourglass and pospisil; 0: all */
+    double limit;        /* seconds for all rows together; 0: none */
+    double until;        /* talus_now() at which the row should be done; infinite without a limit */
     bool quick, quiet;
     const char *dir;
     LabSet *set;
@@ -35,6 +43,8 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
+    double
+        share; /* of the limit, in seconds of WORLDS_SECONDS; what one row leaves goes to those after it */
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 
@@ -69,8 +79,10 @@ typedef struct WorldsCase {
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
 /* One line on standard error; nothing with --quiet. */
 void worlds_say(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
-/* TALUS_ERR_CANCELLED with a message once a signal asks to stop. */
-TalusStatus worlds_stopped(void);
+/* The row's time is over. Rows that can tell something without their end look here and finish early. */
+bool worlds_over(const Worlds *w);
+/* TALUS_ERR_CANCELLED with a message once a signal asks to stop or the row's time is over. */
+TalusStatus worlds_stopped(const Worlds *w);
 
 /* What the steps of a figure took, and what they reached. */
 typedef struct WorldsStep {
@@ -80,9 +92,9 @@ typedef struct WorldsStep {
 } WorldsStep;
 
 /* `steps` steps; the median of each column where `median` is not NULL. `most`, if not NULL, is the largest
- * of each. */
+ * of each. With `done` not NULL, a row whose time is over is left after *done steps without an error. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
-                           WorldsStep *median, WorldsStep *most);
+                           WorldsStep *median, WorldsStep *most, int *done);
 
 /* Bytes that the backend holds in its own memory, or the library on the host. */
 double worlds_memory(const char *backend);
@@ -94,6 +106,9 @@ double worlds_deviation(const double *values, int count); /* standard, of a samp
 /* A figure that should be at most `target`; `step` (may be NULL) has its residual. */
 void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
                   const WorldsStep *step);
+/* The same for a figure of `steps` steps of which only `done` were taken within the row's time: missed. */
+void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
+                        int steps, const WorldsStep *step);
 
 /* Quick or full. */
 static inline int worlds_size(const Worlds *w, int full, int quick)

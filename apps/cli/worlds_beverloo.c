@@ -30,6 +30,7 @@ typedef struct Rate {
     double window[WINDOWS];
     int windows;
     double mean, error;
+    WorldsStep worst; /* largest residuals */
 } Rate;
 
 /* ---- counting ---- */
@@ -52,25 +53,30 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return status;
 }
 
-static TalusStatus step_until(TalusWorld *world, double time)
+/* Notes the largest residual on the way. */
+static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
     while (talus_world_steps(world) < last) {
-        TALUS_TRY(talus_world_step(world, NULL));
-        TALUS_TRY(worlds_stopped());
+        TalusStepInfo info;
+        TALUS_TRY(talus_world_step(world, &info));
+        TALUS_TRY(worlds_stopped(w));
+        rate->worst.rms = fmax(rate->worst.rms, info.solve.residual.rms);
+        rate->worst.relative =
+            fmax(rate->worst.relative, info.solve.residual.rms / info.reference_speed);
     }
     return TALUS_OK;
 }
 
 /* Adds the windows of one world. */
-static TalusStatus measure(TalusWorld *world, const Flow *f, Rate *rate)
+static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
 {
     int before, now;
-    TALUS_TRY(step_until(world, f->begin));
+    TALUS_TRY(step_until(w, world, f->begin, rate));
     TALUS_TRY(count_below(world, f->waist, &before));
     int count = (int)floor((f->end - f->begin) / f->window + 1e-6);
     for (int i = 1; i <= count && rate->windows < WINDOWS; i++) {
-        TALUS_TRY(step_until(world, f->begin + i * f->window));
+        TALUS_TRY(step_until(w, world, f->begin + i * f->window, rate));
         TALUS_TRY(count_below(world, f->waist, &now));
         if (f->bodies - now < f->keep * f->bodies)
             break;
@@ -93,7 +99,7 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
         worlds_set(&c.sets, "bulb=%.17g", f.bulb);
         worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
         TALUS_TRY(worlds_open(w, &c, &world));
-        TalusStatus status = measure(world, &f, rate);
+        TalusStatus status = measure(w, world, &f, rate);
         talus_world_destroy(world);
         TALUS_TRY(status);
     }
@@ -160,14 +166,15 @@ static Fit fit(const Rate *rate)
 
 /* ---- the table ---- */
 
-static const char *const headings[] = {"D/d",       "windows",   "grains/s", "error",
-                                       "the law's", "off by, %", "in errors"};
+static const char *const headings[] = {"D/d",       "windows",   "grains/s",  "error",
+                                       "the law's", "off by, %", "in errors", "rms/gh, most"};
 enum { HEADINGS = sizeof headings / sizeof *headings };
 
 static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
 {
     LabTable *t = lab_set_table(w->set, "Beverloo: grains per second through the neck", HEADINGS);
     double worst = 0.0;
+    WorldsStep step = {0};
     for (int i = 0; i < HEADINGS; i++)
         lab_table_add(t, "%s", headings[i]);
     for (int i = 0; i < NECKS; i++) {
@@ -180,6 +187,9 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
         lab_table_add(t, "%.2f", fitted);
         lab_table_add(t, "%+.2f", 100.0 * off / fitted);
         lab_table_add(t, "%+.2f", off / rate[i].error);
+        lab_table_add(t, "%.2e", rate[i].worst.relative);
+        step.rms = fmax(step.rms, rate[i].worst.rms);
+        step.relative = fmax(step.relative, rate[i].worst.relative);
     }
     snprintf(t->note, sizeof t->note,
              "W = %.3f +- %.3f grains/s (D/d - k)^2.5 with k = %.3f +- %.3f; chi^2 %.1f for %d "
@@ -188,7 +198,7 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
              f->c, f->c_error, f->k, f->k_error, f->chi2, f->points - 2, 100.0 * worst,
              flow->bodies, flow->window, w->backend[0]);
     worlds_judge(w, "beverloo: root of chi^2 per degree of freedom",
-                 sqrt(f->chi2 / (f->points - 2)), 2.0, "", NULL);
+                 sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step);
 }
 
 static TalusStatus run_beverloo(Worlds *w)
@@ -211,4 +221,5 @@ const WorldsRow worlds_beverloo = {
     .name = "beverloo",
     .summary = "discharge of an hourglass against the diameter of its neck",
     .source = "Beverloo, Leniger and van de Velde 1961: W = C (D - k d)^2.5",
+    .share = 85.0,
     .run = run_beverloo};

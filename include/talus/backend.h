@@ -16,6 +16,8 @@ TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
+/* The cuda backends share one device and its work space among all worlds, problems and solvers of the
+ * process: call what uses them from one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
     bool available;

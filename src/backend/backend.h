@@ -35,7 +35,8 @@ typedef enum TalusMetric {
 /* Sums of one accelerated step, all in the scaled metric but for the residual. */
 typedef struct TalusStepSums {
     double restart;   /* (y - x_next)'(x_next - x): positive asks for a restart */
-    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test, */
+    double x2;        /*   and |x|^2, to tell what of it is rounding */
     double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
     double residual_max;
 } TalusStepSums;
@@ -48,7 +49,7 @@ typedef double TalusMetricBlock[4];
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
-    TalusMetric kind; /* which metric that is; for accelerate_run */
+    TalusMetric kind;  /* which metric that is; for accelerate_run */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
@@ -126,6 +127,7 @@ typedef struct TalusRun {
     int since; /*   the solve, of which `since` were done before this run, and in the last */
     double stop_rms; /* ends the run once the rms (or, if positive, the maximum) is at or below */
     double stop_max; /*   this; 0: never */
+    bool stepwise; /* not in one kernel, however small the problem: to test and measure that */
     int done;        /* out: iterations done; */
     double residual2, residual_max; /* out: residual of the last iterate that was measured; */
     double first2;                  /* out: and of the first */
@@ -138,6 +140,22 @@ typedef struct TalusMomentum {
     double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     bool restart;  /* drop the momentum when it points uphill */
 } TalusMomentum;
+
+/* Conjugate gradients on faces, left in proportion (solvers/mprgp.c has the rules), in the metric. */
+typedef struct TalusProportioning {
+    const TalusMetricBlock *metric;
+    double *x, *g;         /* iterate, which is in the set, and its gradient */
+    double *p, *np;        /* direction and S (N + E) S p */
+    double *phi, *w;       /* room for two vectors more */
+    double gamma, step;    /* mprgp's parameters */
+    bool half_step;        /*   of these names */
+    double enough;         /* ends once |projected gradient|^2 is at or below; < 0: never */
+    double norm, pnp;      /* of the operator, and p'N p: 0 starts with the free gradient */
+    int active, unchecked; /* TalusFaceWork in solvers/face.h */
+    bool begun;   /* x has been measured: the first iteration is a step. false: it is not */
+    int products; /* out: of this run */
+    bool reached; /* out: `enough` */
+} TalusProportioning;
 
 typedef struct TalusSweep TalusSweep;
 
@@ -241,12 +259,17 @@ typedef struct TalusBackend {
      * x_prev the old x, g_prev its gradient. */
     void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
     /* The same over and over with the rules of momentum.h. A backend tests the step length whenever it
-     * measures the residual, or more often. On return x_prev is the iterate measured last. */
+     * measures the residual, or more often. On return x_prev is the iterate measured last. With `since`
+     * above 0 a run goes on where the one before has ended, vectors and operator as that left them. */
     TalusStatus (*accelerate_run)(const TalusOperator *op, TalusAccelerated *state,
                                   TalusMomentum *momentum, TalusRun *run);
-    /* `relax` over and over; gamma on return is one step beyond what was measured last. */
+    /* `relax` over and over, likewise; gamma on return is one step beyond what was measured last. */
     TalusStatus (*relax_run)(const TalusOperator *op, double omega, double lambda, double *gamma,
                              TalusRun *run);
+    /* Iterations of mprgp, each measured. Matrix-free problems alone; NULL: the solver takes them one by
+     * one. */
+    TalusStatus (*proportion_run)(const TalusOperator *op, TalusProportioning *state,
+                                  TalusRun *run);
     /* x = gamma / s and back, in place. */
     void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 

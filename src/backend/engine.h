@@ -106,7 +106,8 @@ typedef struct TalusEngineOps {
     TalusStatus (*below)(TalusEngine *engine, int axis, double below, int64_t *count);
 
     /* Contacts for a step of length options->h: with the velocities v + h g, or `again` with the solved
-     * ones. Impulses are carried over by key. Fails as talus_detect does, list unchanged. */
+     * ones. Impulses are carried over by key. Fails as talus_detect does, list unchanged; only where memory
+     * does not hold old and new list at once may it be empty then, and the next step starts cold. */
     TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
                           bool again, TalusEngineCounts *counts);
     /* The problem of the step, in the backend's memory: op and gamma, lent until the next detect. rows is 3
@@ -126,7 +127,7 @@ typedef struct TalusEngineOps {
     TalusStatus (*integrate)(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                              TalusEngineLedger *ledger);
 
-    /* A copy of bodies and contacts on the device, and the way back to it, for halved steps. */
+    /* A copy of bodies and contacts on the device, and the way back to it, once, for halved steps. */
     TalusStatus (*backup)(TalusEngine *engine);
     TalusStatus (*restore)(TalusEngine *engine);
 } TalusEngineOps;

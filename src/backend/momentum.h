@@ -2,17 +2,24 @@
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that
  * points uphill is dropped. A step is too long where two gradients differ by more than L times their
- * points: then L is raised to what they show. */
+ * points: then L is raised to what they show. That is believed of points only that are further apart than
+ * rounding: a product's rounding is about `unit` L |x|, and once iterates stand still it is all that their
+ * gradients differ by. */
 #ifndef TALUS_BACKEND_MOMENTUM_H
 #define TALUS_BACKEND_MOMENTUM_H
 
 #include "backend/backend.h"
 
-/* `seen`: sums->dx2 and dg2 are those of this step. Sets the next step's beta. */
+#include <float.h>
+
+/* `seen`: sums->dx2, dg2 and x2 are those of this step. `unit`: the relative rounding of the arithmetic that
+ * made them. Sets the next step's beta. */
 TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
-                                      double *beta)
+                                      double unit, double *beta)
 {
-    bool too_long = seen && sums->dg2 > m->norm * m->norm * sums->dx2 && sums->dx2 > 0.0;
+    const double apart = 128.0 * unit; /* rounding is then below a hundredth of the difference */
+    bool too_long =
+        seen && sums->dg2 > m->norm * m->norm * sums->dx2 && sums->dx2 > apart * apart * sums->x2;
     if (too_long)
         m->norm = m->margin * sqrt(sums->dg2 / sums->dx2);
     if (too_long || (m->restart && sums->restart > 0.0)) {

@@ -41,7 +41,7 @@ TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperat
         state->step = 1.0 / momentum->norm;
         state->want_residual = talus_run_measures(run, run->done);
         backend->accelerate(op, state, &sums);
-        talus_momentum_next(momentum, &sums, run->since + run->done > 0, &state->beta);
+        talus_momentum_next(momentum, &sums, run->since + run->done > 0, DBL_EPSILON, &state->beta);
         if (state->want_residual)
             go = !note(run, op->blocks, sums.residual2, sums.residual_max);
     }

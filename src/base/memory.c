@@ -1,6 +1,7 @@
 /* base/memory.c - counted, aligned heap blocks. */
 #include "base/memory.h"
 
+#include "base/inject.h"
 #include "base/status.h"
 
 #include <stdatomic.h>
@@ -53,7 +54,7 @@ void talus_fail_allocation_in(long n)
     atomic_store(&fail_countdown, n);
 }
 
-static bool injected_failure(void)
+bool talus_inject_failure(void)
 {
     return atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
@@ -67,7 +68,7 @@ static void *raw_block(size_t count, size_t element, const char *what)
         return NULL;
     }
     size_t bytes = (count * element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    char *block = injected_failure() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
+    char *block = talus_inject_failure() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
     if (!block) {
         talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
         return NULL;

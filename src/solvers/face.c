@@ -1,21 +1,22 @@
 /* solvers/face.c - conjugate gradients on a face, the step that leaves it, and the norm's test.
  *
- * N may be singular, and a matrix from a file slightly indefinite. A direction whose curvature is
- * below FLAT of the norm is taken for one that has just that: the step along it ends at the boundary
- * of the set or, where there is none, is long but of a length that rounding does not decide. On a
+ * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat beside
+ * the norm is taken for slightly curved (backend/face.h): the step along it ends at the boundary of
+ * the set or, where there is none, is long but of a length that rounding does not decide. On a
  * problem without a solution the impulses then grow steadily, and the driver's watch finds its
  * proof. */
 #include "solvers/face.h"
 
+#include "backend/face.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "solvers/best.h"
 
 #include <math.h>
 
-enum { POWER_ITERATIONS = 12, REFRESH = 100 };
+enum { POWER_ITERATIONS = 12 };
 
-static const double FLAT = 1e-8, MARGIN = 1.02, FORGET = 0.97, OVERSHOOT = 1.0 + 1e-13;
+static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 
@@ -91,14 +92,6 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
         w->norm = norm;
 }
 
-/* Power iteration estimates from below: raises the norm where a direction d shows more curvature,
- * d'N d over d'd. */
-static void raise_norm(TalusFaceWork *w, double dnd, double dd)
-{
-    if (dnd > w->norm * dd && isfinite(dnd) && dd > 0.0)
-        w->norm = MARGIN * (dnd / dd);
-}
-
 /* ---- steps ---- */
 
 bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
@@ -122,7 +115,7 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
                       w->w); /* w: minus the step, p: minus N times it */
     s->backend->axpby(s->op, -1.0, w->g, 1.0, w->p);
     s->backend->dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
-    raise_norm(w, sums[0], sums[1]);
+    talus_face_raise(&w->norm, sums[0], sums[1]);
 }
 
 /* p = phi, or phi - rho p conjugate to the last p while the face is the same. */
@@ -142,16 +135,13 @@ double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
     double sums[3];
     s->backend->gradient(s->op, w->metric, w->p, false, w->np);
     s->backend->dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
-    raise_norm(w, sums[0], sums[2]);
-    double flat = FLAT * w->norm * sums[2];
-    w->pnp = sums[0] > flat ? sums[0] : 0.0;
-    return -sign * sums[1] > 0.0 ? -sign * sums[1] / (w->pnp > 0.0 ? w->pnp : flat) : 0.0;
+    return talus_face_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
 }
 
 int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
 {
     s->backend->axpby(s->op, a, w->np, 1.0, w->g);
-    if (++w->unchecked < REFRESH)
+    if (++w->unchecked < TALUS_FACE_REFRESH)
         return 0;
     talus_face_refresh(s, w);
     return 1;
@@ -164,13 +154,12 @@ static int move(TalusSolve *s, TalusFaceWork *w, double a)
     return talus_face_follow(s, w, -a);
 }
 
-/* From x to the boundary at x - limit p and beyond. The block that meets it must stand exactly on it:
- * half a digit inside it would count as free, and move by its gradient. */
+/* From x to the boundary at x - limit p and beyond. */
 static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;
     if (half_step) {
-        products += move(s, w, limit * OVERSHOOT);
+        products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
         s->backend->project(s->op, w->metric, s->gamma);
         talus_copy(s, w->g, w->phi);
         s->backend->mask(s->op, w->metric, s->gamma, w->phi);

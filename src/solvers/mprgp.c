@@ -18,7 +18,10 @@
  * minimiser along beta may lie outside. Sliding contacts are active and move by projected gradients
  * alone: expect their speed.
  * Products: 1 for a step on the face and for a proportioning, 2 for an expansion. */
+#include "solvers/chunk.h"
 #include "solvers/face.h"
+
+#include "base/status.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -63,10 +66,8 @@ static double offset2(TalusSolve *s, TalusFaceWork *w)
     return s->backend->dot(s->op, w->np, w->np);
 }
 
-static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
+static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough, int products)
 {
-    double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
-    int products = p->stop > 0.0;
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
@@ -82,6 +83,35 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
     }
 }
 
+/* The same in runs, by a backend that has them. */
+static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
+{
+    TalusProportioning state = {.metric = w->metric,
+                                .x = s->gamma,
+                                .g = w->g,
+                                .p = w->p,
+                                .np = w->np,
+                                .phi = w->phi,
+                                .w = w->w,
+                                .gamma = p->gamma,
+                                .step = p->step,
+                                .half_step = p->half_step,
+                                .enough = enough,
+                                .norm = w->norm};
+    for (int since = 0;;) {
+        TalusRun run = talus_chunk_next(s, 1, since);
+        TALUS_TRY(s->backend->proportion_run(s->op, &state, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        s->info->products += state.products - run.done; /* of which it has counted one each */
+        w->norm = state.norm;
+        double rms = sqrt(run.residual2 / s->op->blocks);
+        if (!talus_solve_show(s, s->gamma, w->metric, rms) ||
+            !talus_solve_continue(s, rms, run.residual_max) || state.reached)
+            return TALUS_OK;
+    }
+}
+
 static TalusStatus solve_mprgp(TalusSolve *s)
 {
     const Params *p = s->params;
@@ -91,10 +121,17 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     if (status != TALUS_OK)
         return status;
     talus_face_norm(s, w, state->norm);
-    iterate(s, p, w);
+    double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
+    int products = p->stop > 0.0;
+    if (s->backend->proportion_run && s->op->pair) {
+        s->info->products += products;
+        status = iterate_runs(s, p, w, enough);
+    } else {
+        iterate(s, p, w, enough, products);
+    }
     state->norm = w->norm;
     talus_face_end(s, w);
-    return TALUS_OK;
+    return status;
 }
 
 static void clear(void *work, const TalusBackend *backend)

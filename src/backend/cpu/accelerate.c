@@ -19,7 +19,7 @@ typedef struct Pass {
 } Pass;
 
 typedef struct Sums {
-    Lane restart, dx2, dg2, residual2, residual_max;
+    Lane restart, dx2, dg2, x2, residual2, residual_max;
 } Sums;
 
 /* A step is one long chain of dependent operations with a root in it, and the processor looks ahead
@@ -52,6 +52,7 @@ KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, const L
         y[k] = x[k] + state->beta * dx[k];
         next[k] = y[k] - state->step * (g[k] + state->beta * dg[k]);
     }
+    sums->x2 += live(pair, lane_norm2(x));
     sums->dx2 += live(pair, lane_norm2(dx));
     sums->dg2 += live(pair, lane_norm2(dg));
     store3(state->g_prev, pair, g);
@@ -201,6 +202,7 @@ KERNEL void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, 
     double y = x + state->beta * dx;
     double next = talus_project_nonneg(y - state->step * (g + state->beta * dg));
     sums->restart[0] += (y - next) * (next - x);
+    sums->x2[0] += x * x;
     sums->dx2[0] += dx * dx;
     sums->dg2[0] += dg * dg;
     state->g_prev[i] = g;
@@ -213,7 +215,7 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
     double u[3 * BLOCK_GRAIN];
-    Sums sums = {{0}, {0}, {0}, {0}, {0}};
+    Sums sums = {{0}, {0}, {0}, {0}, {0}, {0}};
     begin = sphere_blocks(pass, begin, end, &sums);
     if (op->pair)
         talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
@@ -232,8 +234,9 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     partial[0] = sums.restart[0] + sums.restart[1];
     partial[1] = sums.dx2[0] + sums.dx2[1];
     partial[2] = sums.dg2[0] + sums.dg2[1];
-    partial[3] = sums.residual2[0] + sums.residual2[1];
-    partial[4] =
+    partial[3] = sums.x2[0] + sums.x2[1];
+    partial[4] = sums.residual2[0] + sums.residual2[1];
+    partial[5] =
         sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
@@ -258,14 +261,14 @@ void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, Talu
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, accelerate_chunk, &pass);
 
-    double total[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
+    double total[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 5; k++)
             total[k] += partial[k];
-        keep_max(&total[4], partial[4]);
+        keep_max(&total[5], partial[5]);
     }
-    *sums = (TalusStepSums){total[0], total[1], total[2], total[3], sqrt(total[4])};
+    *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;
     state->x_prev = state->x;
     state->x = next;

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { RESTART, DX2, DG2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
+enum { RESTART, DX2, DG2, X2, RESIDUAL2, RESIDUAL_MAX, STEP_SUMS };
 
 struct Step {
     CuSets sets;
@@ -38,6 +38,7 @@ static __device__ inline void step_block(const Step &pass, int64_t i, double (&s
     for (int k = 0; k < ROWS; k++) {
         double dx = x[k] - before[k];
         y[k] = x[k] + pass.beta * dx;
+        sums[X2] += x[k] * x[k];
         sums[DX2] += dx * dx;
     }
     load_block(pass.g_prev, i, before);
@@ -76,8 +77,8 @@ void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSu
                  state->want_residual};
     LAUNCH_ROWS(launch_sums, op->rows, accelerate, op->blocks, STEP_SUMS, cu_totals(), pass);
     cu_totals_get(STEP_SUMS, total);
-    *sums = TalusStepSums{total[RESTART], total[DX2], total[DG2], total[RESIDUAL2],
-                          sqrt(total[RESIDUAL_MAX])};
+    *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
+                          total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
     double *next = state->x_prev;
     state->x_prev = state->x;
     state->x = next;

@@ -58,6 +58,7 @@ static const TalusEngineOps engine_ops = {
     .feasible_step = cu_feasible_step, \
     .compare = cu_compare, \
     .accelerate = cu_accelerate, \
+    .proportion_run = cu_proportion_run, \
     .scale = cu_scale, \
     .quasi_direction = cu_quasi_direction, \
     .quasi_step = cu_quasi_step, \

@@ -72,6 +72,14 @@ template <int ROWS> static __device__ inline bool block_active(double mu, const 
         return talus_cone_state(mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
 }
 
+/* A block without friction in a problem with it moves along its axis only. */
+template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
+{
+    if constexpr (ROWS == 3)
+        if (mu == 0.0)
+            g[1] = g[2] = 0.0;
+}
+
 /* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
 template <int ROWS>
 static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,

@@ -69,14 +69,6 @@ void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric
 
 /* ---- faces ---- */
 
-/* A block without friction in a problem with it moves along its axis only. */
-template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
-{
-    if constexpr (ROWS == 3)
-        if (mu == 0.0)
-            g[1] = g[2] = 0.0;
-}
-
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
 struct Split {

@@ -63,7 +63,7 @@ struct CuScratch {
     CuArray<int32_t> heavy, heavy_found;
     int heavy_count;
     struct CuMirror *mirror; /* operator.cu: arrays copied from the host */
-    CuOwned iterate;         /* of iterate.cu */
+    CuOwned iterate, face;   /* of iterate.cu and face.cu */
 };
 
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)

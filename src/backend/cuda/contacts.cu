@@ -78,7 +78,7 @@ static __global__ void pack(CuList list, const uint32_t *order, int first, int c
     int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
     int place = first + (int)k;
     uint32_t i = order[place];
-    double4 frame = list.frame[i];
+    CuFrame frame = list.frame[i];
     TalusContact c;
     c.a = list.slot[list.pair[i].x];
     c.b = list.other[i];
@@ -175,7 +175,7 @@ static __global__ void unpack(CuList list, CuBodies b, int first, int count,
     talus_frame_set(frame, c.normal.x, c.normal.y, c.normal.z);
     list.pair[i] = make_int2((int)c.a, b.fixed[c.b] ? -1 : (int)c.b);
     list.other[i] = c.b;
-    list.frame[i] = make_double4(frame[0], frame[1], frame[2], frame[3]);
+    list.frame[i] = CuFrame{frame[0], frame[1], frame[2], frame[3]};
     list.gap[i] = c.gap;
     list.impulse[i] = impulse[k];
     if (i >= list.counts.sphere_sphere)

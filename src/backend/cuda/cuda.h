@@ -65,6 +65,9 @@ TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, d
 TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
                                TalusRun *run);
 
+/* face.cu */
+TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
+
 /* engine.cu */
 TalusStatus cu_engine_create(TalusEngine **out);
 void cu_engine_destroy(TalusEngine *engine);

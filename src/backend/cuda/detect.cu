@@ -1,8 +1,9 @@
 /* backend/cuda/detect.cu - from bodies to a contact list on the device, as collide/detect.c on the host.
  *
  * The host waits once for the numbers of contacts and candidates, and once more, where there are candidates,
- * for the number of their touches. Until then the old list is whole. Frames, gaps, arms and touches are then
- * taken over from it, so that only pairs and impulses, which carrying needs, are there twice. */
+ * for the number of their touches. Frames, gaps, arms and touches are then taken over from the old list, so
+ * that only pairs and impulses, which carrying needs, are there twice. Where they grow and there is memory
+ * for both, the old list is whole until there is room for all of the new one. */
 #include "backend/cuda/detect.h"
 
 extern "C" {
@@ -181,34 +182,67 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     return TALUS_OK;
 }
 
-template <class T> static void take_over(CuArray<T> *to, CuArray<T> *from)
+template <class T> static void exchange(CuArray<T> *a, CuArray<T> *b)
 {
-    CuArray<T> spare = *to;
-    *to = *from;
-    *from = spare;
+    CuArray<T> spare = *a;
+    *a = *b;
+    *b = spare;
 }
 
-static TalusStatus reserve_list(CuList *list, CuList *old)
+/* Room in `to`, which takes over `from` where that is large enough. Else both stand side by side, so that
+ * the old list is whole should memory end, or, where there is no room for both, the old one goes. */
+template <class T>
+static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const char *what,
+                           bool *lost)
+{
+    bool fits = from->at && need <= (int64_t)from->room;
+    to->clear();
+    if (!fits && !*lost) {
+        to->room = from->room; /* and grows from there */
+        if (to->reserve(need, what) == TALUS_OK)
+            return TALUS_OK;
+        *lost = from->at != nullptr;
+    }
+    exchange(to, from);
+    return to->reserve(need, what);
+}
+
+template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
+{
+    if (!stays->at)
+        exchange(stays, goes);
+    goes->clear();
+}
+
+/* Room for the new list. If it fails, the old one is as it was unless `lost`. */
+static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
-    take_over(&list->frame, &old->frame);
-    take_over(&list->gap, &old->gap);
-    take_over(&list->arms, &old->arms);
-    take_over(&list->touch_start, &old->touch_start);
-    take_over(&list->touch, &old->touch);
-    TALUS_TRY(list->feature.reserve(n->sphere_fixed + n->general, "contacts"));
-    TALUS_TRY(list->frame.reserve(n->contacts, "contacts"));
-    TALUS_TRY(list->gap.reserve(n->contacts, "contacts"));
-    TALUS_TRY(list->arms.reserve(n->general, "contacts"));
+    const char *contacts = "contacts", *touches = "body contacts";
+    int64_t starts = (int64_t)list->places + 1, ends = 2 * (int64_t)n->contacts;
+    TALUS_TRY(list->feature.reserve(n->sphere_fixed + n->general, contacts));
     TALUS_TRY(list->impulse.reserve(n->contacts, "impulses"));
-    TALUS_TRY(list->touch_start.reserve((int64_t)list->places + 1, "body contacts"));
-    return list->touch.reserve(2 * (int64_t)n->contacts, "body contacts");
+    TalusStatus status = inherit(&list->frame, &old->frame, n->contacts, contacts, lost);
+    if (status == TALUS_OK)
+        status = inherit(&list->gap, &old->gap, n->contacts, contacts, lost);
+    if (status == TALUS_OK)
+        status = inherit(&list->arms, &old->arms, n->general, contacts, lost);
+    if (status == TALUS_OK)
+        status = inherit(&list->touch_start, &old->touch_start, starts, touches, lost);
+    if (status == TALUS_OK)
+        status = inherit(&list->touch, &old->touch, ends, touches, lost);
+    CuList *stays = status == TALUS_OK ? list : old, *goes = stays == list ? old : list;
+    settle(&stays->frame, &goes->frame);
+    settle(&stays->gap, &goes->gap);
+    settle(&stays->arms, &goes->arms);
+    settle(&stays->touch_start, &goes->touch_start);
+    settle(&stays->touch, &goes->touch);
+    return status;
 }
 
 static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, CuList *old,
                               int candidates)
 {
-    TALUS_TRY(reserve_list(list, old));
     cu_sphere_frames(d, list, list->counts.sphere_sphere);
     if (candidates)
         cu_touches_write(d, candidates, e->grid->touch_count, list);
@@ -227,11 +261,15 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(count_others(e, &d, list, &found));
     int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
     list->counts = {spheres, fixed, general, spheres + fixed + general, HUGE_VAL};
-    TalusStatus status = write_list(e, &d, list, old, (int)found.candidates);
-    if (status != TALUS_OK) { /* without memory neither list is whole */
-        old->counts = {0, 0, 0, 0, HUGE_VAL};
-        return status;
+    bool lost = false;
+    TalusStatus status = reserve_list(list, old, &lost);
+    if (status == TALUS_OK) {
+        lost = true;
+        status = write_list(e, &d, list, old, (int)found.candidates);
     }
+    if (status != TALUS_OK && lost)
+        old->counts = {0, 0, 0, 0, HUGE_VAL}; /* neither list is whole */
+    TALUS_TRY(status);
     e->now = 1 - e->now;
     return TALUS_OK;
 }

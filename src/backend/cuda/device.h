@@ -6,8 +6,10 @@
  *   - kernels are started by `launch` or, where their threads wait for each other, `launch_block`;
  *   - threads of a block wait in __syncthreads and in the functions of reduce.h, nowhere else;
  *   - sorting, scanning and selecting go through primitives.h.
- * Everything happens in one stream, in order. Deterministic: no atomic operation whose result depends on
- * the order of threads (integer minimum, maximum, or, and counts that are sorted afterwards are fine). */
+ * Everything happens in one stream, in order, at the bidding of one host thread at a time: work space,
+ * totals and the first error are shared by all worlds and solvers, and nothing is locked. Deterministic: no
+ * atomic operation whose result depends on the order of threads (integer minimum, maximum, or, and counts
+ * that are sorted afterwards are fine). */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_H
 #define TALUS_BACKEND_CUDA_DEVICE_H
 
@@ -72,7 +74,8 @@ static inline void launch_block(void (*kernel)(P...), unsigned blocks, unsigned 
  * the device at the first call and fails with a sentence where there is none. */
 void cu_note(cudaError_t error, const char *where);
 
-/* Device memory that grows by half, like talus_reserve, without keeping contents. */
+/* Device memory that grows by half, like talus_reserve, without keeping contents; large blocks, of which a
+ * few fill the device, grow by a sixteenth. */
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
                        const char *what);
 #define CU_RESERVE(pointer, capacity, need, what) \

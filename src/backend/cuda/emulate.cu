@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <ucontext.h>
 #include <vector>
 
 uint3 threadIdx, blockIdx;
@@ -35,11 +34,78 @@ static void submit(std::function<void()> work)
 
 enum { STACK = 128 * 1024 };
 
-static ucontext_t scheduler;
-static std::vector<ucontext_t> thread_context;
+/* Pushes the registers that a function has to keep, leaves the stack pointer in *from and takes up what was
+ * left at `to`. swapcontext would do, but saves the mask of signals too: two system calls a change. */
+extern "C" void emulate_switch(void **from, void *to);
+
+#if defined __aarch64__
+enum { KEPT = 20, KEPT_RETURN = 11 };
+asm(".text\n"
+    ".globl emulate_switch\n"
+    ".type emulate_switch, %function\n"
+    "emulate_switch:\n"
+    "sub sp, sp, #160\n"
+    "stp x19, x20, [sp]\n"
+    "stp x21, x22, [sp, #16]\n"
+    "stp x23, x24, [sp, #32]\n"
+    "stp x25, x26, [sp, #48]\n"
+    "stp x27, x28, [sp, #64]\n"
+    "stp x29, x30, [sp, #80]\n"
+    "stp d8, d9, [sp, #96]\n"
+    "stp d10, d11, [sp, #112]\n"
+    "stp d12, d13, [sp, #128]\n"
+    "stp d14, d15, [sp, #144]\n"
+    "mov x9, sp\n"
+    "str x9, [x0]\n"
+    "mov sp, x1\n"
+    "ldp x19, x20, [sp]\n"
+    "ldp x21, x22, [sp, #16]\n"
+    "ldp x23, x24, [sp, #32]\n"
+    "ldp x25, x26, [sp, #48]\n"
+    "ldp x27, x28, [sp, #64]\n"
+    "ldp x29, x30, [sp, #80]\n"
+    "ldp d8, d9, [sp, #96]\n"
+    "ldp d10, d11, [sp, #112]\n"
+    "ldp d12, d13, [sp, #128]\n"
+    "ldp d14, d15, [sp, #144]\n"
+    "add sp, sp, #160\n"
+    "ret\n"
+    ".size emulate_switch, .-emulate_switch\n");
+#elif defined __x86_64__
+enum { KEPT = 8, KEPT_RETURN = 6 }; /* the last is where thread_main's caller would be */
+asm(".text\n"
+    ".globl emulate_switch\n"
+    ".type emulate_switch, @function\n"
+    "emulate_switch:\n"
+    "pushq %rbp\n"
+    "pushq %rbx\n"
+    "pushq %r12\n"
+    "pushq %r13\n"
+    "pushq %r14\n"
+    "pushq %r15\n"
+    "movq %rsp, (%rdi)\n"
+    "movq %rsi, %rsp\n"
+    "popq %r15\n"
+    "popq %r14\n"
+    "popq %r13\n"
+    "popq %r12\n"
+    "popq %rbx\n"
+    "popq %rbp\n"
+    "ret\n"
+    ".size emulate_switch, .-emulate_switch\n");
+#else
+#error "TALUS_CUDA=EMULATED: emulate_switch is written for aarch64 and x86-64 alone"
+#endif
+
+struct EmulatedThread {
+    void *stack;
+    void *at; /* its stack pointer, while it waits */
+    bool finished;
+};
+
 /* Never destroyed: the stacks are kept to the end of the process. */
-static std::vector<char *> &thread_stack = *new std::vector<char *>;
-static std::vector<bool> finished;
+static std::vector<EmulatedThread> &thread = *new std::vector<EmulatedThread>;
+static void *scheduler; /* the stack pointer of run_block, while a thread runs */
 static unsigned current;
 static const std::function<void()> *running;
 static bool in_coroutine;
@@ -47,22 +113,19 @@ static bool in_coroutine;
 static void thread_main(void)
 {
     (*running)();
-    finished[current] = true;
+    thread[current].finished = true;
+    emulate_switch(&thread[current].at, scheduler);
 }
 
 static void prepare_thread(unsigned t)
 {
-    if (t >= thread_context.size()) {
-        thread_context.resize(t + 1);
-        finished.resize(t + 1);
-        thread_stack.push_back((char *)malloc(STACK));
-    }
-    finished[t] = false;
-    getcontext(&thread_context[t]);
-    thread_context[t].uc_stack.ss_sp = thread_stack[t];
-    thread_context[t].uc_stack.ss_size = STACK;
-    thread_context[t].uc_link = &scheduler;
-    makecontext(&thread_context[t], thread_main, 0);
+    if (t >= thread.size())
+        thread.push_back({aligned_alloc(16, STACK), nullptr, false});
+    uintptr_t *at = (uintptr_t *)((char *)thread[t].stack + STACK) - KEPT;
+    memset(at, 0, KEPT * sizeof *at);
+    at[KEPT_RETURN] = (uintptr_t)thread_main;
+    thread[t].at = at;
+    thread[t].finished = false;
 }
 
 /* All threads run to their next barrier, over and over, until all have ended. */
@@ -75,12 +138,12 @@ static void run_block(const std::function<void()> &kernel)
     for (bool any = true; any;) {
         any = false;
         for (unsigned t = 0; t < blockDim.x; t++) {
-            if (finished[t])
+            if (thread[t].finished)
                 continue;
             current = t;
             threadIdx = {t, 0, 0};
-            swapcontext(&scheduler, &thread_context[t]);
-            any = any || !finished[t];
+            emulate_switch(&scheduler, thread[t].at);
+            any = any || !thread[t].finished;
         }
     }
     in_coroutine = false;
@@ -89,11 +152,12 @@ static void run_block(const std::function<void()> &kernel)
 void __syncthreads(void)
 {
     if (!in_coroutine) {
-        fprintf(stderr, "emulation: __syncthreads in a kernel that was not started by launch_block\n");
+        fprintf(stderr,
+                "emulation: __syncthreads in a kernel that was not started by launch_block\n");
         abort();
     }
     unsigned t = current;
-    swapcontext(&thread_context[t], &scheduler);
+    emulate_switch(&thread[t].at, scheduler);
     threadIdx = {t, 0, 0};
 }
 
@@ -134,8 +198,14 @@ cudaError_t cudaFree(void *p)
     return cudaSuccess;
 }
 
-cudaError_t cudaMallocHost(void **p, size_t bytes) { return cudaMalloc(p, bytes); }
-cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
+cudaError_t cudaMallocHost(void **p, size_t bytes)
+{
+    return cudaMalloc(p, bytes);
+}
+cudaError_t cudaFreeHost(void *p)
+{
+    return cudaFree(p);
+}
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
@@ -183,8 +253,14 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int)
+{
+    return cudaSuccess;
+}
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
 
 const char *cudaGetErrorString(cudaError_t error)
 {
@@ -197,7 +273,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t, int)
 {
@@ -256,7 +335,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return cudaSuccess;
+}
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {

@@ -298,16 +298,29 @@ TalusStatus cu_engine_backup(TalusEngine *e)
     return cu_check();
 }
 
+/* All but the touches, of which a backup has none. */
+static void exchange_lists(CuList *a, CuList *b)
+{
+    CuList list = *a;
+    *a = *b;
+    *b = list;
+    b->touch_start = a->touch_start;
+    b->touch = a->touch;
+    a->touch_start = list.touch_start;
+    a->touch = list.touch;
+}
+
+/* Needs no memory; the backup has served then. */
 TalusStatus cu_engine_restore(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;
-    const CuBackup *backup = e->backup;
+    CuBackup *backup = e->backup;
     size_t n = (size_t)backup->slots;
     cu_copy(b->position, backup->position, n * sizeof *b->position.at);
     cu_copy(b->velocity, backup->velocity, n * sizeof *b->velocity.at);
     cu_copy(b->spin, backup->spin, n * sizeof *b->spin.at);
     cu_copy(b->orientation, backup->orientation, n * sizeof *b->orientation.at);
-    TALUS_TRY(list_copy(cu_list(e), &backup->list));
+    exchange_lists(cu_list(e), &backup->list);
     return cu_check();
 }
 

@@ -27,6 +27,10 @@ typedef double CuRecord[8];
 typedef double CuSym3[6];
 typedef double CuArm[6];
 typedef double CuPair[2];
+/* Of its frame, which it can be read as; aligned, so that it is loaded in two pieces. */
+struct alignas(16) CuFrame {
+    double x, y, z, w;
+};
 
 /* A TalusShape without pointers. */
 struct CuShape {
@@ -66,7 +70,7 @@ struct CuList {
     CuArray<int2> pair;      /* [contacts]: places of a and b; b is -1 where it is fixed */
     CuArray<uint32_t> other; /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
-    CuArray<double4> frame;    /* [contacts]: normal, c (backend/frame.h) */
+    CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
     CuArray<TalusArms> arms;             /* [general], in metres */
     CuArray<TalusVec3> impulse;          /* [contacts]: on b, world frame */

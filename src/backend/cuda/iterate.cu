@@ -1,8 +1,11 @@
 /* backend/cuda/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
  *
  * A run is a row of stretches, one for each refinement (in double precision there is one). A stretch
- * readies the arrays, sends iterations to the device, batch by batch as CUDA graphs, a few batches ahead of
- * what it knows of their progress, and takes the scalars back. */
+ * readies the arrays, sends iterations to the device, and takes the scalars back. A small problem's are one
+ * kernel (iterate_resident.h); else they go batch by batch as CUDA graphs, a few batches ahead of what is
+ * known of their progress. In single precision a run that goes on where the last one ended, as `since`
+ * tells, finds base and increments as they were left. */
+#include "backend/cuda/follow.h"
 #include "backend/cuda/iterate.h"
 
 extern "C" {
@@ -15,37 +18,52 @@ enum { REFINE_AFTER = 400 };
 /* Steps in a graph, at least; graphs between looks at the progress. */
 enum { BATCH = 20, LOOK = 2 };
 
-/* launch_next: one kernel follows the other with its launch already prepared; `await_previous` is where it
- * waits. load_kernel: brings it to the device, which is not to happen while a graph is captured. */
+/* launch_together: a kernel whose blocks all run at the same time; can_be_together: whether they fit. */
 #ifdef TALUS_EMULATED
-#define launch_next launch_block
+#define launch_together launch_block
 
-template <class K> static void load_kernel(K) {}
+template <class K> static bool can_be_together(K, int)
+{
+    return true;
+}
 #else
 template <class... P, class... A>
-static void launch_next(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
+static void launch_together(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
 {
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute together = {};
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
     config.stream = cu_stream();
-    config.attrs = &early;
+    config.attrs = &together;
     config.numAttrs = 1;
-    cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+    cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
 }
 
-template <class K> static void load_kernel(K kernel)
+template <class K> static bool can_be_together(K kernel, int threads)
 {
-    cudaFuncAttributes unused;
-    cu_note(cudaFuncGetAttributes(&unused, (const void *)kernel), "kernel");
+    int can = 0, processors = 0, each = 0;
+    cu_note(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
+    cu_note(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    cu_note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0), "occupancy");
+    return can && each * processors >= RESIDENT_BLOCKS;
 }
 #endif
 
+/* What a run in single precision leaves for one that goes on. */
+struct Kept {
+    long long serial; /* of the operator's data; 0: nothing */
+    const double *x;  /* the caller's vector; */
+    int since;        /*   iterations of its solve, */
+    int steps;        /*   those since the last refinement */
+    int now;          /* which of Iterate.x is the iterate */
+};
+
 /* What an operator keeps for its runs. */
 struct Iterate {
+    Kept kept;
     long long serial[2]; /* of the operator's data that mu_range, and that normal and mass are of */
     CuArray<float4> normal, base;
     CuArray<float2> mass;
@@ -57,6 +75,7 @@ struct Iterate {
 struct Batch {
     cudaGraphExec_t graph;
     int check, steps;
+    int resident; /* whether iterate_resident can be launched; 0: not known, -1: no */
 };
 
 enum { VARIANTS = 16 };
@@ -65,12 +84,14 @@ static CuArray<IterateState> device_state;
 static CuArray<double> device_partial;
 static IterateState *seen_state; /* pinned: [2][2], of the last two looks */
 static IterateArgs *sent_args;   /* pinned */
+static CuArray<unsigned> device_arrived;
 static cudaEvent_t look_end[2];
 static Batch batches[VARIANTS];
 
 static TalusStatus open_shared(void)
 {
     TALUS_TRY(device_state.reserve(2, "scalars"));
+    TALUS_TRY(device_arrived.reserve(1, "counter"));
     TALUS_TRY(device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
     if (!seen_state) {
         cu_note(cudaMallocHost((void **)&seen_state, 4 * sizeof *seen_state), "pinned memory");
@@ -166,6 +187,34 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
     return cu_check();
 }
 
+/* ---- base and increments ---- */
+
+template <int ROWS>
+static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_t i,
+                                          double (&s)[ROWS])
+{
+    double2 of = metric ? *(const double2 *)metric[i] : make_double2(1.0, 1.0);
+    for (int k = 0; k < ROWS; k++)
+        s[k] = k ? of.y : of.x;
+}
+
+/* A block's increment: four floats for three rows (iterate_load.h). */
+template <int ROWS> static __device__ inline void put_low(float *low, int64_t i, const float *v)
+{
+    if constexpr (ROWS == 1)
+        low[i] = v[0];
+    else
+        ((float4 *)low)[i] = make_float4(v[0], v[1], v[2], 0.0f);
+}
+
+template <int ROWS> static __device__ inline float4 get_low(const float *low, int64_t i)
+{
+    if constexpr (ROWS == 1)
+        return make_float4(low[i], 0.0f, 0.0f, 0.0f);
+    else
+        return ((const float4 *)low)[i];
+}
+
 /* x in its metric becomes impulses in double, of which `base` is the rounded part, and what the iterates
  * are beyond it. x holds `base` afterwards. x_prev may be NULL. */
 template <int ROWS>
@@ -173,36 +222,49 @@ static __global__ void split(int blocks, const TalusMetricBlock *metric, const d
                              double *x, const double *x_prev, float4 *base, float *low,
                              float *low_prev)
 {
-    enum { WIDTH = ROWS == 3 ? 4 : 1 };
     int64_t i = item();
     if (i >= blocks)
         return;
-    float high[3] = {0.0f, 0.0f, 0.0f};
+    double s[ROWS];
+    float high[3] = {0.0f, 0.0f, 0.0f}, rest[ROWS], rest_prev[ROWS];
+    load_scales(metric, i, s);
     for (int k = 0; k < ROWS; k++) {
-        double s = metric ? metric[i][k > 0] : 1.0, gamma = s * x[i * ROWS + k];
+        double gamma = s[k] * x[i * ROWS + k];
         high[k] = (float)gamma;
-        low[i * WIDTH + k] = (float)(gamma - (double)high[k]);
+        rest[k] = (float)(gamma - (double)high[k]);
         if (x_prev)
-            low_prev[i * WIDTH + k] = (float)(s * x_prev[i * ROWS + k] - (double)high[k]);
+            rest_prev[k] = (float)(s[k] * x_prev[i * ROWS + k] - (double)high[k]);
         x[i * ROWS + k] = (double)high[k];
     }
+    put_low<ROWS>(low, i, rest);
+    if (x_prev)
+        put_low<ROWS>(low_prev, i, rest_prev);
     base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
+}
+
+template <int ROWS>
+static __device__ inline void join_one(float4 high, float4 low, const double (&s)[ROWS], double *x)
+{
+    x[0] = ((double)high.x + (double)low.x) / s[0];
+    if constexpr (ROWS == 3) {
+        x[1] = ((double)high.y + (double)low.y) / s[1];
+        x[2] = ((double)high.z + (double)low.z) / s[2];
+    }
 }
 
 /* The way back. */
 template <int ROWS>
 static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
-                            const float *low, double *x)
+                            const float *low, double *x, const float *low_prev, double *x_prev)
 {
-    enum { WIDTH = ROWS == 3 ? 4 : 1 };
     int64_t i = item();
     if (i >= blocks)
         return;
-    const float high[3] = {base[i].x, base[i].y, base[i].z};
-    for (int k = 0; k < ROWS; k++) {
-        double s = metric ? metric[i][k > 0] : 1.0;
-        x[i * ROWS + k] = ((double)high[k] + (double)low[i * WIDTH + k]) / s;
-    }
+    double s[ROWS];
+    load_scales(metric, i, s);
+    join_one<ROWS>(base[i], get_low<ROWS>(low, i), s, x + i * ROWS);
+    if (x_prev)
+        join_one<ROWS>(base[i], get_low<ROWS>(low_prev, i), s, x_prev + i * ROWS);
 }
 
 /* ---- a stretch of iterations ---- */
@@ -215,6 +277,7 @@ struct Stretch {
     int lead;     /*   of which these come before one that begins a period of measuring */
     int launched; /* steps sent */
     int first;    /* parity of the first step */
+    bool resident;
 };
 
 static int parity_of(const Stretch *s)
@@ -251,10 +314,11 @@ static int batch_steps(int check)
 
 static void capture_batch(const IterateKernels *k, int check, Batch *batch)
 {
-    cudaGraph_t graph;
+    cudaGraph_t graph = nullptr;
     if (batch->graph)
         cu_note(cudaGraphExecDestroy(batch->graph), "graph");
-    *batch = Batch{nullptr, check, batch_steps(check)};
+    batch->check = check;
+    batch->steps = batch_steps(check);
     load_kernel(k->bodies);
     load_kernel(k->step);
     load_kernel(k->check);
@@ -314,8 +378,33 @@ static IterateState first_state(const TalusMomentum *momentum, double beta)
     return state;
 }
 
-/* Does at most s->left steps from `state` on, which is taken back. The arguments have been sent; x[first]
- * is the iterate. */
+static void send_resident(const Stretch *s, const IterateState *state)
+{
+    ResidentRun run = {};
+    run.state = *state;
+    run.arrived = device_arrived.at;
+    run.steps = s->left;
+    run.phase = s->run->since + s->run->done;
+    run.check = s->run->check;
+    cu_zero(device_arrived.at, sizeof *device_arrived.at);
+    launch_together(s->kernels.resident, RESIDENT_BLOCKS, (unsigned)s->kernels.resident_threads,
+                    run);
+}
+
+static void send_steps(Stretch *s, bool momentum, const IterateState *state)
+{
+    launch(set_state, 1, 1, device_state.at, *state);
+    if (momentum)
+        launch_next(s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first, (int)SEEN_START);
+    while (s->launched < s->lead && s->launched < s->left)
+        send_step(s);
+    bool going = send_batches(s);
+    while (going && s->launched < s->left)
+        send_step(s);
+    launch_next(s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
+}
+
+/* Does at most s->left steps from `state` on, which is taken back; x[first] is the iterate. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
@@ -326,20 +415,32 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
     cu_note(cudaMemcpyAsync(s->kernels.args, sent_args, sizeof *args, cudaMemcpyHostToDevice,
                             cu_stream()),
             "copy in");
-    launch(set_state, 1, 1, device_state.at, *state);
-    if (momentum)
-        launch_next(s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first, (int)SEEN_START);
-    while (s->launched < s->lead && s->launched < s->left)
-        send_step(s);
-    bool going = send_batches(s);
-    while (going && s->launched < s->left)
-        send_step(s);
-    launch_next(s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
-    cu_get(state, device_state.at + parity_of(s), sizeof *state);
+    if (s->resident)
+        send_resident(s, state);
+    else
+        send_steps(s, momentum, state);
+    cu_get(state, device_state.at + (s->resident ? 0 : parity_of(s)), sizeof *state);
     return cu_check();
 }
 
+/* Which of x is the iterate after a stretch. */
+static int parity_after(const Stretch *s, const IterateState *state)
+{
+    return s->resident ? 0 : (s->first + state->done) & 1;
+}
+
 /* ---- runs ---- */
+
+/* Small enough that threads can keep the contacts. */
+static bool is_resident(const Stretch *s, const TalusOperator *op)
+{
+    const int threads = s->kernels.resident_threads;
+    if (s->run->stepwise || op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
+        return false;
+    if (!s->batch->resident)
+        s->batch->resident = can_be_together(s->kernels.resident, threads) ? 1 : -1;
+    return s->batch->resident > 0;
+}
 
 /* The rest of the run, beginning with steps that bring it to one that measures, where batches begin. */
 static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum)
@@ -354,7 +455,8 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
     s.run = run;
     s.left = run->iterations - run->done;
     s.lead = phase ? run->check - phase : 0;
-    s.first = s.lead & 1;
+    s.resident = is_resident(&s, op);
+    s.first = s.resident ? 0 : s.lead & 1;
     return s;
 }
 
@@ -396,7 +498,7 @@ static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusA
     cu_scale(op, a->metric, false, a->x);
     cu_scale(op, a->metric, false, a->x_prev);
     TALUS_TRY(run_stretch(&s, &args, true, state));
-    int now = (s.first + state->done) & 1;
+    int now = parity_after(&s, state);
     a->x = (double *)args.x[now];
     a->x_prev = (double *)args.x[1 - now];
     cu_scale(op, a->metric, true, a->x);
@@ -405,27 +507,45 @@ static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusA
     return cu_check();
 }
 
+/* Whether x, x_prev and the increments are as the run before has left them. */
+static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run)
+{
+    const Kept *kept = &w->kept;
+    return kept->serial == cu_scratch_of(op)->serial && kept->x == x && run->done == 0 &&
+           run->since > 0 && kept->since == run->since;
+}
+
+static void keep(Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run,
+                 int steps, int now)
+{
+    w->kept = Kept{cu_scratch_of(op)->serial, x, run->since + run->done, steps, now};
+}
+
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
     Stretch s = new_stretch(op, run, true, true);
     IterateArgs args = new_args(op, w, run);
-    float *low[2] = {(float *)w->x[0].at, (float *)w->x[1].at};
+    const bool on = goes_on(w, op, a->x, run);
+    const int at = on ? w->kept.now : s.first;
+    float *low[2] = {(float *)w->x[at].at, (float *)w->x[1 - at].at};
     unsigned blocks = blocks_for(op->blocks);
     args.trace = a->kind == TALUS_METRIC_TRACE;
-    args.x[0] = low[0];
-    args.x[1] = low[1];
+    args.x[s.first] = low[0];
+    args.x[1 - s.first] = low[1];
     args.gradient = a->g_prev;
-    LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
-                a->x, a->x_prev, w->base.at, low[s.first], low[1 - s.first]);
-    cu_product(op, a->x, true, true, a->g_prev);
+    args.steps_before = on ? w->kept.steps : 0;
+    if (!on) {
+        LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
+                    a->x, a->x_prev, w->base.at, low[0], low[1]);
+        cu_product(op, a->x, true, true, a->g_prev);
+    }
     TALUS_TRY(run_stretch(&s, &args, true, state));
-    int now = (s.first + state->done) & 1;
+    int now = parity_after(&s, state);
     LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
-                low[now], a->x);
-    LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
-                low[1 - now], a->x_prev);
+                (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
     take_results(state, run);
+    keep(w, op, a->x, run, args.steps_before + state->done, args.x[now] == w->x[0].at ? 0 : 1);
     return cu_check();
 }
 
@@ -469,22 +589,27 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     const TalusMetricBlock *none = nullptr;
     float *low = (float *)w->x[0].at, *no_low = nullptr;
     const double *no_x = nullptr;
+    double *no_out = nullptr;
+    const bool on = mixed && goes_on(w, op, gamma, run);
     unsigned blocks = blocks_for(op->blocks);
+    args.steps_before = on ? w->kept.steps : 0;
     args.omega = omega;
     args.lambda = lambda;
     args.v[1] = args.v[0];
     args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
     args.gradient = w->gradient.at;
-    if (mixed) {
+    if (mixed && !on) {
         LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, none, op->compliance,
                     gamma, no_x, w->base.at, low, no_low);
         cu_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
-    if (mixed)
-        LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
-                    gamma);
     take_results(state, run);
+    if (mixed) {
+        LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
+                    gamma, no_low, no_out);
+        keep(w, op, gamma, run, args.steps_before + state->done, 0);
+    }
     return cu_check();
 }
 

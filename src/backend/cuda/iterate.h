@@ -32,8 +32,24 @@ enum { BODY_THREADS = 16, BODY_BLOCKS = 3, CONTACT_THREADS = 32, CONTACT_BLOCKS 
 enum { BODY_THREADS = 128, BODY_BLOCKS = 1056, CONTACT_THREADS = 256, CONTACT_BLOCKS = 528 };
 #endif
 
+/* Small problems (iterate_resident.h): one block to a processor, and how many contacts a thread keeps. Those
+ * of double precision take twice the registers. */
+#ifdef TALUS_EMULATED
+enum { RESIDENT_BLOCKS = 1, RESIDENT_PER_THREAD = 32 };
+template <class T> constexpr int resident_threads()
+{
+    return 8;
+}
+#else
+enum { RESIDENT_BLOCKS = 132, RESIDENT_PER_THREAD = 1 };
+template <class T> constexpr int resident_threads()
+{
+    return sizeof(T) == sizeof(float) ? 768 : 512;
+}
+#endif
+
 /* Sums that a contacts' block leaves: [value][block]. A plain step leaves the first alone. */
-enum { RESTART, DX2, DG2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
+enum { RESTART, DX2, DG2, X2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
 
 /* What the bodies' kernel is to do before: nothing, as velocities of the iterate before are wanted; or to
  * take up the sums of the step before, which has measured or not. */
@@ -62,13 +78,24 @@ struct IterateArgs {
     double omega, lambda; /* Jacobi */
     double stop2;         /* sum of squares at which to stop; 0: never */
     double stop_max2;
-    int refine_after; /* steps after which to stop for refinement; 0: never */
+    int refine_after; /* steps after which to stop for refinement, */
+    int steps_before; /*   of which so many were done before this stretch */
 
     /* single precision */
     const float4 *normal;   /* and c (frame.h) */
     const float4 *base;     /* impulses at the last refinement, and E */
     const double *gradient; /* at base */
     const float2 *mass;     /* 1/m, k */
+};
+
+/* A run in one kernel. x[0] is the iterate, x[1] the one before, on entry and on return; state[0] is what it
+ * leads to. */
+struct ResidentRun {
+    IterateState state;
+    unsigned *arrived; /* 0 */
+    int steps;         /* at most */
+    int phase;         /* iterations of the solve before it, */
+    int check;         /*   of which every so many measure, and the last */
 };
 
 struct IterateKernels {
@@ -78,6 +105,8 @@ struct IterateKernels {
     void (*check)(int parity);
     /* Takes up the last step's sums; one block. */
     void (*conclude)(int parity, int seen);
+    void (*resident)(ResidentRun run);
+    int resident_threads;
 };
 
 /* iterate_double.cu, iterate_mixed.cu */

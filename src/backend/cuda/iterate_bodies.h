@@ -20,9 +20,14 @@ static __device__ inline IterateState advance(IterateState s, bool check, const 
 {
     s.done++;
     if (MOMENTUM) {
-        TalusStepSums step = {sums[RESTART], check ? sums[DX2] : 0.0, check ? sums[DG2] : 0.0, 0.0,
-                              0.0};
-        talus_momentum_next(&s.momentum, &step, check, &s.beta);
+        TalusStepSums step = {};
+        step.restart = sums[RESTART];
+        if (check) {
+            step.dx2 = sums[DX2];
+            step.dg2 = sums[DG2];
+            step.x2 = sums[X2];
+        }
+        talus_momentum_next(&s.momentum, &step, check, FLOAT ? FLT_EPSILON : DBL_EPSILON, &s.beta);
     }
     if (!check)
         return s;
@@ -34,8 +39,9 @@ static __device__ inline IterateState advance(IterateState s, bool check, const 
     reached = reached || (sums[RESIDUAL_MAX2] <= args.stop_max2 && args.stop_max2 > 0.0);
     if (reached || !(s.residual2 < HUGE_VAL))
         s.stop = STOP_REACHED;
-    else if (FLOAT && s.done >= args.refine_after / 16 &&
-             (s.done >= args.refine_after || s.residual2 < REFINE_AT * REFINE_AT * sums[SIZE2]))
+    const int steps = args.steps_before + s.done;
+    if (s.stop == GO && FLOAT && steps >= args.refine_after / 16 &&
+        (steps >= args.refine_after || s.residual2 < REFINE_AT * REFINE_AT * sums[SIZE2]))
         s.stop = STOP_REFINE;
     return s;
 }
@@ -214,7 +220,7 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
     sum_touches<T, ROWS, GENERAL>(x, args.op.touch_start[b] + (int)threadIdx.x,
-                                  args.op.touch_start[b + 1], BODY_THREADS, sum);
+                                  args.op.touch_start[b + 1], (int)blockDim.x, sum);
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];
     reduce_block<6, 0>(total);
@@ -237,6 +243,10 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
     int2 span = b < args.op.bodies ? touch_span(b) : make_int2(0, 0);
     await_previous();
+    const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
+                      BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.heavy_count;
+    if (idle && blockIdx.x > 0) /* the first block keeps the state */
+        return;
     const T *x = (const T *)args.x[parity];
     bool light = sum_light<T, ROWS, GENERAL>(x, span, sum);
     if (!start)

@@ -156,15 +156,17 @@ static __device__ inline void measure(const Base<T, ROWS> &base, double mu, cons
 
 /* Changes of impulse and gradient from the iterate before, for the test of the step length. */
 template <class T, int ROWS>
-static __device__ inline void compare(const Weights<T> &w, const T (&dx)[ROWS], const T (&du)[ROWS],
-                                      double (&sums)[ITERATE_SUMS])
+static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], const T (&dx)[ROWS],
+                                      const T (&du)[ROWS], double (&sums)[ITERATE_SUMS])
 {
-    double dx2 = 0.0, dg2 = 0.0;
+    double x2 = 0.0, dx2 = 0.0, dg2 = 0.0;
     for (int k = 0; k < ROWS; k++) {
         double weight = (double)(k ? w.t : w.n);
+        x2 += weight * (double)x[k] * (double)x[k];
         dx2 += weight * (double)dx[k] * (double)dx[k];
         dg2 += (double)du[k] * (double)du[k] / weight;
     }
+    sums[X2] += x2;
     sums[DX2] += dx2;
     sums[DG2] += dg2;
 }
@@ -225,7 +227,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
         du[0] += base.compliance * (x[0] - dx[0]);
         for (int k = 0; k < ROWS; k++)
             du[k] = u[k] - du[k];
-        compare(w, dx, du, sums);
+        compare(w, x, dx, du, sums);
         for (int k = 0; k < ROWS; k++)
             u[k] += (T)c.beta * du[k];
     } else {

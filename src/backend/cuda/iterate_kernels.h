@@ -8,6 +8,7 @@
 
 #include "backend/cuda/iterate_bodies.h"
 #include "backend/cuda/iterate_contacts.h"
+#include "backend/cuda/iterate_resident.h"
 
 static inline IterateArgs *args_place()
 {
@@ -20,10 +21,13 @@ static inline IterateArgs *args_place()
 
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM> static IterateKernels kernels_for()
 {
-    return IterateKernels{args_place(), iterate_bodies<T, ROWS, GENERAL, MOMENTUM>,
+    return IterateKernels{args_place(),
+                          iterate_bodies<T, ROWS, GENERAL, MOMENTUM>,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, false>,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, true>,
-                          iterate_conclude<MOMENTUM, sizeof(T) == sizeof(float)>};
+                          iterate_conclude<MOMENTUM, sizeof(T) == sizeof(float)>,
+                          iterate_resident<T, ROWS, GENERAL, MOMENTUM>,
+                          resident_threads<T>()};
 }
 
 template <class T, int ROWS> static inline IterateKernels kernels_for(bool general, bool momentum)

@@ -3,21 +3,13 @@
 #ifndef TALUS_BACKEND_CUDA_ITERATE_LOAD_H
 #define TALUS_BACKEND_CUDA_ITERATE_LOAD_H
 
+#include "backend/cuda/follow.h"
 #include "backend/cuda/iterate.h"
 
 /* What all kernels of this file work on: constant memory, so that it takes no registers. */
 namespace
 {
 __constant__ IterateArgs args;
-}
-
-/* Kernels are started before the one before them has ended (iterate.cu) and wait here for its results. */
-static __device__ inline void await_previous()
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
 }
 
 /* ---- loads and stores ---- */

@@ -1,10 +1,17 @@
 /* backend/cuda/memory.cu - the device, its stream, its memory, and what has gone wrong there. */
 #include "backend/cuda/reduce.h"
 
+extern "C" {
+#include "base/inject.h"
+}
+
 #include <stdio.h>
 
 /* Copies below this many bytes go through pinned memory, at a third of the latency. */
 enum { PINNED = 1 << 16 };
+
+/* Bytes from which on an array grows by less than half. */
+static const size_t LARGE = (size_t)1 << 28;
 
 static bool opened;
 static cudaStream_t stream;
@@ -81,14 +88,16 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     if (*array && need <= *capacity)
         return TALUS_OK;
     TALUS_TRY(cu_open());
-    size_t count = need > *capacity + *capacity / 2 ? need : *capacity + *capacity / 2, free = 0,
-           total = 0;
+    size_t spare = *capacity / (*capacity < LARGE / element ? 2 : 16), free = 0, total = 0;
+    size_t count = need > *capacity + spare ? need : *capacity + spare;
     cu_wait(); /* what is under way may still use the old block */
     cu_release(*array);
     *array = nullptr;
     *capacity = 0;
-    cudaError_t error = cudaMalloc(array, count * element + !count);
-    if (error != cudaSuccess) { /* not even with half as much to spare */
+    bool injected = talus_inject_failure();
+    cudaError_t error =
+        injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
+    if (error != cudaSuccess && !injected) { /* then with nothing to spare */
         cudaGetLastError();
         count = need;
         error = cudaMalloc(array, count * element + !count);
@@ -96,6 +105,8 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     if (error != cudaSuccess) {
         cudaGetLastError();
         *array = nullptr;
+        cu_note(error != cudaErrorMemoryAllocation ? error : cudaSuccess, what);
+        TALUS_TRY(cu_check()); /* a device that has failed earlier is not short of memory */
         cudaMemGetInfo(&free, &total);
         return talus_fail(TALUS_ERR_MEMORY,
                           "cuda: %s: %.3f GiB are needed, %.3f of the device's %.3f GiB are free",
@@ -124,6 +135,7 @@ size_t cu_memory_now(void)
 
 void cu_wait(void)
 {
+    cu_note(cudaGetLastError(), "launch");
     cu_note(cudaStreamSynchronize(stream), "wait");
 }
 
@@ -179,4 +191,6 @@ double *cu_totals(void)
 void cu_totals_get(int count, double *out)
 {
     cu_get(out, totals, (size_t)count * sizeof *out);
+    for (int k = 0; first_error[0] && k < count; k++)
+        out[k] = NAN; /* not what some earlier kernel has left: solvers stop at it */
 }

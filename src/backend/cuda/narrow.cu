@@ -38,7 +38,7 @@ TALUS_INLINE void take_touch(CuTouchSink *s, const TalusTouch *touch)
     list->pair[i] = s->pair;
     list->other[i] = s->other;
     list->feature[i - list->counts.sphere_sphere] = touch->feature;
-    list->frame[i] = make_double4(f[0], f[1], f[2], f[3]);
+    list->frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
     list->gap[i] = touch->gap;
     int64_t general = i - list->counts.sphere_sphere - list->counts.sphere_fixed;
     if (general >= 0)

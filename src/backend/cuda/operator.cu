@@ -117,6 +117,8 @@ void cu_scratch_clear(TalusOperator *op)
     s->heavy_found.clear();
     if (s->iterate.at)
         s->iterate.clear(s->iterate.at);
+    if (s->face.at)
+        s->face.clear(s->face.at);
     if (s->mirror)
         clear_mirror(s->mirror);
     talus_release(s);

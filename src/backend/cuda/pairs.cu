@@ -323,7 +323,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 /* ---- normals of spheres ---- */
 
 /* 16 bytes read per contact and two balls of 32, mostly from the second-level cache; 40 written. */
-static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, double4 *frame,
+static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)
 {
     int64_t i = item();
@@ -335,7 +335,7 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
     if (distance > 0.0)
         normal = talus_scale(1.0 / distance, between);
     talus_frame_set(f, normal.x, normal.y, normal.z);
-    frame[i] = make_double4(f[0], f[1], f[2], f[3]);
+    frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
     gap[i] = distance - (a.radius + b.radius);
 }
 

@@ -36,7 +36,7 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
     int64_t general = i - p.list.counts.sphere_sphere - p.list.counts.sphere_fixed;
     if (general >= 0)
         return p.list.arms[general];
-    double4 f = p.list.frame[i];
+    CuFrame f = p.list.frame[i];
     TalusVec3 n = talus_vec3(f.x, f.y, f.z);
     TalusArms arms;
     arms.a = talus_scale(p.bodies.radius[a], n);
@@ -51,7 +51,7 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
 /* The impulse on b, world frame. */
 static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
 {
-    double4 f = p.list.frame[i];
+    CuFrame f = p.list.frame[i];
     const double frame[4] = {f.x, f.y, f.z, f.w};
     const double *g = p.gamma + p.rows * i;
     const double gamma[3] = {g[0], p.rows == 3 ? g[1] : 0.0, p.rows == 3 ? g[2] : 0.0};

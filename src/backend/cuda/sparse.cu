@@ -20,8 +20,8 @@ static __global__ void matrix_product(int rows, const int32_t *row_start, const 
     int last = first + MATRIX_THREADS < rows ? first + MATRIX_THREADS : rows;
     int32_t mine = row < rows ? row_start[row] : 0, mine_end = row < rows ? row_start[row + 1] : 0;
     double sum = 0.0;
-    for (int32_t begin = row_start[first]; begin < row_start[last]; begin += PIECE) {
-        int32_t end = begin + PIECE < row_start[last] ? begin + PIECE : row_start[last];
+    for (int32_t begin = row_start[first], end; begin < row_start[last]; begin = end) {
+        end = row_start[last] - begin > PIECE ? begin + PIECE : row_start[last];
         for (int32_t k = begin + (int)threadIdx.x; k < end; k += MATRIX_THREADS)
             piece[k - begin] = values[k] * x[column[k]];
         __syncthreads();

@@ -352,7 +352,7 @@ static void drop_graph(TalusSweep *s)
 /* The kernels of a sweep as one graph: a colour then costs a microsecond instead of three. */
 static void record_graph(TalusSweep *s)
 {
-    cudaGraph_t graph;
+    cudaGraph_t graph = nullptr;
     cu_note(cudaStreamBeginCapture(cu_stream(), cudaStreamCaptureModeGlobal), "graph");
     launch_sweep(s);
     cu_note(cudaStreamEndCapture(cu_stream(), &graph), "graph");
