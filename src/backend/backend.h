@@ -45,7 +45,9 @@ typedef struct TalusStepSums {
  * and 1 / (1 + nu^2), which every projection onto the scaled cone needs. */
 typedef double TalusMetricBlock[4];
 
-/* Workspace of the accelerated method: vectors in the scaled metric. */
+/* Workspace of the accelerated method: vectors in the scaled metric. accelerate_run of a backend with
+ * memory of its own also takes a matrix-free problem's impulses themselves, metric NULL, and finds the
+ * metric's numbers by `kind`. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { POWER_ITERATIONS = 12 };
+/* Iterations between residuals, at least, where they serve the test of the step's length alone. */
+enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
 
 typedef struct Params {
     int metric, check;
@@ -46,21 +47,40 @@ static const TalusParam params[] = {
      "factor on the norm estimate carried to the next solve"},
 };
 
-static TalusStatus reserve(TalusSolve *s, Work *w)
+/* Whether accelerate_run finds the metric by itself: x is gamma then, and the metric's memory, the largest
+ * of the method, is needed for the first norm alone. */
+static bool knows_metric(const TalusSolve *s)
+{
+    return s->backend->remote && s->op->pair;
+}
+
+static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(s->backend->reserve(&w->x_prev, &w->x_room, n, "previous impulses"));
     TALUS_TRY(s->backend->reserve(&w->g_prev, &w->g_room, n, "previous gradient"));
-    return talus_metric_reserve(s, &w->metric, &w->metric_room);
+    if (!metric)
+        return TALUS_OK;
+    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
+    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
+    return TALUS_OK;
+}
+
+static void release_metric(const TalusBackend *backend, Work *w)
+{
+    talus_metric_release(backend, w->metric);
+    w->metric = NULL;
+    w->metric_room = 0;
 }
 
 /* Iterates until told to stop; the vector to return is in a->x_prev (the one just measured). */
 static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *momentum,
                            TalusAccelerated *a)
 {
+    const int check = talus_chunk_check(s, p->check, CHECK_UNSEEN);
     bool go = true;
     for (int since = 0; go;) {
-        TalusRun run = talus_chunk_next(s, p->check, since);
+        TalusRun run = talus_chunk_next(s, check, since);
         TALUS_TRY(s->backend->accelerate_run(s->op, a, momentum, &run));
         since += run.done;
         talus_chunk_count(s, &run);
@@ -73,33 +93,46 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
     return TALUS_OK;
 }
 
-static TalusStatus solve_apgd(TalusSolve *s)
+static void estimate_norm(TalusSolve *s, const Params *p, State *state, Work *w)
 {
-    const Params *p = s->params;
-    State *state = s->state;
-    Work *w = s->work;
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TalusMetric kind = (TalusMetric)p->metric;
-    TALUS_TRY(reserve(s, w));
-    talus_solver_metric(s, kind, w->metric);
     const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (state->norm > 0.0)
         state->norm *= p->forget;
     else
         state->norm =
             p->margin * talus_operator_norm(s, metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
-    s->backend->scale(s->op, metric, true, s->gamma);
+}
+
+static TalusStatus solve_apgd(TalusSolve *s)
+{
+    const Params *p = s->params;
+    State *state = s->state;
+    Work *w = s->work;
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    bool unscaled = knows_metric(s);
+    TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
+    estimate_norm(s, p, state, w);
+    if (unscaled)
+        release_metric(s->backend, w);
+    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
+    if (metric) {
+        s->backend->scale(s->op, metric, true, s->gamma);
+        s->backend->zero(w->g_prev, n);
+    }
     s->backend->copy(w->x_prev, s->gamma, n);
-    s->backend->zero(w->g_prev, n);
-    TalusAccelerated a = {
-        .x = s->gamma, .x_prev = w->x_prev, .g_prev = w->g_prev, .metric = metric, .kind = kind};
+    TalusAccelerated a = {.x = s->gamma,
+                          .x_prev = w->x_prev,
+                          .g_prev = w->g_prev,
+                          .metric = metric,
+                          .kind = (TalusMetric)p->metric};
     TalusMomentum momentum = {
         .norm = state->norm, .margin = p->margin, .theta = 1.0, .restart = p->restart};
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
         s->backend->copy(s->gamma, a.x_prev, n);
-    s->backend->scale(s->op, metric, false, s->gamma);
+    if (metric)
+        s->backend->scale(s->op, metric, false, s->gamma);
     return TALUS_OK;
 }
 
@@ -108,7 +141,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     backend->release(w->x_prev);
     backend->release(w->g_prev);
-    talus_metric_release(backend, w->metric);
+    release_metric(backend, w);
 }
 
 const TalusSolverType talus_solver_apgd = {

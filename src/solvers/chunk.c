@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Iterations between two looks at the clock. */
-enum { CLOCK = 200 };
+/* Iterations between two looks at the clock; the latest first look for a proof of infeasibility. */
+enum { CLOCK = 200, WATCH_LATEST = 256 };
 
 static int least(int a, int b)
 {
@@ -30,8 +30,29 @@ static int length(const TalusSolve *s, int check, int since)
     return count > 0 ? count : 1;
 }
 
+/* Whether a budget is to be spent, whatever the residuals, on a backend that need not come back for them. */
+static bool spends_budget(const TalusSolve *s)
+{
+    return s->backend->remote && !(s->options->tolerance > 0.0) && !s->options->monitor;
+}
+
+/* A run is better not broken: there the first look is at half the budget, the next at its end. */
+static void postpone_watch(const TalusSolve *s)
+{
+    int half = least(s->options->max_iterations / 2, WATCH_LATEST);
+    if (!s->watch->has_old && s->watch->next < half)
+        s->watch->next = half;
+}
+
+int talus_chunk_check(const TalusSolve *s, int check, int unseen)
+{
+    return spends_budget(s) && check < unseen ? unseen : check;
+}
+
 TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
 {
+    if (spends_budget(s))
+        postpone_watch(s);
     double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->strictness : 0.0;
     bool rms = s->options->norm == TALUS_NORM_RMS;
     TalusRun run = {.iterations = length(s, check, since),

@@ -8,6 +8,8 @@
  * residual is measured every `check` iterations, counted from the first of this call of the solver,
  * of which `since` are done. */
 TalusRun talus_chunk_next(const TalusSolve *solve, int check, int since);
+/* Iterations between residuals: `check`, but at least `unseen` where the backend spends a budget by itself. */
+int talus_chunk_check(const TalusSolve *solve, int check, int unseen);
 
 /* Counts its iterations, with one product each, and notes the first residual of the solve. */
 void talus_chunk_count(TalusSolve *solve, const TalusRun *run);

@@ -391,7 +391,9 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve)
     if (empty)
         info->outcome = TALUS_OUTCOME_CONVERGED;
     TalusStatus status = empty ? TALUS_OK : run(s, solve);
-    size_t grown = backend_bytes(solve) - before;
+    size_t after =
+        backend_bytes(solve); /* of the whole device: another process may give some back */
+    size_t grown = after > before ? after - before : 0;
     info->memory_bytes = talus_memory_peak() - held + grown + s->held;
     s->held += talus_memory_now() - held + grown;
     TALUS_TRY(status);

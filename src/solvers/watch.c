@@ -82,6 +82,8 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
         solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
         return true;
     }
+    if (solve->info->iterations >= solve->options->max_iterations)
+        return false; /* nothing comes after */
     solve->backend->copy(w->old, x, n);
     w->old_rms = rms;
     w->old_size = sizes.size;

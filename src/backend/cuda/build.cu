@@ -4,6 +4,7 @@
  * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
  * gamma, 16 diagonal. */
+#include "backend/cuda/contact.h"
 #include "backend/cuda/engine.h"
 #include "backend/cuda/reduce.h"
 
@@ -24,7 +25,8 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuReco
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_moves(b.shape, b.fixed, i)) {
             if (solved) {
-                const double *r = solved[place[i]];
+                double r[4];
+                load_packs<4>(solved[place[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
                 u = talus_add(b.velocity[i], change);

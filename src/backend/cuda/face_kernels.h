@@ -237,15 +237,6 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
 
 /* ---- product ---- */
 
-/* S (N + E) S x of a block, from the velocities. */
-template <int ROWS>
-static __device__ inline void product_of(int i, double2 s, bool offset, const double (&x)[ROWS],
-                                         double (&u)[ROWS])
-{
-    const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, offset};
-    scaled_velocity(face.op, motion, i, s, x, u);
-}
-
 /* The largest a with x - a p in the set. */
 template <int ROWS>
 static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
@@ -257,20 +248,14 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
 
+/* A block of the direction, and its share of the sums. */
 template <int ROWS>
-static __device__ inline void search_block(int i, const double *direction, double carry,
+static __device__ inline void search_block(int i, const double (&p)[ROWS], const double (&np)[ROWS],
                                            double (&sums)[FACE_SEARCH_SUMS])
 {
-    double x[ROWS], g[ROWS], p[ROWS], np[ROWS], old[ROWS];
-    load_block(direction, i, p);
-    if (carry != 0.0) {
-        load_block(face.p, i, old);
-        for (int k = 0; k < ROWS; k++)
-            p[k] += carry * old[k];
-    }
+    double x[ROWS], g[ROWS];
     load_block(face.x, i, x);
     load_block(face.g, i, g);
-    product_of(i, block_scales(face.sets, i), false, p, np);
     store_block(face.p, i, p);
     store_block(face.np, i, np);
     for (int k = 0; k < ROWS; k++) {
@@ -282,13 +267,13 @@ static __device__ inline void search_block(int i, const double *direction, doubl
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* The gradient at x. `tested`: sums are those of the step from w and of the gradient's change. */
+/* The gradient g at x. `tested`: sums are those of the step from w and of the gradient's change. */
 template <int ROWS>
-static __device__ inline void refresh_block(int i, bool tested, double (&sums)[FACE_SEARCH_SUMS])
+static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
+                                            const double (&g)[ROWS],
+                                            double (&sums)[FACE_SEARCH_SUMS])
 {
-    double x[ROWS], g[ROWS], old[ROWS], before[ROWS];
-    load_block(face.x, i, x);
-    product_of(i, block_scales(face.sets, i), true, x, g);
+    double old[ROWS], before[ROWS];
     if (tested) {
         load_block(face.w, i, before);
         load_block(face.g, i, old);
@@ -301,6 +286,19 @@ static __device__ inline void refresh_block(int i, bool tested, double (&sums)[F
     store_block(face.g, i, g);
 }
 
+/* The vector that is multiplied: phi + carry p, beta or x. */
+template <int ROWS>
+static __device__ inline void load_factor(FaceTask task, double carry, int i, double (&v)[ROWS])
+{
+    double old[ROWS];
+    load_block(task == FACE_ON_FACE ? face.phi : task == FACE_PROPORTION ? face.w : face.x, i, v);
+    if (carry == 0.0)
+        return;
+    load_block(face.p, i, old);
+    for (int k = 0; k < ROWS; k++)
+        v[k] += carry * old[k];
+}
+
 template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
 {
@@ -308,13 +306,19 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
     await_previous();
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
+    const bool search = is_search(task), tested = s->tested;
+    const double carry = search ? s->carry : 0.0;
     if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= busy_blocks())
         return;
+    const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
     for (int64_t i = item(); i < face.op.blocks; i += stride()) {
-        if (is_search(task))
-            search_block<ROWS>((int)i, task == FACE_ON_FACE ? face.phi : face.w, s->carry, sums);
+        double v[ROWS], u[ROWS];
+        load_factor(task, carry, (int)i, v);
+        scaled_velocity(face.op, motion, (int)i, block_scales(face.sets, i), v, u);
+        if (search)
+            search_block((int)i, v, u, sums);
         else
-            refresh_block<ROWS>((int)i, s->tested, sums);
+            refresh_block((int)i, tested, v, u, sums);
     }
     leave_partials(face.searched, sums);
 }

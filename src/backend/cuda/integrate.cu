@@ -28,7 +28,8 @@ static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const Cu
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
         if (!cu_moves(b.shape, b.fixed, i))
             continue;
-        const double *r = solved[place[i]];
+        double r[4];
+        load_packs<4>(solved[place[i]], r);
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
         v[0] += talus_dot(change, change) > limit2;
     }
@@ -81,13 +82,16 @@ static __global__ void check_velocities(Motion m, CuPartials partials, double *t
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
         if (!cu_moves(b.shape, b.fixed, i))
             continue;
-        const double *now = m.solved[m.list.place[i]];
-        double *r = m.op.body[m.list.place[i]];
+        int32_t place = m.list.place[i];
+        double now[8], r[8];
+        load_packs<8>(m.solved[place], now);
+        load_packs<8>(m.op.body[place], r);
         TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
         v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
         v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + now[j]);
+        store_packs<8>(r, m.op.body[place]);
     }
     if (reduce_grid<2, 0>(partials, v)) {
         totals[FAULTS] = v[0];
@@ -114,8 +118,10 @@ static __device__ void move_body(const Motion &m, int64_t i, double *sum)
     int shape = b.shape[i];
     bool sphere = m.tables.shape[shape].kind == TALUS_SHAPE_SPHERE;
     TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
+    double now[8];
+    load_packs<8>(m.solved[m.list.place[i]], now);
     talus_move_body(&motion, b.mass[i], b.radius[i], sphere ? nullptr : &m.tables.gyration[shape],
-                    m.h, m.gravity, m.solved[m.list.place[i]], sum);
+                    m.h, m.gravity, now, sum);
     b.position[i] = motion.position;
     b.velocity[i] = motion.velocity;
     b.spin[i] = motion.spin;

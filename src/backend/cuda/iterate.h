@@ -44,7 +44,7 @@ template <class T> constexpr int resident_threads()
 enum { RESIDENT_BLOCKS = 132, RESIDENT_PER_THREAD = 1 };
 template <class T> constexpr int resident_threads()
 {
-    return sizeof(T) == sizeof(float) ? 768 : 512;
+    return sizeof(T) == sizeof(float) ? 640 : 512;
 }
 #endif
 

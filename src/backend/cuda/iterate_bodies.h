@@ -161,15 +161,11 @@ static __device__ inline void body_record(int b, float (&v)[8])
     v[7] = mass.y;
 }
 
-/* Leaves V and, for y, W. `start`: V alone. */
-template <class T, bool GENERAL, bool MOMENTUM>
-static __device__ inline void move_body(int b, int parity, bool start, double beta,
-                                        const T (&sum)[6])
+/* Adds what the sum of its touches does to a body's velocity. */
+template <class T, bool GENERAL>
+static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
 {
-    T v[8], turn[3], before[8];
-    body_record(b, v);
-    if (MOMENTUM && !start)
-        load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
+    T turn[3];
     if constexpr (GENERAL) {
         T m[6];
         for (int k = 0; k < 6; k++)
@@ -185,6 +181,18 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
         v[k] += v[3] * sum[k];
         v[4 + k] -= turn[k];
     }
+}
+
+/* Leaves V and, for y, W. `start`: V alone. */
+template <class T, bool GENERAL, bool MOMENTUM>
+static __device__ inline void move_body(int b, int parity, bool start, double beta,
+                                        const T (&sum)[6])
+{
+    T v[8], before[8];
+    body_record(b, v);
+    if (MOMENTUM && !start)
+        load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
+    push_body<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[parity] + 8 * (int64_t)b);
     if (MOMENTUM && !start) {
         for (int k = 0; k < 7; k++)

@@ -25,12 +25,11 @@ static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
         unsigned seen;
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
         do
-            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
                          : "=r"(seen)
                          : "l"(arrived)
                          : "memory");
         while (seen < goal);
-        __threadfence();
     }
     __syncthreads();
 #else
@@ -52,8 +51,11 @@ static __device__ inline int2 part_of(int items)
 #ifdef TALUS_EMULATED
 enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
 #else
-enum { RESIDENT_LANES = 4, RESIDENT_WARP = 32 };
+enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 #endif
+
+/* Touches of a body that a lane keeps. */
+enum { RESIDENT_TOUCHES = 4 };
 
 /* The same sum in all lanes of a body. */
 template <class T> static __device__ inline void add_lanes(T (&sum)[6])
@@ -61,27 +63,82 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 #ifdef TALUS_EMULATED
     (void)sum;
 #else
-    const unsigned group = 0xfu << (threadIdx.x & 28u);
+    const unsigned group = 3u << (threadIdx.x & 30u);
     for (int k = 0; k < 6; k++)
         for (int off = RESIDENT_LANES / 2; off > 0; off /= 2)
             sum[k] += __shfl_xor_sync(group, sum[k], off);
 #endif
 }
 
+/* What a thread keeps of the first of its bodies: which of its touches are this lane's, of these the first
+ * few by themselves, so that the impulses can be asked for at once. */
+struct HeldBody {
+    bool heavy; /* not for a few threads */
+    int2 span;
+    int32_t touch[RESIDENT_TOUCHES];
+};
+
+static __device__ inline void take_body(int2 bodies, HeldBody &h)
+{
+    const int lane = (int)threadIdx.x % RESIDENT_LANES;
+    const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    h.span = b < bodies.y ? touch_span(b) : make_int2(0, 0);
+    h.heavy = h.span.y - h.span.x > HEAVY;
+    for (int k = 0; k < RESIDENT_TOUCHES; k++) {
+        int at = h.span.x + lane + k * RESIDENT_LANES;
+        h.touch[k] = at < h.span.y ? args.op.touch[at] : -1;
+    }
+}
+
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6])
+{
+    const int lane = (int)threadIdx.x % RESIDENT_LANES;
+    T frame[RESIDENT_TOUCHES][4] = {}, local[RESIDENT_TOUCHES][ROWS] = {};
+    for (int k = 0; k < RESIDENT_TOUCHES; k++)
+        if (h.touch[k] >= 0) {
+            int i = GENERAL ? touch_contact(args.op, h.touch[k]) : h.touch[k] >> 1;
+            load_vector<ROWS>(x, i, local[k]);
+            load_frame(i, frame[k]);
+        }
+    for (int k = 0; k < RESIDENT_TOUCHES; k++)
+        add_impulse<T, ROWS, GENERAL>(h.touch[k], frame[k], local[k], sum);
+    sum_touches<T, ROWS, GENERAL>(x, h.span.x + lane + RESIDENT_TOUCHES * RESIDENT_LANES, h.span.y,
+                                  RESIDENT_LANES, sum);
+}
+
+/* V of a body, whose record is at hand. */
+template <class T, bool GENERAL>
+static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
+{
+    add_lanes(sum);
+    if (threadIdx.x % RESIDENT_LANES)
+        return;
+    push_body<T, GENERAL>(b, sum, v);
+    store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
+}
+
 /* V of this block's bodies, for impulses x. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void move_resident(const T *x, int2 bodies)
+static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES, abreast = (int)blockDim.x / RESIDENT_LANES;
-    for (int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES; b < bodies.y; b += abreast) {
+    int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    T v[8];
+    if (b < bodies.y && !held.heavy) {
+        T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+        body_record(b, v);
+        sum_held<T, ROWS, GENERAL>(x, held, sum);
+        leave_velocity<T, GENERAL>(b, v, sum);
+    }
+    for (b += abreast; b < bodies.y; b += abreast) {
         int2 span = touch_span(b);
         if (span.y - span.x > HEAVY)
             continue;
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+        body_record(b, v);
         sum_touches<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
-        add_lanes(sum);
-        if (lane == 0)
-            move_body<T, GENERAL, false>(b, 0, false, 0.0, sum);
+        leave_velocity<T, GENERAL>(b, v, sum);
     }
     for (int h = (int)blockIdx.x; h < args.op.heavy_count; h += RESIDENT_BLOCKS)
         move_heavy<T, ROWS, GENERAL, false>(x, args.op.heavy[h], 0, false, 0.0);
@@ -260,12 +317,14 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
 {
     __shared__ IterateState state;
     Held<T, ROWS> held[RESIDENT_PER_THREAD];
+    HeldBody body;
     const int2 contacts = part_of(args.op.blocks), bodies = part_of(args.op.bodies);
     unsigned goal = 0;
     T *x = (T *)args.x[0];
     if (threadIdx.x == 0)
         state = run.state;
-    move_resident<T, ROWS, GENERAL>((const T *)args.x[1], bodies);
+    take_body(bodies, body);
+    move_resident<T, ROWS, GENERAL>((const T *)args.x[1], bodies, body);
     await_all(run.arrived, goal);
     FOR_HELD(i, k)
     take_contact<T, ROWS, GENERAL>(i, held[k]);
@@ -275,7 +334,7 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     bool check = false;
     for (int t = 0;; t++) {
-        move_resident<T, ROWS, GENERAL>(x, bodies);
+        move_resident<T, ROWS, GENERAL>(x, bodies, body);
         if (t > 0)
             advance_resident<MOMENTUM, sizeof(T) == sizeof(float)>(check, &state);
         await_all(run.arrived, goal);
