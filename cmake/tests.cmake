@@ -6,6 +6,7 @@
 #   TALUS_SHARED      ../shared beside the source  TALUS_BUILD_DIR    the build tree
 #   TALUS_CORE_ONLY   1 in a core-only build, else 0
 #   TALUS_SANITIZE    the sanitizers built in, else empty
+#   TALUS_LINK        what linking libtalus.a with cc takes beside -lm and -lpthread
 # Exit code 77 means skipped. A name that contains slow_ gets the label slow, one that opens pages in a
 # browser the label browser, any other quick.
 
@@ -24,6 +25,15 @@ get_filename_component(talus_shared ${PROJECT_SOURCE_DIR}/../shared ABSOLUTE)
 if(TALUS_SANITIZE MATCHES "address" AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(talus_asan_options ASAN_OPTIONS=detect_leaks=0)
 endif()
+set(talus_link)
+foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+  if(library MATCHES "stdc\\+\\+|^c\\+\\+")
+    string(APPEND talus_link " -l${library}")
+  endif()
+endforeach()
+if(TARGET CUDA::cudart_static)
+  string(APPEND talus_link " ${CUDA_cudart_static_LIBRARY} -ldl -lrt")
+endif()
 set(talus_test_environment
   TALUS=${PROJECT_BINARY_DIR}/talus
   TALUS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
@@ -31,6 +41,7 @@ set(talus_test_environment
   TALUS_SHARED=${talus_shared}
   TALUS_CORE_ONLY=$<BOOL:${TALUS_CORE_ONLY}>
   TALUS_SANITIZE=${TALUS_SANITIZE}
+  TALUS_LINK=${talus_link}
   UBSAN_OPTIONS=print_stacktrace=1
   ${talus_asan_options}
   TSAN_OPTIONS=halt_on_error=1)

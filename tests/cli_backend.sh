@@ -55,14 +55,14 @@ if ! "$TALUS" run settle-box --set bodies=4 --until 0.01 --quiet --backend cuda 
     # without a GPU, or a build that has none: one sentence, the same everywhere
     for name in cuda cuda-mixed; do
         # shellcheck disable=SC2086 # words
-        expect 1 "talus: --backend" run $small --backend $name
+        expect 1 "talus: --backend cuda" run $small --backend $name
         [ "$(wc -l <err)" = 1 ] || fail "--backend $name: more than one line: $(cat err)"
         [ -s out ] && fail "--backend $name: something on standard output"
         expect 1 "talus: --backend" solve bed.talus --solver apgd --backend $name
     done
     grep -q 'not available here: \|not in this build: ' list || fail "list backends does not say that cuda is missing"
     printf '{"step": 0.01, "until": 0.1, "bodies": [],\n"backend": "cuda"}\n' >scene.json
-    expect 1 "talus: scene.json:2:12: backend" run scene.json
+    expect 1 "talus: scene.json:2:12: backend: cuda: " run scene.json
     [ "$failures" = 0 ] && echo "only the refusal was tested: $(cat err)"
     [ "$failures" = 0 ]
     exit

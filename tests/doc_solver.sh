@@ -49,7 +49,8 @@ int main(int argc, char **argv)
     return info.outcome != TALUS_OUTCOME_CONVERGED;
 }
 END
-compile main.c driver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" -lm -lpthread -o try
+# shellcheck disable=SC2086 # words
+compile main.c driver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" $TALUS_LINK -lm -lpthread -o try
 "$TALUS" extract settle-box --set bodies=27 --at 0.4 -o rough.talus >/dev/null
 "$TALUS" extract settle-box --set bodies=27 --set mu=0 --at 0.4 -o smooth.talus >/dev/null
 ./try rough.talus

@@ -451,11 +451,12 @@ TEST(backends_are_listed)
     CHECK(talus_backend_row(0).available);
     CHECK(talus_backend_find("cpu") == cpu);
     CHECK(!talus_backend_find("abacus"));
-    CHECK_STR(talus_error(), "backend: there is no 'abacus'; `talus list backends` names them all");
+    CHECK_STR(talus_error(),
+              "backend abacus: there is no such one; `talus list backends` names them all");
     CHECK_STR(talus_backend_row(1).name, "cuda");
     if (!talus_backend_row(1).available) {
         CHECK(!talus_backend_find("cuda"));
-        CHECK_STR(talus_error(), "backend: this build has no 'cuda'; configure with cmake --preset "
+        CHECK_STR(talus_error(), "backend cuda: not in this build; configure with cmake --preset "
                                  "cuda, which needs nvcc");
     }
 }

@@ -301,6 +301,29 @@ TEST(refinement_passes_the_floor_of_single_precision)
     }
 }
 
+/* The same in runs of a few steps each, of which one may end where a refinement is due. */
+TEST(refinement_is_not_lost_between_runs)
+{
+    NEEDS_CUDA();
+    for (int k = 0; k < 4; k++) {
+        Case c = open_case(k / 2 ? 4 : 0);
+        double *x = vector(&c);
+        Accelerated a = begin(&c, mixed, TALUS_METRIC_ANISOTROPIC, 3.0);
+        TalusRun run = {.iterations = 5, .check = 5, .stepwise = k % 2};
+        run.stop_rms = 5e-10 * sqrt(c.start / c.host->blocks);
+        do {
+            CHECK_OK(mixed->accelerate_run(&c.device, &a.state, &a.momentum, &run));
+            run.since += run.done;
+        } while (run.since < 3000 && run.residual2 > c.start * 25e-20);
+        end(&c, &a, x);
+        if (!CHECK(sqrt(residual2(&c, x) / c.start) <= 1e-9))
+            printf("case %d: %d iterations, %g of the start\n", k, run.since,
+                   sqrt(residual2(&c, x) / c.start));
+        free(x);
+        close_case(&c);
+    }
+}
+
 /* Jacobi's method is slow: its iterates are compared instead, up to the rounding of single precision. */
 TEST(mixed_iterates_follow)
 {
@@ -438,6 +461,7 @@ int main(void)
     RUN(solutions_are_those_of_the_cpu);
     RUN(pieces_make_a_run);
     RUN(refinement_passes_the_floor_of_single_precision);
+    RUN(refinement_is_not_lost_between_runs);
     RUN(mixed_iterates_follow);
     RUN(rounding_is_no_curvature);
     RUN(the_same_bits_every_time);

@@ -53,7 +53,12 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     if (chosen)
         return status; /* the scene is not to blame for a choice */
     const TalusJson *backend = talus_json_get(s->json, "backend");
-    return at(status, backend && !talus_backend_find(s->backend) ? backend : s->solver->json);
+    if (!backend || talus_backend_find(s->backend))
+        return at(status, s->solver->json);
+    static const char prefix[] = "backend "; /* which the place says too */
+    size_t skip = strncmp(talus_error(), prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+    talus_json_fail(backend, 0, "%s", talus_error() + skip);
+    return status;
 }
 
 static TalusStatus add_materials(Builder *b)

@@ -4,8 +4,9 @@
  * which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill
  * (gradient restart). The step is 1/L, L an estimate of the largest eigenvalue of S (N + E) S: a few
  * power iterations at first, kept from solve to solve, slowly lowered, and raised at once when two
- * consecutive gradients show a larger curvature |g - g'| / |x - x'|. No test on the objective: that
- * stalls at 1e-8 by cancellation. One product per iteration. */
+ * consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference is more than
+ * rounding (backend/momentum.h). No test on the objective: that stalls at 1e-8 by cancellation. One
+ * product per iteration. */
 #include "solvers/chunk.h"
 
 #include "base/status.h"

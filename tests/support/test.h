@@ -14,7 +14,7 @@
 //
 // A failed CHECK prints file:line and the values, and the test goes on; REQUIRE leaves the test.
 // Memory of the library that is not given back by the end is a failure, in every build.
-// TALUS_TEST=text in the environment runs only the tests whose name contains the text.
+// TALUS_TEST=text,text in the environment runs only the tests whose name contains one of the texts.
 
 #ifndef TALUS_TESTS_SUPPORT_TEST_H
 #define TALUS_TESTS_SUPPORT_TEST_H

@@ -43,24 +43,17 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuReco
     }
 }
 
-TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again, double *least_size)
+TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->look : &e->free;
     int slots = e->bodies.slots;
     unsigned blocks = cu_sum_blocks(slots);
-    double total[2];
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
     TALUS_TRY(cu_partials_reserve(blocks, 2));
     launch_block(see_velocities, blocks, THREADS, e->bodies, change, again ? cu_solved(e) : nullptr,
                  cu_list(e)->place.at, to->at, cu_partials(), cu_totals());
-    cu_totals_get(2, total);
-    if (total[0] > -HUGE_VAL)
-        return talus_fail(TALUS_ERR_NUMERIC,
-                          "the state of body %d is not finite, or out of all proportion",
-                          (int)-total[0]);
     e->seen = to->at;
-    *least_size = -total[1];
-    return cu_check();
+    return TALUS_OK;
 }
 
 /* ---- bodies ---- */
@@ -296,8 +289,9 @@ static TalusStatus fill_problem(TalusEngine *e, const TalusBuildOptions *options
 /* Fetches what the kernels have summed up, and fails where a block has no positive diagonal. */
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
-    double v[8];
-    cu_totals_get(op->general ? 8 : 4, v);
+    double v[CU_TOTALS];
+    cu_totals_get(CU_TOTALS, v);
+    cu_scratch_end(op, v);
     if (op->general)
         for (int k = 0; k < 4; k++)
             v[k] = k < 2 ? v[k] + v[4 + k] : fmax(v[k], v[4 + k]);
@@ -319,8 +313,8 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     CuStep *s = &e->step;
     TALUS_TRY(resize(e, e->tables.compliance || options->soften > 0.0));
     TALUS_TRY(fill_problem(e, options));
+    TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
-    TALUS_TRY(cu_scratch(&s->op));
     *op = &s->op;
     *gamma = s->gamma;
     return cu_check();

@@ -60,7 +60,7 @@ struct CuScratch {
     long long serial; /* another number after every cu_scratch: the operator may have changed */
     CuArray<double> velocity;
     CuArray<double> product, unscaled; /* explicit operator */
-    CuArray<int32_t> heavy, heavy_found;
+    CuArray<int32_t> heavy;
     int heavy_count;
     struct CuMirror *mirror; /* operator.cu: arrays copied from the host */
     CuOwned iterate, face;   /* of iterate.cu and face.cu */
@@ -71,7 +71,10 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false
+/* operator.cu. cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
+TalusStatus cu_scratch_begin(const TalusOperator *op);
+void cu_scratch_end(const TalusOperator *op, const double *totals);
+/* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false
  * leaves v_f, bias and q out. It lives in the scratch until the next call. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,

@@ -96,6 +96,10 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
 static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
 {
     const CuBodies *b = &e->bodies;
+    if (found->fault != CU_NONE)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "the state of body %d is not finite, or out of all proportion",
+                          (int)found->fault);
     if (found->loose != CU_NONE) {
         int32_t shape;
         CuShape loose;
@@ -260,7 +264,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(search(e, options, list, &d, &found));
     TALUS_TRY(count_others(e, &d, list, &found));
     int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
-    list->counts = {spheres, fixed, general, spheres + fixed + general, HUGE_VAL};
+    list->counts = {spheres, fixed, general, spheres + fixed + general, found.least_size};
     bool lost = false;
     TalusStatus status = reserve_list(list, old, &lost);
     if (status == TALUS_OK) {

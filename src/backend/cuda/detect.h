@@ -28,6 +28,8 @@ enum {
 
 /* What the host gets to know; slots are the lowest ones, or CU_NONE. */
 struct CuFound {
+    uint32_t fault;           /* a slot whose state is not finite, */
+    double least_size;        /*   and the least size, as cu_see_velocities found them */
     uint32_t bad, odd, loose; /* slots that talus_refuse_... names */
     uint32_t unbounded;       /* walls that are planes or revolves */
     uint32_t members;         /* bodies in the grid: places */
@@ -115,7 +117,8 @@ static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float f
     return d.bodies.fixed[slot] && -fat > d.grid->large;
 }
 
-/* grid.cu: bodies into cells, from nothing to ball and ball_fat. */
+/* grid.cu: bodies into cells, from nothing to ball and ball_fat. cu_totals holds what cu_see_velocities left
+ * there. */
 TalusStatus cu_grid_build(const CuDetect *d, const CuTables *tables);
 /* pairs.cu: counts into d->count, totals into found; then all of it written, run 1 into the list; normals
  * and gaps of run 1. */

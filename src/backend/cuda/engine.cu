@@ -334,10 +334,8 @@ void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
 TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                              bool again, TalusEngineCounts *counts)
 {
-    double least_size;
-    TALUS_TRY(cu_see_velocities(e, talus_scale(options->h, gravity), again, &least_size));
+    TALUS_TRY(cu_see_velocities(e, talus_scale(options->h, gravity), again));
     TALUS_TRY(cu_detect_contacts(e, options));
-    cu_list(e)->counts.least_size = least_size;
     cu_engine_counts(e, counts);
     return TALUS_OK;
 }

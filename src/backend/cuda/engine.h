@@ -111,14 +111,14 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
-/* detect.cu: the contacts for e->seen; the new list becomes the current one unless it fails. least_size
- * of the counts is the caller's. */
+/* detect.cu: the contacts for e->seen, straight after cu_see_velocities; the new list becomes the current one
+ * unless it fails, as it does where a body's state is not finite. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
-/* build.cu: v + h g, or the solved velocities, as e->seen; finds the least size of moving bodies. Fails
- * where a body's state is not finite. */
-TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again, double *least_size);
+/* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in cu_totals minus the lowest slot whose
+ * state is not finite, or minus infinity, and minus the least size of moving bodies. */
+TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again);
 void cu_step_clear(TalusEngine *e);
 /* integrate.cu: [places], by the places of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);

@@ -335,7 +335,7 @@ struct FaceMove {
     bool split;
 };
 
-/* The gradient will be formed afresh, after `products` counted. */
+/* The next round forms the gradient at x afresh. */
 static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;

@@ -20,7 +20,14 @@ extern "C" {
 #include "geometry/bounds.h"
 }
 
-enum { PER_THREAD = TALUS_GRID_SAMPLE / THREADS, ENOUGH = 16 };
+/* A sample to a thread: one after the other they would wait for memory each. */
+#ifdef TALUS_EMULATED
+enum { SAMPLE_THREADS = THREADS };
+#else
+enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
+#endif
+
+enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
 
 /* ---- sample ---- */
 
@@ -61,7 +68,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
 {
     int have = 0;
     for (uint32_t k = 0; k < PER_THREAD; k++) {
-        int64_t at = (int64_t)k * THREADS + threadIdx.x;
+        int64_t at = (int64_t)k * SAMPLE_THREADS + threadIdx.x;
         int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_slot((uint32_t)at, d.slots) : at;
         if (i < d.slots && sampled(d.bodies, i))
             sample[have++] = (uint32_t)i;
@@ -71,7 +78,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     if (total[0] >= ENOUGH || d.slots <= TALUS_GRID_SAMPLE)
         return have;
     have = 0; /* few bodies move: the first there are */
-    for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += THREADS) {
+    for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
         int64_t i = from + threadIdx.x;
         if (i < d.slots && have < PER_THREAD && sampled(d.bodies, i))
             sample[have++] = (uint32_t)i;
@@ -125,20 +132,16 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
 
 /* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a few
  * bodies have left it. */
-static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving)
+static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
+                                    const double *sum)
 {
-    double mean[3] = {0.0, 0.0, 0.0};
+    const double mean[3] = {sum[0] / moving, sum[1] / moving, sum[2] / moving};
     double v[9] = {0.0, 0.0, 0.0, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (int k = 0; k < have; k++) {
-        TalusVec3 x = d.bodies.position[sample[k]];
-        mean[0] += x.x, mean[1] += x.y, mean[2] += x.z;
-    }
-    reduce_all<3, 0>(mean);
     for (int k = 0; k < have; k++) {
         TalusVec3 p = d.bodies.position[sample[k]];
         const double x[3] = {p.x, p.y, p.z};
         for (int axis = 0; axis < 3; axis++) {
-            v[axis] += fabs(x[axis] - mean[axis] / moving) / moving;
+            v[axis] += fabs(x[axis] - mean[axis]) / moving;
             v[3 + axis] = fmax(v[3 + axis], x[axis]);
             v[6 + axis] = fmax(v[6 + axis], -x[axis]);
         }
@@ -148,8 +151,8 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
         return;
     double low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = fmax(-v[6 + axis], mean[axis] / moving - 4.0 * v[axis]);
-        high[axis] = fmin(v[3 + axis], mean[axis] / moving + 4.0 * v[axis]);
+        low[axis] = fmax(-v[6 + axis], mean[axis] - 4.0 * v[axis]);
+        high[axis] = fmin(v[3 + axis], mean[axis] + 4.0 * v[axis]);
     }
     d.grid->low = talus_vec3(low[0], low[1], low[2]);
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
@@ -174,30 +177,36 @@ static __device__ void make_shapes(const CuDetect &d, const CuShape *from, const
     __syncthreads();
 }
 
-static __global__ void sample_bodies(CuDetect d, const CuShape *shape, const double *profile)
+/* `seen`: what cu_see_velocities has found. Bodies with a fault in them are not looked at further. */
+static __global__ void __launch_bounds__(SAMPLE_THREADS)
+    sample_bodies(CuDetect d, const CuShape *shape, const double *profile, const double *seen)
 {
     uint32_t sample[PER_THREAD];
     CuGridShape *grid = d.grid;
+    const bool sound = !(seen[0] > -HUGE_VAL);
     make_shapes(d, shape, profile);
     int have = take_sample(d, sample);
-    double sum[4] = {0.0, 0.0, 0.0, (double)have};
+    double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)have};
     for (int k = 0; k < have; k++) {
-        TalusVec3 u = d.bodies.velocity[sample[k]];
-        sum[0] += u.x, sum[1] += u.y, sum[2] += u.z;
+        TalusVec3 x = d.bodies.position[sample[k]], u = d.bodies.velocity[sample[k]];
+        sum[0] += x.x, sum[1] += x.y, sum[2] += x.z;
+        sum[3] += u.x, sum[4] += u.y, sum[5] += u.z;
     }
-    reduce_all<4, 0>(sum);
-    int moving = (int)sum[3];
+    reduce_all<7, 0>(sum);
+    int moving = (int)sum[6];
     TalusVec3 drift = talus_vec3(0.0, 0.0, 0.0);
     if (moving)
-        drift = talus_scale(1.0 / moving, talus_vec3(sum[0], sum[1], sum[2]));
+        drift = talus_scale(1.0 / moving, talus_vec3(sum[3], sum[4], sum[5]));
     if (threadIdx.x == 0) {
+        grid->found.fault = sound ? CU_NONE : (uint32_t)-seen[0];
+        grid->found.least_size = -seen[1];
         grid->found.bad = grid->found.odd = grid->found.loose = CU_NONE;
         grid->found.unsupported = ~0ull;
-        grid->moving = moving;
+        grid->moving = sound ? moving : 0;
         grid->drift = drift;
     }
     choose_sizes(d, sample, have, moving > 0 ? moving : 1, drift);
-    choose_range(d, sample, have, moving > 0 ? moving : 1);
+    choose_range(d, sample, have, moving > 0 ? moving : 1, sum);
 }
 
 /* ---- measure ---- */
@@ -407,7 +416,8 @@ TalusStatus cu_grid_build(const CuDetect *d, const CuTables *tables)
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->grid, sizeof *d->grid);
-    launch_block(sample_bodies, 1, THREADS, *d, tables->shape.at, tables->profile.at);
+    launch_block(sample_bodies, 1, SAMPLE_THREADS, *d, tables->shape.at, tables->profile.at,
+                 cu_totals());
     launch_block(measure_bodies, some, THREADS, *d);
     launch_block(lay_out, 1, THREADS, *d);
     cu_zero(d->start, (size_t)cells * sizeof *d->start);

@@ -413,10 +413,12 @@ static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, 
            run->since > 0 && kept->since == run->since;
 }
 
+/* Nothing where a refinement is due, which is then the next run's to do. */
 static void keep(Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run,
-                 int steps, int now)
+                 const IterateState *state, int steps_before, int now)
 {
-    w->kept = Kept{cu_scratch_of(op)->serial, x, run->since + run->done, steps, now};
+    const long long serial = state->stop == STOP_REFINE ? 0 : cu_scratch_of(op)->serial;
+    w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
 }
 
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
@@ -443,7 +445,7 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
                 (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
     take_results(state, run);
-    keep(w, op, a->x, run, args.steps_before + state->done, args.x[now] == w->x[0].at ? 0 : 1);
+    keep(w, op, a->x, run, state, args.steps_before, args.x[now] == w->x[0].at ? 0 : 1);
     return cu_check();
 }
 
@@ -506,7 +508,7 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     if (mixed) {
         LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
                     gamma, no_low, no_out);
-        keep(w, op, gamma, run, args.steps_before + state->done, 0);
+        keep(w, op, gamma, run, state, args.steps_before, 0);
     }
     return cu_check();
 }

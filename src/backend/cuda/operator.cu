@@ -114,7 +114,6 @@ void cu_scratch_clear(TalusOperator *op)
     s->product.clear();
     s->unscaled.clear();
     s->heavy.clear();
-    s->heavy_found.clear();
     if (s->iterate.at)
         s->iterate.clear(s->iterate.at);
     if (s->face.at)
@@ -141,28 +140,25 @@ static __global__ void find_heavy(int bodies, const int32_t *touch_start, int32_
         heavy[atomicAdd(found, 1)] = (int32_t)b;
 }
 
-/* The bodies with more than HEAVY touches, in any order: each is summed by itself. */
+/* The bodies with more than HEAVY touches, in any order: each is summed by itself. Their number is left in
+ * the last of the totals. */
 static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
 {
-    int64_t most = 2 * (int64_t)op->blocks / HEAVY;
-    TALUS_TRY(s->heavy.reserve(most, "bodies with many contacts"));
-    TALUS_TRY(s->heavy_found.reserve(1, "bodies with many contacts"));
-    s->heavy_count = 0;
-    if (!most)
-        return TALUS_OK;
-    cu_zero(s->heavy_found.at, sizeof(int32_t));
+    int32_t *found = (int32_t *)(cu_totals() + CU_TOTALS - 1);
+    TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
+    cu_zero(found, sizeof(double));
     launch(find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->touch_start, s->heavy.at,
-           s->heavy_found.at);
-    cu_get(&s->heavy_count, s->heavy_found.at, sizeof s->heavy_count);
-    return cu_check();
+           found);
+    return TALUS_OK;
 }
 
-TalusStatus cu_scratch(const TalusOperator *op)
+TalusStatus cu_scratch_begin(const TalusOperator *op)
 {
     static long long serial;
     CuScratch *s;
     TALUS_TRY(device_of(op, &s));
     s->serial = ++serial;
+    s->heavy_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
         return list_heavy(op, s);
@@ -170,6 +166,22 @@ TalusStatus cu_scratch(const TalusOperator *op)
     int64_t n = (int64_t)op->rows * op->blocks;
     TALUS_TRY(s->product.reserve(n, "operator product"));
     return s->unscaled.reserve(n, "impulses");
+}
+
+void cu_scratch_end(const TalusOperator *op, const double *totals)
+{
+    CuScratch *s = cu_scratch_of(op);
+    if (op->pair)
+        memcpy(&s->heavy_count, totals + CU_TOTALS - 1, sizeof s->heavy_count);
+}
+
+TalusStatus cu_scratch(const TalusOperator *op)
+{
+    double totals[CU_TOTALS];
+    TALUS_TRY(cu_scratch_begin(op));
+    cu_totals_get(CU_TOTALS, totals);
+    cu_scratch_end(op, totals);
+    return cu_check();
 }
 
 CuView<double> cu_view(const TalusOperator *op)

@@ -37,7 +37,7 @@ struct Seeker {
     Output out;
 };
 
-enum { MASK_BITS = 64 };
+enum { MASK_BITS = 64, FEW_BODIES = 100000, FEW_THREADS = 64 };
 
 /* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds need not be
  * looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves open is decided
@@ -167,38 +167,48 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     return make_block(level, low, high);
 }
 
-template <bool WRITE>
-static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
-                                       const Block &b)
+/* Places of a row of cells, up to where it folds. */
+struct Span {
+    uint32_t begin, end;
+};
+
+static __device__ inline Span span_of(const uint32_t *start, uint32_t width, const Block &b)
 {
-    bool folded = b.x_low > b.x_high;
-    uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
-    for (;;) {
-        seek_range<WRITE>(s, begin, end);
+    return Span{start[b.x_low], start[b.x_low > b.x_high ? width : b.x_high + 1]};
+}
+
+template <bool WRITE>
+static __device__ inline void seek_row(Seeker &s, const uint32_t *start, const Block &b, Span span)
+{
+    for (bool folded = b.x_low > b.x_high;; folded = false) {
+        seek_range<WRITE>(s, span.begin, span.end);
         if (!folded)
             return;
-        folded = false;
-        begin = start[0];
-        end = start[b.x_high + 1];
+        span = Span{start[0], start[b.x_high + 1]};
     }
 }
 
+/* Where the next row begins is asked for before this one is gone through. */
 template <bool WRITE>
 static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
 {
     uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
              nz = (uint32_t)level->cells[2];
     const uint32_t *start = s.d->start + level->first;
-    uint32_t z = b.z, y = b.y;
-    for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
-        uint32_t row = z * ny + y;
-        if (row >= b.first)
-            seek_row<WRITE>(s, start + row * nx, nx, b);
+    uint32_t z = b.z, y = b.y, rows = b.y_rows * b.z_rows;
+    Span ahead = span_of(start + (z * ny + y) * nx, nx, b);
+    for (uint32_t k = 0; k < rows; k++) {
+        const uint32_t row = z * ny + y;
+        const Span span = ahead;
         y = y + 1 < ny ? y + 1 : 0;
         if ((k + 1) % b.y_rows == 0) {
             y = b.y;
             z = z + 1 < nz ? z + 1 : 0;
         }
+        if (k + 1 < rows)
+            ahead = span_of(start + (z * ny + y) * nx, nx, b);
+        if (row >= b.first)
+            seek_row<WRITE>(s, start + row * nx, b, span);
     }
 }
 
@@ -288,11 +298,18 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     }
 }
 
+/* Few bodies are spread over all processors. */
+static unsigned search_threads(int64_t bodies)
+{
+    const unsigned many = THREADS, few = FEW_THREADS;
+    return few < many && bodies < FEW_BODIES ? few : many;
+}
+
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
-    unsigned blocks = blocks_for(d->slots + 1);
+    unsigned threads = search_threads(d->slots), blocks = blocks_for(d->slots + 1, (int)threads);
     TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(count_pairs, blocks, THREADS, *d, cu_partials());
+    launch_block(count_pairs, blocks, threads, *d, cu_partials());
     return cu_scan(d->count, d->count, 2 * (d->slots + 1));
 }
 
@@ -317,7 +334,9 @@ static __global__ void __launch_bounds__(THREADS, 3)
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
     Output out = {list->pair.at, list->other.at, d->candidate};
-    launch(write_pairs, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+    unsigned threads = search_threads(list->places);
+    launch(write_pairs, blocks_for(list->places, (int)threads), threads, *d, out,
+           (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */
