@@ -129,7 +129,7 @@ typedef struct TalusRun {
     int since; /*   the solve, of which `since` were done before this run, and in the last */
     double stop_rms; /* ends the run once the rms (or, if positive, the maximum) is at or below */
     double stop_max; /*   this; 0: never */
-    bool stepwise; /* not in one kernel, however small the problem: to test and measure that */
+    bool stepwise;   /* not in one kernel, however small the problem: to test and measure that */
     int done;        /* out: iterations done; */
     double residual2, residual_max; /* out: residual of the last iterate that was measured; */
     double first2;                  /* out: and of the first */

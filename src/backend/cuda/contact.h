@@ -264,11 +264,18 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
                                                T (&u)[ROWS])
 {
     int2 pair = c.pair[i];
+    enum { SPIN = 4 }; /* spheres without friction do without the spins, half of a record */
     T frame[4], a[8], b[8] = {T(0)}, world[3], turn[3];
+    const bool spins = ROWS == 3 || i >= c.spheres;
     load_packs<4>(c.frame[i], frame);
-    load_packs<8>(velocity[pair.x], a);
-    if (pair.y >= 0)
-        load_packs<8>(velocity[pair.y], b);
+    load_packs<SPIN>(velocity[pair.x], a);
+    if (spins)
+        load_packs<8 - SPIN>(velocity[pair.x] + SPIN, a + SPIN);
+    if (pair.y >= 0) {
+        load_packs<SPIN>(velocity[pair.y], b);
+        if (spins)
+            load_packs<8 - SPIN>(velocity[pair.y] + SPIN, b + SPIN);
+    }
     if (i < c.spheres) {
         if constexpr (ROWS == 1) {
             u[0] = -(frame[0] * a[0] + frame[1] * a[1] + frame[2] * a[2]);

@@ -83,8 +83,9 @@ template <int ROWS> static __device__ inline void decide(FaceState &s, const dou
     }
 }
 
-/* Touches of a body that are read at a time. */
-enum { AHEAD = 8 };
+/* Threads that share a body's touches, and touches that a thread reads at a time: 33,000 bodies alone
+ * would leave the device's memory with little to do at a time. */
+enum { LANES = 4, AHEAD = 2 };
 
 /* What the bodies' kernel takes from the scalars. */
 struct FaceDecision {
@@ -153,7 +154,7 @@ static __device__ inline void sum_touches(const double *x, int32_t begin, int32_
             add_touch<ROWS>(face.op, impulses, face.op.touch[k], sum);
 }
 
-/* Sums a body's touches; false if that is for a whole block to do. */
+/* Sums this thread's share of a body's touches; false if they are for a whole block to add. */
 template <int ROWS>
 static __device__ inline bool sum_light(const double *x, int2 span, double (&sum)[6])
 {
@@ -161,7 +162,7 @@ static __device__ inline bool sum_light(const double *x, int2 span, double (&sum
         sum[k] = 0.0;
     if (span.y - span.x > HEAVY)
         return false;
-    sum_touches<ROWS>(x, span.x, span.y, 1, sum);
+    sum_touches<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
     return true;
 }
 
@@ -181,11 +182,13 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
 {
     const bool search = is_search(now.task);
     if (search) {
-        if (now.carry != 0.0)
+        if (now.carry != 0.0) {
+            double before[6];
+            load_packs<6>(face.wrench[b], before);
             for (int k = 0; k < 6; k++)
-                sum[k] += now.carry * face.wrench[b][k];
-        for (int k = 0; k < 6; k++)
-            face.wrench[b][k] = sum[k];
+                sum[k] += now.carry * before[k];
+        }
+        store_packs<6>(sum, face.wrench[b]);
     }
     move_body(face.op, b, sum, !search, face.velocity);
 }
@@ -203,17 +206,18 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
         put_velocity(b, now, sum);
 }
 
-/* A thread's first body is summed before the scalars are formed, for the more likely decision. Blocks
- * without bodies leave, but for the one that keeps the scalars. */
-template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 2) face_bodies()
+/* A body is summed before the scalars are formed, for the more likely decision. Blocks without bodies
+ * leave, but for the one that keeps the scalars. */
+template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
-    const int stride = FACE_BODY_BLOCKS * FACE_BODY_THREADS;
-    int b = (int)(blockIdx.x * FACE_BODY_THREADS + threadIdx.x);
+    enum { BODIES = FACE_BODY_THREADS / LANES };
+    const int stride = FACE_BODY_BLOCKS * BODIES;
+    int first = (int)blockIdx.x * BODIES, b = first + (int)threadIdx.x / LANES;
     int2 span = touch_span(b);
     double sum[6];
     await_previous();
     const int heavy = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
-    const bool idle = b - (int)threadIdx.x >= face.op.bodies && heavy >= face.op.heavy_count;
+    const bool idle = first >= face.op.bodies && heavy >= face.op.heavy_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
         return;
     const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
@@ -225,8 +229,9 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
         from = face.w;
         light = sum_light<ROWS>(from, span, sum);
     }
-    while (b < face.op.bodies) {
-        if (light)
+    for (; first < face.op.bodies; first += stride) {
+        sum_lanes<LANES>(sum);
+        if (light && b < face.op.bodies && threadIdx.x % LANES == 0)
             put_velocity(b, now, sum);
         b += stride;
         light = sum_light<ROWS>(from, touch_span(b), sum);

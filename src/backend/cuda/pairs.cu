@@ -1,12 +1,18 @@
-/* backend/cuda/pairs.cu - which bodies meet: one thread looks for the partners of one body.
+/* backend/cuda/pairs.cu - which bodies meet: one thread looks for the partners
+ * of one body.
  *
- * A body meets those of higher places, that is the later half of the cells around it in its own level and
- * all cells within reach in coarser ones, and every wall. Two moving spheres are decided here, exactly as on
- * the host; all other pairs become candidates. The search runs twice, to count and to write, and the first
- * run leaves the outcome of its first 64 tests in a mask for the second.
+ * A body meets those of higher places, that is the later half of the cells
+ * around it in its own level and all cells within reach in coarser ones, and
+ * every wall. Two moving spheres are decided here, exactly as on the host; all
+ * other pairs become candidates. The search runs twice, to count and to write,
+ * and the first run leaves the outcome of its first 64 tests in a mask for the
+ * second. Pairs for which speeds have to be looked at are set aside by the
+ * first run and decided together: at almost every test some thread of a warp
+ * has one, and the others would wait for it.
  *
- * A bed of spheres tests about 22 partners per body, 36 bytes each, most of them from the first-level cache;
- * memory sees 36 bytes per body, 16 written for count and mask, and 12 per contact. */
+ * A bed of spheres tests about 22 partners per body, 36 bytes each, most of
+ * them from the first-level cache; memory sees 36 bytes per body, 16 written
+ * for count and mask, and 12 per contact. */
 #include "backend/cuda/detect.h"
 #include "backend/cuda/primitives.h"
 #include "backend/cuda/reduce.h"
@@ -23,6 +29,15 @@ struct Output {
     CuCandidate *candidate;
 };
 
+/* Tests that a mask has room for; pairs that can be set aside. */
+enum { MASK_BITS = 64, UNSURE = 8 };
+
+/* Pairs that a block's threads set aside: whom, and at which test. */
+struct Aside {
+    uint32_t partner[UNSURE][THREADS];
+    uint8_t test[UNSURE][THREADS];
+};
+
 /* A body that looks for partners. */
 struct Seeker {
     const CuDetect *d;
@@ -33,16 +48,18 @@ struct Seeker {
     bool fixed;
     int tests;
     uint64_t mask;
+    Aside *aside;                 /* of the first run */
+    int unsure;                   /* pairs there */
     uint32_t spheres, candidates; /* found so far, beginning with those of bodies before */
     Output out;
 };
 
-enum { MASK_BITS = 64, FEW_BODIES = 100000, FEW_THREADS = 64 };
+enum Verdict { APART, MEETS, PERHAPS };
 
-/* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds need not be
- * looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it leaves open is decided
- * exactly. */
-static __device__ inline bool meets(const Seeker &s, uint32_t q)
+/* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near
+ * that speeds need not be looked at; the margin of 2^-18 keeps rounding out of
+ * that shortcut, and what it leaves open is to be decided exactly. */
+static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
     CuBall b = d.ball[q];
@@ -51,14 +68,19 @@ static __device__ inline bool meets(const Seeker &s, uint32_t q)
     double distance2 = dx * dx + dy * dy + dz * dz;
     double reach = s.fat + fabs((double)b_fat) * s.unit;
     if (!(distance2 < reach * reach))
-        return false;
+        return APART;
     if (!s.plain || b_fat < 0.0f)
-        return !s.fixed || !d.bodies.fixed[d.slot[q]];
+        return !s.fixed || !d.bodies.fixed[d.slot[q]] ? MEETS : APART;
     double rest = d.options.h * (2.0 * d.options.reference_speed);
     double sure =
         s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
     sure *= 1.0 - 0x1p-18;
-    return distance2 < sure * sure || talus_spheres_meet(&d.bodies, &d.options, s.slot, d.slot[q]);
+    return distance2 < sure * sure ? MEETS : PERHAPS;
+}
+
+static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
+{
+    return talus_spheres_meet(&s.d->bodies, &s.d->options, s.slot, s.d->slot[q]);
 }
 
 /* The two bodies in the order of collide/contact.h. */
@@ -93,7 +115,8 @@ template <bool WRITE> static __device__ inline void take(Seeker &s, uint32_t q)
     s.spheres++;
 }
 
-/* Whether the mask of the first run knows the next test's outcome, and what it is. */
+/* Whether the mask of the first run knows the next test's outcome, and what it
+ * is. */
 template <bool WRITE> static __device__ inline bool known(const Seeker &s)
 {
     return WRITE && s.tests < MASK_BITS;
@@ -106,19 +129,46 @@ template <bool WRITE> static __device__ inline void note(Seeker &s, bool hit)
     s.tests++;
 }
 
+/* Decides what was set aside: pairs of spheres, counted by the first run. */
+static __device__ inline void settle(Seeker &s)
+{
+    for (int k = 0; k < s.unsure; k++)
+        if (meet_exactly(s, s.aside->partner[k][threadIdx.x])) {
+            int test = s.aside->test[k][threadIdx.x];
+            s.mask |= test < MASK_BITS ? UINT64_C(1) << test : 0;
+            s.spheres++;
+        }
+    s.unsure = 0;
+}
+
+static __device__ inline void set_aside(Seeker &s, uint32_t q)
+{
+    if (s.unsure == UNSURE)
+        settle(s);
+    s.aside->partner[s.unsure][threadIdx.x] = q;
+    s.aside->test[s.unsure++][threadIdx.x] = (uint8_t)(s.tests < MASK_BITS ? s.tests : MASK_BITS);
+    s.tests++;
+}
+
 template <bool WRITE>
 static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
 {
     for (uint32_t q = begin > s.place ? begin : s.place + 1; q < end; q++) {
-        bool hit = known<WRITE>(s) ? s.mask >> s.tests & 1 : meets(s, q);
+        Verdict verdict = known<WRITE>(s) ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
+        if (!WRITE && verdict == PERHAPS) {
+            set_aside(s, q);
+            continue;
+        }
+        bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly(s, q));
         note<WRITE>(s, hit);
         if (hit)
             take<WRITE>(s, q);
     }
 }
 
-/* The cells of a level in which partners may be: rows of cells from x_low to x_high, folded, so that x_low
- * may exceed x_high, and `y_rows` by `z_rows` of them from (y, z) on. */
+/* The cells of a level in which partners may be: rows of cells from x_low to
+ * x_high, folded, so that x_low may exceed x_high, and `y_rows` by `z_rows` of
+ * them from (y, z) on. */
 struct Block {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
     uint32_t first; /* the first row that matters */
@@ -153,8 +203,8 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
     return b;
 }
 
-/* In a coarser level a partner's centre is at most fat + edge / 2 away: two or three cells in each
- * direction. */
+/* In a coarser level a partner's centre is at most fat + edge / 2 away: two or
+ * three cells in each direction. */
 static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -167,48 +217,38 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     return make_block(level, low, high);
 }
 
-/* Places of a row of cells, up to where it folds. */
-struct Span {
-    uint32_t begin, end;
-};
-
-static __device__ inline Span span_of(const uint32_t *start, uint32_t width, const Block &b)
-{
-    return Span{start[b.x_low], start[b.x_low > b.x_high ? width : b.x_high + 1]};
-}
-
 template <bool WRITE>
-static __device__ inline void seek_row(Seeker &s, const uint32_t *start, const Block &b, Span span)
+static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
+                                       const Block &b)
 {
-    for (bool folded = b.x_low > b.x_high;; folded = false) {
-        seek_range<WRITE>(s, span.begin, span.end);
+    bool folded = b.x_low > b.x_high;
+    uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
+    for (;;) {
+        seek_range<WRITE>(s, begin, end);
         if (!folded)
             return;
-        span = Span{start[0], start[b.x_high + 1]};
+        folded = false;
+        begin = start[0];
+        end = start[b.x_high + 1];
     }
 }
 
-/* Where the next row begins is asked for before this one is gone through. */
 template <bool WRITE>
 static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
 {
     uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
              nz = (uint32_t)level->cells[2];
     const uint32_t *start = s.d->start + level->first;
-    uint32_t z = b.z, y = b.y, rows = b.y_rows * b.z_rows;
-    Span ahead = span_of(start + (z * ny + y) * nx, nx, b);
-    for (uint32_t k = 0; k < rows; k++) {
-        const uint32_t row = z * ny + y;
-        const Span span = ahead;
+    uint32_t z = b.z, y = b.y;
+    for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
+        uint32_t row = z * ny + y;
+        if (row >= b.first)
+            seek_row<WRITE>(s, start + row * nx, nx, b);
         y = y + 1 < ny ? y + 1 : 0;
         if ((k + 1) % b.y_rows == 0) {
             y = b.y;
             z = z + 1 < nz ? z + 1 : 0;
         }
-        if (k + 1 < rows)
-            ahead = span_of(start + (z * ny + y) * nx, nx, b);
-        if (row >= b.first)
-            seek_row<WRITE>(s, start + row * nx, b, span);
     }
 }
 
@@ -230,8 +270,8 @@ static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, c
     return talus_revolve_near(def->profile, def->point_count, p, reach);
 }
 
-/* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half of
- * envelope times size, and size <= fat. */
+/* A wall has no size to take the smaller of, so the body's margin counts twice:
+ * fat contains half of envelope times size, and size <= fat. */
 template <bool WRITE> static __device__ inline void seek_walls(Seeker &s)
 {
     const CuDetect &d = *s.d;
@@ -261,6 +301,8 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
     s.fixed = !s.plain && d.bodies.fixed[s.slot];
     s.tests = 0;
     s.mask = 0;
+    s.aside = nullptr;
+    s.unsure = 0;
     s.spheres = s.candidates = 0;
     return s;
 }
@@ -276,14 +318,18 @@ template <bool WRITE> static __device__ inline void seek(Seeker &s)
     seek_walls<WRITE>(s);
 }
 
-/* 80 registers: three blocks to a processor; with four, 64 would not hold the exact test. */
+/* 80 registers: three blocks to a processor; with four, 64 would not hold the
+ * exact test. */
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
+    __shared__ Aside aside;
     int64_t p = item();
     double total[2] = {0.0, 0.0};
     if (p < d.grid->found.members) {
         Seeker s = make_seeker(d, (uint32_t)p);
+        s.aside = &aside;
         seek<false>(s);
+        settle(s);
         d.mask[p] = s.mask;
         d.count[p] = s.spheres;
         d.count[d.slots + 1 + p] = s.candidates;
@@ -298,18 +344,11 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     }
 }
 
-/* Few bodies are spread over all processors. */
-static unsigned search_threads(int64_t bodies)
-{
-    const unsigned many = THREADS, few = FEW_THREADS;
-    return few < many && bodies < FEW_BODIES ? few : many;
-}
-
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
-    unsigned threads = search_threads(d->slots), blocks = blocks_for(d->slots + 1, (int)threads);
+    unsigned blocks = blocks_for(d->slots + 1);
     TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(count_pairs, blocks, threads, *d, cu_partials());
+    launch_block(count_pairs, blocks, THREADS, *d, cu_partials());
     return cu_scan(d->count, d->count, 2 * (d->slots + 1));
 }
 
@@ -334,14 +373,13 @@ static __global__ void __launch_bounds__(THREADS, 3)
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
     Output out = {list->pair.at, list->other.at, d->candidate};
-    unsigned threads = search_threads(list->places);
-    launch(write_pairs, blocks_for(list->places, (int)threads), threads, *d, out,
-           (uint32_t)spheres);
+    launch(write_pairs, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */
 
-/* 16 bytes read per contact and two balls of 32, mostly from the second-level cache; 40 written. */
+/* 16 bytes read per contact and two balls of 32, mostly from the second-level
+ * cache; 40 written. */
 static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)
 {

@@ -63,6 +63,31 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 #endif
 }
 
+/* Adds v over each LANES neighbouring threads, a power of two; all threads of the block call it and get
+ * the sum. */
+template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[N])
+{
+#ifdef TALUS_EMULATED
+    static double shared[1024][N];
+    const unsigned t = threadIdx.x, first = t - t % LANES;
+    for (int k = 0; k < N; k++)
+        shared[t][k] = v[k];
+    __syncthreads();
+    for (int k = 0; k < N; k++) {
+        v[k] = shared[first][k];
+        for (unsigned other = 1; other < LANES; other++)
+            v[k] += shared[first + other][k];
+    }
+    __syncthreads();
+#else
+#pragma unroll
+    for (int k = 0; k < N; k++)
+#pragma unroll
+        for (int off = LANES / 2; off > 0; off >>= 1)
+            v[k] += __shfl_xor_sync(0xffffffffu, v[k], off);
+#endif
+}
+
 /* Where a kernel's blocks leave their results. */
 struct CuPartials {
     double *partial;   /* [blocks][values] */

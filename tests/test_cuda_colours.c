@@ -1,0 +1,134 @@
+/* Colours on the cuda backend: contacts of a colour share no body, and the order is always the same. */
+
+#include "cuda_sweep.h"
+
+static bool is_heavy(const TalusOperator *op, int body)
+{
+    return body >= 0 && op->touch_start[body + 1] - op->touch_start[body] > HEAVY_TOUCHES;
+}
+
+static void check_class(const Case *c, int i, uint8_t *seen)
+{
+    const TalusOperator *op = c->op;
+    uint32_t class_of = c->class_of[i], colour = class_of & (ITEM - 1);
+    bool heavy = is_heavy(op, op->pair[i][0]) || is_heavy(op, op->pair[i][1]);
+    CHECK_INT(class_of & ITEM, heavy || i >= op->sphere_sphere + op->sphere_fixed ? ITEM : 0);
+    CHECK_INT(colour == HEAVY_CLASS, heavy);
+    if (heavy)
+        return;
+    CHECK(colour < 20);
+    for (int side = 0; side < 2; side++)
+        if (op->pair[i][side] >= 0) {
+            uint8_t *mine = &seen[op->pair[i][side] * ITEM + (int)colour];
+            CHECK_INT(*mine, 0);
+            *mine = 1;
+        }
+}
+
+/* The order is by class, then ascending. */
+static void check_sorted(const Case *c)
+{
+    for (int at = 1; at < c->op->blocks; at++) {
+        uint32_t i = c->contact[at - 1], j = c->contact[at];
+        uint32_t a = c->class_of[i], b = c->class_of[j];
+        CHECK(a < b || (a == b && i < j));
+    }
+}
+
+/* The colours are those of greedy first fit by falling priority (backend/cuda/colour.cu), whatever the
+ * rounds and the threads. */
+static uint64_t priority(uint64_t i)
+{
+    uint64_t x = (i + 1) * UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return x >> 36 << 32 | i;
+}
+
+static int by_priority(const void *a, const void *b)
+{
+    uint64_t x = priority(*(const uint32_t *)a), y = priority(*(const uint32_t *)b);
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static bool coupled(const TalusOperator *op, uint32_t i, uint32_t j)
+{
+    for (int k = 0; k < 4 && op->pair; k++)
+        if (op->pair[i][k / 2] >= 0 && op->pair[i][k / 2] == op->pair[j][k % 2])
+            return true;
+    if (op->pair)
+        return false;
+    for (int k = op->row_start[(int)i * op->rows]; k < op->row_start[(int)(i + 1) * op->rows]; k++)
+        if (op->column[k] / op->rows == (int)j)
+            return true;
+    return false;
+}
+
+static void check_greedy(const Case *c)
+{
+    int count = 0;
+    uint32_t *order = calloc((size_t)c->op->blocks + 1, sizeof *order);
+    for (int i = 0; i < c->op->blocks; i++)
+        if ((c->class_of[i] & (ITEM - 1)) != HEAVY_CLASS)
+            order[count++] = (uint32_t)i;
+    qsort(order, (size_t)count, sizeof *order, by_priority);
+    for (int k = 0; k < count; k++) {
+        bool taken[ITEM] = {false};
+        uint32_t free_colour = 0;
+        for (int l = 0; l < k; l++)
+            if (coupled(c->op, order[k], order[l]))
+                taken[c->class_of[order[l]] & (ITEM - 1)] = true;
+        while (taken[free_colour])
+            free_colour++;
+        CHECK_INT(c->class_of[order[k]] & (ITEM - 1), free_colour);
+    }
+    free(order);
+}
+
+TEST(colours_share_no_body_and_are_repeatable)
+{
+    NEEDS_CUDA();
+    for (int k = 0; k < PROBLEMS; k++) {
+        Case c = open_case(make_problem(k));
+        TalusSweepOptions options = coloured();
+        size_t bytes = (size_t)c.op->blocks * sizeof *c.contact;
+        uint32_t *first = malloc(bytes);
+        uint8_t *seen = calloc((size_t)c.op->bodies, ITEM);
+        if (begin(&c, &options)) {
+            memcpy(first, c.contact, bytes);
+            for (int i = 0; i < c.op->blocks; i++)
+                check_class(&c, i, seen);
+            check_sorted(&c);
+            check_greedy(&c);
+            cuda->sweep_destroy(c.sweep);
+            c.sweep = NULL;
+        }
+        if (begin(&c, &options))
+            CHECK(memcmp(first, c.contact, bytes) == 0);
+        free(first);
+        free(seen);
+        close_case(&c);
+    }
+}
+
+TEST(coupled_blocks_have_different_colours)
+{
+    NEEDS_CUDA();
+    Case c = open_case(make_explicit(11, 90, 3));
+    TalusSweepOptions options = coloured();
+    if (begin(&c, &options))
+        for (uint32_t i = 0; i < 90; i++)
+            for (uint32_t j = 0; j < i; j++)
+                CHECK(!coupled(c.op, i, j) || c.class_of[i] != c.class_of[j]);
+    check_sorted(&c);
+    check_greedy(&c);
+    close_case(&c);
+}
+
+int main(void)
+{
+    cuda = talus_backend_find("cuda");
+    RUN(colours_share_no_body_and_are_repeatable);
+    RUN(coupled_blocks_have_different_colours);
+    return talus_test_result();
+}
