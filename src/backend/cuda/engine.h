@@ -60,6 +60,9 @@ struct CuBodies {
     CuArray<uint8_t> fixed;
 };
 
+/* Sums of a few probes lie in cu_totals, from CU_PROBES on, and are fetched with the step's other numbers. */
+enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
+
 /* One step's contacts and the order they are in. */
 struct CuList {
     TalusEngineCounts counts;
@@ -100,9 +103,12 @@ struct TalusEngine {
     CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
     CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
     CuArray<uint8_t> forgotten;
-    CuArray<double> probe_sums; /* probe.cu */
-    struct CuGrid *grid;        /* detection's own (grid.cu) */
-    struct CuBackup *backup;    /* engine.cu */
+    CuArray<double>
+        probe_sums;   /* probe.cu: where there are more probes than totals have room for */
+    bool probes_here; /* integrate.cu has fetched the others' sums: */
+    double probe_here[CU_PROBE_TOTALS];
+    struct CuGrid *grid;     /* detection's own (grid.cu) */
+    struct CuBackup *backup; /* engine.cu */
     CuStep step;
 };
 

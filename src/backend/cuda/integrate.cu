@@ -61,6 +61,8 @@ enum {
     MOTION = WORKS + TALUS_WORK_SUMS,
     TOTALS = MOTION + TALUS_BODY_SUMS
 };
+static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
+              "totals overlap");
 
 struct Motion {
     CuBodies b;
@@ -190,12 +192,14 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     const TalusOperator *op = &e->step.op;
     Motion m = {e->bodies, e->tables, *cu_list(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
     unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
-    double total[TOTALS];
+    double total[CU_TOTALS];
     TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
     launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());
     launch_block(sum_works, works, THREADS, m, cu_partials(), cu_totals());
     launch_block(move_bodies, blocks, THREADS, m, cu_partials(), cu_totals());
-    cu_totals_get(TOTALS, total);
+    cu_totals_get(CU_TOTALS, total);
+    memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
+    e->probes_here = true;
     TALUS_TRY(cu_check());
     if (total[FAULTS] != 0.0)
         return name_fault(m, blocks, step);

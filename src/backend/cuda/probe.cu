@@ -2,7 +2,7 @@
  *
  * One launch per probe over contacts and bodies together, begun after the solve and before the bodies
  * move; impulses come from the solver's vector, as the list gets them only with the step's success. The
- * sums stay on the device until the step's other numbers are fetched. */
+ * sums stay on the device until the step's other numbers are fetched, those of a few probes with them. */
 #include "backend/cuda/engine.h"
 #include "backend/cuda/reduce.h"
 
@@ -111,12 +111,24 @@ static __global__ void sum_probe(CuProbe p, CuPartials partials, double *out)
             out[j] = v[j];
 }
 
+static bool fit_totals(int count)
+{
+    return count * SUMS <= CU_PROBE_TOTALS;
+}
+
+static double *sums_at(const TalusEngine *e, int count)
+{
+    return fit_totals(count) ? cu_totals() + CU_PROBES : e->probe_sums.at;
+}
+
 TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
     const CuList *list = cu_list(e);
     unsigned blocks = cu_sum_blocks((int64_t)list->counts.contacts + e->bodies.slots);
     TALUS_TRY(cu_partials_reserve(blocks, SUMS));
-    TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
+    if (!fit_totals(count))
+        TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
+    e->probes_here = false;
     CuProbe p = {};
     p.bodies = e->bodies;
     p.list = *list;
@@ -126,13 +138,16 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));
-        launch_block(sum_probe, blocks, THREADS, p, cu_partials(), e->probe_sums.at + i * SUMS);
+        launch_block(sum_probe, blocks, THREADS, p, cu_partials(), sums_at(e, count) + i * SUMS);
     }
     return cu_check();
 }
 
 TalusStatus cu_engine_get_probes(TalusEngine *e, TalusProbeSums *sums, int count)
 {
-    cu_get(sums, e->probe_sums, (size_t)count * sizeof *sums);
+    if (e->probes_here && fit_totals(count))
+        memcpy(sums, e->probe_here, (size_t)count * sizeof *sums);
+    else
+        cu_get(sums, sums_at(e, count), (size_t)count * sizeof *sums);
     return cu_check();
 }
