@@ -4,7 +4,9 @@
  * The unknown gamma (impulses) lives in the problem; a solver improves it in place.
  *
  * Blocks: every contact owns `rows` consecutive entries of gamma, rows = 1 (normal only) when no
- * contact has friction, else 3 (normal, tangent 1, tangent 2). K is nonneg or the cone accordingly.
+ * contact has friction, else 3 (normal, tangent 1, tangent 2), or 6 where some contact resists spinning
+ * or rolling (then the moments about normal, tangent 1 and tangent 2, divided by the contact's length).
+ * K is nonneg or the set of the contact's friction model (talus/set.h).
  *
  * Sign conventions: the normal points from body a to body b; the contact velocity is that of b
  * relative to a, so a positive normal velocity opens the gap. gamma acts on b, minus gamma on a. */
@@ -29,6 +31,11 @@ typedef struct TalusContactDef {
     double mu;
     double bias;       /* b_n: phi/h and the like, added to the normal row of D'v */
     double compliance; /* E on the normal row, 0 for rigid contact */
+    TalusFrictionModel model;
+    double spinning,
+        rolling;   /* friction against turning about the normal, about the tangents: the moment
+                                 is at most this times `length` times the normal impulse */
+    double length; /* > 0 where one of these is */
 } TalusContactDef;
 
 typedef struct TalusProblemDef {
@@ -46,8 +53,9 @@ typedef struct TalusProblemDef {
     const int32_t *row_start; /* [rows * block_count + 1] */
     const int32_t *column;
     const double *values;
-    const double *offset; /* q, [rows * block_count] */
-    const double *mu;     /* [block_count] when rows is 3 */
+    const double *offset;            /* q, [rows * block_count] */
+    const double *mu;                /* [block_count] when rows is 3 */
+    const TalusFrictionModel *model; /* [block_count]; NULL: all zeros */
 } TalusProblemDef;
 
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
@@ -56,6 +64,14 @@ void talus_problem_destroy(TalusProblem *problem);
 /* Where solvers work on this problem: "cpu" (the default) or another of talus_backend_row. The problem's
  * data and impulses stay readable on the host as before. */
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
+
+/* The friction model of all contacts that have friction; TALUS_SECTION_NONE makes them frictionless, one
+ * row each. Impulses start from zero. */
+TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
+TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block);
+/* Normal impulses from which blocks under TALUS_LAW_FIXED have their bounds, [blocks], left there by a solve;
+ * NULL: no block is under it. The caller may write them. */
+double *talus_problem_estimate(TalusProblem *problem);
 
 int talus_problem_blocks(const TalusProblem *problem);
 int talus_problem_rows(const TalusProblem *problem); /* rows per block */
@@ -84,7 +100,9 @@ double talus_problem_diagonal(const TalusProblem *problem, int block);
 
 /* The one definition of error: the natural residual of each block in m/s,
  *     d_i | gamma_i - P_i(gamma_i - g_i / d_i) |,   g = (N + E) gamma + q,  d_i the diagonal above,
- * as root mean square over blocks and as maximum. */
+ * as root mean square over blocks and as maximum. P_i projects onto the cone of the block's section (ccp),
+ * onto the prism with its bounds (fixed), or onto the cone with De Saxce's shift sigma_i(-u_t), the support
+ * function of the section, added to the normal entry of g_i (coulomb). */
 typedef struct TalusResidual {
     double rms, max;
 } TalusResidual;
@@ -112,6 +130,8 @@ typedef struct TalusMetrics {
     double duality_gap_scaled;   /* the same over the largest |q_i| or |N_ii|, as OOQP */
     double siconos;              /* exact Coulomb: |gamma - P(gamma - u - (mu|u_t|,0,0))| over */
     double siconos_over_q;       /*   max(|q|, |gamma|, |u|), and over |q| */
+    double dilation; /* Coulomb blocks: rms of what ccp would open them by, sigma_i(-u_t); m/s */
+    double bound_mismatch;       /* fixed blocks: rms of d_i mu_i |gamma_n - estimate|, m/s */
     int open, sliding, sticking; /* blocks with gamma = 0, on the mantle, inside */
 } TalusMetrics;
 

@@ -26,6 +26,7 @@ typedef struct TalusSolveInfo {
     const char *solver; /* the algorithm that ran; differs from the request only for "auto" */
     int iterations;
     int products;           /* operator products or sweeps */
+    int updates;            /* of shifts or bounds; 0 where the law needs none */
     TalusResidual residual; /* recomputed from gamma, in double precision */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */
@@ -49,6 +50,21 @@ typedef struct TalusObservation {
 
 typedef bool TalusObserver(void *user, const TalusObservation *observation);
 
+/* How a solver of convex problems is brought to the laws beyond ccp. */
+typedef enum TalusOuterKind {
+    TALUS_OUTER_AUTO, /* shift; for fixed blocks a frictionless presolve */
+    TALUS_OUTER_SHIFT, /* De Saxce's shift in the offsets of Coulomb blocks, moved while the solver runs */
+    TALUS_OUTER_TRESCA /* Coulomb blocks as prisms whose bounds are refreshed after each inner solve */
+} TalusOuterKind;
+
+typedef struct TalusOuter {
+    TalusOuterKind kind;
+    int every; /* inner iterations between two updates; 0: the solver's own choice */
+    double
+        share; /* of the way that an update moves shifts or bounds, (0, 1]; 0: 0.5, for Tresca 1 */
+    int refresh; /* blocks under TALUS_LAW_FIXED: how often their bounds are estimated anew */
+} TalusOuter;
+
 typedef struct TalusSolveOptions {
     double tolerance; /* m/s, in `norm`; 0 runs the whole budget */
     double
@@ -60,6 +76,7 @@ typedef struct TalusSolveOptions {
     void *monitor_user;
     TalusObserver *observer;
     void *observer_user;
+    TalusOuter outer;
 } TalusSolveOptions;
 
 TalusSolveOptions talus_solve_options_default(void);

@@ -159,6 +159,13 @@ typedef struct TalusProportioning {
     bool reached; /* out: `enough` */
 } TalusProportioning;
 
+/* Sums over blocks of what the laws say of gamma. */
+typedef struct TalusLawSums {
+    double residual2, residual_max; /* natural residual by each block's own law (problem.h) */
+    double shift2;    /* (sigma - s)^2 over Coulomb blocks: De Saxce's shift and the one in use */
+    double estimate2; /* (d (gamma_n - estimate))^2 over prisms, d the block's scale */
+} TalusLawSums;
+
 typedef struct TalusSweep TalusSweep;
 
 typedef struct TalusSweepOptions {
@@ -218,6 +225,21 @@ typedef struct TalusBackend {
     void (*metric)(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
     void (*sizes)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                   TalusSizes *out);
+
+    /* ---- Laws beyond ccp. `residual` and the solvers see cones with the offsets as they stand and prisms
+     * on `estimate`; here u = N gamma + q is without shifts. ---- */
+
+    /* What the laws say of gamma. One product. */
+    void (*law_measure)(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
+    /* The same, and the shift s of every Coulomb block moves by `share` of the way to sigma, the section's
+     * support function at -u_t times mu (and those of spinning and rolling): in bias or offset. */
+    void (*law_shift)(const TalusOperator *op, const double *gamma, double share,
+                      TalusLawSums *sums);
+    /* Shifts back to 0. */
+    void (*law_unshift)(const TalusOperator *op);
+    /* The estimate of every prism moves by `share` of the way to gamma_n = s_n x_n. No product. */
+    void (*law_estimate)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         double share);
 
     /* ---- For gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. ---- */
 

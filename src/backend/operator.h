@@ -16,11 +16,21 @@
 
 #include "base/pool.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* The friction model (talus/set.h) of one block. */
+typedef struct TalusBlockModel {
+    uint8_t section, law; /* TalusSection, TalusFrictionLaw */
+    uint16_t sides;
+    uint32_t unused;
+    double cos, sin; /* of pi / sides; polygon only */
+} TalusBlockModel;
 
 typedef struct TalusOperator {
     TalusPool *pool;
-    int rows; /* per block: 1 (nonneg) or 3 (cone) */
+    int rows; /* per block: 1 (nonneg), 3 (friction) or 6: normal, two tangents, the moment about the
+                 normal, the moments about the tangents. Moments are divided by the block's length L */
     int blocks;
 
     /* matrix-free */
@@ -29,7 +39,8 @@ typedef struct TalusOperator {
     int32_t (*pair)[2];                       /* [blocks]: a, b; b is -1 for the fixed world */
     double (*frame)[4];                       /* [blocks]: normal and c (backend/frame.h) */
     double (*arm)[6];                         /* [general]: arm_a / l_a, arm_b / l_b */
-    double (*body)[8]; /* [bodies]: free velocities and inverse masses, as above */
+    double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
+    double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     double (
         *inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
     double *bias;     /* [blocks]: added to the normal row */
@@ -38,12 +49,25 @@ typedef struct TalusOperator {
 
     /* explicit */
     const int32_t *row_start, *column;
-    const double *values, *offset;
+    const double *values;
+    double *offset;
 
     /* both */
-    double *mu;            /* [blocks]; unused when rows is 1 */
-    double *compliance;    /* [blocks]: E on the normal row; NULL when rigid */
-    double (*diagonal)[2]; /* [blocks]: (N + E)_nn and the mean of the tangential entries of N */
+    bool
+        varied; /* some block is other than a half line or, with 3 rows, a circular cone |t| <= mu n, which
+                    is what the fast loops know: the general way is block by block (sets/set.h) */
+    bool moving; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
+    TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
+    double *estimate; /* [blocks]: normal impulses that fix the bounds of prisms; NULL: none are */
+    double (*turning)[2]; /* [blocks]: spinning and rolling friction; NULL unless rows is 6 */
+    double *
+        base; /* [blocks]: normal offsets without De Saxce's shift, which is in bias or offset while
+                     a solve is under way; NULL unless some block is Coulomb's */
+
+    double *mu;         /* [blocks]; unused when rows is 1 */
+    double *compliance; /* [blocks]: E on the normal row; NULL when rigid */
+    double (
+        *diagonal)[2]; /* [blocks]: (N + E)_nn and the mean of the other entries of N's diagonal */
     double
         *coupling; /* [general], or [blocks] when explicit: >= 1, with coupling times the diagonal
                          above every eigenvalue of the block */
@@ -56,6 +80,8 @@ typedef struct TalusOperator {
 static inline double talus_block_scale(const TalusOperator *op, int block)
 {
     const double *d = op->diagonal[block];
+    if (op->rows == 6)
+        return (d[0] + 5.0 * d[1]) * (1.0 / 6.0);
     return op->rows == 1 ? d[0] : (d[0] + 2.0 * d[1]) * (1.0 / 3.0);
 }
 

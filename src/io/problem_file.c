@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 1, FORM_BODIES = 1, FORM_MATRIX = 2, HAS_RADIUS = 1 };
+enum { VERSION = 2, FORM_BODIES = 1, FORM_MATRIX = 2, HAS_RADIUS = 1 };
 
 typedef struct Header {
     char magic[8];
@@ -24,7 +24,7 @@ typedef struct Header {
 } Header;
 
 _Static_assert(sizeof(Header) == 72, "the header is written as it lies in memory");
-_Static_assert(sizeof(TalusContactDef) == 104, "contacts are written as they lie in memory");
+_Static_assert(sizeof(TalusContactDef) == 144, "contacts are written as they lie in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
 
 static uint64_t header_hash(const Header *header)

@@ -25,27 +25,13 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {p->op.pair,
-                           p->op.frame,
-                           p->op.arm,
-                           p->op.body,
-                           p->inertia_store,
-                           p->op.bias,
-                           p->op.mu,
-                           p->compliance_store,
-                           p->op.diagonal,
-                           p->op.coupling,
-                           p->op.touch_start,
-                           p->op.touch,
-                           p->gamma,
-                           p->gradient,
-                           p->length,
-                           p->scratch.record,
-                           p->scratch.velocity,
-                           p->scratch.product,
-                           p->scratch.unscaled,
-                           p->scratch.partial,
-                           p->scratch.many};
+    void *const owned[] = {
+        p->op.pair,         p->op.frame,         p->op.arm,          p->op.body,
+        p->inertia_store,   p->op.bias,          p->op.mu,           p->compliance_store,
+        p->op.diagonal,     p->op.coupling,      p->op.touch_start,  p->op.touch,
+        p->gamma,           p->gradient,         p->length,          p->offset_store,
+        p->scratch.record,  p->scratch.velocity, p->scratch.product, p->scratch.unscaled,
+        p->scratch.partial, p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);
@@ -296,7 +282,10 @@ static TalusStatus fill_from_matrix(TalusProblem *p, const TalusProblemDef *def)
     op->row_start = p->def.row_start;
     op->column = p->def.column;
     op->values = p->def.values;
-    op->offset = p->def.offset;
+    TALUS_TRY(TALUS_RESERVE(p->offset_store, p->offset_room, (size_t)(op->rows * op->blocks), 0,
+                            "offsets"));
+    memcpy(p->offset_store, def->offset, (size_t)(op->rows * op->blocks) * sizeof *p->offset_store);
+    op->offset = p->offset_store;
     TALUS_TRY(reserve_vectors(p));
     TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, (size_t)op->blocks, 0, "blocks"));
     for (int i = 0; i < op->blocks; i++)

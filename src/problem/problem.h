@@ -25,7 +25,8 @@ struct TalusProblem {
     /* Capacities of the arrays in op, in elements. */
     size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
     size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
-    size_t gamma_room, gradient_room, length_room;
+    size_t gamma_room, gradient_room, length_room, offset_room;
+    double *offset_store;       /* op.offset: a solve may shift it */
     double *compliance_store;   /* op.compliance when the problem has any */
     double (*inertia_store)[6]; /* op.inertia when the problem has general contacts */
 
