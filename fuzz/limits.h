@@ -26,7 +26,7 @@ static inline void exercise(TalusFclib *f)
         talus_fclib_joints(f) > MOST_FREEDOMS)
         return;
     talus_fclib_asymmetry(f, &asymmetry);
-    if (talus_fclib_problem(f, NULL, &problem) != TALUS_OK)
+    if (talus_fclib_problem(f, NULL, NULL, &problem) != TALUS_OK)
         return;
     check(talus_problem_blocks(problem) == f->contacts);
     check(talus_fclib_set_solution(f, problem, talus_problem_gamma(problem)) == TALUS_OK);

@@ -22,7 +22,7 @@ random() { od -An -N2 -tu2 /dev/urandom | tr -d ' \n'; }
 # state and its lock; the columns of measured seconds cut off.
 fingerprint() {
     (cd "$1" && find . -type f ! -name 'checkpoint-*' ! -name run.json ! -name run.lock \
-        ! -name steps.csv | LC_ALL=C sort | xargs cksum && cut -d, -f1-27 steps.csv | cksum)
+        ! -name steps.csv | LC_ALL=C sort | xargs cksum && cut -d, -f1-28 steps.csv | cksum)
 }
 
 # stop_and_resume NAME THREADS SECONDS ARGS...: stops within SECONDS, then goes on to the end

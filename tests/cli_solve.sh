@@ -157,6 +157,45 @@ echo '[1, 2]' >rep/results.json
 expect 1 "rep/results.json: holds no results of Talus" box.talus --solver gs --report rep
 contains err "--fresh starts anew"
 
+# ---- friction: law, section, outer loop and measure ----
+expect 2 "did you mean 'coulomb'?" box.talus --solver gs --law coulom
+expect 2 "'polygon:2' needs its number of sides, 3 to 64" box.talus --solver gs --section polygon:2
+expect 2 "--outer trasca: expected shift, tresca or auto" box.talus --solver gs --outer trasca
+expect 2 "did you mean 'every'?" box.talus --solver gs --outer tresca:evry=3
+expect 2 "--measure x: expected natural or siconos" box.talus --solver gs --measure x
+expect 1 "is under another law: expected --law coulomb" box.talus --solver gs --measure siconos
+law() { "$TALUS" solve box.talus --solver apgd --report laws "$@" >out 2>err || fail "$*: $(cat err)"; }
+law --law coulomb --outer shift:every=50
+grep -q 'kept' err && fail "a first call kept something: $(cat err)"
+contains out "law coulomb on disc, outer loop shift:every=50"
+grep -Eq '^  solver .* updates +Siconos$' out || fail "columns of law coulomb: $(cat out)"
+contains laws/results.json '"law": "coulomb"'
+law --law coulomb --outer shift:every=50
+contains err "apgd on box: kept from an earlier call"
+contains out "law coulomb on disc, outer loop shift:every=50"
+# what differs in any of these is another run
+for words in "--law coulomb" "--law coulomb --section square" "--law fixed" "--section polygon:5" \
+    "--law coulomb --measure siconos"; do
+    law $words
+    grep -q 'kept' err && fail "kept in spite of $words"
+done
+contains out "to 1e-6 in Siconos's measure, at most"
+awk '$1 == "apgd" && $2 == "converged" && $NF <= 1e-6 { found = 1 } END { exit !found }' out ||
+    fail "Siconos's measure: $(cat out)"
+"$TALUS" solve box.talus --solver apgd --section none --json --quiet >out 2>err || fail "none: $(cat err)"
+rows=$(sed -n 's/^"rows": \([0-9]*\).*/\1/p' out) contacts=$(sed -n 's/^"contacts": \([0-9]*\).*/\1/p' out)
+[ -n "$rows" ] && [ "$rows" = "$contacts" ] || fail "rows of section none: $(cat out)"
+# what is saved has the law and the impulses: a start from there ends at once
+"$TALUS" solve box.talus --solver apgd --law coulomb --section square --tol 1e-9 --max-iter 20000 --save law.talus \
+    >out 2>err || fail "--save: $(cat err)"
+"$TALUS" info law.talus >out 2>err || fail "info: $(cat err)"
+contains out "law coulomb, section square"
+"$TALUS" solve law.talus --solver apgd --warm --tol 1e-8 --max-iter 3 >out 2>err || fail "warm: $(cat err)"
+contains out "law coulomb on square"
+grep -Eq '^  apgd +converged' out || fail "warm start from what was saved: $(cat out)"
+"$TALUS" solve law.talus --law coulomb --section square --solver apgd --warm --tol 1e-8 --max-iter 3 >out 2>err
+grep -Eq '^  apgd +converged' out || fail "warm start with a law: $(cat out)"
+
 # ---- stopped: what was reached is reported; the same call goes on ----
 # An omega this small would take days.
 stop_it() {
@@ -207,6 +246,18 @@ else
             awk '{ exit !($1 > 0 && $1 < 1e-5) }' || fail "velocity error: $(cat out)"
     done
     expect 1 "smooth.hdf5" box.talus --solver gs --reference smooth.hdf5
+    # /solution is that of the law it is compared under
+    "$TALUS" solve box.talus --law coulomb --solver apgd --tol 1e-10 --max-iter 50000 --save exact.hdf5 \
+        >out 2>err || fail "--save: $(cat err)"
+    for law in ccp coulomb; do
+        "$TALUS" solve box.talus --law $law --solver apgd --tol 1e-8 --max-iter 50000 --json --quiet \
+            --reference exact.hdf5 >out 2>err || fail "--reference: $(cat err)"
+        sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out >$law.error
+    done
+    awk 'NR == 1 { ccp = $1 } NR == 2 { exit !(ccp > 1e-4 && $1 < 1e-6) }' ccp.error coulomb.error ||
+        fail "velocity errors by law: $(cat ccp.error coulomb.error)"
+    "$TALUS" extract settle-box --set bodies=27 --at 0.1 -o square.hdf5 --set materials.section=square \
+        >/dev/null 2>&1 && fail "FCLIB with a square section"
 
     # Several problems: a folder of references, one row per solver at the end.
     expect 2 "is a folder" box.talus smooth.talus --solver gs --reference box.hdf5

@@ -62,11 +62,13 @@ static const char *text(const TalusJson *object, const char *key)
     return value ? value->text : "";
 }
 
-static const char *const figures[] = {"iterations", "applies", "seconds", "objective",
-                                      "memory_bytes"};
-static const char *const residuals[] = {"projected_gradient",   "natural",    "complementarity_max",
-                                        "primal_infeasibility", "siconos",    "siconos_over_q",
-                                        "natural_relative",     "natural_max"};
+static const char *const figures[] = {"iterations", "applies",   "updates",
+                                      "seconds",    "objective", "memory_bytes"};
+static const char *const residuals[] = {
+    "projected_gradient",   "natural",     "complementarity_max",
+    "primal_infeasibility", "siconos",     "siconos_over_q",
+    "natural_relative",     "natural_max", "dilation",
+    "bound_mismatch"};
 
 enum {
     FIGURES = sizeof figures / sizeof *figures,
@@ -101,8 +103,10 @@ static void check_result(const TalusJson *result, double tolerance)
 }
 
 // What the call below asked for.
-static void check_terms(const TalusJson *result)
+static void check_terms(const TalusJson *result, bool friction)
 {
+    CHECK_STR(text(result, "law"), "ccp");
+    CHECK_STR(text(result, "section"), friction ? "disc" : "none");
     CHECK(number(result, "tolerance") == 1e-4);
     CHECK_INT((int)number(result, "max_iterations"), 400);
     get(result, "max_seconds", TALUS_JSON_NULL);
@@ -142,10 +146,10 @@ static void check_all(const char *path, bool friction)
     for (const TalusJson *result = results->first; result; result = result->next, row++) {
         TalusSolverRow about = talus_solver_row(row);
         CHECK_STR(text(result, "solver"), about.name);
-        bool takes = strstr(about.accepts, friction ? "cone" : "nonneg") != NULL;
+        bool takes = strstr(about.accepts, friction ? "ccp" : "nonneg") != NULL;
         bool refused = strcmp(text(result, "outcome"), "unsupported") == 0;
         CHECK(refused == !takes);
-        check_terms(result);
+        check_terms(result, friction);
         if (refused)
             check_refusal(result);
         else
@@ -206,6 +210,44 @@ TEST(figures_agree_with_the_library)
     talus_problem_destroy(problem);
 }
 
+// Another law: what was asked for is told, and the figures are those of the library under it.
+TEST(another_law)
+{
+    const TalusFrictionModel model = {
+        .law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_POLYGON, .sides = 6};
+    TalusProblem *problem;
+    TalusFclib *fclib;
+    TalusSolver *solver;
+    TalusSolveInfo info;
+    TalusMetrics metrics;
+    TalusSolveOptions options = talus_solve_options_default();
+    REQUIRE_OK(talus_problem_open("rough.talus", &model, NULL, &problem, &fclib));
+    double *gamma = talus_problem_gamma(problem);
+    memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+    REQUIRE_OK(talus_problem_measure(problem, gamma, &metrics));
+    options.tolerance = 1e-5 * metrics.natural_at_zero;
+    options.outer = (TalusOuter){.kind = TALUS_OUTER_SHIFT, .every = 40, .share = 0.75};
+    REQUIRE_OK(talus_solver_create("apgd", &solver));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK_OK(talus_problem_measure(problem, gamma, &metrics));
+    const TalusJson *root =
+        run("solve rough.talus --solver apgd --tol 1e-5 --json --quiet "
+            "--law coulomb --section polygon:6 --outer shift:share=0.75,every=40");
+    const TalusJson *results = get(root, "results", TALUS_JSON_ARRAY);
+    const TalusJson *result = results ? results->first : NULL;
+    const TalusJson *residual = result ? get(result, "residual", TALUS_JSON_OBJECT) : NULL;
+    CHECK_STR(text(result, "law"), "coulomb");
+    CHECK_STR(text(result, "section"), "polygon:6");
+    CHECK_STR(text(result, "outer"), "shift:every=40,share=0.75");
+    CHECK_INT((int)number(result, "iterations"), info.iterations);
+    CHECK_INT((int)number(result, "updates"), info.updates);
+    CHECK(info.updates > 0);
+    CHECK(number(residual, "natural") == metrics.natural.rms);
+    CHECK(number(residual, "dilation") == metrics.dilation);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+}
+
 int main(void)
 {
     if (!getenv("TALUS"))
@@ -214,6 +256,7 @@ int main(void)
     RUN(every_solver_with_friction);
     RUN(several_problems);
     RUN(figures_agree_with_the_library);
+    RUN(another_law);
     talus_arena_clear(&arena);
     return talus_test_result();
 }

@@ -291,6 +291,14 @@ static void dense_matrix(const TalusFclib *f, double W[MOST][MOST], double *q)
     }
 }
 
+static bool has_entry(const TalusProblemDef *def, int i, int j)
+{
+    for (int32_t k = def->row_start[i]; k < def->row_start[i + 1]; k++)
+        if (def->column[k] == j)
+            return true;
+    return false;
+}
+
 /* Entry (i, j) of the problem in the file's rows; 0 where there is none. */
 static double entry(const TalusProblemDef *def, int i, int j)
 {
@@ -300,8 +308,9 @@ static double entry(const TalusProblemDef *def, int i, int j)
     return 0.0;
 }
 
+/* N is the mean of W and W', or W as it is; its pattern is symmetric in both cases. */
 static void check_entries(const TalusFclib *f, const TalusProblemDef *def, double W[MOST][MOST],
-                          const double *q)
+                          const double *q, bool stored)
 {
     int d = f->dimension, per = def->rows, used = d < per ? d : per;
     for (int a = 0; a < f->contacts; a++)
@@ -311,8 +320,10 @@ static void check_entries(const TalusFclib *f, const TalusProblemDef *def, doubl
                 for (int c = 0; c < used; c++) {
                     int i = d * a + r, j = d * b + c;
                     double n = entry(def, per * a + r, per * b + c);
-                    CHECK_NEAR(n, 0.5 * (W[i][j] + W[j][i]), 1e-11);
-                    CHECK(n == entry(def, per * b + c, per * a + r));
+                    CHECK_NEAR(n, stored ? W[i][j] : 0.5 * (W[i][j] + W[j][i]), 1e-11);
+                    CHECK(stored || n == entry(def, per * b + c, per * a + r));
+                    CHECK(has_entry(def, per * a + r, per * b + c) ==
+                          has_entry(def, per * b + c, per * a + r));
                 }
         }
 }
@@ -371,6 +382,25 @@ static void check_solution(TalusFclib *f, TalusProblem *problem)
         CHECK_NEAR(held[i], -f->b[i], 1e-11);
 }
 
+/* Under Coulomb's law the matrix is W, whatever the section. */
+static void check_stored(TalusFclib *f, double W[MOST][MOST], const double *q)
+{
+    const TalusFrictionModel model = {.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_SQUARE};
+    TalusProblem *problem;
+    TalusProblemDef def;
+    REQUIRE_OK(talus_fclib_problem(f, &model, NULL, &problem));
+    REQUIRE_OK(talus_problem_export(problem, &def));
+    check_entries(f, &def, W, q, true);
+    check_blocks(f, &def);
+    check_solution(f, problem);
+    for (int i = 0; i < f->contacts; i++) {
+        TalusFrictionModel has = talus_problem_friction(problem, i);
+        if (f->mu[i] > 0.0)
+            CHECK(has.law == TALUS_LAW_COULOMB && has.section == TALUS_SECTION_SQUARE);
+    }
+    talus_problem_destroy(problem);
+}
+
 static void check_condensed(Shape s)
 {
     TalusFclib *f = make(s);
@@ -379,13 +409,14 @@ static void check_condensed(Shape s)
     TalusProblemDef def;
     int rows = talus_fclib_rows(f);
     dense_matrix(f, W, q);
-    REQUIRE_OK(talus_fclib_problem(f, NULL, &problem));
+    REQUIRE_OK(talus_fclib_problem(f, NULL, NULL, &problem));
     CHECK_INT(talus_problem_rows(problem), s.friction ? 3 : 1);
     CHECK_INT(talus_problem_blocks(problem), s.contacts);
     REQUIRE_OK(talus_problem_export(problem, &def));
-    check_entries(f, &def, W, q);
+    check_entries(f, &def, W, q, false);
     check_blocks(f, &def);
     check_solution(f, problem);
+    check_stored(f, W, q);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < rows; j++) {
             apart2 += (W[i][j] - W[j][i]) * (W[i][j] - W[j][i]);
@@ -424,7 +455,7 @@ TEST(points_must_match)
     TalusFclib *f = make((Shape){3, 3, 0, 0, true, true});
     TalusFclib *other = make((Shape){3, 4, 0, 0, true, true});
     TalusProblem *problem;
-    REQUIRE_OK(talus_fclib_problem(f, NULL, &problem));
+    REQUIRE_OK(talus_fclib_problem(f, NULL, NULL, &problem));
     CHECK(talus_fclib_set_solution(other, problem, talus_problem_gamma(problem)) ==
           TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error(), "the problem has 3 contacts, the FCLIB problem 4");

@@ -58,7 +58,7 @@ TEST(the_files_are_sound)
         CHECK_OK(talus_fclib_parse("sound.hdf5", image.bytes, image.size, &fclib));
         free(image.bytes);
         REQUIRE(fclib != NULL);
-        CHECK_OK(talus_fclib_problem(fclib, NULL, &problem));
+        CHECK_OK(talus_fclib_problem(fclib, NULL, NULL, &problem));
         CHECK_INT(talus_fclib_joints(fclib), k);
         talus_problem_destroy(problem);
         talus_fclib_destroy(fclib);
@@ -475,7 +475,7 @@ static void expect_no_problem(const Change *changes, int count, const char *mess
     CHECK_OK(talus_fclib_parse("sound.hdf5", image.bytes, image.size, &fclib));
     free(image.bytes);
     REQUIRE(fclib != NULL);
-    CHECK_INT(talus_fclib_problem(fclib, NULL, &problem), TALUS_ERR_NUMERIC);
+    CHECK_INT(talus_fclib_problem(fclib, NULL, NULL, &problem), TALUS_ERR_NUMERIC);
     CHECK_STR(talus_error(), message);
     CHECK(problem == NULL);
     talus_fclib_destroy(fclib);
@@ -510,7 +510,7 @@ TEST(allocations_that_fail)
         talus_fail_allocation_in(n);
         TalusStatus status = talus_fclib_parse("sound.hdf5", image.bytes, image.size, &fclib);
         if (status == TALUS_OK)
-            status = talus_fclib_problem(fclib, NULL, &problem);
+            status = talus_fclib_problem(fclib, NULL, NULL, &problem);
         if (status == TALUS_OK)
             status = talus_fclib_set_solution(fclib, problem, talus_problem_gamma(problem));
         if (status == TALUS_OK)

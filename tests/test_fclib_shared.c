@@ -52,7 +52,7 @@ static void check_symmetric(TalusProblem *problem)
 /* ---- the manifest ---- */
 
 enum { NAME = 0, FILE_NAME = 2, CONTACTS = 6, ASYMMETRY = 15, NORM_Q = 16, CCP_ERROR = 30 };
-enum { CCP_OBJECTIVE = 31, FIELDS = 32 };
+enum { EXACT_ERROR_OVER_Q = 21, CCP_OBJECTIVE = 31, FIELDS = 32 };
 
 /* Splits a line in place; commas within quotes do not count. */
 static int split(char *line, char *field[FIELDS])
@@ -96,6 +96,35 @@ static void check_reference(const TalusFclib *f, TalusProblem *problem, char *fi
     talus_fclib_free_point(&reference);
 }
 
+/* The same under Coulomb's law, for W as stored. */
+static void check_exact_reference(const char *problem_path, char *field[FIELDS])
+{
+    const TalusFrictionModel coulomb = {.law = TALUS_LAW_COULOMB};
+    char path[1024];
+    TalusFclib *f;
+    TalusProblem *problem;
+    TalusFclibPoint reference;
+    TalusMetrics metrics;
+    double *work, q_norm = atof(field[NORM_Q]);
+    snprintf(path, sizeof path, "%s/problems/reference/%s.ref.hdf5", shared(), field[NAME]);
+    REQUIRE_OK(talus_problem_open(problem_path, &coulomb, NULL, &problem, &f));
+    REQUIRE_OK(talus_fclib_read_point(path, "solution", f, &reference));
+    int n = talus_problem_size(problem);
+    REQUIRE_OK(TALUS_ALLOC(work, 2 * (size_t)n, "test"));
+    double *gamma = work, *u = work + n;
+    REQUIRE_OK(talus_fclib_impulses(f, problem, &reference, gamma));
+    REQUIRE_OK(talus_problem_measure(problem, gamma, &metrics));
+    CHECK_NEAR(metrics.siconos_over_q, atof(field[EXACT_ERROR_OVER_Q]), 1e-13);
+    talus_problem_velocity(problem, gamma, u);
+    for (int i = 0; i < n; i++)
+        u[i] -= reference.u[i];
+    CHECK_NEAR(norm(u, n) / q_norm, 0.0, 1e-12);
+    talus_release(work);
+    talus_fclib_free_point(&reference);
+    talus_problem_destroy(problem);
+    talus_fclib_destroy(f);
+}
+
 static void check_row(char *field[FIELDS])
 {
     char path[1024];
@@ -103,7 +132,7 @@ static void check_row(char *field[FIELDS])
     TalusProblem *problem;
     double asymmetry, expected = atof(field[ASYMMETRY]);
     snprintf(path, sizeof path, "%s/problems/%s", shared(), field[FILE_NAME]);
-    if (!CHECK_OK(talus_problem_open(path, NULL, &problem, &f)))
+    if (!CHECK_OK(talus_problem_open(path, NULL, NULL, &problem, &f)))
         return;
     CHECK_INT(f->contacts, atoi(field[CONTACTS]));
     CHECK_INT(talus_problem_rows(problem), 3);
@@ -113,6 +142,8 @@ static void check_row(char *field[FIELDS])
         CHECK_NEAR(asymmetry, expected, 1e-6 * expected + 1e-11);
     if (field[CCP_ERROR][0] && atof(field[CCP_ERROR]) < 1e-12)
         check_reference(f, problem, field);
+    if (field[EXACT_ERROR_OVER_Q][0])
+        check_exact_reference(path, field);
     talus_problem_destroy(problem);
     talus_fclib_destroy(f);
 }
@@ -154,7 +185,7 @@ TEST(beds)
             continue;
         found++;
         snprintf(path, sizeof path, "%s/beds/%s", shared(), entry->d_name);
-        if (!CHECK_OK(talus_problem_open(path, NULL, &problem, &f)))
+        if (!CHECK_OK(talus_problem_open(path, NULL, NULL, &problem, &f)))
             continue;
         CHECK_INT(talus_problem_rows(problem), strstr(entry->d_name, "mu0") ? 1 : 3);
         check_symmetric(problem);
@@ -239,7 +270,7 @@ static void check_scene(const char *name, const char *const *overrides, int coun
     CHECK(talus_problem_blocks(problem) > 10);
     REQUIRE_OK(talus_fclib_from_problem(problem, name, &f));
     REQUIRE_OK(talus_fclib_write("scene.hdf5", f));
-    REQUIRE_OK(talus_problem_open("scene.hdf5", NULL, &back, &read));
+    REQUIRE_OK(talus_problem_open("scene.hdf5", NULL, NULL, &back, &read));
     CHECK_STR(read->title, name);
     CHECK(read->global);
     compare(problem, back, read);
@@ -325,7 +356,7 @@ static void check_two_bodies(double mu)
     TalusFclib *f;
     REQUIRE_OK(talus_fclib_from_problem(problem, "", &f));
     CHECK_INT(talus_fclib_dofs(f), 6);
-    REQUIRE_OK(talus_fclib_problem(f, NULL, &back));
+    REQUIRE_OK(talus_fclib_problem(f, NULL, NULL, &back));
     compare(problem, back, f);
     talus_problem_destroy(problem);
     talus_problem_destroy(back);
@@ -345,10 +376,10 @@ static void check_explicit(double mu)
     TalusProblemDef first, second;
     TalusFclib *global, *local;
     REQUIRE_OK(talus_fclib_from_problem(bodies, "", &global));
-    REQUIRE_OK(talus_fclib_problem(global, NULL, &problem));
+    REQUIRE_OK(talus_fclib_problem(global, NULL, NULL, &problem));
     REQUIRE_OK(talus_fclib_from_problem(problem, "", &local));
     CHECK(!local->global);
-    REQUIRE_OK(talus_fclib_problem(local, NULL, &back));
+    REQUIRE_OK(talus_fclib_problem(local, NULL, NULL, &back));
     REQUIRE_OK(talus_problem_export(problem, &first));
     REQUIRE_OK(talus_problem_export(back, &second));
     int n = talus_problem_size(problem);

@@ -74,10 +74,67 @@ static TalusProblem *make_matrix(void)
     return problem;
 }
 
+/* The same with a model each, the first turning or, for three rows, all without. */
+static TalusProblem *make_models(bool turning)
+{
+    TalusProblem *plain = make_bodies(0.3), *problem = NULL;
+    TalusContactDef contacts[3];
+    TalusProblemDef def;
+    if (!plain || !CHECK_OK(talus_problem_export(plain, &def)))
+        return NULL;
+    memcpy(contacts, def.contacts, sizeof contacts);
+    contacts[0].model =
+        (TalusFrictionModel){.section = TALUS_SECTION_SQUARE, .law = TALUS_LAW_FIXED};
+    contacts[1].model = (TalusFrictionModel){
+        .section = TALUS_SECTION_POLYGON, .law = TALUS_LAW_COULOMB, .sides = 5};
+    contacts[2].mu = 0.1;
+    if (turning) {
+        contacts[0].spinning = 0.05;
+        contacts[1].rolling = 0.02;
+        contacts[0].length = contacts[1].length = contacts[2].length = 0.6;
+    }
+    def.contacts = contacts;
+    CHECK_OK(talus_problem_create(&def, NULL, &problem));
+    for (int i = 0; problem && i < talus_problem_size(problem); i++)
+        talus_problem_gamma(problem)[i] = 1.0 / (i + 3);
+    for (int i = 0; problem && i < 3; i++)
+        talus_problem_estimate(problem)[i] = 0.25 * i;
+    talus_problem_destroy(plain);
+    return problem;
+}
+
+static TalusProblem *make_matrix_models(void)
+{
+    static const TalusFrictionModel models[2] = {
+        {.law = TALUS_LAW_COULOMB}, {.section = TALUS_SECTION_SQUARE, .law = TALUS_LAW_FIXED}};
+    TalusProblem *plain = make_matrix(), *problem = NULL;
+    TalusProblemDef def;
+    if (!plain || !CHECK_OK(talus_problem_export(plain, &def)))
+        return NULL;
+    def.model = models;
+    CHECK_OK(talus_problem_create(&def, NULL, &problem));
+    if (problem)
+        talus_problem_estimate(problem)[1] = 0.5;
+    talus_problem_destroy(plain);
+    return problem;
+}
+
 /* ---- there and back ---- */
 
+static void check_models(TalusProblem *a, TalusProblem *b)
+{
+    size_t blocks = (size_t)talus_problem_blocks(a);
+    const double *x = talus_problem_estimate(a), *y = talus_problem_estimate(b);
+    CHECK((x != NULL) == (y != NULL));
+    CHECK(!x || !y || memcmp(x, y, blocks * sizeof *x) == 0);
+    for (int i = 0; i < talus_problem_blocks(a); i++) {
+        TalusFrictionModel m = talus_problem_friction(a, i), n = talus_problem_friction(b, i);
+        CHECK(m.section == n.section && m.law == n.law && m.sides == n.sides);
+    }
+}
+
 /* Written, read and written again: the files and what the problems compute are the same. */
-static void check_round_trip(TalusProblem *problem)
+static void check_round_trip(TalusProblem *problem, int version)
 {
     TalusProblem *copy;
     char *first, *second;
@@ -89,9 +146,11 @@ static void check_round_trip(TalusProblem *problem)
     REQUIRE_OK(talus_read_file("first.problem", 1 << 20, &first, &first_size));
     REQUIRE_OK(talus_read_file("second.problem", 1 << 20, &second, &second_size));
     CHECK(first_size == second_size && memcmp(first, second, first_size) == 0);
+    CHECK_INT(first[8], version);
     int n = talus_problem_size(problem);
-    double a[16], b[16];
-    REQUIRE(n == talus_problem_size(copy) && n <= 16);
+    double a[18], b[18];
+    REQUIRE(n == talus_problem_size(copy) && n <= 18);
+    check_models(problem, copy);
     CHECK(memcmp(talus_problem_gamma(problem), talus_problem_gamma(copy), (size_t)n * sizeof *a) ==
           0);
     talus_problem_gradient(problem, talus_problem_gamma(problem), a);
@@ -105,17 +164,30 @@ static void check_round_trip(TalusProblem *problem)
 
 TEST(bodies_with_friction)
 {
-    check_round_trip(make_bodies(0.3));
+    check_round_trip(make_bodies(0.3), 1);
 }
 
 TEST(bodies_without_friction)
 {
-    check_round_trip(make_bodies(0.0));
+    check_round_trip(make_bodies(0.0), 1);
 }
 
 TEST(explicit_matrix)
 {
-    check_round_trip(make_matrix());
+    check_round_trip(make_matrix(), 1);
+}
+
+TEST(models_and_bounds)
+{
+    check_round_trip(make_models(false), 2);
+    check_round_trip(make_matrix_models(), 2);
+}
+
+TEST(turning_friction)
+{
+    TalusProblem *problem = make_models(true);
+    CHECK_INT(talus_problem_rows(problem), 6);
+    check_round_trip(problem, 2);
 }
 
 /* ---- malformed files ---- */
@@ -210,11 +282,20 @@ TEST(wrong_frames_are_refused)
 
 TEST(wrong_headers_are_refused)
 {
-    spoil_u32(make_bodies(0.3), 8, 2,
-              "bad.problem: has format version 2, this program reads version 1");
+    spoil_u32(make_bodies(0.3), 8, 3,
+              "bad.problem: has format version 3, this program reads versions 1 to 2");
+    spoil_u32(make_bodies(0.3), 8, 0,
+              "bad.problem: has format version 0, this program reads versions 1 to 2");
     spoil_u32(make_bodies(0.3), 12, 3, "bad.problem: form 3: expected 1 or 2");
     spoil_u32(make_bodies(0.3), 16, 2, "bad.problem: 2 rows per block: expected 1 or 3");
-    spoil_u32(make_bodies(0.3), 20, 5, "bad.problem: unknown flags 5");
+    spoil_u32(make_bodies(0.3), 16, 6, "bad.problem: 6 rows per block: expected 1 or 3");
+    spoil_u32(make_models(true), 16, 2, "bad.problem: 2 rows per block: expected 1, 3 or 6");
+    spoil_u32(make_matrix_models(), 16, 6, "bad.problem: 6 rows per block: expected 1 or 3");
+    spoil_u32(make_bodies(0.3), 20, 3, "bad.problem: unknown flags 3");
+    spoil_u32(make_models(true), 20, 31, "bad.problem: unknown flags 1f");
+    spoil_u32(make_matrix_models(), 20, 14, "bad.problem: unknown flags e");
+    spoil_u32(make_models(false), 20, 3,
+              "bad.problem: the header gives 784 bytes of content, its counts ask for 760");
     spoil_u64(make_bodies(0.3), 24, UINT64_MAX / 8,
               "bad.problem: a count exceeds the format's limit");
     spoil_u64(make_bodies(0.3), 40, 1, "bad.problem: a count of the other form is not zero");
@@ -251,6 +332,28 @@ TEST(wrong_bodies_are_refused)
               "bad.problem: 1 rows per block, but the contacts' friction asks for 3");
 }
 
+/* Then models of 12 bytes each, padded, turning friction, impulses and estimates. */
+enum { MODEL = CONTACT + 3 * 104, TURNING = MODEL + 40, GAMMA = TURNING + 72 };
+
+TEST(wrong_models_are_refused)
+{
+    spoil_u32(make_models(true), MODEL, TALUS_SECTIONS,
+              "bad.problem: models[0]: friction model: no section 4, law 1");
+    spoil_u32(
+        make_models(true), MODEL + 12 + 8, 2,
+        "bad.problem: models[1]: friction model: 2 sides; a polygon has 3 to 64, the other sections 0");
+    spoil_f64(make_models(true), TURNING + 24 + 8, -1.0,
+              "bad.problem: turning[1]: spinning 0, rolling -1, length 0.6: expected finite "
+              "numbers, not negative, and a length with friction");
+    spoil_f64(make_models(true), TURNING + 16, 0.0,
+              "bad.problem: turning[0]: spinning 0.05, rolling 0, length 0: expected finite "
+              "numbers, not negative, and a length with friction");
+    spoil_f64(make_models(true), GAMMA + 8 * 18 + 8, -1.0,
+              "bad.problem: estimate[1] is -1: expected a non-negative number");
+    spoil_u32(make_models(true), MODEL + 4, TALUS_LAW_CCP,
+              "bad.problem: has estimates, but no contact whose bounds are fixed by them");
+}
+
 /* Offsets for two blocks of three rows with eight entries. */
 enum {
     START = HEADER,
@@ -279,13 +382,14 @@ TEST(wrong_matrices_are_refused)
 TEST(any_bytes_are_safe)
 {
     TalusRng rng = talus_rng(1);
-    Bytes sound[2] = {sound_bytes(make_bodies(0.3)), sound_bytes(make_matrix())};
-    for (int trial = 0; trial < 500; trial++) {
+    Bytes sound[4] = {sound_bytes(make_bodies(0.3)), sound_bytes(make_matrix()),
+                      sound_bytes(make_models(true)), sound_bytes(make_matrix_models())};
+    for (int trial = 0; trial < 1000; trial++) {
         char data[4096];
-        Bytes bytes = {data, sound[trial % 2].size};
+        Bytes bytes = {data, sound[trial % 4].size};
         TalusProblem *problem;
         REQUIRE(bytes.size <= sizeof data);
-        memcpy(data, sound[trial % 2].data, bytes.size);
+        memcpy(data, sound[trial % 4].data, bytes.size);
         for (uint64_t k = 0; k < 1 + talus_rng_below(&rng, 3); k++)
             data[talus_rng_below(&rng, bytes.size)] = (char)talus_rng_next(&rng);
         seal(&bytes);
@@ -294,8 +398,8 @@ TEST(any_bytes_are_safe)
         CHECK((status == TALUS_OK) == (problem != NULL));
         talus_problem_destroy(problem);
     }
-    talus_release(sound[0].data);
-    talus_release(sound[1].data);
+    for (int i = 0; i < 4; i++)
+        talus_release(sound[i].data);
 }
 
 int main(void)
@@ -303,9 +407,12 @@ int main(void)
     RUN(bodies_with_friction);
     RUN(bodies_without_friction);
     RUN(explicit_matrix);
+    RUN(models_and_bounds);
+    RUN(turning_friction);
     RUN(wrong_frames_are_refused);
     RUN(wrong_headers_are_refused);
     RUN(wrong_bodies_are_refused);
+    RUN(wrong_models_are_refused);
     RUN(wrong_matrices_are_refused);
     RUN(any_bytes_are_safe);
     return talus_test_result();

@@ -165,7 +165,7 @@ static void check_file(const char *folder, const char *file, bool reference)
     snprintf(path, sizeof path, "%s/problems/%s/%s", shared(), folder, file);
     snprintf(name, sizeof name, "%.*s", (int)(strrchr(file, '.') - file), file);
     REQUIRE_OK(talus_fclib_read(path, &f));
-    if (f->contacts <= largest() && CHECK_OK(talus_fclib_problem(f, NULL, &problem))) {
+    if (f->contacts <= largest() && CHECK_OK(talus_fclib_problem(f, NULL, NULL, &problem))) {
         check_all_solvers(name, f, problem);
         if (reference)
             check_velocities(name, f, problem);

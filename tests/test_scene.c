@@ -1,5 +1,6 @@
 /* Scenes: defaults, overrides, every shipped scene, and the exact message of every bad one. */
 #include "io/scene.h"
+#include "world/internal.h"
 
 #include "base/memory.h"
 #include "support/test.h"
@@ -127,6 +128,35 @@ TEST(overrides)
     CHECK(body_of(scene, 1)->lattice->spacing[1] == 2.0);
     CHECK(((const SceneMaterial *)scene->materials.items)->friction == 0.7);
     CHECK_STR(talus_scene_title(scene), "Two words");
+    talus_scene_destroy(scene);
+}
+
+/* A pair has what it names; what it leaves out is the materials' and the scene's. */
+TEST(materials_and_pairs_reach_the_world)
+{
+    static const char text[] =
+        "{\"law\": \"fixed\", \"section\": \"polygon:6\", \"cohesion_range\": 0.25,\n"
+        " \"materials\": {\"a\": {\"rolling\": 0.1, \"spinning\": 0.2, \"cohesion\": 3, \"restitution\": 0.5},"
+        " \"b\": {\"rolling\": 0.05, \"cohesion\": 5, \"restitution\": 0.4, \"friction\": 0.7}},\n"
+        " \"friction\": [{\"between\": [\"b\", \"b\"], \"law\": \"coulomb\"},\n"
+        "  {\"between\": [\"b\", \"a\"], \"section\": \"disc\", \"rolling\": 0, \"mu\": 0.6}],\n"
+        " \"bodies\": []}";
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(parse(text, NULL, &scene));
+    REQUIRE_OK(talus_scene_build(scene, NULL, &world));
+    const TalusLaw *law = world->materials.law; /* the world's own material is the first */
+    CHECK(world->def.cohesion_range == 0.25 && world->def.restitution_threshold == 2.0);
+    CHECK(law[4].rolling == 0.1 && law[4].spinning == 0.2 && law[4].restitution == 0.5);
+    CHECK(law[4].cohesion == 3.0 && law[4].mu == 0.3 && law[4].model.sides == 6);
+    CHECK(law[4].model.law == TALUS_LAW_FIXED && law[4].model.section == TALUS_SECTION_POLYGON);
+    CHECK(law[8].mu == 0.7 && law[8].rolling == 0.05 && law[8].model.sides == 6);
+    CHECK(law[8].model.law == TALUS_LAW_COULOMB);
+    CHECK(law[5].mu == 0.6 && law[5].rolling == 0.0 && law[5].spinning == 0.0);
+    CHECK(law[5].cohesion == 3.0 && law[5].restitution == 0.4);
+    CHECK(law[5].model.law == TALUS_LAW_FIXED && law[5].model.section == TALUS_SECTION_DISC);
+    CHECK(memcmp(&law[5], &law[7], sizeof law[5]) == 0);
+    talus_world_destroy(world);
     talus_scene_destroy(scene);
 }
 
@@ -324,6 +354,7 @@ int main(void)
     RUN(shape_kinds_are_in_the_order_of_the_enum);
     RUN(reading);
     RUN(overrides);
+    RUN(materials_and_pairs_reach_the_world);
     RUN(points_from_a_file);
     RUN(built_bodies);
     RUN(shipped_scenes);

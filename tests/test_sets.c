@@ -1,181 +1,399 @@
-/* Projections onto the admissible sets: the properties that define them, on random points and on
- * the corners where floating point goes wrong. */
+/* The admissible sets: the properties that define projection, tangent cone, feasible step, facets and shift,
+ * on a million random points and on the corners where floating point goes wrong. What is a member and what
+ * a support function is here said by tables of corners and normals from libm. */
 
 #include "support/test.h"
 
 #include "base/rng.h"
-#include "sets/cone.h"
+#include "sets/set.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <talus/set.h>
+
+#define PI 3.14159265358979323846
 
 /* Squares of numbers below this are lost or rounded coarsely; nothing physical is that small. */
 static const double TINY = 1e-150;
+/* Rounding of one operation, with room for the dozens of them in a polygon's frame. */
+static const double ROUND = 8e-15;
 
-enum { RANDOM_POINTS = 100000 };
+enum { BATCH = 16, POINTS = 800000, MOST_SIDES = 64 };
 
-static double dot(const double *a, const double *b)
+/* ---- one set, and a second description of it ---- */
+
+typedef struct Case {
+    TalusSet set;
+    int rows, corners; /* 0 corners: a disc, or nothing */
+    double corner[MOST_SIDES][2], normal[MOST_SIDES][2], inner;
+    char name[48];
+} Case;
+
+static Case make_case(const char *section, bool prism, int rows)
 {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static double distance(const double *a, const double *b)
-{
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return sqrt(dot(d, d));
-}
-
-static void project(double mu, const double *z, double *p)
-{
-    memcpy(p, z, 3 * sizeof *p);
-    talus_set_project(TALUS_SET_CONE, mu, p);
-}
-
-static bool in_cone(double mu, const double *x)
-{
-    return x[0] >= 0.0 && hypot(x[1], x[2]) <= mu * x[0] * (1.0 + 1e-15 * 8.0) + TINY;
-}
-
-/* The dual cone, n >= mu |t|, with room for the rounding of a vector of length `size`. */
-static bool in_dual(double mu, const double *x, double size)
-{
-    return x[0] + 1e-15 * 8.0 * (1.0 + mu) * size + TINY >= mu * hypot(x[1], x[2]);
-}
-
-/* P z is in K, P P z = P z, z - P z is orthogonal to P z and lies in the polar cone (Moreau). */
-static bool check_point(double mu, const double *z)
-{
-    double p[3], again[3], rest[3];
-    double size = sqrt(dot(z, z)), slack = 1e-15 * 8.0 * size + TINY;
-    project(mu, z, p);
-    project(mu, p, again);
-    for (int k = 0; k < 3; k++)
-        rest[k] = p[k] - z[k];
-    bool ok = CHECK(in_cone(mu, p));
-    ok &= CHECK_NEAR(distance(p, again), 0.0, 1e-15 * 4.0 * size + TINY);
-    ok &= CHECK_NEAR(dot(rest, p), 0.0, slack * size + TINY * TINY);
-    ok &= CHECK(in_dual(mu, rest, size));
-    return ok;
-}
-
-/* |P x - P y| <= |x - y|, and no point of K is nearer to x than P x: (x - P x)'(P y - P x) <= 0. */
-static bool check_pair(double mu, const double *x, const double *y)
-{
-    double px[3], py[3], rest[3], along[3];
-    project(mu, x, px);
-    project(mu, y, py);
-    double size = sqrt(dot(x, x)) + sqrt(dot(y, y)), slack = 1e-15 * 16.0 * size + TINY;
-    for (int k = 0; k < 3; k++) {
-        rest[k] = x[k] - px[k];
-        along[k] = py[k] - px[k];
+    TalusFrictionModel model = {0};
+    Case c = {.rows = rows, .inner = 1.0};
+    CHECK_OK(talus_section_parse(section, &model));
+    model.law = prism ? TALUS_LAW_FIXED : TALUS_LAW_CCP;
+    c.set = talus_set_of(model, 0.0);
+    bool square = model.section == TALUS_SECTION_SQUARE;
+    c.corners = square ? 4 : model.sides;
+    for (int k = 0; k < c.corners; k++) {
+        double at = square ? PI / 4.0 : 0.0, radius = square ? sqrt(2.0) : 1.0;
+        double angle = at + 2.0 * PI * k / c.corners, out = angle + PI / c.corners;
+        c.corner[k][0] = radius * cos(angle);
+        c.corner[k][1] = radius * sin(angle);
+        c.normal[k][0] = cos(out);
+        c.normal[k][1] = sin(out);
     }
-    bool ok = CHECK(distance(px, py) <= distance(x, y) + slack);
-    ok &= CHECK(dot(rest, along) <= slack * (1.0 + mu) * size + TINY * TINY);
+    if (model.section == TALUS_SECTION_POLYGON)
+        c.inner = cos(PI / c.corners);
+    snprintf(c.name, sizeof c.name, "%s %s, %d rows", section, prism ? "prism" : "cone", rows);
+    return c;
+}
+
+enum { CASES = 40 };
+
+static int make_cases(Case *cases)
+{
+    const char *const sections[] = {"disc",       "square",     "polygon:3",
+                                    "polygon:4",  "polygon:5",  "polygon:8",
+                                    "polygon:16", "polygon:64", "none"};
+    int count = 0;
+    for (int s = 0; s < 9; s++)
+        for (int prism = 0; prism < 2; prism++)
+            for (int rows = 3; rows <= 6; rows += 3)
+                cases[count++] = make_case(sections[s], prism, rows);
+    cases[count++] = make_case("disc", false, 1);
+    return count;
+}
+
+static double dot(int rows, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < rows; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+static double norm(int rows, const double *a)
+{
+    return sqrt(dot(rows, a, a));
+}
+
+static double distance(int rows, const double *a, const double *b)
+{
+    double d[6];
+    for (int k = 0; k < rows; k++)
+        d[k] = a[k] - b[k];
+    return norm(rows, d);
+}
+
+static double section_mu(const Case *c)
+{
+    return c->set.section == TALUS_SECTION_NONE ? 0.0 : c->set.mu;
+}
+
+/* How far t is outside the section of radius r. */
+static double section_excess(const Case *c, double r, const double *t)
+{
+    if (!c->corners)
+        return hypot(t[0], t[1]) - r;
+    double most = -INFINITY;
+    for (int k = 0; k < c->corners; k++)
+        most = fmax(most, c->normal[k][0] * t[0] + c->normal[k][1] * t[1]);
+    return most - r * c->inner;
+}
+
+/* Largest v . t over the section of radius 1. */
+static double section_support(const Case *c, double v0, double v1)
+{
+    if (!c->corners)
+        return hypot(v0, v1);
+    double most = -INFINITY;
+    for (int k = 0; k < c->corners; k++)
+        most = fmax(most, c->corner[k][0] * v0 + c->corner[k][1] * v1);
+    return most;
+}
+
+/* The largest amount by which x exceeds a bound; `slack` of the bounds' own size is allowed. */
+static double excess(const Case *c, const double *x, double slack)
+{
+    double size = (c->set.prism ? fmax(c->set.estimate, 0.0) : x[0]) * (1.0 + slack);
+    double worst = -x[0];
+    if (c->rows >= 3)
+        worst = fmax(worst, section_excess(c, section_mu(c) * size, x + 1));
+    if (c->rows == 6) {
+        worst = fmax(worst, fabs(x[3]) - c->set.spinning * size);
+        worst = fmax(worst, hypot(x[4], x[5]) - c->set.rolling * size);
+    }
+    return worst;
+}
+
+/* What -y exceeds in the polar cone: the support function of the rows but the first, plus the first. */
+static double polar_excess(const Case *c, const double *y)
+{
+    double sum = y[0];
+    if (c->rows >= 3)
+        sum += section_mu(c) * section_support(c, y[1], y[2]);
+    if (c->rows == 6)
+        sum += c->set.spinning * fabs(y[3]) + c->set.rolling * hypot(y[4], y[5]);
+    return sum;
+}
+
+static double steepest(const Case *c)
+{
+    return 1.0 + section_mu(c) + (c->rows == 6 ? c->set.spinning + c->set.rolling : 0.0);
+}
+
+/* ---- random parameters and points ---- */
+
+static double between(TalusRng *rng, double low, double high)
+{
+    return low + (high - low) * talus_rng_uniform(rng);
+}
+
+static double pick_friction(TalusRng *rng)
+{
+    const double special[] = {0.0, 5e-324, 1e-200, 1e-6, 0.3, 1.0, 1e6};
+    uint64_t pick = talus_rng_below(rng, 14);
+    return pick < 7 ? special[pick] : between(rng, 0.0, 2.0);
+}
+
+static void pick_parameters(TalusRng *rng, Case *c)
+{
+    const double special[] = {0.0, -1.0, 5e-324, 1e-310, 1e-5, 1e100};
+    uint64_t pick = talus_rng_below(rng, 12);
+    c->set.mu = pick_friction(rng);
+    c->set.spinning = pick_friction(rng);
+    c->set.rolling = pick_friction(rng);
+    c->set.estimate = pick < 6 ? special[pick] : between(rng, 0.0, 3.0);
+}
+
+static double pick_value(TalusRng *rng)
+{
+    static const double values[] = {0.0,     -0.0, 5e-324, -5e-324, 1e-310, -1e-310, 1e-160,
+                                    -1e-160, 1e-5, -1e-5,  1.0,     -1.0,   1e100,   -1e100};
+    return values[talus_rng_below(rng, sizeof values / sizeof *values)];
+}
+
+/* A point of the section of radius r: inside (0), on its rim (1) or, where it has any, on a corner (2). */
+static void place_section(TalusRng *rng, const Case *c, double r, int where, double *t)
+{
+    double angle = between(rng, 0.0, 2.0 * PI), share = between(rng, 0.15, 0.85);
+    double at[2] = {cos(angle), sin(angle)};
+    if (c->corners) {
+        const double *a = c->corner[talus_rng_below(rng, (uint64_t)c->corners)];
+        const double *b = c->corner[((a - c->corner[0]) / 2 + 1) % c->corners];
+        double mix = where == 2 ? 0.0 : share;
+        at[0] = (1.0 - mix) * a[0] + mix * b[0];
+        at[1] = (1.0 - mix) * a[1] + mix * b[1];
+    }
+    double size = r * (where == 0 ? between(rng, 0.0, 0.8) : 1.0);
+    t[0] = size * at[0];
+    t[1] = size * at[1];
+}
+
+/* A member, on bounds or away from them by a good part of their size. */
+static void place_member(TalusRng *rng, const Case *c, double *x)
+{
+    bool open = talus_rng_below(rng, 4) == 0;
+    double size = c->set.prism ? fmax(c->set.estimate, 0.0) : 0.0;
+    x[0] = open ? 0.0 : between(rng, 0.1, 2.0);
+    size = c->set.prism ? size : x[0];
+    if (c->rows >= 3)
+        place_section(rng, c, section_mu(c) * size, (int)talus_rng_below(rng, 3), x + 1);
+    if (c->rows == 6) {
+        const double share[] = {0.5, -0.3, 1.0, -1.0};
+        double angle = between(rng, 0.0, 2.0 * PI), roll = share[talus_rng_below(rng, 4)];
+        x[3] = c->set.spinning * size * share[talus_rng_below(rng, 4)];
+        x[4] = c->set.rolling * size * roll * cos(angle);
+        x[5] = c->set.rolling * size * roll * sin(angle);
+    }
+}
+
+static void random_point(TalusRng *rng, const Case *c, double *x)
+{
+    switch (talus_rng_below(rng, 4)) {
+    case 0:
+        for (int k = 0; k < c->rows; k++)
+            x[k] = pick_value(rng);
+        break;
+    case 1: place_member(rng, c, x); break;
+    default: {
+        static const double decade[] = {1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3};
+        for (int k = 0; k < c->rows; k++)
+            x[k] = between(rng, -1.0, 1.0) * decade[talus_rng_below(rng, 7)];
+    }
+    }
+}
+
+static void random_direction(TalusRng *rng, int rows, double *d)
+{
+    for (int k = 0; k < rows; k++)
+        d[k] = between(rng, -1.0, 1.0);
+}
+
+static bool report(const Case *c, const double *x, bool ok)
+{
+    if (!ok)
+        printf("    %s, mu %g, spinning %g, rolling %g, estimate %g at", c->name, c->set.mu,
+               c->set.spinning, c->set.rolling, c->set.estimate);
+    for (int k = 0; k < c->rows && !ok; k++)
+        printf("%s %.17g", k ? "," : "", x[k]);
+    printf("%s", ok ? "" : "\n");
     return ok;
 }
 
-static double friction_of(TalusRng *rng)
+/* ---- projections ---- */
+
+static void project(const Case *c, const double *x, double *p)
 {
-    const double special[] = {0.0, 1e-6, 0.3, 1.0, 1e6};
-    uint64_t pick = talus_rng_below(rng, 8);
-    return pick < 5 ? special[pick] : 2.0 * talus_rng_uniform(rng);
+    memcpy(p, x, (size_t)c->rows * sizeof *p);
+    talus_block_project(c->rows, &c->set, p);
 }
 
-static void random_point(TalusRng *rng, double *z)
+/* P x is a member, and P P x = P x; for a cone x - P x is orthogonal to P x and in the polar cone, which
+ * makes the two Moreau's decomposition of x. */
+static bool check_point(const Case *c, const double *x, const double *p)
 {
-    for (int k = 0; k < 3; k++)
-        z[k] = (2.0 * talus_rng_uniform(rng) - 1.0) * pow(10.0, 6.0 * talus_rng_uniform(rng) - 3.0);
+    double again[6], rest[6], size = norm(c->rows, x), slack = ROUND * size + TINY;
+    project(c, p, again);
+    for (int k = 0; k < c->rows; k++)
+        rest[k] = x[k] - p[k];
+    bool ok = CHECK(excess(c, p, ROUND) <= TINY && p[0] >= 0.0);
+    ok &= CHECK(distance(c->rows, p, again) <= slack);
+    if (!c->set.prism) {
+        ok &= CHECK(fabs(dot(c->rows, rest, p)) <= slack * size + TINY * TINY);
+        ok &= CHECK(polar_excess(c, rest) <= steepest(c) * slack);
+    }
+    return report(c, x, ok);
 }
 
-TEST(cone_projection_has_its_properties)
+/* |P x - P y| <= |x - y|, and no member is nearer to x than P x: (x - P x)'(m - P x) <= 0, for m = P y and
+ * a member that no projection has made. */
+static bool check_pair(TalusRng *rng, const Case *c, const double *x, const double *px,
+                       const double *y, const double *py)
 {
+    double member[6], size = norm(c->rows, x) + norm(c->rows, y), slack = ROUND * size + TINY;
+    bool ok = CHECK(distance(c->rows, px, py) <= distance(c->rows, x, y) + slack);
+    place_member(rng, c, member);
+    const double *const others[2] = {py, member};
+    for (int i = 0; i < 2; i++) {
+        double sum = 0.0, scale = size + norm(c->rows, others[i]);
+        for (int k = 0; k < c->rows; k++)
+            sum += (x[k] - px[k]) * (others[i][k] - px[k]);
+        ok &= CHECK(sum <= (ROUND * scale + TINY) * scale);
+    }
+    return report(c, x, ok);
+}
+
+TEST(projections_have_their_properties)
+{
+    static Case cases[CASES];
     TalusRng rng = talus_rng(1);
-    bool ok = true;
-    for (int i = 0; i < RANDOM_POINTS && ok; i++) {
-        double mu = friction_of(&rng), x[3], y[3];
-        random_point(&rng, x);
-        random_point(&rng, y);
-        ok = check_point(mu, x) && check_pair(mu, x, y);
+    int count = make_cases(cases), done = 0;
+    for (bool ok = true; done < POINTS && ok; done += BATCH) {
+        Case *c = &cases[done / BATCH % count];
+        double x[BATCH][6], p[BATCH][6];
+        pick_parameters(&rng, c);
+        for (int i = 0; i < BATCH && ok; i++) {
+            random_point(&rng, c, x[i]);
+            project(c, x[i], p[i]);
+            ok = check_point(c, x[i], p[i]);
+            if (i > 0)
+                ok &= check_pair(&rng, c, x[i], p[i], x[i - 1], p[i - 1]);
+        }
     }
 }
 
-TEST(cone_projection_survives_the_corners)
+/* In the metric x = gamma / s the set has the same form: its projection is the nearest member of the set
+ * itself, distances weighted by 1 / s^2. */
+TEST(a_metric_changes_parameters_alone)
 {
-    const double values[] = {0.0,     -0.0, 5e-324, -5e-324, 1e-310, -1e-310, 1e-160,
-                             -1e-160, 1e-5, -1e-5,  1.0,     -1.0,   1e100,   -1e100};
-    const double frictions[] = {0.0, 5e-324, 1e-200, 1e-6, 0.3, 1.0, 1e6};
-    enum { VALUES = sizeof values / sizeof *values };
-    bool ok = true;
-    for (int m = 0; m < 7; m++)
-        for (int i = 0; i < VALUES * VALUES * VALUES && ok; i++) {
-            double z[3] = {values[i % VALUES], values[i / VALUES % VALUES],
-                           values[i / VALUES / VALUES]};
-            double p[3];
-            project(frictions[m], z, p);
-            ok = CHECK(isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]));
-            ok &= CHECK(p[0] >= 0.0);
-            ok &= check_point(frictions[m], z);
+    static Case cases[CASES];
+    TalusRng rng = talus_rng(2);
+    int count = make_cases(cases);
+    for (int i = 0; i < 20000; i++) {
+        Case *c = &cases[i % count], scaled = *c;
+        double s[2] = {between(&rng, 0.2, 2.0), between(&rng, 0.2, 2.0)}, z[6], p[6], m[6];
+        pick_parameters(&rng, c);
+        c->set.mu = fmin(c->set.mu, 2.0);
+        c->set.spinning = c->set.rolling = 0.3;
+        c->set.estimate = fmin(c->set.estimate, 2.0);
+        scaled.set = c->set;
+        scaled.set.mu *= s[0] / s[1];
+        scaled.set.spinning *= s[0] / s[1];
+        scaled.set.rolling *= s[0] / s[1];
+        scaled.set.estimate /= s[0];
+        random_direction(&rng, c->rows, z);
+        place_member(&rng, c, m);
+        for (int k = 0; k < c->rows; k++)
+            p[k] = z[k] / s[k > 0];
+        talus_block_project(c->rows, &scaled.set, p);
+        double sum = 0.0;
+        for (int k = 0; k < c->rows; k++) {
+            p[k] *= s[k > 0];
+            sum += (z[k] - p[k]) * (m[k] - p[k]) / (s[k > 0] * s[k > 0]);
         }
-}
-
-/* Without friction a contact pushes and never pulls, also where the tangent is exactly zero. */
-TEST(no_friction_leaves_the_half_line)
-{
-    double z[][3] = {{-1.0, 0.0, 0.0}, {-1.0, 0.5, 0.0}, {2.0, 0.5, -3.0}, {0.0, 1.0, 0.0}};
-    const double expected[] = {0.0, 0.0, 2.0, 0.0};
-    for (int i = 0; i < 4; i++) {
-        talus_set_project(TALUS_SET_CONE, 0.0, z[i]);
-        CHECK_NEAR(z[i][0], expected[i], 0.0);
-        CHECK(z[i][1] == 0.0 && z[i][2] == 0.0);
+        if (!report(c, z, CHECK(excess(c, p, ROUND) <= 1e-15) && CHECK(sum <= 1e-11)))
+            return;
     }
 }
 
 TEST(nan_is_not_swallowed)
 {
-    double n[] = {NAN}, z[][3] = {{NAN, 0.0, 0.0}, {NAN, 1.0, 0.0}, {1.0, NAN, 0.0}};
-    talus_set_project(TALUS_SET_NONNEG, 0.0, n);
-    CHECK(isnan(n[0]));
-    for (int i = 0; i < 3; i++) {
-        talus_set_project(TALUS_SET_CONE, 0.3, z[i]);
-        CHECK(isnan(z[i][0] + z[i][1] + z[i][2]));
-    }
+    static Case cases[CASES];
+    int count = make_cases(cases);
+    for (int i = 0; i < count; i++)
+        for (int bad = 0; bad < cases[i].rows; bad++)
+            for (double mu = 0.0; mu < 1.0; mu += 0.3) {
+                double x[6] = {1.0, 0.2, -0.1, 0.0, 2.0, 0.0}, sum = 0.0;
+                Case *c = &cases[i];
+                c->set.mu = c->set.spinning = c->set.rolling = mu;
+                c->set.estimate = 1.0;
+                x[bad] = NAN;
+                talus_block_project(c->rows, &c->set, x);
+                for (int k = 0; k < c->rows; k++)
+                    sum += x[k];
+                report(c, x, CHECK(isnan(sum)));
+            }
 }
 
-/* Smallest b_n (n - z_n)^2 + b_t (t - |z_t|)^2 over 0 <= t <= mu n by search: for a given n the best t
- * is known, and what is left is convex in n. */
-static double nearest_by_search(double mu, double bn, double bt, double zn, double zt)
+/* Without friction a contact pushes and never pulls, also where the tangent is exactly zero. */
+TEST(no_friction_leaves_the_half_line)
 {
-    double low = 0.0, high = fabs(zn) + zt * (1.0 + bt / bn) + 1.0, best = 0.0;
-    for (int i = 0; i < 200; i++) {
-        double third[2] = {low + (high - low) / 3.0, high - (high - low) / 3.0}, f[2];
-        for (int k = 0; k < 2; k++) {
-            double t = fmin(mu * third[k], zt);
-            f[k] = bn * pow(third[k] - zn, 2) + bt * pow(t - zt, 2);
-        }
-        if (f[0] < f[1])
-            high = third[1];
-        else
-            low = third[0];
-        best = fmin(f[0], f[1]);
-    }
-    return best;
+    const double z[][3] = {{-1.0, 0.0, 0.0}, {-1.0, 0.5, 0.0}, {2.0, 0.5, -3.0}, {0.0, 1.0, 0.0}};
+    const double expected[] = {0.0, 0.0, 2.0, 0.0};
+    const char *const sections[] = {"disc", "square", "polygon:5", "none"};
+    for (int s = 0; s < 4; s++)
+        for (int prism = 0; prism < 2; prism++)
+            for (int i = 0; i < 4; i++) {
+                Case c = make_case(sections[s], prism, 3);
+                double p[3];
+                c.set.mu = s == 3 ? 0.7 : 0.0;
+                c.set.estimate = 1.0;
+                project(&c, z[i], p);
+                CHECK_NEAR(p[0], expected[i], 0.0);
+                CHECK(p[1] == 0.0 && p[2] == 0.0);
+                CHECK(!talus_block_active(3, &c.set, z[2])); /* nothing to stand on */
+            }
 }
 
-TEST(metric_projection_is_the_nearest_point_in_its_metric)
+/* A bound that is met and steep hides the little that a gentle one pulls, unless the two are kept apart:
+ * here n rises by half of what t is too long, and leaves the bound on the spin. */
+TEST(a_steep_bound_hides_nothing)
 {
-    TalusRng rng = talus_rng(2);
-    bool ok = true;
-    for (int i = 0; i < 5000 && ok; i++) {
-        double mu = 1.5 * talus_rng_uniform(&rng), z[3], p[3];
-        double bn = 0.2 + talus_rng_uniform(&rng), bt = 0.2 + 4.0 * talus_rng_uniform(&rng);
-        for (int k = 0; k < 3; k++)
-            p[k] = z[k] = 2.0 * talus_rng_uniform(&rng) - 1.0;
-        talus_project_cone(mu, mu * bt / bn, &p[0], &p[1], &p[2]);
-        double t[2] = {p[1] - z[1], p[2] - z[2]};
-        double reached = bn * pow(p[0] - z[0], 2) + bt * (t[0] * t[0] + t[1] * t[1]);
-        ok = CHECK(in_cone(mu, p));
-        ok &= CHECK_NEAR(reached, nearest_by_search(mu, bn, bt, z[0], hypot(z[1], z[2])), 1e-12);
+    Case c = make_case("square", false, 6);
+    TalusRng rng = talus_rng(6);
+    const double pull = 1e-5;
+    c.set.mu = 1.0;
+    c.set.spinning = 1e6;
+    for (int i = 0; i < 1000; i++) {
+        double n = between(&rng, 0.5, 2.0), z[6] = {n, n + pull, 0.1, 1e6 * n, 0.0, 0.0}, p[6];
+        project(&c, z, p);
+        if (!CHECK_NEAR(p[0], n + 0.5 * pull, 1e-15 * 1e6) || !CHECK_NEAR(p[3], z[3], 1e-9))
+            return;
     }
 }
 
@@ -185,29 +403,216 @@ TEST(half_line_projection)
     const double out[] = {0.0, 0.0, 0.0, 0.0, 5e-324, 1.0, 1e300};
     for (int i = 0; i < 7; i++) {
         double x = in[i];
-        talus_set_project(TALUS_SET_NONNEG, 0.5, &x);
+        talus_set_project((TalusFrictionModel){0}, 1, 0.5, NULL, 0.0, &x);
         CHECK(x == out[i] && !signbit(x));
     }
 }
 
-TEST(sets_have_names)
+/* ---- tangent cones, boundaries, steps ---- */
+
+static void pick_moderate(TalusRng *rng, Case *c)
 {
-    CHECK_STR(talus_set_name(TALUS_SET_NONNEG), "nonneg");
-    CHECK_STR(talus_set_name(TALUS_SET_CONE), "cone");
-    CHECK_INT(talus_set_rows(TALUS_SET_NONNEG), 1);
-    CHECK_INT(talus_set_rows(TALUS_SET_CONE), 3);
-    for (int i = 0; i < TALUS_SET_KINDS; i++)
-        CHECK(*talus_set_summary((TalusSetKind)i));
+    const double special[] = {0.0, 1e-3, 1.0, 1e3};
+    double *const all[] = {&c->set.mu, &c->set.spinning, &c->set.rolling};
+    for (int i = 0; i < 3; i++) {
+        uint64_t pick = talus_rng_below(rng, 12);
+        *all[i] = pick < 4 ? special[pick] : between(rng, 0.1, 2.0);
+    }
+    c->set.estimate = talus_rng_below(rng, 8) ? between(rng, 0.1, 2.0) : 0.0;
+}
+
+/* T d is the limit of (P(x + a d) - x) / a; where the sets are flat, x being on bounds or far from them,
+ * the two are equal. */
+static bool check_tangent(const Case *c, const double *x, const double *d)
+{
+    double q[6], y[6], least = INFINITY;
+    const double parts[] = {section_mu(c), c->set.spinning, c->set.rolling};
+    for (int i = 0; i < (c->rows == 6 ? 3 : 1); i++)
+        least = parts[i] > 0.0 ? fmin(least, parts[i]) : least;
+    double a = 1e-7 * fmin(least, 1.0);
+    memcpy(q, d, sizeof q);
+    talus_block_tangent(c->rows, &c->set, x, q);
+    for (int k = 0; k < c->rows; k++)
+        y[k] = x[k] + a * d[k];
+    talus_block_project(c->rows, &c->set, y);
+    for (int k = 0; k < c->rows; k++)
+        y[k] = (y[k] - x[k]) / a;
+    double slack = 2e-5 * norm(c->rows, d) + 1e-14 * norm(c->rows, x) / a;
+    return report(c, x, CHECK_NEAR(distance(c->rows, q, y), 0.0, slack));
+}
+
+/* A block is active where some direction is not feasible but for lack of friction. */
+static bool check_active(const Case *c, const double *x)
+{
+    double near[6], size = c->set.prism ? fmax(c->set.estimate, 0.0) : x[0];
+    const double slope[] = {section_mu(c), c->set.spinning, c->set.rolling};
+    bool expected = !(x[0] > 0.0), free_rows = true;
+    memcpy(near, x, sizeof near);
+    for (int i = 0; i < (c->rows == 6 ? 3 : c->rows == 3 ? 1 : 0); i++) {
+        double reach = slope[i] * size, over;
+        if (i == 0)
+            over = section_excess(c, reach, x + 1);
+        else
+            over = (i == 1 ? fabs(x[3]) : hypot(x[4], x[5])) - reach;
+        expected = expected || (reach > 0.0 && over >= -1e-13 * reach);
+    }
+    double g[6] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    talus_block_free(c->rows, &c->set, g);
+    for (int k = 1; k < c->rows; k++) {
+        double reach = slope[k < 3 ? 0 : k == 3 ? 1 : 2] * (c->set.prism ? size : 1.0);
+        free_rows = free_rows && g[k] == (reach > 0.0 ? 1.0 : 0.0);
+    }
+    return report(c, x,
+                  CHECK(talus_block_active(c->rows, &c->set, x) == expected) &&
+                      CHECK(free_rows && g[0] == 1.0));
+}
+
+static void step_by(const Case *c, const double *x, double a, const double *p, double *y)
+{
+    for (int k = 0; k < c->rows; k++)
+        y[k] = x[k] - a * p[k];
+}
+
+/* The step ends on the boundary, and what is beyond is outside. */
+static bool check_step(const Case *c, const double *x, const double *p)
+{
+    double a = talus_block_step(c->rows, &c->set, x, p), y[6];
+    bool ok = CHECK(a >= 0.0);
+    step_by(c, x, isinf(a) ? 1e3 : a, p, y);
+    double slack =
+        1e-12 * steepest(c) * (norm(c->rows, x) + (isinf(a) ? 1e3 : a) * norm(c->rows, p));
+    ok &= CHECK(excess(c, y, 0.0) <= slack);
+    if (!isinf(a)) {
+        step_by(c, x, 1.001 * a + 1e-4, p, y);
+        ok &= CHECK(excess(c, y, 0.0) > -slack);
+    }
+    if (a > 0.0 && !isinf(a)) {
+        step_by(c, x, 0.999 * a, p, y);
+        ok &= CHECK(excess(c, y, 0.0) <= slack);
+    }
+    return report(c, x, ok);
+}
+
+TEST(tangent_cones_and_steps)
+{
+    static Case cases[CASES];
+    TalusRng rng = talus_rng(3);
+    int count = make_cases(cases);
+    for (int i = 0; i < 200000; i++) {
+        Case *c = &cases[i % count];
+        double x[6], d[6];
+        pick_moderate(&rng, c);
+        place_member(&rng, c, x);
+        random_direction(&rng, c->rows, d);
+        if (!check_active(c, x) || !check_tangent(c, x, d) || !check_step(c, x, d))
+            return;
+    }
+}
+
+/* ---- facets, shift ---- */
+
+TEST(facets_are_the_set)
+{
+    static Case cases[CASES];
+    TalusRng rng = talus_rng(4);
+    int count = make_cases(cases);
+    for (int i = 0; i < 20000; i++) {
+        Case *c = &cases[i % count];
+        double x[6], most;
+        if (c->rows != 3)
+            continue;
+        pick_moderate(&rng, c);
+        random_direction(&rng, 3, x);
+        most = -x[0];
+        CHECK_INT(talus_block_facets(&c->set),
+                  c->set.section == TALUS_SECTION_NONE ? 4 : c->corners);
+        for (int k = 0; k < talus_block_facets(&c->set); k++) {
+            double row[3], bound;
+            talus_block_facet(&c->set, k, row, &bound);
+            most = fmax(most, dot(3, row, x) - bound);
+            if (c->corners && !CHECK_NEAR(hypot(row[1], row[2]), 1.0, 1e-14))
+                return;
+        }
+        double truth = excess(c, x, 0.0);
+        if (c->corners && !report(c, x, CHECK_NEAR(most, truth, 1e-13 * steepest(c))))
+            return;
+        if (c->set.section == TALUS_SECTION_NONE && !CHECK((most <= 0.0) == (truth <= 0.0)))
+            return;
+    }
+}
+
+/* De Saxce's shift, searched for over the rim of each part. */
+TEST(the_shift_is_the_sections_support)
+{
+    static Case cases[CASES];
+    TalusRng rng = talus_rng(5);
+    int count = make_cases(cases);
+    enum { RIM = 720 };
+    for (int i = 0; i < 4000; i++) {
+        Case *c = &cases[i % count];
+        double u[6], best[2] = {0.0, 0.0}, spin = 0.0;
+        pick_moderate(&rng, c);
+        random_direction(&rng, c->rows, u);
+        for (int k = 0; k < RIM && c->rows > 1; k++) {
+            double at[2] = {cos(2.0 * PI * k / RIM), sin(2.0 * PI * k / RIM)};
+            double room = c->corners ? c->inner / section_excess(c, 0.0, at) : 1.0;
+            best[0] = fmax(best[0], -room * dot(2, at, u + 1));
+            best[1] = c->rows == 6 ? fmax(best[1], -dot(2, at, u + 4)) : 0.0;
+        }
+        spin = c->rows == 6 ? fabs(u[3]) : 0.0;
+        double found = section_mu(c) * best[0] + c->set.spinning * spin + c->set.rolling * best[1];
+        double shift = talus_block_shift(c->rows, &c->set, u);
+        /* a step of the search is half a degree */
+        bool ok = CHECK(shift >= found * (1.0 - 1e-13)) && CHECK(shift <= found * 1.008 + 1e-300);
+        if (!report(c, u, ok))
+            return;
+    }
+}
+
+/* ---- the public names ---- */
+
+TEST(models_by_name)
+{
+    TalusFrictionModel model = {0};
+    const char *const good[] = {"disc", "square", "polygon:3", "polygon:64", "none"};
+    for (int i = 0; i < 5; i++) {
+        char text[32];
+        CHECK_OK(talus_section_parse(good[i], &model));
+        CHECK_OK(talus_model_check(model));
+        talus_section_format(model, text, sizeof text);
+        CHECK_STR(text, good[i]);
+    }
+    const char *const bad[] = {"polygon",    "polygon:",   "polygon:2",  "polygon:65",
+                               "polygon:-8", "polygon: 8", "polygon:8x", "polygon:1e9",
+                               "",           "Disc",       "polygons",   "cone"};
+    for (int i = 0; i < 12; i++)
+        CHECK_INT(talus_section_parse(bad[i], &model), TALUS_ERR_ARGUMENT);
+    for (int i = 0; i < TALUS_LAWS; i++) {
+        CHECK_OK(talus_law_parse(talus_law_name((TalusFrictionLaw)i), &model));
+        CHECK_INT(model.law, i);
+        CHECK(*talus_law_summary((TalusFrictionLaw)i));
+    }
+    CHECK_INT(talus_law_parse("coulom", &model), TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), "coulomb"));
+    for (int i = 0; i < TALUS_SECTIONS; i++)
+        CHECK(*talus_section_name((TalusSection)i) && *talus_section_summary((TalusSection)i));
+    CHECK_INT(talus_model_check((TalusFrictionModel){.sides = 4}), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_model_check((TalusFrictionModel){.section = TALUS_SECTION_POLYGON}),
+              TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_model_check((TalusFrictionModel){.law = TALUS_LAWS}), TALUS_ERR_ARGUMENT);
 }
 
 int main(void)
 {
-    RUN(cone_projection_has_its_properties);
-    RUN(cone_projection_survives_the_corners);
-    RUN(no_friction_leaves_the_half_line);
+    RUN(projections_have_their_properties);
+    RUN(a_metric_changes_parameters_alone);
     RUN(nan_is_not_swallowed);
-    RUN(metric_projection_is_the_nearest_point_in_its_metric);
+    RUN(no_friction_leaves_the_half_line);
     RUN(half_line_projection);
-    RUN(sets_have_names);
+    RUN(a_steep_bound_hides_nothing);
+    RUN(tangent_cones_and_steps);
+    RUN(facets_are_the_set);
+    RUN(the_shift_is_the_sections_support);
+    RUN(models_by_name);
     return talus_test_result();
 }

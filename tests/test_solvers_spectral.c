@@ -91,7 +91,7 @@ static double dot(const double *x, const double *y)
 static void project_all(const Dense *d, double *x)
 {
     for (int i = 0; i < BLOCKS; i++)
-        talus_set_project(TALUS_SET_CONE, d->mu[i], x + 3 * i);
+        talus_set_project((TalusFrictionModel){0}, 3, d->mu[i], NULL, 0.0, x + 3 * i);
 }
 
 static double mean_diagonal(const Dense *d, int row)
@@ -353,7 +353,7 @@ static void project_scaled(const Dense *d, double *x)
     for (int i = 0; i < BLOCKS; i++) {
         double sn = sqrt(anisotropic(d, 3 * i)), st = sqrt(anisotropic(d, 3 * i + 1));
         double block[3] = {x[3 * i] * sn, x[3 * i + 1] * st, x[3 * i + 2] * st};
-        talus_set_project(TALUS_SET_CONE, d->mu[i] * st / sn, block);
+        talus_set_project((TalusFrictionModel){0}, 3, d->mu[i] * st / sn, NULL, 0.0, block);
         x[3 * i] = block[0] / sn;
         x[3 * i + 1] = block[1] / st;
         x[3 * i + 2] = block[2] / st;
@@ -461,7 +461,7 @@ static void solve_real(const char *folder, const char *name, const char *spec, i
     TalusSolveInfo info;
     snprintf(path, sizeof path, "%s/problems/problems/%s.hdf5", folder, name);
     REQUIRE_OK(talus_fclib_read(path, &file));
-    CHECK_OK(talus_fclib_problem(file, NULL, &problem));
+    CHECK_OK(talus_fclib_problem(file, NULL, NULL, &problem));
     CHECK_OK(talus_solver_create(spec, &solver));
     talus_problem_residual(problem, talus_problem_gamma(problem), &zero);
     TalusSolveOptions options = talus_solve_options_default();

@@ -96,6 +96,19 @@ TEST(damaged_bytes_are_refused_and_never_harm)
     talus_free(block);
 }
 
+TEST(an_older_version_is_refused_by_name)
+{
+    TalusWorld *world = make_heap(1, 4), *out;
+    void *bytes;
+    size_t size;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    ((unsigned char *)bytes)[8] = 1;
+    CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
+    CHECK(out == NULL && said("before version 2"));
+    talus_free(bytes);
+    talus_world_destroy(world);
+}
+
 TEST(saving_and_loading_survive_failed_allocations)
 {
     TalusWorld *world = make_full(1), *copy;
@@ -133,6 +146,7 @@ int main(void)
     RUN(a_loaded_world_goes_on_bitwise_as_the_saved_one);
     RUN(a_world_saved_after_a_removal_goes_on_the_same);
     RUN(damaged_bytes_are_refused_and_never_harm);
+    RUN(an_older_version_is_refused_by_name);
     RUN(saving_and_loading_survive_failed_allocations);
     return talus_test_result();
 }

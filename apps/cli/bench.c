@@ -166,27 +166,71 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
+/* The file of the case, and whether an earlier one has it already: cases that differ in their friction
+ * model alone share one. */
+static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
+{
+    char ending[32];
+    snprintf(ending, sizeof ending, "-%08" PRIx32 ".talus", (uint32_t)(hash >> 32));
+    *shared = false;
+    for (int i = 0; i < index; i++) {
+        const char *path = session->path[i];
+        *shared = strcmp(path + strlen(path) - strlen(ending), ending) == 0;
+        if (*shared)
+            return talus_path(&session->path[index], "%s", path);
+    }
+    return talus_path(&session->path[index], "%s/problem-%d%s", session->dir, index + 1, ending);
+}
+
+/* What BenchCase.exact asks for. The residual of zero impulses is another with bounds. */
+static TalusStatus find_exact(const BenchCase *c, LabProblem *p)
+{
+    static const double to = 1e-12; /* of the residual of zero impulses */
+    TalusSolveOptions options = talus_solve_options_default();
+    size_t n = (size_t)talus_problem_size(p->problem);
+    double *gamma = talus_problem_gamma(p->problem);
+    TalusSolver *solver;
+    TalusSolveInfo info;
+    TalusResidual zero;
+    options.tolerance = to * p->natural_at_zero;
+    options.max_iterations = 100000;
+    TALUS_TRY(talus_solver_create(c->exact, &solver));
+    TalusStatus status = talus_solver_solve(solver, p->problem, &options, &info);
+    talus_solver_destroy(solver);
+    if (status == TALUS_OK && info.outcome != TALUS_OUTCOME_CONVERGED)
+        status = talus_fail(TALUS_ERR_NUMERIC, "%s: %s ends at a residual of %.1e, not at %.1e",
+                            p->name, c->exact, info.residual.rms, options.tolerance);
+    TALUS_TRY(status);
+    TALUS_TRY(TALUS_ALLOC(p->reference, n, "reference"));
+    talus_problem_velocity(p->problem, gamma, p->reference);
+    p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
+    memset(gamma, 0, n * sizeof *gamma);
+    talus_problem_residual(p->problem, gamma, &zero);
+    p->natural_at_zero = zero.rms;
+    return TALUS_OK;
+}
+
 static TalusStatus open_case(Session *session, int index)
 {
     const BenchCase *c = &session->experiment->cases[index];
     LabSet *set = &session->set;
     char scene[CLI_PATH_MAX];
     uint64_t hash;
+    bool shared;
     if (!cli_find_scene(c->scene, scene, sizeof scene))
         return talus_fail(TALUS_ERR_IO, "%s: its scene %s is missing", session->experiment->name,
                           c->scene);
     TALUS_TRY(hash_case(session, c, scene, &hash));
-    TALUS_TRY(talus_path(&session->path[index], "%s/problem-%d-%08" PRIx32 ".talus", session->dir,
-                         index + 1, (uint32_t)(hash >> 32)));
+    TALUS_TRY(name_problem(session, index, hash, &shared));
     const char *path = session->path[index];
-    if (access(path, F_OK) != 0 || session->options.fresh)
+    if (access(path, F_OK) != 0 || (session->options.fresh && !shared))
         TALUS_TRY(settle(session, c, scene, path));
     if (cli_stop_signal())
         return TALUS_OK;
     LabProblem *p = &set->problems[set->problem_count++];
-    TALUS_TRY(lab_problem_open(path, session->pool, p));
+    TALUS_TRY(lab_problem_open(path, c->model, session->pool, p));
     snprintf(p->name, sizeof p->name, "%s", name_of(session, c));
-    return TALUS_OK;
+    return c->exact ? find_exact(c, p) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
@@ -208,12 +252,14 @@ static bool in_this_build(const char *spec)
 static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
 {
     char label[LAB_TEXT];
+    bool bounded = session->experiment->cases[problem].exact != NULL;
     experiment_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,
+                  .outer = {.refresh = bounded ? -1 : 0},
                   .trace = true};
     LabResult *result;
     bool kept;
@@ -237,13 +283,18 @@ static bool named_by_runs(const Experiment *e, const char *solver)
     return false;
 }
 
+static bool is_for(const BenchRun *run, int problem)
+{
+    return !run->cases || run->cases >> problem & 1u;
+}
+
 static TalusStatus run_case(Session *session, int problem)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
-        if (in_this_build(e->runs[i].solver))
+        if (is_for(&e->runs[i], problem) && in_this_build(e->runs[i].solver))
             TALUS_TRY(run_one(session, problem, &e->runs[i], 0.0));
-    for (int i = 0; i < talus_solver_count() && !cli_stop_signal(); i++) {
+    for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
         if (strcmp(other.solver, "auto") != 0 && !named_by_runs(e, other.solver))
             TALUS_TRY(run_one(session, problem, &other, others_seconds));

@@ -94,8 +94,10 @@ bool cli_is_problem(const char *path);
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
 
-/* Contact velocities to compare with: /ccp_solution of an FCLIB file, or else /solution. */
-TalusStatus cli_read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out);
+/* Contact velocities to compare with, of an FCLIB file: /solution for the exact law; for the relaxation
+ * /ccp_solution, or else /solution. */
+TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
+                               TalusFclibPoint *out);
 
 /* CLI_OK if NULL or a solver with its parameters; else a message, and the exit code. */
 int cli_check_solver(const CliCommand *command, const char *spec);

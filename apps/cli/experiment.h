@@ -1,7 +1,7 @@
 /* experiment.h - the experiments of `talus bench`: what they solve, how, and what they conclude.
  *
  * An experiment has cases, each a contact problem taken from a scene, and runs, each a solver with a
- * budget; every run is done on every case. What the paper reports about it is worked out from the
+ * budget; every run is done on every case that it is for. What the paper reports about it is worked out from the
  * results by `conclude`. A new experiment is a new row of the table in experiment.c. */
 #ifndef TALUS_CLI_EXPERIMENT_H
 #define TALUS_CLI_EXPERIMENT_H
@@ -16,7 +16,11 @@ typedef struct BenchCase {
     double at, quick_at;
     const char *set[BENCH_SETS]; /* NAME=VALUE, as for --set */
     const char *quick_set[BENCH_SETS];
-    double heaviest; /* > 0: the mass of the heaviest body is then made this */
+    double heaviest;                 /* > 0: the mass of the heaviest body is then made this */
+    const TalusFrictionModel *model; /* of all contacts with friction; NULL: the scene's */
+    const char
+        *exact; /* the solver that is run before all others to the last digits: its velocities are
+                          what errors are measured against, and bounds of the law `fixed` are its; NULL: none */
 } BenchCase;
 
 typedef struct BenchRun {
@@ -24,6 +28,7 @@ typedef struct BenchRun {
     int iterations;     /* at most; with --quick, a tenth */
     double tolerance;   /* relative, 0: all iterations */
     bool counted;       /* the label tells the iterations */
+    uint32_t cases;     /* bit i: on case i; 0: on all */
 } BenchRun;
 
 typedef struct Experiment {
@@ -32,7 +37,7 @@ typedef struct Experiment {
     int case_count;
     const BenchRun *runs;
     int run_count;
-    int others; /* iterations of every solver of the table that the runs do not name */
+    int others; /* iterations of every solver of the table that the runs do not name; 0: they rest */
     /* divisor: of all iterations; 10 with --quick, and then the paper's figures and statements, which
      * are of other problems, are left out. */
     void (*conclude)(LabSet *set, int divisor);
@@ -62,7 +67,7 @@ LabTable *experiment_claims(LabSet *set);
 void experiment_claim(LabTable *claims, const char *statement, bool holds, const char *format, ...)
     CLI_PRINTF(4, 5);
 
-/* heyn.c */
-extern const Experiment heyn_1, heyn_2, heyn_3;
+/* heyn.c, preclik.c */
+extern const Experiment heyn_1, heyn_2, heyn_3, preclik;
 
 #endif

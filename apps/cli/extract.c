@@ -60,9 +60,10 @@ static TalusStatus extract(const char *path, const Options *o)
     if (status == TALUS_OK)
         status = write_problem(o->output, problem, scene, talus_world_time(world));
     if (status == TALUS_OK)
-        printf("%s: %d contacts of %s each, %d bodies, at t = %g s\n", o->output,
-               talus_problem_blocks(problem), talus_problem_rows(problem) == 1 ? "1 row" : "3 rows",
-               talus_problem_bodies(problem), talus_world_time(world));
+        printf("%s: %d contacts of %d row%s each, %d bodies, at t = %g s\n", o->output,
+               talus_problem_blocks(problem), talus_problem_rows(problem),
+               talus_problem_rows(problem) == 1 ? "" : "s", talus_problem_bodies(problem),
+               talus_world_time(world));
     talus_world_destroy(world);
     talus_scene_destroy(scene);
     return status;

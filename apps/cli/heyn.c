@@ -71,9 +71,10 @@ static const BenchCase cases_1[] = {
 };
 
 static const BenchRun runs_1[] = {
-    {"gpminres", 1000, 0.0, true}, {"gpminres", 10000, 0.0, true}, {"gpminres-p", 100, 0.0, true},
-    {"jacobi", 1000, 0.0, true},   {"jacobi", 10000, 0.0, true},   {"jacobi", 43000, 0.0, true},
-    {"jacobi", 100000, 0.0, true}, {"apgd", 30000, 1e-10, false}, /* for the optimum */
+    {"gpminres", 1000, 0.0, true, 0},  {"gpminres", 10000, 0.0, true, 0},
+    {"gpminres-p", 100, 0.0, true, 0}, {"jacobi", 1000, 0.0, true, 0},
+    {"jacobi", 10000, 0.0, true, 0},   {"jacobi", 43000, 0.0, true, 0},
+    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
 };
 
 /* Table I: objective, largest impulse, seconds. Its smallest objective is -2.9045. */
@@ -193,8 +194,9 @@ const Experiment heyn_1 = {.name = "heyn-1",
 /* ---- heyn-2 and heyn-3: the same four solvers ---- */
 
 static const BenchRun runs_23[] = {
-    {"jacobi", 1000, 0.0, false}, {"gpminres", 1000, 0.0, false}, {"spg", 1000, 0.0, false},
-    {"kucera", 1000, 0.0, false}, {"apgd", 30000, 1e-10, false}, /* for the optimum */
+    {"jacobi", 1000, 0.0, false, 0},  {"gpminres", 1000, 0.0, false, 0},
+    {"spg", 1000, 0.0, false, 0},     {"kucera", 1000, 0.0, false, 0},
+    {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
 };
 
 static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};

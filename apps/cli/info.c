@@ -7,6 +7,7 @@
 #include "io/frames.h"
 #include "io/json.h"
 #include "io/problem_file.h"
+#include "lab.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -123,6 +124,7 @@ static int info_problem(const char *path)
     if (talus_problem_read(path, NULL, &problem) != TALUS_OK)
         return cli_fail_library();
     TalusResidual residual;
+    char law[LAB_WORD], section[LAB_WORD];
     talus_problem_residual(problem, talus_problem_gamma(problem), &residual);
     printf("%s: contact problem, sound\n", path);
     info_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
@@ -131,6 +133,8 @@ static int info_problem(const char *path)
         info_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
     else
         info_fact("form", "explicit matrix");
+    lab_friction_text(problem, law, section);
+    info_fact("friction", "law %s, section %s", law, section);
     info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
     talus_problem_destroy(problem);
     return CLI_OK;

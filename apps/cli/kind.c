@@ -53,9 +53,11 @@ bool cli_refuse_scene(const char *name)
     return true;
 }
 
-TalusStatus cli_read_reference(const char *path, const TalusFclib *problem, TalusFclibPoint *out)
+TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
+                               TalusFclibPoint *out)
 {
-    const char *group = talus_fclib_has(path, "ccp_solution") ? "ccp_solution" : "solution";
+    bool relaxed = !exact && talus_fclib_has(path, "ccp_solution");
+    const char *group = relaxed ? "ccp_solution" : "solution";
     return talus_fclib_read_point(path, group, problem, out);
 }
 
@@ -82,13 +84,17 @@ int cli_check_solver(const CliCommand *command, const char *spec)
 
 int cli_fail_unsupported(const TalusProblem *problem)
 {
-    const char *set = talus_problem_rows(problem) == 3 ? "cone" : "nonneg";
-    char text[512] = "";
+    char why[512], text[512] = "";
     size_t used = 0, size = sizeof text;
+    snprintf(why, sizeof why, "%s", talus_error());
     for (int i = 1; i < talus_solver_count() && used < size; i++) { /* 0 is "auto" */
-        TalusSolverRow row = talus_solver_row(i);
-        if (strstr(row.accepts, set))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row.name);
+        const char *name = talus_solver_row(i).name;
+        TalusSolver *solver;
+        if (talus_solver_create(name, &solver) != TALUS_OK)
+            return cli_fail_library();
+        if (talus_solver_supports(solver, problem) == TALUS_OK)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+        talus_solver_destroy(solver);
     }
-    return cli_fail("%s; these can: %s", talus_error(), text);
+    return cli_fail("%s; these can: %s", why, used ? text : "none");
 }

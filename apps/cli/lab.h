@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-enum { LAB_TEXT = 256, LAB_SOLVERS = 256 };
+enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 
 /* ---- solvers named on the command line ---- */
 
@@ -29,6 +29,18 @@ typedef struct LabList {
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
 
+/* ---- friction ---- */
+
+/* --law and --section; what is NULL is ccp and disc. */
+TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
+/* The law and the section of the contacts with friction: "mixed" where they have several, ccp and none
+ * where there is no such contact. */
+void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
+/* "shift", "tresca" or "auto", and ":every=N,share=X,refresh=N". */
+TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
+/* The same in words, but "" for what is so by default. */
+void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
+
 /* ---- problems ---- */
 
 typedef struct LabProblem {
@@ -37,18 +49,23 @@ typedef struct LabProblem {
     uint64_t hash;       /* of the file's bytes */
     uint64_t reference_hash;
     TalusProblem *problem;
-    TalusFclib *fclib; /* NULL: the file was not FCLIB */
-    int bodies;        /* 0: the file does not tell */
-    double *start;     /* impulses stored in the file; NULL: none */
-    double *reference; /* contact velocities to compare with; NULL: none */
-    double *velocity;  /* room for as many */
+    TalusFclib *fclib;      /* NULL: the file was not FCLIB */
+    bool exact;             /* the law is Coulomb's for all contacts with friction */
+    char changed[LAB_TEXT]; /* law and section, where they are not the file's own; else "" */
+    int bodies;             /* 0: the file does not tell */
+    double *start;          /* impulses stored in the file; NULL: none */
+    double *reference;      /* contact velocities to compare with; NULL: none */
+    double *velocity;       /* room for as many */
     double offset_norm, natural_at_zero;
 } LabProblem;
 
-TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out);
+/* `model`: of all contacts with friction; NULL: the file's own. */
+TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                             LabProblem *out);
 /* Its path for a name, or the end of it. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* /ccp_solution, or else /solution, of an FCLIB file. */
+/* Of an FCLIB file: /solution where the law is Coulomb's, else /ccp_solution, or where that is not,
+ * /solution. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
 /* |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
@@ -112,6 +129,8 @@ typedef enum LabResidual {
     LAB_R_COMPLEMENTARITY_STD,
     LAB_R_DUALITY_GAP,
     LAB_R_CONE_VIOLATION,
+    LAB_R_DILATION,
+    LAB_R_BOUND_MISMATCH,
     LAB_RESIDUALS
 } LabResidual;
 
@@ -127,7 +146,7 @@ typedef struct LabResult {
     LabOutcome outcome;
     bool interrupted;
     char reason[512]; /* why there is no better outcome; "" where that is plain */
-    int iterations, applies;
+    int iterations, applies, updates;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
     double memory_bytes;
@@ -136,6 +155,10 @@ typedef struct LabResult {
     double tolerance, max_seconds;
     int max_iterations, threads;
     char backend[32]; /* "": a file of before it was kept, which is cpu */
+    char law[LAB_WORD],
+        section[LAB_WORD]; /* "": a file of before they were kept: ccp, on disc or none */
+    char outer[LAB_TEXT];  /* "": by default */
+    bool siconos;          /* the tolerance is in Siconos's measure */
     bool warm;
     int impulse_count; /* normal impulses in ascending order, a sample of them */
     int impulse_rank[LAB_IMPULSES];
@@ -151,7 +174,10 @@ typedef struct LabJob {
     const char *solver;  /* NAME[:key=value,...] */
     const char *label;   /* what the result is called; NULL: as the solver */
     const char *backend; /* NULL: cpu */
-    double tolerance;    /* of the natural residual, relative to gamma = 0; 0: the whole budget */
+    double tolerance; /* of the natural residual, relative to gamma = 0, or with `siconos` in that
+                            measure; 0: the whole budget */
+    bool siconos;
+    TalusOuter outer;
     int max_iterations;
     double max_seconds; /* 0: no limit */
     bool warm, trace;
@@ -159,7 +185,8 @@ typedef struct LabJob {
 
 /* Where a job runs. */
 const char *lab_job_backend(const LabJob *job);
-/* The key of a result: problem, reference, job, threads, version and, unless it is cpu, backend. */
+/* The key of a result: problem, reference, job, threads, version and, unless it is cpu, backend; and what
+ * is asked for of law, section, outer loop and measure. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
 /* Leaves the impulses in the problem. Fails only where the laboratory itself fails; a solve that
@@ -168,7 +195,7 @@ TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResul
 
 /* In words, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero,
  * 2 threads". */
-void lab_terms_text(const LabResult *result, char text[LAB_TEXT]);
+void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
 /* Where a run ends, in the width of a cell. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
 bool lab_on_host(const LabResult *result);

@@ -25,6 +25,14 @@ static void put_terms(JsonOut *json, const LabResult *r)
     json_int(json, "threads", r->threads);
     if (!lab_on_host(r))
         json_text(json, "backend", r->backend);
+    if (r->law[0])
+        json_text(json, "law", r->law);
+    if (r->section[0])
+        json_text(json, "section", r->section);
+    if (r->outer[0])
+        json_text(json, "outer", r->outer);
+    if (r->siconos)
+        json_text(json, "measure", "siconos");
 }
 
 static void put_figures(JsonOut *json, const LabResult *r)
@@ -42,9 +50,11 @@ static void put_figures(JsonOut *json, const LabResult *r)
     if (measured) {
         json_int(json, "iterations", r->iterations);
         json_int(json, "applies", r->applies);
+        json_int(json, "updates", r->updates);
     } else {
         json_null(json, "iterations");
         json_null(json, "applies");
+        json_null(json, "updates");
     }
     json_real(json, "seconds", r->seconds);
     json_real(json, "objective", r->objective);
@@ -108,7 +118,7 @@ static void put_problem(JsonOut *json, const LabProblem *p)
     int blocks = talus_problem_blocks(p->problem);
     double low = INFINITY, high = 0.0;
     for (int i = 0; i < blocks; i++) {
-        double mu = talus_problem_rows(p->problem) == 3 ? talus_problem_mu(p->problem, i) : 0.0;
+        double mu = talus_problem_mu(p->problem, i);
         low = fmin(low, mu);
         high = fmax(high, mu);
     }

@@ -93,12 +93,24 @@ static TalusStatus measure_scales(LabProblem *p)
     return TALUS_OK;
 }
 
-TalusStatus lab_problem_open(const char *path, TalusPool *pool, LabProblem *out)
+static void note_friction(LabProblem *p, bool changed)
+{
+    char law[LAB_WORD], section[LAB_WORD];
+    lab_friction_text(p->problem, law, section);
+    p->exact = strcmp(law, talus_law_name(TALUS_LAW_COULOMB)) == 0;
+    if (changed)
+        snprintf(p->changed, sizeof p->changed, "%s %s", law, section);
+}
+
+TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                             LabProblem *out)
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
-    TALUS_TRY(talus_problem_open(path, pool, &out->problem, &out->fclib)); /* refuses /dev/zero */
+    TALUS_TRY(
+        talus_problem_open(path, model, pool, &out->problem, &out->fclib)); /* refuses /dev/zero */
     TALUS_TRY(hash_file(path, &out->hash));
+    note_friction(out, model != NULL);
     out->bodies = count_bodies(out);
     TALUS_TRY(read_start(out));
     return measure_scales(out);
@@ -126,7 +138,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 {
     TalusFclibPoint point = {0};
     TALUS_TRY(need_fclib(p));
-    TALUS_TRY(cli_read_reference(path, p->fclib, &point));
+    TALUS_TRY(cli_read_reference(path, p->exact, p->fclib, &point));
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail(TALUS_ERR_FORMAT, "%s: its solution has no velocities u", path);

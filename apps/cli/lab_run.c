@@ -33,13 +33,18 @@ const char *lab_job_backend(const LabJob *job)
 
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
 {
-    char text[LAB_TEXT * 3];
+    char text[LAB_TEXT * 5];
+    char outer[LAB_TEXT];
     bool host = strcmp(lab_job_backend(job), "cpu") == 0;
-    int length = snprintf(
-        text, sizeof text, "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d%s%s",
-        talus_version(), problem->hash, problem->reference_hash, job->solver,
-        job->label ? job->label : "", job->tolerance, job->max_iterations, job->max_seconds,
-        job->warm, threads, host ? "" : " ", host ? "" : job->backend);
+    lab_outer_text(&job->outer, outer);
+    int length =
+        snprintf(text, sizeof text,
+                 "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d%s%s%s%s%s%s%s",
+                 talus_version(), problem->hash, problem->reference_hash, job->solver,
+                 job->label ? job->label : "", job->tolerance, job->max_iterations,
+                 job->max_seconds, job->warm, threads, host ? "" : " ", host ? "" : job->backend,
+                 problem->changed[0] ? " law " : "", problem->changed, outer[0] ? " outer " : "",
+                 outer, job->siconos ? " siconos" : "");
     snprintf(key, 17, "%016" PRIx64, talus_hash(TALUS_HASH_SEED, text, (size_t)length));
 }
 
@@ -163,6 +168,8 @@ static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
     r[LAB_R_CONE_VIOLATION] = m.cone_violation;
     r[LAB_R_SICONOS] = m.siconos;
     r[LAB_R_SICONOS_OVER_Q] = m.siconos_over_q;
+    r[LAB_R_DILATION] = m.dilation;
+    r[LAB_R_BOUND_MISMATCH] = m.bound_mismatch;
     r[LAB_R_VELOCITY_ERROR] = lab_velocity_error(p, gamma);
     out->open = m.open;
     out->sliding = m.sliding;
@@ -210,7 +217,9 @@ static void refuse(LabResult *out, LabOutcome outcome)
 static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Watcher *watcher)
 {
     TalusSolveOptions o = talus_solve_options_default();
-    o.tolerance = job->tolerance * p->natural_at_zero;
+    o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
+    o.tolerance = job->siconos ? job->tolerance : job->tolerance * p->natural_at_zero;
+    o.outer = job->outer;
     /* Zero impulses solve it: any residual but zero is too much, while 0 would mean no tolerance. */
     if (job->tolerance > 0.0 && !(o.tolerance > 0.0))
         o.tolerance = DBL_MIN;
@@ -248,6 +257,7 @@ static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, 
     out->interrupted = cli_stop_signal() && info.outcome == TALUS_OUTCOME_BUDGET;
     out->iterations = info.iterations;
     out->applies = info.products;
+    out->updates = info.updates;
     out->seconds = info.seconds;
     out->memory_bytes = (double)info.memory_bytes;
     if (strcmp(job->solver, "auto") == 0)

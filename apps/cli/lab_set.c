@@ -57,7 +57,7 @@ static TalusStatus write_now_and_then(LabSet *set)
 }
 
 /* Of a stored result, too: its key says that they are the same. */
-static void keep_terms(const LabJob *job, int threads, LabResult *out)
+static void keep_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;
     out->max_iterations = job->max_iterations;
@@ -65,6 +65,9 @@ static void keep_terms(const LabJob *job, int threads, LabResult *out)
     out->warm = job->warm;
     out->threads = threads;
     snprintf(out->backend, sizeof out->backend, "%s", lab_job_backend(job));
+    lab_friction_text(p->problem, out->law, out->section);
+    lab_outer_text(&job->outer, out->outer);
+    out->siconos = job->siconos;
 }
 
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
@@ -80,7 +83,7 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
         strcpy((*out)->key, key);
     }
     (*out)->problem = problem;
-    keep_terms(job, set->threads, *out);
+    keep_terms(p, job, set->threads, *out);
     set->result_count++;
     return *kept ? TALUS_OK : write_now_and_then(set);
 }

@@ -96,14 +96,19 @@ static bool read_impulses(const TalusJson *run, LabResult *out)
 
 static void read_terms(const TalusJson *run, LabResult *out)
 {
-    char start[16];
+    char start[16], measure[16];
     text_of(run, "start", start, sizeof start);
+    text_of(run, "measure", measure, sizeof measure);
     out->tolerance = real_of(run, "tolerance");
     out->max_iterations = int_of(run, "max_iterations");
     out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, which is no limit either */
     out->threads = int_of(run, "threads");
     out->warm = strcmp(start, "stored") == 0;
     text_of(run, "backend", out->backend, sizeof out->backend);
+    text_of(run, "law", out->law, sizeof out->law);
+    text_of(run, "section", out->section, sizeof out->section);
+    text_of(run, "outer", out->outer, sizeof out->outer);
+    out->siconos = strcmp(measure, "siconos") == 0;
 }
 
 static bool read_run(const TalusJson *run, LabResult *out)
@@ -115,6 +120,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
                        .interrupted = interrupted && interrupted->kind == TALUS_JSON_TRUE,
                        .iterations = int_of(run, "iterations"),
                        .applies = int_of(run, "applies"),
+                       .updates = int_of(run, "updates"),
                        .seconds = real_of(run, "seconds"),
                        .objective = real_of(run, "objective"),
                        .memory_bytes = real_of(run, "memory_bytes"),

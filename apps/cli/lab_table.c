@@ -86,27 +86,44 @@ bool lab_on_host(const LabResult *r)
     return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
 }
 
-void lab_terms_text(const LabResult *r, char text[LAB_TEXT])
+/* What is so by default, the relaxation over circular cones or over half lines, is not told. */
+static void friction_text(const LabResult *r, char text[LAB_TEXT])
+{
+    bool law = r->law[0] && strcmp(r->law, "ccp") != 0;
+    bool section =
+        r->section[0] && strcmp(r->section, "disc") != 0 && strcmp(r->section, "none") != 0;
+    char outer[LAB_TEXT / 2] = "";
+    if (r->outer[0])
+        snprintf(outer, sizeof outer, ", outer loop %.100s", r->outer);
+    snprintf(text, LAB_TEXT, "%s%s%s%s%s", law || section ? ", law " : "",
+             law || section ? r->law : "", law || section ? " on " : "",
+             law || section ? r->section : "", outer);
+}
+
+void lab_terms_text(const LabResult *r, char text[LAB_TERMS])
 {
     bool whole = r->tolerance == 0.0, timed = r->max_seconds > 0.0;
     bool host = lab_on_host(r);
-    char aim[96] = "", seconds[48] = "", tolerance[32];
+    char aim[96] = "", seconds[48] = "", tolerance[32], friction[LAB_TEXT];
     tolerance_text(r->tolerance, tolerance);
     if (!whole)
-        snprintf(aim, sizeof aim, "to %s of the residual at zero impulses, at most ", tolerance);
+        snprintf(aim, sizeof aim, "to %s %s, at most ", tolerance,
+                 r->siconos ? "in Siconos's measure" : "of the residual at zero impulses");
     if (timed)
         snprintf(seconds, sizeof seconds, " or %g s", r->max_seconds);
-    snprintf(text, LAB_TEXT, "%s%d iterations%s, from %s, %d thread%s%s%s", aim, r->max_iterations,
-             seconds, r->warm ? "the stored impulses" : "zero", r->threads,
-             r->threads == 1 ? "" : "s", host ? "" : ", backend ", host ? "" : r->backend);
+    friction_text(r, friction);
+    snprintf(text, LAB_TERMS, "%s%d iterations%s, from %s, %d thread%s%s%s%s", aim,
+             r->max_iterations, seconds, r->warm ? "the stored impulses" : "zero", r->threads,
+             r->threads == 1 ? "" : "s", host ? "" : ", backend ", host ? "" : r->backend,
+             friction);
 }
 
 void lab_limits_text(const LabResult *r, char text[LAB_TEXT])
 {
-    char aim[40] = "", seconds[48] = "", tolerance[32];
+    char aim[48] = "", seconds[48] = "", tolerance[32];
     tolerance_text(r->tolerance, tolerance);
     if (r->tolerance > 0.0)
-        snprintf(aim, sizeof aim, "%s, ", tolerance);
+        snprintf(aim, sizeof aim, "%s%s, ", tolerance, r->siconos ? " Siconos" : "");
     if (r->max_seconds > 0.0)
         snprintf(seconds, sizeof seconds, ", %g s", r->max_seconds);
     snprintf(text, LAB_TEXT, "%s%d%s", aim, r->max_iterations, seconds);
@@ -117,7 +134,9 @@ bool lab_same_terms(const LabResult *a, const LabResult *b)
     return a->tolerance == b->tolerance && a->max_iterations == b->max_iterations &&
            a->max_seconds == b->max_seconds && a->warm == b->warm && a->threads == b->threads &&
            lab_on_host(a) == lab_on_host(b) &&
-           (lab_on_host(a) || strcmp(a->backend, b->backend) == 0);
+           (lab_on_host(a) || strcmp(a->backend, b->backend) == 0) && strcmp(a->law, b->law) == 0 &&
+           strcmp(a->section, b->section) == 0 && strcmp(a->outer, b->outer) == 0 &&
+           a->siconos == b->siconos;
 }
 
 /* ---- the results of a problem ---- */
@@ -144,13 +163,22 @@ enum { HEADINGS = sizeof headings / sizeof *headings };
 /* What a table has only where it tells something. */
 typedef struct Extra {
     bool error, limits;
+    bool coulomb, fixed; /* some result is under that law, or under several */
 } Extra;
 
 static void add_headings(LabTable *table, Extra extra)
 {
-    lab_table_begin(table, "", HEADINGS + extra.error + extra.limits);
+    lab_table_begin(table, "",
+                    HEADINGS + extra.error + extra.limits + (extra.coulomb || extra.fixed) +
+                        extra.coulomb + extra.fixed);
     for (int c = 0; c < HEADINGS; c++)
         lab_table_add(table, "%s", headings[c]);
+    if (extra.coulomb || extra.fixed)
+        lab_table_add(table, "updates");
+    if (extra.coulomb)
+        lab_table_add(table, "Siconos");
+    if (extra.fixed)
+        lab_table_add(table, "bounds");
     if (extra.error)
         lab_table_add(table, "u error");
     if (extra.limits)
@@ -175,6 +203,12 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
     lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     lab_table_add(table, "%d", r->open);
     lab_table_add(table, "%.2f", 1e-6 * r->memory_bytes);
+    if (extra.coulomb || extra.fixed)
+        lab_table_add(table, "%d", r->updates);
+    if (extra.coulomb)
+        lab_table_add(table, "%.2e", r->residual[LAB_R_SICONOS]);
+    if (extra.fixed)
+        lab_table_add(table, "%.2e", r->residual[LAB_R_BOUND_MISMATCH]);
     if (extra.error)
         lab_table_add(table, "%.2e", r->residual[LAB_R_VELOCITY_ERROR]);
     lab_limits_text(r, limits);
@@ -185,7 +219,7 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
 /* The problem, and below it the terms where all runs share them. */
 static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
 {
-    char terms[LAB_TEXT];
+    char terms[LAB_TERMS];
     fprintf(out, "%s: %d contacts, %d rows, %d bodies\n", p->name, talus_problem_blocks(p->problem),
             talus_problem_size(p->problem), p->bodies);
     if (one) {
@@ -205,8 +239,12 @@ void lab_print_results(const LabSet *set, int problem, FILE *out)
             order[count++] = &set->results[i];
     qsort(order, (size_t)count, sizeof *order, by_rank);
     Extra extra = {.error = p->reference != NULL};
-    for (int i = 1; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        bool mixed = strcmp(order[i]->law, "mixed") == 0;
         extra.limits |= !lab_same_terms(order[0], order[i]);
+        extra.coulomb |= mixed || strcmp(order[i]->law, "coulomb") == 0 || order[i]->siconos;
+        extra.fixed |= mixed || strcmp(order[i]->law, "fixed") == 0;
+    }
     LabTable table;
     add_headings(&table, extra);
     for (int i = 0; i < count; i++)

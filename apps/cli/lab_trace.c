@@ -34,7 +34,9 @@ const char *const lab_residual_names[LAB_RESIDUALS] = {"projected_gradient",
                                                        "complementarity_mean",
                                                        "complementarity_std",
                                                        "duality_gap",
-                                                       "cone_violation"};
+                                                       "cone_violation",
+                                                       "dilation",
+                                                       "bound_mismatch"};
 
 const char *lab_outcome_name(LabOutcome outcome)
 {

@@ -37,8 +37,12 @@ static void list_solvers(void)
 
 static void list_sets(void)
 {
-    for (int i = 0; i < TALUS_SET_KINDS; i++)
-        print_row(talus_set_name((TalusSetKind)i), talus_set_summary((TalusSetKind)i));
+    puts("sections of the friction set, --section:");
+    for (int i = 0; i < TALUS_SECTIONS; i++)
+        print_row(talus_section_name((TalusSection)i), talus_section_summary((TalusSection)i));
+    puts("friction laws, --law:");
+    for (int i = 0; i < TALUS_LAWS; i++)
+        print_row(talus_law_name((TalusFrictionLaw)i), talus_law_summary((TalusFrictionLaw)i));
 }
 
 static void list_scene(void *user, const char *name, const char *path)

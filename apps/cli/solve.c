@@ -11,6 +11,7 @@
 
 typedef struct Options {
     const char *solver, *backend, *trace, *save, *report, *reference;
+    const char *law, *section, *outer, *measure;
     double tol, budget;
     int max_iter, threads;
     bool warm, json, quiet, fresh;
@@ -19,6 +20,8 @@ typedef struct Options {
 /* One call of the command. */
 typedef struct Session {
     Options options;
+    TalusFrictionModel model; /* of --law and --section */
+    TalusOuter outer;
     LabList solvers;
     LabSet set;
     TalusPool *pool;
@@ -72,6 +75,24 @@ static int check_options(const Options *o, const CliList *operands)
     return cli_check_backend(&cli_solve, o->backend);
 }
 
+static bool is_siconos(const Options *o)
+{
+    return o->measure && strcmp(o->measure, "siconos") == 0;
+}
+
+static int parse_friction(Session *session)
+{
+    const Options *o = &session->options;
+    TalusStatus status = lab_model_parse(o->law, o->section, &session->model);
+    if (status == TALUS_OK && o->outer)
+        status = lab_outer_parse(o->outer, &session->outer);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve, status, NULL);
+    if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
+        return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
+    return CLI_OK;
+}
+
 /* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
 static int open_references(LabSet *set, const char *path, bool quiet)
 {
@@ -121,8 +142,14 @@ static int open_problems(Session *session, const CliList *operands)
         LabProblem *p = &set->problems[set->problem_count++];
         if (cli_refuse_scene(operands->item[i]))
             return CLI_FAILED;
-        if (lab_problem_open(operands->item[i], session->pool, p) != TALUS_OK)
+        if (lab_problem_open(operands->item[i], o->law || o->section ? &session->model : NULL,
+                             session->pool, p) != TALUS_OK)
             return cli_fail_library();
+        if (is_siconos(o) && !p->exact)
+            return cli_fail(
+                "--measure siconos is of exact Coulomb friction, and %s is under another "
+                "law: expected --law coulomb",
+                p->path);
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
@@ -183,6 +210,8 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     LabJob job = {.solver = solver,
                   .backend = o->backend,
                   .tolerance = o->tol,
+                  .siconos = is_siconos(o),
+                  .outer = session->outer,
                   .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
                   .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
                   .warm = o->warm,
@@ -260,6 +289,8 @@ static int finish(Session *session)
 static int solve_session(Session *session, const CliList *operands)
 {
     int code = check_options(&session->options, operands);
+    if (code == CLI_OK)
+        code = parse_friction(session);
     if (code != CLI_OK)
         return code;
     TalusStatus status = lab_list_parse(session->options.solver, &session->solvers);
@@ -299,9 +330,25 @@ static int solve_main(int argc, char **argv)
 static const CliOption solve_options[] = {
     {"solver", 0, CLI_TEXT, offsetof(Options, solver), "LIST",
      "NAME[:key=value,...][,NAME...], or all: every algorithm of\n`talus list solvers`"},
+    {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
+     "friction law of all contacts that have friction: ccp (convex\n"
+     "relaxation), fixed (bounds estimated) or coulomb (exact);\n"
+     "the file's own without --law and --section, else ccp"},
+    {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
+     "of their friction sets: disc, square, polygon:M with M\n"
+     "sides, or none; the file's own or disc, likewise"},
+    {"outer", 0, CLI_TEXT, offsetof(Options, outer), "LOOP",
+     "how solvers of convex problems reach law coulomb: shift or\n"
+     "tresca, then :every=N,share=X for iterations between updates\n"
+     "and the share of each; :refresh=N is for law fixed, how often\n"
+     "bounds are estimated anew, -1 for those stored in the file"},
+    {"measure", 0, CLI_TEXT, offsetof(Options, measure), "NAME",
+     "what --tol is of: natural, the default, or siconos, Siconos's\n"
+     "error of exact Coulomb friction"},
     {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
      "the rms natural residual is to fall to X times its value\n"
-     "at zero impulses; 1e-6 by default; 0 runs the whole budget"},
+     "at zero impulses, or Siconos's error to X; 1e-6 by default;\n"
+     "0 runs the whole budget"},
     {"max-iter", 0, CLI_COUNT, offsetof(Options, max_iter), "N",
      "iterations of each solver at most; 10000 by default"},
     {"budget", 0, CLI_REAL, offsetof(Options, budget), "SECONDS",
@@ -310,8 +357,9 @@ static const CliOption solve_options[] = {
      "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
     {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
-     "contact velocities to compare with; or a folder of such\n"
-     "files, NAME.ref.hdf5 for the problem NAME"},
+     "contact velocities to compare with, under law coulomb that of\n"
+     "/solution; or a folder of such files, NAME.ref.hdf5 for the\n"
+     "problem NAME"},
     {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
      "write a CSV row per iterate shown: every one of the first\n"
      "50, then those 2 % apart"},

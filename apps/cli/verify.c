@@ -156,7 +156,7 @@ static int with_fclib(const char *problem_path, const char *solution_path, const
         (options->group &&
          talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK) ||
         (options->reference &&
-         cli_read_reference(options->reference, problem, &reference) != TALUS_OK))
+         cli_read_reference(options->reference, false, problem, &reference) != TALUS_OK))
         cli_fail_library();
     else if (options->group && !solution.r)
         cli_fail("%s: /%s has no r, the impulses to verify", solution_path, options->group);

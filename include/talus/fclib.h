@@ -66,11 +66,13 @@ int talus_fclib_joints(const TalusFclib *fclib);
 /* |W - W'| / |W| in the Frobenius norm; of a global problem that of its condensed W. */
 TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 
-/* The convex problem over N = (W + W')/2 and q, where a global problem is condensed to
- * W = H' M^-1 H and q = H' M^-1 f + w, its joints eliminated: explicit, one row per contact when
+/* The problem over N and q with this friction model; NULL: the circular cone of the relaxation, whose
+ * problem is convex. N is W as stored where the law is Coulomb's, else (W + W')/2. A global problem is
+ * condensed to W = H' M^-1 H and q = H' M^-1 f + w, its joints eliminated. Explicit, one row per contact when
  * no contact has friction, else three. A plane contact gets a third row of its own, coupled to
  * nothing, with the diagonal of the second: its impulse stays zero. */
-TalusStatus talus_fclib_problem(const TalusFclib *fclib, TalusPool *pool, TalusProblem **out);
+TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
+                                TalusPool *pool, TalusProblem **out);
 
 /* Sets fclib->solution from impulses in the rows of that problem: r in the rows of the file, u, v
  * and l from the file's own matrices (W as stored). */

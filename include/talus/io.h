@@ -74,10 +74,11 @@ TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **wor
 /* ---- one contact problem as a file (docs/problem-file.md) ---- */
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem);
 TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out);
-/* A problem file of either kind. For an FCLIB file *fclib is what it holds, else NULL; its problem
- * starts at zero, whatever guesses the file has. */
-TalusStatus talus_problem_open(const char *path, TalusPool *pool, TalusProblem **out,
-                               TalusFclib **fclib);
+/* A problem file of either kind, with this friction model on all contacts that have friction; NULL: the
+ * file's own, which of FCLIB is the convex relaxation. For an FCLIB file *fclib is what it holds, else
+ * NULL; its problem starts at zero, whatever guesses the file has. */
+TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                               TalusProblem **out, TalusFclib **fclib);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,8 @@
-/* talus/set.h - admissible sets of one block of impulses. */
+/* talus/set.h - admissible sets of one block of impulses: friction models by section and law. */
 #ifndef TALUS_SET_H
 #define TALUS_SET_H
+
+#include <talus/base.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,18 +32,29 @@ typedef struct TalusFrictionModel {
     int sides; /* of the polygon, 3 to 64; 0 for the others */
 } TalusFrictionModel;
 
-typedef enum TalusSetKind {
-    TALUS_SET_NONNEG, /* one row: gamma_n >= 0 */
-    TALUS_SET_CONE,   /* three rows: |gamma_t| <= mu gamma_n (the disc section) */
-    TALUS_SET_KINDS
-} TalusSetKind;
+enum { TALUS_SIDES_MIN = 3, TALUS_SIDES_MAX = 64 };
 
-const char *talus_set_name(TalusSetKind kind);
-const char *talus_set_summary(TalusSetKind kind);
-int talus_set_rows(TalusSetKind kind);
+/* "disc", "square", "polygon", "none"; "ccp", "fixed", "coulomb"; and what they are in one line. */
+const char *talus_section_name(TalusSection section);
+const char *talus_section_summary(TalusSection section);
+const char *talus_law_name(TalusFrictionLaw law);
+const char *talus_law_summary(TalusFrictionLaw law);
 
-/* Euclidean projection of one block, in place. `mu` is ignored where the set has none. */
-void talus_set_project(TalusSetKind kind, double mu, double *gamma);
+/* "disc", "square", "polygon:6" or "none" into section and sides; "ccp", "fixed" or "coulomb" into law. The
+ * rest of the model stays. */
+TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model);
+TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
+/* The section as talus_section_parse takes it, such as "polygon:6". */
+void talus_section_format(TalusFrictionModel model, char *text, size_t size);
+
+/* Fails where the model is none: a name outside the enumerations, sides that the section has not. */
+TalusStatus talus_model_check(TalusFrictionModel model);
+
+/* Euclidean projection of one block of 1, 3 or 6 rows, in place: onto the cone (ccp, coulomb), or onto the
+ * prism whose bounds are those of the normal impulse `estimate` (fixed). `turning`: coefficients of spinning
+ * and rolling friction, for 6 rows; else NULL. One row is the half line, whatever the model. */
+void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *turning,
+                       double estimate, double *gamma);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,11 @@ typedef enum TalusOutcome {
                                  impulses; gamma is set to zero */
 } TalusOutcome;
 
-typedef enum TalusNorm { TALUS_NORM_RMS, TALUS_NORM_MAX } TalusNorm;
+typedef enum TalusNorm {
+    TALUS_NORM_RMS,
+    TALUS_NORM_MAX,
+    TALUS_NORM_SICONOS /* TalusMetrics.siconos, which has no unit; coulomb x disc alone */
+} TalusNorm;
 
 typedef struct TalusSolveInfo {
     TalusOutcome outcome;
@@ -34,7 +38,8 @@ typedef struct TalusSolveInfo {
                                what other threads allocate meanwhile */
 } TalusSolveInfo;
 
-/* Called after each iteration whose residual is known; returning false stops the solve (budget). It
+/* Called after each iteration whose residual is known, within an outer loop that of its present convex
+ * problem; returning false stops the solve (budget). It
  * must not call the problem: the solve is using its work space. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
@@ -52,7 +57,8 @@ typedef bool TalusObserver(void *user, const TalusObservation *observation);
 
 /* How a solver of convex problems is brought to the laws beyond ccp. */
 typedef enum TalusOuterKind {
-    TALUS_OUTER_AUTO, /* shift; for fixed blocks a frictionless presolve */
+    TALUS_OUTER_AUTO, /* none where the solver takes Coulomb's law itself; else shift or, where it takes
+                         prisms alone, Tresca */
     TALUS_OUTER_SHIFT, /* De Saxce's shift in the offsets of Coulomb blocks, moved while the solver runs */
     TALUS_OUTER_TRESCA /* Coulomb blocks as prisms whose bounds are refreshed after each inner solve */
 } TalusOuterKind;
@@ -62,11 +68,12 @@ typedef struct TalusOuter {
     int every; /* inner iterations between two updates; 0: the solver's own choice */
     double
         share; /* of the way that an update moves shifts or bounds, (0, 1]; 0: 0.5, for Tresca 1 */
-    int refresh; /* blocks under TALUS_LAW_FIXED: how often their bounds are estimated anew */
+    int refresh; /* blocks under TALUS_LAW_FIXED: how often their bounds are estimated anew after the
+                    presolve; -1: no presolve, bounds as they are in talus_problem_estimate */
 } TalusOuter;
 
 typedef struct TalusSolveOptions {
-    double tolerance; /* m/s, in `norm`; 0 runs the whole budget */
+    double tolerance; /* m/s (Siconos's measure: no unit), in `norm`; 0 runs the whole budget */
     double
         reference_speed; /* what the tolerance is small against, m/s; 0: unknown. Only "auto" asks */
     TalusNorm norm;
@@ -102,7 +109,8 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
 
 /* The table of solvers, for listings and documentation. */
 typedef struct TalusSolverRow {
-    const char *name, *summary, *reference, *accepts;
+    const char *name, *summary, *reference;
+    char accepts[96]; /* nonneg, laws (or law x section) that it takes itself, turning */
 } TalusSolverRow;
 
 int talus_solver_count(void);

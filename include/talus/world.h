@@ -42,6 +42,11 @@ typedef struct TalusWorldDef {
                         what the pair's speed can close within a step */
     double recovery; /* overlap is undone at most this fast, in units of sqrt(|gravity| size);
                         without gravity, in units of the reference speed; 0: no limit */
+    TalusFrictionModel friction;  /* of pairs of materials that are not given another */
+    double restitution_threshold; /* contacts that close more slowly do not rebound, in units of
+                                     |gravity| h */
+    double cohesion_range;        /* cohesion acts up to this fraction of the smaller size beyond
+                                     touch */
     const char *backend; /* "cpu", or another of talus_backend_row; one with memory of its own keeps
                             the world there, and what is asked for is fetched when it is asked for */
     int threads;         /* 0: one per processor */
@@ -51,17 +56,37 @@ TalusWorldDef talus_world_def_default(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
 
-/* Materials: the default material is index 0 with friction 0.3. Friction of a pair is the smaller
- * of the two unless set for the pair. `normal_stiffness` 0 means rigid. */
+/* Materials: the default material is index 0 with friction 0.3. A pair has the smaller friction,
+ * restitution, spinning, rolling and cohesion of the two unless they are set for the pair; stiffnesses
+ * and dampings act in series. */
 typedef struct TalusMaterialDef {
     const char *name; /* copied; "" allowed */
     double friction;
     double density;            /* used when a body gives neither mass nor density */
     double stiffness, damping; /* per contact, N/m and N s/m; 0: rigid */
+    double restitution; /* Newton's, 0 to 1; of rigid contacts: soft ones rebound by their spring */
+    double spinning,
+        rolling;     /* the moment about the normal, about the tangents, is at most this times
+                                  L times the normal force. L is a round body's size (a sphere's radius),
+                                  r_a r_b / (r_a + r_b) for two of them, the smaller size where none is */
+    double cohesion; /* N: how hard each contact in touch can be pulled */
 } TalusMaterialDef;
 
 TalusMaterialDef talus_material_def_default(void);
 TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
+
+/* What two materials do together. A number below 0 is left to the rule above. */
+typedef struct TalusPairDef {
+    uint32_t cookie;
+    double friction, restitution, spinning, rolling, cohesion;
+    bool own_model; /* `model` holds for the pair; else the world's */
+    TalusFrictionModel model;
+} TalusPairDef;
+
+TalusPairDef talus_pair_def_default(void);
+/* All of a pair anew, or its friction alone. */
+TalusStatus talus_world_set_pair(TalusWorld *world, int material_a, int material_b,
+                                 const TalusPairDef *def);
 TalusStatus talus_world_set_friction(TalusWorld *world, int material_a, int material_b, double mu);
 
 TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index);
@@ -145,9 +170,10 @@ TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
     double kinetic_change, potential_change;
-    double friction;      /* work of tangential impulses, <= 0 up to the solver's error */
-    double impact;        /* work of normal impulses, less the next */
+    double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
+    double impact;   /* work of normal impulses, less the next */
     double stabilisation; /* work done by undoing overlap */
+    double cohesion;      /* work of attractive impulses */
     double gravity_error;
     double spin;
     double exchange;
@@ -220,7 +246,7 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
 typedef struct TalusForceSummary {
     double length;       /* of the step that the impulses are from: impulse / length is force */
     int contacts;        /* between bodies that are still there */
-    int loaded;          /* of these, with a normal impulse */
+    int loaded;          /* of these, pressed together: with a normal impulse above 0 */
     double mean_impulse; /* normal, of the loaded ones */
 } TalusForceSummary;
 

@@ -13,6 +13,7 @@
 
 #include "backend/engine.h"
 #include "backend/operator.h"
+#include "sets/one_contact.h"
 
 /* Vectors that dots and combine take at once. */
 enum { TALUS_VECTORS = 64 };
@@ -170,9 +171,10 @@ typedef struct TalusSweep TalusSweep;
 
 typedef struct TalusSweepOptions {
     TalusOrder order;
-    TalusMetric metric;
-    double omega, rho; /* over-relaxation of the step; averaging with the old value */
-    uint64_t seed;     /* random order; advanced by each sweep */
+    TalusMetric metric;   /* of a projected step */
+    TalusOneSolver local; /* how a block's own problem is solved; project: by a projected step */
+    double omega, rho;    /* over-relaxation of the step; averaging with the old value */
+    uint64_t seed;        /* random order; advanced by each sweep */
 } TalusSweepOptions;
 
 typedef struct TalusBackend {

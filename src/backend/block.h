@@ -33,7 +33,28 @@ TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
     return law->stiffness > 0.0 ? 1.0 / (h * (h * law->stiffness + law->damping)) : 0.0;
 }
 
-/* An impulse of the world frame, multiplied by `warm`, as the contact's block of gamma. */
+/* The offset of a contact that rebounds, from the one above: Newton's law asks for u'_n = -e u_n, u_n the
+ * normal velocity before the step, of contacts that would close within it (with `free_velocity`, gravity's
+ * part included) and close fast enough. An overlap is undone by whichever of the two is faster, not by
+ * their sum. */
+TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
+                                          double gap, double velocity, double free_velocity,
+                                          double bias)
+{
+    bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->bounce;
+    return closes ? fmin(bias, law->restitution * velocity) : bias;
+}
+
+/* The attractive impulse c h of a contact in touch. The problem's normal impulse is larger by as much than
+ * that of the world: the cone's apex is at -c h. */
+TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
+                                       double size)
+{
+    return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
+}
+
+/* An impulse of the world frame, multiplied by `warm`, as the contact's block of gamma. Moments are not
+ * carried from step to step: they start from 0. */
 TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
                                      TalusVec3 impulse, double *gamma)
 {
@@ -42,49 +63,59 @@ TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double war
         gamma[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
     else
         talus_frame_local(frame, world, gamma);
+    for (int k = 3; k < rows; k++)
+        gamma[k] = 0.0;
 }
 
 /* ---- its own part of N ---- */
 
-/* Adds one side's part of the 3x3 block: (arm x e_k)' inertia (arm x e_l) + delta_kl / m. */
+/* Adds one side's part of the block: rows k and l couple by turn_k' inertia turn_l, with turn = arm x e_k
+ * for an impulse along axis k and lever e_(k-3) for a moment about it, and impulses also by 1/m. */
 TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
-                                       const TalusVec3 axes[3], double block[3][3])
+                                       double lever, const TalusVec3 axes[3], int size,
+                                       double *block)
 {
     TalusSym3 inertia;
-    TalusVec3 lever[3], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
+    TalusVec3 turn[6], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
     memcpy(&inertia, op->inertia[body], sizeof inertia);
-    for (int k = 0; k < 3; k++)
-        lever[k] = talus_cross(arm3, axes[k]);
-    for (int k = 0; k < 3; k++)
-        for (int l = 0; l < 3; l++)
-            block[k][l] += talus_dot(lever[k], talus_sym3_mul(inertia, lever[l])) +
-                           (k == l ? op->body[body][3] : 0.0);
+    for (int k = 0; k < size; k++)
+        turn[k] = k < 3 ? talus_cross(arm3, axes[k]) : talus_scale(lever, axes[k - 3]);
+    for (int k = 0; k < size; k++)
+        for (int l = 0; l < size; l++)
+            block[k * size + l] += talus_dot(turn[k], talus_sym3_mul(inertia, turn[l])) +
+                                   (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
 
-/* The 3x3 block of N of a general contact i, without compliance. */
-TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, double block[3][3])
+/* The block of N of a general contact i, without compliance: `size` rows of `size` entries, 3 or, where
+ * op->rows is 6, all 6. */
+TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, double *block)
 {
-    const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    const double *arm = op->arm[general], none[2] = {0.0, 0.0};
+    const double *lever = size > 3 ? op->lever[general] : none;
     TalusVec3 axes[3];
     for (int k = 0; k < 3; k++) {
         double local[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, world[3];
         talus_frame_world(op->frame[i], local, world);
         axes[k] = talus_vec3(world[0], world[1], world[2]);
     }
-    memset(block, 0, 9 * sizeof(double));
-    talus_block_add_side(op, op->pair[i][0], arm, axes, block);
+    for (int k = 0; k < size * size; k++)
+        block[k] = 0.0;
+    talus_block_add_side(op, op->pair[i][0], arm, lever[0], axes, size, block);
     if (op->pair[i][1] >= 0)
-        talus_block_add_side(op, op->pair[i][1], arm + 3, axes, block);
+        talus_block_add_side(op, op->pair[i][1], arm + 3, lever[1], axes, size, block);
 }
 
-/* Largest row sum of D^-1/2 B D^-1/2, D = diag(nn, tt, tt): bounds its eigenvalues (Gershgorin). */
-TALUS_INLINE double talus_block_coupling(double block[3][3], int rows, double nn, double tt)
+/* Largest row sum of D^-1/2 B D^-1/2 over the first `rows` rows of B, which has `size` of them, with
+ * D = diag(nn, tt, tt, ..): bounds its eigenvalues (Gershgorin). */
+TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows, double nn,
+                                         double tt)
 {
     double largest = 1.0;
     for (int k = 0; k < rows; k++) {
         double sum = 0.0;
         for (int l = 0; l < rows; l++)
-            sum += fabs(block[k][l]) / sqrt((k ? tt : nn) * (l ? tt : nn));
+            sum += fabs(block[k * size + l]) / sqrt((k ? tt : nn) * (l ? tt : nn));
         largest = sum > largest ? sum : largest;
     }
     return largest;
@@ -104,18 +135,21 @@ TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
     op->diagonal[i][1] = nn + k;
 }
 
-/* Diagonal and coupling of a block of N, to which its compliance is added. */
-TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, double block[3][3],
+/* Diagonal and coupling of a block of N of `size` rows, 3 or 6, to which its compliance is added. */
+TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size, double *block,
                                        double *coupling)
 {
     if (op->compliance)
-        block[0][0] += op->compliance[i];
-    double nn = block[0][0], tt = 0.5 * (block[1][1] + block[2][2]);
+        block[0] += op->compliance[i];
+    double nn = block[0], tt = 0.0;
+    for (int k = 1; k < size; k++)
+        tt += block[k * size + k];
+    tt *= 1.0 / (size - 1);
     if (op->rows == 1 || !(tt > 0.0))
         tt = nn;
     op->diagonal[i][0] = nn;
     op->diagonal[i][1] = tt;
-    *coupling = talus_block_coupling(block, op->rows, nn, tt);
+    *coupling = talus_block_coupling(block, size, op->rows, nn, tt);
 }
 
 /* ---- its share of the energy ledger (world/ledger.c says what the sums are) ---- */
@@ -152,14 +186,26 @@ TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, doubl
     talus_frame_local(n, world, local);
 }
 
-/* gamma of contact i, three entries whatever the rows. */
+/* The rows of contact i that turn: relative angular velocity times the contact's length, in its frame. */
+TALUS_INLINE void talus_block_turning(const TalusOperator *op, int64_t i, double local[3])
+{
+    TalusVec3 v, sa, sb;
+    talus_record_velocity(op, op->pair[i][0], &v, &sa);
+    talus_record_velocity(op, op->pair[i][1], &v, &sb);
+    const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
+    TalusVec3 w = talus_sub(talus_scale(lever[1], sb), talus_scale(lever[0], sa));
+    double world[3] = {w.x, w.y, w.z};
+    talus_frame_local(op->frame[i], world, local);
+}
+
+/* The impulses in gamma of contact i, three entries whatever the rows. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
                                     double out[3])
 {
     const double *g = &gamma[op->rows * i];
     out[0] = g[0];
-    out[1] = op->rows == 3 ? g[1] : 0.0;
-    out[2] = op->rows == 3 ? g[2] : 0.0;
+    out[1] = op->rows >= 3 ? g[1] : 0.0;
+    out[2] = op->rows >= 3 ? g[2] : 0.0;
 }
 
 /* gamma of contact i in the world frame. */
@@ -171,23 +217,37 @@ TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-enum { TALUS_WORK_NORMAL, TALUS_WORK_TANGENTIAL, TALUS_WORK_STABILISATION, TALUS_WORK_SUMS };
+enum {
+    TALUS_WORK_NORMAL,
+    TALUS_WORK_TANGENTIAL,
+    TALUS_WORK_STABILISATION,
+    TALUS_WORK_COHESION,
+    TALUS_WORK_SUMS
+};
 
-/* Adds the works of contact i, whose gap is `gap`, and gives its impulse in the world frame. op->body holds
- * the mean of free and solved velocities. */
+/* Adds the works of contact i and gives its impulse in the world frame, less the attractive impulse `pull`.
+ * `recovery` is the offset that undoes its overlap, 0 where there is none. op->body holds the mean of free
+ * and solved velocities, free of cohesion. Moments work on the relative spin, as friction. */
 TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
-                                        double gap, double *sum)
+                                        double recovery, double pull, double *sum)
 {
     double gamma[3], world[3], u[3];
+    if (op->rows == 6) {
+        const double *moment = &all_gamma[6 * i + 3];
+        talus_block_turning(op, i, u);
+        sum[TALUS_WORK_TANGENTIAL] += moment[0] * u[0] + moment[1] * u[1] + moment[2] * u[2];
+    }
     talus_block_gamma(op, all_gamma, i, gamma);
-    if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0)
+    if (gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0 && pull == 0.0)
         return talus_vec3(0.0, 0.0, 0.0);
-    talus_frame_world(op->frame[i], gamma, world);
+    double net[3] = {gamma[0] - pull, gamma[1], gamma[2]};
+    talus_frame_world(op->frame[i], net, world);
     talus_block_velocity(op, i, u);
     sum[TALUS_WORK_NORMAL] += gamma[0] * u[0];
     sum[TALUS_WORK_TANGENTIAL] += gamma[1] * u[1] + gamma[2] * u[2];
-    if (gap < 0.0 && op->bias[i] < 0.0)
-        sum[TALUS_WORK_STABILISATION] -= gamma[0] * op->bias[i];
+    sum[TALUS_WORK_COHESION] -= pull * u[0];
+    if (recovery < 0.0)
+        sum[TALUS_WORK_STABILISATION] -= gamma[0] * recovery;
     return talus_vec3(world[0], world[1], world[2]);
 }
 

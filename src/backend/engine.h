@@ -23,6 +23,11 @@ typedef struct TalusGyration {
 /* What a contact between two materials follows; stiffness 0 is rigid. */
 typedef struct TalusLaw {
     double mu, stiffness, damping;
+    double restitution; /* Newton's e, of rigid contacts */
+    double spinning,
+        rolling;           /* times the contact's length and normal impulse: the largest moments */
+    double cohesion;       /* N, of a contact in touch */
+    TalusBlockModel model; /* of friction */
 } TalusLaw;
 
 /* The arrays of a world's bodies, by slot (world/internal.h). */
@@ -43,6 +48,8 @@ typedef struct TalusTables {
     const TalusLaw *law; /* [materials * materials] */
     int materials;
     bool compliance; /* some law has stiffness */
+    bool models;     /* some law is neither frictionless nor the circular cone of ccp */
+    bool restitution, turning, cohesion; /* some law has it */
 } TalusTables;
 
 typedef struct TalusEngineCounts {
@@ -56,7 +63,10 @@ typedef struct TalusBuildOptions {
     double warm;     /* factor of carried-over impulses: ratio of the steps */
     double recovery; /* as in world/build.c: v_rec = recovery sqrt(scale size), or recovery alone */
     double scale;
-    double soften; /* > 0: this times N_nn is added to every contact's compliance */
+    double soften;  /* > 0: this times N_nn is added to every contact's compliance */
+    TalusVec3 kick; /* h g, which the free velocities of moving bodies hold */
+    double bounce;  /* m/s: contacts that close faster rebound by their restitution */
+    double reach;   /* cohesion acts up to this part of the smaller size beyond touch */
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {
@@ -67,7 +77,7 @@ typedef struct TalusBuildReport {
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end */
     double kinetic_change, potential_change, gravity_error, spin;
-    double friction, stabilisation, impact;
+    double friction, stabilisation, impact, cohesion;
 } TalusEngineLedger;
 
 /* A probe of world/probe.c: over the contacts of one body, or those across the border of a region. */

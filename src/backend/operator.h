@@ -18,6 +18,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <talus/set.h>
+
+/* Law and section (talus/set.h) as one bit. */
+#define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
+#define TALUS_KINDS_OF(law) (((1u << TALUS_SECTIONS) - 1u) << ((law)*TALUS_SECTIONS))
 
 /* The friction model (talus/set.h) of one block. */
 typedef struct TalusBlockModel {
@@ -26,6 +31,9 @@ typedef struct TalusBlockModel {
     uint32_t unused;
     double cos, sin; /* of pi / sides; polygon only */
 } TalusBlockModel;
+
+/* No block has more rows than this. */
+enum { TALUS_ROWS = 6 };
 
 typedef struct TalusOperator {
     TalusPool *pool;
@@ -56,6 +64,8 @@ typedef struct TalusOperator {
     bool
         varied; /* some block is other than a half line or, with 3 rows, a circular cone |t| <= mu n, which
                     is what the fast loops know: the general way is block by block (sets/set.h) */
+    uint32_t
+        kinds; /* which friction occurs: bit TALUS_KIND(law, section); 0 stands for discs under ccp */
     bool moving; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
     TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
     double *estimate; /* [blocks]: normal impulses that fix the bounds of prisms; NULL: none are */

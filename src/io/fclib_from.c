@@ -191,23 +191,47 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
     }
 }
 
+/* ---- friction ---- */
+
+/* The layout has coefficients of circular cones; under which law they are solved it does not say. */
+static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
+{
+    bool none = model.section == TALUS_SECTION_NONE;
+    if (mu > 0.0 && !none && model.section != TALUS_SECTION_DISC)
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "contact %d has the section %s; FCLIB has no place for another than disc; "
+            "`-o file.talus` keeps it",
+            i, talus_section_name(model.section));
+    f->mu[i] = none ? 0.0 : mu;
+    return TALUS_OK;
+}
+
+/* What the layout has no place for. */
+static TalusStatus check_contact(const TalusContactDef *c, int i)
+{
+    bool turning = c->spinning > 0.0 || c->rolling > 0.0;
+    if (turning || c->compliance > 0.0)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d has %s; FCLIB has no place for it; `-o file.talus` keeps it",
+                          i, turning ? "spinning or rolling friction" : "compliance");
+    return TALUS_OK;
+}
+
 static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
 {
     Entries e = {0};
-    for (int i = 0; i < f->contacts; i++)
-        if (def->contacts[i].compliance > 0.0)
-            return talus_fail(TALUS_ERR_UNSUPPORTED,
-                              "contact %d has compliance; FCLIB has no place for it; "
-                              "`-o file.talus` keeps it",
-                              i);
+    for (int i = 0; i < f->contacts; i++) {
+        const TalusContactDef *c = &def->contacts[i];
+        TALUS_TRY(check_contact(c, i));
+        TALUS_TRY(set_mu(f, i, c->mu, c->model));
+    }
     TalusStatus status = open_entries(&e, 36 * (size_t)f->contacts);
     if (status == TALUS_OK)
         status = TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets");
     if (status == TALUS_OK) {
-        for (int i = 0; i < f->contacts; i++) {
+        for (int i = 0; i < f->contacts; i++)
             add_contact(def, freedom, i, &e, f->w);
-            f->mu[i] = def->contacts[i].mu;
-        }
         status = to_sparse(&e, freedom->count, talus_fclib_rows(f), "H", &f->H);
     }
     close_entries(&e);
@@ -294,7 +318,8 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
     for (int i = 0; i < n; i++)
         f->q[step * i] = def->offset[i];
     for (int i = 0; i < f->contacts; i++)
-        f->mu[i] = def->rows == 3 ? def->mu[i] : 0.0;
+        TALUS_TRY(set_mu(f, i, def->rows == 3 ? def->mu[i] : 0.0,
+                         def->model ? def->model[i] : (TalusFrictionModel){0}));
     TalusFclibPoint *guess = &f->guesses[0];
     TALUS_TRY(open_guess(f, problem, guess));
     memcpy(guess->u, f->q, rows * sizeof *guess->u);

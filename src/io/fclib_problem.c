@@ -92,9 +92,12 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *f, double *out)
 
 typedef struct Blocks {
     int dimension, rows; /* of a contact in the file and in the problem */
-    double (*sum)[9];    /* [contacts]: blocks of W + W' in one block row */
-    int32_t *mark;       /* [contacts]: the last block row that met it */
-    int32_t *met;        /* [contacts]: those met in this one */
+    bool symmetric;      /* N is (W + W')/2; else W */
+    double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
+    bool *full;    /* [contacts]: that of W or of W' has an entry other than zero, so that both */
+                   /*   are stored and N's pattern is symmetric in any case */
+    int32_t *mark; /* [contacts]: the last block row that met it */
+    int32_t *met;  /* [contacts]: those met in this one */
     int32_t *start, *column;
     double *value;
     size_t column_room, value_room;
@@ -103,6 +106,7 @@ typedef struct Blocks {
 static void close_blocks(Blocks *b)
 {
     talus_release(b->sum);
+    talus_release(b->full);
     talus_release(b->mark);
     talus_release(b->met);
     talus_release(b->start);
@@ -110,19 +114,29 @@ static void close_blocks(Blocks *b)
     talus_release(b->value);
 }
 
-static int gather(Blocks *b, const TalusSparse *a, int contact, int count)
+static int meet(Blocks *b, int contact, int other, int count)
+{
+    if (b->mark[other] == contact)
+        return count;
+    b->mark[other] = contact;
+    b->full[other] = false;
+    memset(b->sum[other], 0, sizeof b->sum[other]);
+    b->met[count] = other;
+    return count + 1;
+}
+
+/* Meets the blocks of a contact's rows of W or W' and, if `add`, adds their values. */
+static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
 {
     int d = b->dimension;
     for (int r = 0; r < b->rows && r < d; r++) {
         int row = contact * d + r;
         for (int32_t k = a->start[row]; k < a->start[row + 1]; k++) {
             int other = a->column[k] / d, c = a->column[k] % d;
-            if (b->mark[other] != contact) {
-                b->mark[other] = contact;
-                b->met[count++] = other;
-                memset(b->sum[other], 0, sizeof b->sum[other]);
-            }
-            b->sum[other][3 * r + c] += a->value[k];
+            count = meet(b, contact, other, count);
+            b->full[other] |= c < b->rows && a->value[k] != 0.0;
+            if (add)
+                b->sum[other][3 * r + c] += a->value[k];
         }
     }
     return count;
@@ -134,25 +148,13 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_zero(const Blocks *b, const double *block)
-{
-    for (int r = 0; r < b->rows; r++)
-        for (int c = 0; c < b->rows; c++)
-            if (block[3 * r + c] != 0.0)
-                return false;
-    return true;
-}
-
 /* Leaves the blocks that are not zero, in order; that on the diagonal always. */
 static int choose(Blocks *b, int contact, int count)
 {
     int kept = 0;
-    if (b->mark[contact] != contact) {
-        b->met[count++] = contact;
-        memset(b->sum[contact], 0, sizeof b->sum[contact]);
-    }
+    count = meet(b, contact, contact, count);
     for (int k = 0; k < count; k++)
-        if (b->met[k] == contact || !is_zero(b, b->sum[b->met[k]]))
+        if (b->met[k] == contact || b->full[b->met[k]])
             b->met[kept++] = b->met[k];
     qsort(b->met, (size_t)kept, sizeof *b->met, compare_ints);
     return kept;
@@ -162,16 +164,17 @@ static int choose(Blocks *b, int contact, int count)
 static void write_rows(Blocks *b, int contact, int kept)
 {
     int wide = b->rows < b->dimension ? b->rows : b->dimension;
+    double share = b->symmetric ? 0.5 : 1.0;
     int32_t at = b->start[contact * b->rows];
     for (int r = 0; r < b->rows; r++) {
         for (int k = 0; r < wide && k < kept; k++)
             for (int c = 0; c < wide; c++) {
                 b->column[at] = b->met[k] * b->rows + c;
-                b->value[at++] = 0.5 * b->sum[b->met[k]][3 * r + c];
+                b->value[at++] = share * b->sum[b->met[k]][3 * r + c];
             }
         if (r >= wide) {
             b->column[at] = contact * b->rows + r;
-            b->value[at++] = 0.5 * b->sum[contact][4];
+            b->value[at++] = share * b->sum[contact][4];
         }
         b->start[contact * b->rows + r + 1] = at;
     }
@@ -181,6 +184,7 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
 {
     size_t contacts = (size_t)f->contacts, rows = (size_t)b->rows;
     TALUS_TRY(TALUS_ALLOC(b->sum, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->full, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->mark, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->met, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->start, contacts * rows + 1, "rows of N"));
@@ -190,8 +194,8 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
         b->mark[i] = -1;
     for (int i = 0; i < f->contacts; i++) {
         size_t used = (size_t)b->start[i * b->rows];
-        int count = gather(b, &local->W, i, 0);
-        count = choose(b, i, gather(b, &local->transposed, i, count));
+        int count = gather(b, &local->W, i, 0, true);
+        count = choose(b, i, gather(b, &local->transposed, i, count, b->symmetric));
         size_t need = used + (size_t)count * rows * rows;
         if (need > INT32_MAX)
             return talus_fail(TALUS_ERR_UNSUPPORTED, "N would have more than %d entries",
@@ -258,10 +262,15 @@ static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, Ta
     return status;
 }
 
-TalusStatus talus_fclib_problem(const TalusFclib *f, TalusPool *pool, TalusProblem **out)
+/* Coulomb's law has no potential, so it needs no symmetric matrix, and solutions in circulation are those
+ * of W as stored. */
+TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *model,
+                                TalusPool *pool, TalusProblem **out)
 {
     Local local = {0};
-    Blocks blocks = {.dimension = f->dimension, .rows = rows_per_contact(f)};
+    Blocks blocks = {.dimension = f->dimension,
+                     .rows = rows_per_contact(f),
+                     .symmetric = !model || model->law != TALUS_LAW_COULOMB};
     *out = NULL;
     if (f->contacts > INT32_MAX / 3 - 1)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%d contacts, more than the %d that fit",
@@ -269,8 +278,14 @@ TalusStatus talus_fclib_problem(const TalusFclib *f, TalusPool *pool, TalusProbl
     TalusStatus status = open_local(f, &local);
     if (status == TALUS_OK)
         status = create(f, &local, &blocks, pool, out);
+    if (status == TALUS_OK && model)
+        status = talus_problem_set_friction(*out, *model);
     close_blocks(&blocks);
     close_local(&local);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_problem_destroy(*out);
+    *out = NULL;
     return status;
 }
 

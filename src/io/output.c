@@ -21,8 +21,8 @@
 #define STEPS_HEADER                                                                             \
     "time,step,bodies,contacts,solver,iterations,products,outcome,missed,halvings,residual_rms," \
     "residual_max,reference_speed,tolerance,penetration_mean,penetration_max,kinetic,potential," \
-    "kinetic_change,potential_change,friction,impact,stabilisation,gravity_error,spin,exchange," \
-    "imbalance,detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
+    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
+    "exchange,imbalance,detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
 #define PROBES_HEADER                                                                          \
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
     "momentum_x,momentum_y,momentum_z\n"
@@ -257,19 +257,19 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
     const TalusLedger *e = &info->ledger;
     const TalusSolveInfo *solve = &info->solve;
     char row[ROW_BYTES];
-    int n =
-        snprintf(row, sizeof row,
-                 "%.17g,%lld,%d,%d,%s,%d,%d,%s,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
-                 "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-                 "%.3e,%.3e,%.3e,%.3e\n",
-                 info->time, (long long)info->step, info->bodies, info->contacts,
-                 solve->solver ? solve->solver : "", solve->iterations, solve->products,
-                 talus_outcome_name(solve->outcome), info->missed, info->halvings,
-                 solve->residual.rms, solve->residual.max, info->reference_speed, info->tolerance,
-                 info->penetration_mean, info->penetration_max, e->kinetic, e->potential,
-                 e->kinetic_change, e->potential_change, e->friction, e->impact, e->stabilisation,
-                 e->gravity_error, e->spin, e->exchange, e->imbalance, info->detect_seconds,
-                 info->build_seconds, info->solve_seconds, info->integrate_seconds);
+    int n = snprintf(row, sizeof row,
+                     "%.17g,%lld,%d,%d,%s,%d,%d,%s,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+                     "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+                     "%.3e,%.3e,%.3e,%.3e\n",
+                     info->time, (long long)info->step, info->bodies, info->contacts,
+                     solve->solver ? solve->solver : "", solve->iterations, solve->products,
+                     talus_outcome_name(solve->outcome), info->missed, info->halvings,
+                     solve->residual.rms, solve->residual.max, info->reference_speed,
+                     info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic,
+                     e->potential, e->kinetic_change, e->potential_change, e->friction, e->impact,
+                     e->stabilisation, e->cohesion, e->gravity_error, e->spin, e->exchange,
+                     e->imbalance, info->detect_seconds, info->build_seconds, info->solve_seconds,
+                     info->integrate_seconds);
     return write_row(&output->steps, row, n);
 }
 

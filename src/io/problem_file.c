@@ -3,7 +3,9 @@
  * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
  * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
  * before anything else. The reader takes any bytes and refuses what is not a problem: every index
- * is in range and every number finite before talus_problem_create sees it. */
+ * is in range and every number finite before talus_problem_create sees it.
+ *
+ * Version 2 has arrays that version 1 has not; a problem that needs none of them is written as version 1. */
 #include "io/problem_file.h"
 
 #include "base/hash.h"
@@ -14,7 +16,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 2, FORM_BODIES = 1, FORM_MATRIX = 2, HAS_RADIUS = 1 };
+enum { VERSION = 2, FORM_BODIES = 1, FORM_MATRIX = 2 };
+
+/* Flags: which optional arrays are there. All but the first are version 2's. */
+enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8 };
 
 typedef struct Header {
     char magic[8];
@@ -23,9 +28,35 @@ typedef struct Header {
     uint64_t payload_size, payload_hash, header_hash;
 } Header;
 
+/* What a TalusContactDef has beyond these is in arrays of their own, so that no padding is written. */
+typedef struct StoredContact {
+    int32_t a, b;
+    TalusVec3 normal, arm_a, arm_b;
+    double mu, bias, compliance;
+} StoredContact;
+
+typedef struct StoredModel {
+    int32_t section, law, sides;
+} StoredModel;
+
+typedef struct StoredTurning {
+    double spinning, rolling, length;
+} StoredTurning;
+
 _Static_assert(sizeof(Header) == 72, "the header is written as it lies in memory");
-_Static_assert(sizeof(TalusContactDef) == 144, "contacts are written as they lie in memory");
+_Static_assert(sizeof(StoredContact) == 104, "contacts are written as they lie in memory");
+_Static_assert(sizeof(StoredModel) == 12, "models are written as they lie in memory");
+_Static_assert(sizeof(StoredTurning) == 24, "turning friction is written as it lies in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
+
+/* A problem in the terms of the file. */
+typedef struct Content {
+    TalusProblemDef def; /* but contacts and models, which are in what follows */
+    const StoredContact *contacts;
+    const StoredModel *models;
+    const StoredTurning *turning;
+    const double *gamma, *estimate;
+} Content;
 
 static uint64_t header_hash(const Header *header)
 {
@@ -34,10 +65,10 @@ static uint64_t header_hash(const Header *header)
 
 /* ---- the list of arrays, for both directions ---- */
 
-enum { MAX_ARRAYS = 8 };
+enum { MAX_ARRAYS = 12 };
 
 typedef struct Array {
-    void *field; /* the address of a pointer in the def, whatever it points to */
+    void *field; /* the address of a pointer in the content, whatever it points to */
     uint64_t bytes;
 } Array;
 
@@ -53,8 +84,9 @@ static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
 
 /* The arrays of a problem of these dimensions, in file order, and where each one belongs. No
  * product overflows: counts are below 2^31. */
-static Layout lay_out(const Header *h, TalusProblemDef *def, const double **gamma)
+static Layout lay_out(const Header *h, Content *content)
 {
+    TalusProblemDef *def = &content->def;
     Layout layout = {.count = 0};
     uint64_t size = h->rows * h->blocks;
     if (h->form == FORM_BODIES) {
@@ -63,7 +95,7 @@ static Layout lay_out(const Header *h, TalusProblemDef *def, const double **gamm
         if (h->flags & HAS_RADIUS)
             lay(&layout, &def->radius, h->bodies, sizeof(double));
         lay(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
-        lay(&layout, &def->contacts, h->blocks, sizeof(TalusContactDef));
+        lay(&layout, &content->contacts, h->blocks, sizeof(StoredContact));
     } else {
         lay(&layout, &def->row_start, size + 1, sizeof(int32_t));
         lay(&layout, &def->column, h->nonzeros, sizeof(int32_t));
@@ -72,7 +104,13 @@ static Layout lay_out(const Header *h, TalusProblemDef *def, const double **gamm
         if (h->rows == 3)
             lay(&layout, &def->mu, h->blocks, sizeof(double));
     }
-    lay(&layout, gamma, size, sizeof(double));
+    if (h->flags & HAS_MODELS)
+        lay(&layout, &content->models, h->blocks, sizeof(StoredModel));
+    if (h->flags & HAS_TURNING)
+        lay(&layout, &content->turning, h->blocks, sizeof(StoredTurning));
+    lay(&layout, &content->gamma, size, sizeof(double));
+    if (h->flags & HAS_ESTIMATE)
+        lay(&layout, &content->estimate, h->blocks, sizeof(double));
     return layout;
 }
 
@@ -103,14 +141,40 @@ static void put_payload(const Layout *layout, char *out)
     }
 }
 
-static Header describe(const TalusProblem *problem, const TalusProblemDef *def)
+static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
+{
+    if (def->contacts)
+        return def->contacts[i].model;
+    return def->model ? def->model[i] : (TalusFrictionModel){0};
+}
+
+/* The optional arrays that hold something. */
+static uint32_t flags_of(const TalusProblemDef *def, int blocks, const double *estimate)
+{
+    uint32_t flags = estimate ? HAS_ESTIMATE : 0;
+    if (def->contacts && def->radius)
+        flags |= HAS_RADIUS;
+    for (int i = 0; i < blocks; i++) {
+        const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
+        TalusFrictionModel m = model_of(def, i);
+        if (m.section || m.law || m.sides)
+            flags |= HAS_MODELS;
+        if (c && (c->spinning != 0.0 || c->rolling != 0.0 || c->length != 0.0))
+            flags |= HAS_TURNING;
+    }
+    return flags;
+}
+
+static Header describe(TalusProblem *problem, const TalusProblemDef *def)
 {
     bool matrix = def->values != NULL;
-    Header h = {.version = VERSION,
+    int blocks = talus_problem_blocks(problem);
+    uint32_t flags = flags_of(def, blocks, talus_problem_estimate(problem));
+    Header h = {.version = flags & ~(uint32_t)HAS_RADIUS ? VERSION : 1,
                 .form = matrix ? FORM_MATRIX : FORM_BODIES,
                 .rows = (uint32_t)talus_problem_rows(problem),
-                .flags = !matrix && def->radius ? HAS_RADIUS : 0,
-                .blocks = (uint64_t)talus_problem_blocks(problem)};
+                .flags = flags,
+                .blocks = (uint64_t)blocks};
     memcpy(h.magic, TALUS_PROBLEM_MAGIC, sizeof h.magic);
     if (matrix)
         h.nonzeros = (uint64_t)def->row_start[h.rows * h.blocks];
@@ -119,27 +183,78 @@ static Header describe(const TalusProblem *problem, const TalusProblemDef *def)
     return h;
 }
 
-TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
+/* The arrays that are not as the def has them. */
+typedef struct Packed {
+    StoredContact *contacts;
+    StoredModel *models;
+    StoredTurning *turning;
+} Packed;
+
+static void clear_packed(Packed *packed)
 {
-    TalusProblemDef def = {0};
-    TALUS_TRY(talus_problem_export(problem, &def));
-    const double *gamma = talus_problem_gamma(problem);
-    Header header = describe(problem, &def);
-    Layout layout = lay_out(&header, &def, &gamma);
-    header.payload_size = payload_size(&layout);
-    char *payload;
-    TALUS_TRY(talus_alloc((void **)&payload, header.payload_size, 1, path));
-    put_payload(&layout, payload);
-    header.payload_hash = talus_hash(TALUS_HASH_SEED, payload, header.payload_size);
-    header.header_hash = header_hash(&header);
+    talus_release(packed->contacts);
+    talus_release(packed->models);
+    talus_release(packed->turning);
+}
+
+static TalusStatus pack(const Header *h, Content *content, Packed *packed)
+{
+    const TalusProblemDef *def = &content->def;
+    size_t blocks = (size_t)h->blocks;
+    if (def->contacts)
+        TALUS_TRY(TALUS_ALLOC(packed->contacts, blocks, "contacts"));
+    if (h->flags & HAS_MODELS)
+        TALUS_TRY(TALUS_ALLOC(packed->models, blocks, "friction models"));
+    if (h->flags & HAS_TURNING)
+        TALUS_TRY(TALUS_ALLOC(packed->turning, blocks, "turning friction"));
+    for (size_t i = 0; i < blocks; i++) {
+        const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
+        TalusFrictionModel m = model_of(def, (int)i);
+        if (c)
+            packed->contacts[i] = (StoredContact){c->a,     c->b,  c->normal, c->arm_a,
+                                                  c->arm_b, c->mu, c->bias,   c->compliance};
+        if (packed->models)
+            packed->models[i] = (StoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
+        if (packed->turning)
+            packed->turning[i] = (StoredTurning){c->spinning, c->rolling, c->length};
+    }
+    content->contacts = packed->contacts;
+    content->models = packed->models;
+    content->turning = packed->turning;
+    return TALUS_OK;
+}
+
+static TalusStatus write_content(const char *path, Header *header, Content *content)
+{
+    Layout layout = lay_out(header, content);
     TalusFile *file;
+    char *payload;
+    header->payload_size = payload_size(&layout);
+    TALUS_TRY(talus_alloc((void **)&payload, header->payload_size, 1, path));
+    put_payload(&layout, payload);
+    header->payload_hash = talus_hash(TALUS_HASH_SEED, payload, header->payload_size);
+    header->header_hash = header_hash(header);
     TalusStatus status = talus_file_create(path, &file);
     if (status == TALUS_OK) {
-        talus_file_put(file, &header, sizeof header);
-        talus_file_put(file, payload, header.payload_size);
+        talus_file_put(file, header, sizeof *header);
+        talus_file_put(file, payload, header->payload_size);
         status = talus_file_commit(file);
     }
     talus_release(payload);
+    return status;
+}
+
+TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
+{
+    Content content = {.gamma = talus_problem_gamma(problem),
+                       .estimate = talus_problem_estimate(problem)};
+    Packed packed = {0};
+    TALUS_TRY(talus_problem_export(problem, &content.def));
+    Header header = describe(problem, &content.def);
+    TalusStatus status = pack(&header, &content, &packed);
+    if (status == TALUS_OK)
+        status = write_content(path, &header, &content);
+    clear_packed(&packed);
     return status;
 }
 
@@ -152,26 +267,35 @@ static TalusStatus check_header(const char *path, const Header *h, size_t size)
     if (size < sizeof *h)
         return talus_fail(TALUS_ERR_FORMAT, "%s: truncated: %zu bytes, the header has %zu", path,
                           size, sizeof *h);
-    if (h->version != VERSION)
+    if (h->version < 1 || h->version > VERSION)
         return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has format version %" PRIu32 ", this program reads version %d", path,
-                          h->version, VERSION);
+                          "%s: has format version %" PRIu32 ", this program reads versions 1 to %d",
+                          path, h->version, VERSION);
     if (h->header_hash != header_hash(h))
         return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the header does not match its checksum",
                           path);
     return TALUS_OK;
 }
 
+static uint32_t known_flags(const Header *h)
+{
+    uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
+    if (h->version == 1)
+        return own;
+    return own | HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_TURNING : 0);
+}
+
 static TalusStatus check_dimensions(const char *path, const Header *h)
 {
     if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
         return talus_fail(TALUS_ERR_FORMAT, "%s: form %" PRIu32 ": expected 1 or 2", path, h->form);
-    if (h->rows != 1 && h->rows != 3)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " rows per block: expected 1 or 3", path,
-                          h->rows);
-    if (h->flags & ~(uint32_t)HAS_RADIUS || (h->form == FORM_MATRIX && h->flags))
+    bool six = h->version > 1 && h->form == FORM_BODIES; /* rows per block may be 6 */
+    if (h->rows != 1 && h->rows != 3 && !(six && h->rows == 6))
+        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " rows per block: expected %s", path,
+                          h->rows, six ? "1, 3 or 6" : "1 or 3");
+    if (h->flags & ~known_flags(h))
         return talus_fail(TALUS_ERR_FORMAT, "%s: unknown flags %" PRIx32, path, h->flags);
-    if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 3 - 1 || h->nonzeros > INT32_MAX)
+    if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 6 - 1 || h->nonzeros > INT32_MAX)
         return talus_fail(TALUS_ERR_FORMAT, "%s: a count exceeds the format's limit", path);
     if (h->form == FORM_BODIES ? h->nonzeros != 0 : h->bodies != 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: a count of the other form is not zero", path);
@@ -197,7 +321,7 @@ static TalusStatus check_payload(const char *path, const Header *h, const Layout
     return TALUS_OK;
 }
 
-/* Points the def into the file's bytes: the block is aligned, and so is every array in it. */
+/* Points the content into the file's bytes: the block is aligned, and so is every array in it. */
 static void point_into(const Layout *layout, const char *bytes)
 {
     for (int i = 0; i < layout->count; i++) {
@@ -218,7 +342,7 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
     return TALUS_OK;
 }
 
-static TalusStatus check_contact(const char *path, const TalusContactDef *c, uint64_t i,
+static TalusStatus check_contact(const char *path, const StoredContact *c, uint64_t i,
                                  int64_t bodies)
 {
     const double *vectors = &c->normal.x;
@@ -247,8 +371,35 @@ static TalusStatus check_contact(const char *path, const TalusContactDef *c, uin
     return TALUS_OK;
 }
 
-static TalusStatus check_bodies(const char *path, const Header *h, const TalusProblemDef *def)
+/* One pass before anything is made of them; what the numbers mean together is for the library. */
+static TalusStatus check_models(const char *path, const Header *h, const Content *content)
 {
+    for (uint64_t i = 0; content->models && i < h->blocks; i++) {
+        const StoredModel *m = &content->models[i];
+        TalusFrictionModel model = {(TalusSection)m->section, (TalusFrictionLaw)m->law, m->sides};
+        if (talus_model_check(model) != TALUS_OK)
+            return talus_fail(TALUS_ERR_FORMAT, "%s: models[%" PRIu64 "]: %s", path, i,
+                              talus_error());
+    }
+    for (uint64_t i = 0; content->turning && i < h->blocks; i++) {
+        const StoredTurning *t = &content->turning[i];
+        bool turns = t->spinning > 0.0 || t->rolling > 0.0;
+        if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
+              isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||
+            (turns && !(t->length > 0.0)))
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "%s: turning[%" PRIu64 "]: spinning %g, rolling %g, length %g: "
+                              "expected finite numbers, not negative, and a length with friction",
+                              path, i, t->spinning, t->rolling, t->length);
+    }
+    if (content->estimate)
+        TALUS_TRY(check_numbers(path, "estimate", content->estimate, h->blocks, 0.0));
+    return TALUS_OK;
+}
+
+static TalusStatus check_bodies(const char *path, const Header *h, const Content *content)
+{
+    const TalusProblemDef *def = &content->def;
     TALUS_TRY(check_numbers(path, "inv_mass", def->inv_mass, h->bodies, 0.0));
     if (h->bodies)
         TALUS_TRY(
@@ -257,7 +408,7 @@ static TalusStatus check_bodies(const char *path, const Header *h, const TalusPr
         TALUS_TRY(check_numbers(path, "radius", def->radius, h->bodies, 0.0));
     TALUS_TRY(check_numbers(path, "free_velocity", def->free_velocity, 6 * h->bodies, -INFINITY));
     for (uint64_t i = 0; i < h->blocks; i++)
-        TALUS_TRY(check_contact(path, &def->contacts[i], i, (int64_t)h->bodies));
+        TALUS_TRY(check_contact(path, &content->contacts[i], i, (int64_t)h->bodies));
     return TALUS_OK;
 }
 
@@ -299,45 +450,114 @@ static TalusStatus check_matrix(const char *path, const Header *h, const TalusPr
 
 /* ---- reading: the whole ---- */
 
-static TalusStatus create(const char *path, const Header *h, TalusProblemDef *def,
-                          const double *gamma, TalusPool *pool, TalusProblem **out)
+/* What the library takes in place of the file's records. */
+typedef struct Unpacked {
+    TalusContactDef *contacts;
+    TalusFrictionModel *models;
+} Unpacked;
+
+static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
 {
     bool matrix = h->form == FORM_MATRIX;
+    size_t blocks = (size_t)h->blocks;
+    if (!matrix)
+        TALUS_TRY(TALUS_ALLOC(out->contacts, blocks, "contacts"));
+    if (matrix && content->models)
+        TALUS_TRY(TALUS_ALLOC(out->models, blocks, "friction models"));
+    for (size_t i = 0; i < blocks; i++) {
+        TalusFrictionModel model = {0};
+        StoredTurning turning = {0};
+        if (content->models)
+            model = (TalusFrictionModel){(TalusSection)content->models[i].section,
+                                         (TalusFrictionLaw)content->models[i].law,
+                                         content->models[i].sides};
+        if (content->turning)
+            turning = content->turning[i];
+        if (out->models)
+            out->models[i] = model;
+        if (!out->contacts)
+            continue;
+        const StoredContact *c = &content->contacts[i];
+        out->contacts[i] = (TalusContactDef){.a = c->a,
+                                             .b = c->b,
+                                             .normal = c->normal,
+                                             .arm_a = c->arm_a,
+                                             .arm_b = c->arm_b,
+                                             .mu = c->mu,
+                                             .bias = c->bias,
+                                             .compliance = c->compliance,
+                                             .model = model,
+                                             .spinning = turning.spinning,
+                                             .rolling = turning.rolling,
+                                             .length = turning.length};
+    }
+    content->def.contacts = out->contacts;
+    content->def.model = out->models;
+    return TALUS_OK;
+}
+
+/* Impulses and bounds into a problem that has room for them. */
+static TalusStatus fill(const char *path, const Header *h, const Content *content,
+                        TalusProblem *problem)
+{
+    double *estimate = talus_problem_estimate(problem);
+    int rows = talus_problem_rows(problem);
+    if (rows != (int)h->rows)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: %" PRIu32 " rows per block, but the contacts' friction asks for %d",
+                          path, h->rows, rows);
+    if (content->estimate && !estimate)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: has estimates, but no contact whose bounds are fixed by them", path);
+    if (h->blocks)
+        memcpy(talus_problem_gamma(problem), content->gamma,
+               h->rows * h->blocks * sizeof *content->gamma);
+    if (h->blocks && content->estimate)
+        memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
+    return TALUS_OK;
+}
+
+static TalusStatus create(const char *path, const Header *h, Content *content, TalusPool *pool,
+                          TalusProblem **out)
+{
+    bool matrix = h->form == FORM_MATRIX;
+    Unpacked unpacked = {0};
+    TalusProblemDef *def = &content->def;
     def->body_count = (int)h->bodies;
     def->contact_count = matrix ? 0 : (int)h->blocks;
     def->block_count = matrix ? (int)h->blocks : 0;
     def->rows = (int)h->rows;
-    TALUS_TRY(matrix ? check_matrix(path, h, def) : check_bodies(path, h, def));
-    TALUS_TRY(check_numbers(path, "gamma", gamma, h->rows * h->blocks, -INFINITY));
-    TalusStatus status = talus_problem_create(def, pool, out);
+    TalusStatus status = unpack(h, content, &unpacked);
+    if (status == TALUS_OK)
+        status = talus_problem_create(def, pool, out);
+    talus_release(unpacked.contacts);
+    talus_release(unpacked.models);
     if (status != TALUS_OK)
         return talus_fail(status, "%s: %s", path, talus_error());
-    int rows = talus_problem_rows(*out);
-    if (rows != (int)h->rows) {
-        talus_problem_destroy(*out);
-        *out = NULL;
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: %" PRIu32 " rows per block, but the contacts' friction asks for %d",
-                          path, h->rows, rows);
-    }
-    if (h->blocks)
-        memcpy(talus_problem_gamma(*out), gamma, h->rows * h->blocks * sizeof *gamma);
-    return TALUS_OK;
+    status = fill(path, h, content, *out);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_problem_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 static TalusStatus parse(const char *path, const char *bytes, size_t size, TalusPool *pool,
                          TalusProblem **out)
 {
     Header header = {.version = 0};
-    TalusProblemDef def = {0};
-    const double *gamma = NULL;
+    Content content = {.gamma = NULL};
     memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
     TALUS_TRY(check_header(path, &header, size));
     TALUS_TRY(check_dimensions(path, &header));
-    Layout layout = lay_out(&header, &def, &gamma);
+    Layout layout = lay_out(&header, &content);
     TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
     point_into(&layout, bytes + sizeof header);
-    return create(path, &header, &def, gamma, pool, out);
+    TALUS_TRY(header.form == FORM_MATRIX ? check_matrix(path, &header, &content.def)
+                                         : check_bodies(path, &header, &content));
+    TALUS_TRY(check_models(path, &header, &content));
+    TALUS_TRY(check_numbers(path, "gamma", content.gamma, header.rows * header.blocks, -INFINITY));
+    return create(path, &header, &content, pool, out);
 }
 
 TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out)

@@ -86,13 +86,15 @@ typedef struct SceneSolver {
 
 typedef struct SceneMaterial {
     const TalusJson *json;
-    double friction, density, stiffness, damping;
+    double friction, density, stiffness, damping, restitution, spinning, rolling, cohesion;
 } SceneMaterial;
 
 typedef struct ScenePair {
     const TalusJson *json;
     SceneList between; /* const char * */
-    double mu;
+    double mu, restitution, spinning, rolling, cohesion;
+    int law;
+    const char *section;
 } ScenePair;
 
 typedef struct SceneShape {
@@ -175,6 +177,9 @@ struct TalusScene {
     SceneList params; /* double; names are the keys in scope */
     const char *schema, *title, *description, *backend;
     double gravity[3], step, until, every, envelope, recovery;
+    double restitution_threshold, cohesion_range;
+    int law;
+    const char *section;
     int64_t threads;
     SceneSolver *solver;
     SceneList materials, friction, shapes, bodies, emitters, sinks, probes;
@@ -198,6 +203,11 @@ TalusStatus talus_scene_check(const TalusScene *scene);
 /* Index of a material in the scene; -1 for the world's own default when the scene has none. */
 TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
                                  int *index);
+/* The friction model of all pairs; that of a pair, which has what it leaves out from the former. Both fail at
+ * a section that there is not. */
+TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
+TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
+                                   TalusFrictionModel *model);
 /* The definition behind a body's shape, inline or by name. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneBody *body,
                               const SceneShape **shape);

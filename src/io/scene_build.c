@@ -44,6 +44,9 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.on_miss = (TalusMissPolicy)s->solver->on_miss;
     def.envelope = s->envelope;
     def.recovery = s->recovery;
+    def.restitution_threshold = s->restitution_threshold;
+    def.cohesion_range = s->cohesion_range;
+    TALUS_TRY(talus_scene_model(s, &def.friction));
     def.backend = choice && choice->backend ? choice->backend : s->backend;
     def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
     if (choice && choice->threads == -1)
@@ -72,6 +75,10 @@ static TalusStatus add_materials(Builder *b)
         def.density = m->density;
         def.stiffness = m->stiffness;
         def.damping = m->damping;
+        def.restitution = m->restitution;
+        def.spinning = m->spinning;
+        def.rolling = m->rolling;
+        def.cohesion = m->cohesion;
         TALUS_TRY(at(talus_world_add_material(b->world, &def, &b->material[i]), m->json));
     }
     return TALUS_OK;
@@ -86,16 +93,36 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
     return TALUS_OK;
 }
 
-static TalusStatus add_friction(Builder *b)
+/* What a pair leaves out stays with the materials and the scene. */
+static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
+{
+    *def = talus_pair_def_default();
+    const struct {
+        const char *key;
+        double value, *field;
+    } fields[] = {{"mu", pair->mu, &def->friction},
+                  {"restitution", pair->restitution, &def->restitution},
+                  {"spinning", pair->spinning, &def->spinning},
+                  {"rolling", pair->rolling, &def->rolling},
+                  {"cohesion", pair->cohesion, &def->cohesion}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (talus_json_get(pair->json, fields[i].key))
+            *fields[i].field = fields[i].value;
+    def->own_model = talus_json_get(pair->json, "law") || pair->section;
+    return talus_scene_pair_model(scene, pair, &def->model);
+}
+
+static TalusStatus add_pairs(Builder *b)
 {
     const ScenePair *pairs = (const ScenePair *)b->scene->friction.items;
     for (int i = 0; i < b->scene->friction.count; i++) {
         const char *const *names = (const char *const *)pairs[i].between.items;
+        TalusPairDef def;
         int first, second;
         TALUS_TRY(find_material(b, pairs[i].json, names[0], &first));
         TALUS_TRY(find_material(b, pairs[i].json, names[1], &second));
-        TALUS_TRY(
-            at(talus_world_set_friction(b->world, first, second, pairs[i].mu), pairs[i].json));
+        TALUS_TRY(pair_def(b->scene, &pairs[i], &def));
+        TALUS_TRY(at(talus_world_set_pair(b->world, first, second, &def), pairs[i].json));
     }
     return TALUS_OK;
 }
@@ -267,7 +294,7 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
     TALUS_TRY(TALUS_ALLOC(b->count, (size_t)s->bodies.count, "scene"));
     TALUS_TRY(create_world(b, choice));
     TALUS_TRY(add_materials(b));
-    TALUS_TRY(add_friction(b));
+    TALUS_TRY(add_pairs(b));
     for (int i = 0; i < s->bodies.count; i++)
         TALUS_TRY(add_entry(b, i));
     for (int i = 0; i < s->emitters.count; i++)

@@ -75,8 +75,36 @@ static TalusStatus check_shapes(const TalusScene *scene)
     return TALUS_OK;
 }
 
+/* A section at `json`, into the model; NULL: as it is. */
+static TalusStatus read_section(const TalusJson *json, const char *section,
+                                TalusFrictionModel *model)
+{
+    static const char prefix[] = "section: "; /* which the place says too */
+    if (!section || talus_section_parse(section, model) == TALUS_OK)
+        return TALUS_OK;
+    size_t skip = strncmp(talus_error(), prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+    return talus_json_fail(at_key(json, "section"), 0, "%s", talus_error() + skip);
+}
+
+TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
+{
+    *model = (TalusFrictionModel){.law = (TalusFrictionLaw)scene->law};
+    return read_section(scene->json, scene->section, model);
+}
+
+TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
+                                   TalusFrictionModel *model)
+{
+    TALUS_TRY(talus_scene_model(scene, model));
+    if (talus_json_get(pair->json, "law"))
+        model->law = (TalusFrictionLaw)pair->law;
+    return read_section(pair->json, pair->section, model);
+}
+
 static TalusStatus check_pairs(const TalusScene *scene)
 {
+    TalusFrictionModel model;
+    TALUS_TRY(talus_scene_model(scene, &model));
     const ScenePair *pairs = (const ScenePair *)scene->friction.items;
     for (int i = 0; i < scene->friction.count; i++) {
         const char *const *names = (const char *const *)pairs[i].between.items;
@@ -84,6 +112,7 @@ static TalusStatus check_pairs(const TalusScene *scene)
         int index;
         for (int k = 0; k < 2; k++, json = json->next)
             TALUS_TRY(talus_scene_material(scene, json, names[k], &index));
+        TALUS_TRY(talus_scene_pair_model(scene, &pairs[i], &model));
     }
     return TALUS_OK;
 }

@@ -38,11 +38,13 @@ static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 
 static const char *const shape_kinds[] = {"sphere", "plane", "box", "cylinder", "revolve", NULL};
 static const char *const norms[] = {"rms", "max", NULL};
 static const char *const misses[] = {"continue", "stop", "halve", NULL};
+static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
 static const char *const axes[] = {"x", "y", "z", NULL};
 
 static const SceneType shape_kind = {.kind = SCENE_CHOICE, .choices = shape_kinds};
 static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
 static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
+static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
 static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 
 #define BIT(kind) (1u << TALUS_SHAPE_##kind)
@@ -83,6 +85,14 @@ static const SceneField material_fields[] = {
     {"stiffness", &not_negative, AT(stiffness), .preset = "0",
      .help = "N/m per contact; 0 is rigid"},
     {"damping", &not_negative, AT(damping), .preset = "0", .help = "N s/m per contact"},
+    {"restitution", &fraction, AT(restitution), .preset = "0",
+     .help = "Newton's, of rigid contacts; of a pair the smaller one"},
+    {"spinning", &not_negative, AT(spinning), .preset = "0",
+     .help = "friction against turning about the normal; of a pair the smaller one"},
+    {"rolling", &not_negative, AT(rolling), .preset = "0",
+     .help = "friction against turning about a tangent; of a pair the smaller one"},
+    {"cohesion", &not_negative, AT(cohesion), .preset = "0",
+     .help = "N per contact in touch; of a pair the smaller one"},
 };
 OBJECT(material, "material", .shorthand = NULL);
 #undef STRUCT
@@ -90,7 +100,13 @@ OBJECT(material, "material", .shorthand = NULL);
 #define STRUCT ScenePair
 static const SceneField pair_fields[] = {
     {"between", &two_names, AT(between), .required = true, .help = "two names of materials"},
-    {"mu", &not_negative, AT(mu), .required = true, .help = "friction coefficient of the pair"},
+    {"mu", &not_negative, AT(mu), .help = "friction coefficient of the pair"},
+    {"law", &law, AT(law), .help = "of friction; default the scene's"},
+    {"section", &text, AT(section), .help = "of friction; default the scene's"},
+    {"restitution", &fraction, AT(restitution), .help = "of the pair"},
+    {"spinning", &not_negative, AT(spinning), .help = "of the pair"},
+    {"rolling", &not_negative, AT(rolling), .help = "of the pair"},
+    {"cohesion", &not_negative, AT(cohesion), .help = "of the pair, N per contact in touch"},
 };
 OBJECT(pair, "pair", .shorthand = NULL);
 #undef STRUCT
@@ -283,10 +299,19 @@ static const SceneField scene_fields[] = {
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
     {"recovery", &not_negative, AT(recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
+    {"law", &law, AT(law), .preset = "\"ccp\"",
+     .help = "of friction: convex relaxation, bounds from an estimate, or exact"},
+    {"section", &text, AT(section), .preset = "\"disc\"",
+     .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
+    {"restitution_threshold", &not_negative, AT(restitution_threshold), .preset = "2",
+     .help = "contacts that close more slowly do not rebound, in units of gravity times step"},
+    {"cohesion_range", &not_negative, AT(cohesion_range), .preset = "0.01",
+     .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
     {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
     {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
-    {"friction", &pairs, AT(friction), .preset = "[]", .help = "of pairs of materials"},
+    {"friction", &pairs, AT(friction), .preset = "[]",
+     .help = "what pairs of materials do together"},
     {"shapes", &shapes, AT(shapes), .preset = "{}", .help = "by name"},
     {"bodies", &bodies, AT(bodies), .required = true,
      .help = "entries, each of one or many bodies"},

@@ -2,7 +2,7 @@
  *
  * Of a matrix-free problem, N = D' M^-1 D: row k of contact i has on each of its two bodies the six
  * numbers (e_k, arm x e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms
- * and spins in the units of operator.h. Two rows couple through every body that their contacts share:
+ * and spins in the units of operator.h; the row of a moment about e_k has (0, lever e_k). Two rows couple through every body that their contacts share:
  *     N_ij = sum over shared bodies of  l_i.l_j / m + t_i.(inertia t_j).
  * Each row of blocks is found by merging the contact lists of its two bodies, which are in order. An
  * entry is computed from the earlier row to the later one whichever of the two is being filled, so the
@@ -25,11 +25,28 @@ typedef struct Assembly {
 
 /* ---- rows of D' ---- */
 
+/* The rows of the moments: nothing on the velocity, the contact's axes on the spin. */
+static void set_levers(const TalusOperator *op, int i, int side, Arm *arm)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
+    for (int k = 0; k < 3; k++) {
+        double local[3] = {k == 0, k == 1, k == 2};
+        talus_frame_world(op->frame[i], local, arm[k] + 3);
+        for (int c = 0; c < 3; c++) {
+            arm[k][c] = 0.0;
+            arm[k][3 + c] *= lever;
+        }
+    }
+}
+
 static void set_arms(const TalusOperator *op, int i, int side, Arm *arm)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     double sign = side ? 1.0 : -1.0;
-    for (int k = 0; k < op->rows; k++) {
+    if (op->rows == 6)
+        set_levers(op, i, side, arm + 3);
+    for (int k = 0; k < op->rows && k < 3; k++) {
         double local[3] = {k == 0, k == 1, k == 2}, axis[3], lever[3], turn[3];
         talus_frame_world(op->frame[i], local, axis);
         for (int c = 0; c < 3; c++)

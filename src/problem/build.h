@@ -5,7 +5,10 @@
  *         talus_problem_resize(problem, &sizes);             memory is kept and grows
  *         op = talus_problem_operator(problem);
  *         write op->body, inertia, pair, frame, arm, bias, mu, compliance, and gamma;
- *         talus_problem_finish(problem);                     diagonals and body-contact lists     */
+ *         op->model where sizes.models, op->turning and op->lever where rows is 6
+ *         talus_problem_finish(problem);         diagonals, body-contact lists, laws and their memory
+ *
+ * Whoever writes op->bias after that calls talus_problem_finish again. */
 #ifndef TALUS_PROBLEM_BUILD_H
 #define TALUS_PROBLEM_BUILD_H
 
@@ -18,14 +21,19 @@
 typedef struct TalusProblemSizes {
     int bodies;
     int sphere_sphere, sphere_fixed, general;
-    int rows;        /* 1 when no contact has friction, else 3 */
+    int rows; /* 1 when no contact has friction, 6 when some has friction against turning (then all
+                 contacts are general), else 3 */
     bool compliance; /* some contact has E > 0 */
+    bool models;     /* some contact's friction model is not all zeros */
 } TalusProblemSizes;
 
 TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
 TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
 TalusOperator *talus_problem_operator(TalusProblem *problem);
 TalusStatus talus_problem_finish(TalusProblem *problem);
+
+/* The model as operators hold it. */
+TalusBlockModel talus_block_model(TalusFrictionModel model);
 
 /* A problem that was made elsewhere, in a backend's memory (backend/engine.h): solvers work on `op` and
  * `gamma`, which stay the lender's, until the next call of this or of talus_problem_resize. What reads

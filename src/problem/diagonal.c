@@ -9,25 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-static void explicit_block(const TalusOperator *op, int i, double block[3][3])
+static void explicit_block(const TalusOperator *op, int i, int size, double *block)
 {
-    memset(block, 0, 9 * sizeof(double));
+    memset(block, 0, (size_t)(size * size) * sizeof *block);
     for (int k = 0; k < op->rows; k++) {
         int row = i * op->rows + k;
         for (int32_t e = op->row_start[row]; e < op->row_start[row + 1]; e++)
             if (op->column[e] / op->rows == i)
-                block[k][op->column[e] % op->rows] += op->values[e];
+                block[k * size + op->column[e] % op->rows] += op->values[e];
     }
 }
 
 static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
-    double block[3][3];
+    const int size = op->rows == 6 ? 6 : 3;
+    double block[36];
     if (op->pair)
-        talus_block_general(op, i, block);
+        talus_block_general(op, i, size, block);
     else
-        explicit_block(op, i, block);
-    talus_block_diagonal(op, i, block, coupling);
+        explicit_block(op, i, size, block);
+    talus_block_diagonal(op, i, size, block, coupling);
 }
 
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

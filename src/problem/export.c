@@ -51,7 +51,10 @@ static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
     TALUS_TRY(keep(p, 2, def->values, entries, sizeof(double)));
     TALUS_TRY(keep(p, 3, def->offset, n, sizeof(double)));
     TALUS_TRY(keep(p, 4, def->mu, def->rows == 3 ? (size_t)def->block_count : 0, sizeof(double)));
+    if (def->model)
+        TALUS_TRY(keep(p, 5, def->model, (size_t)def->block_count, sizeof *def->model));
     p->def = *def;
+    p->def.model = p->def_memory[5];
     p->def.row_start = p->def_memory[0];
     p->def.column = p->def_memory[1];
     p->def.values = p->def_memory[2];
@@ -80,9 +83,16 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     TalusContactDef c = {.a = a,
                          .b = b,
                          .normal = talus_vec3(n[0], n[1], n[2]),
-                         .mu = op->rows == 3 ? op->mu[i] : 0.0,
+                         .mu = op->rows > 1 ? op->mu[i] : 0.0,
                          .bias = op->bias[i],
                          .compliance = op->compliance ? op->compliance[i] : 0.0};
+    if (op->model && op->rows > 1)
+        c.model = talus_problem_friction(p, i);
+    if (op->turning) {
+        c.spinning = op->turning[i][0];
+        c.rolling = op->turning[i][1];
+        c.length = la * op->lever[i][0];
+    }
     if (general < 0) {
         c.arm_a = talus_scale(la, c.normal);
         c.arm_b = talus_scale(-lb, c.normal);

@@ -10,8 +10,9 @@ void talus_problem_drop_copy(TalusProblem *p)
         return;
     p->backend->mirror_clear(&p->copy);
     p->backend->release(p->copy_gamma);
-    p->copy_gamma = NULL;
-    p->copy_room = 0;
+    p->backend->release(p->lent_estimate);
+    p->copy_gamma = p->lent_estimate = NULL;
+    p->copy_room = p->lent_room = 0;
 }
 
 static void move_to(TalusProblem *p, const TalusBackend *backend)
@@ -61,6 +62,9 @@ TalusStatus talus_problem_send(TalusProblem *p)
 
 void talus_problem_fetch(TalusProblem *p)
 {
-    if (!p->lent && p->backend->remote)
-        p->backend->get(p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
+    if (p->lent || !p->backend->remote)
+        return;
+    p->backend->get(p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
+    if (p->op.estimate)
+        p->backend->get(p->op.estimate, p->there_op->estimate, (size_t)p->op.blocks);
 }

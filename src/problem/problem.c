@@ -25,19 +25,39 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {
-        p->op.pair,         p->op.frame,         p->op.arm,          p->op.body,
-        p->inertia_store,   p->op.bias,          p->op.mu,           p->compliance_store,
-        p->op.diagonal,     p->op.coupling,      p->op.touch_start,  p->op.touch,
-        p->gamma,           p->gradient,         p->length,          p->offset_store,
-        p->scratch.record,  p->scratch.velocity, p->scratch.product, p->scratch.unscaled,
-        p->scratch.partial, p->scratch.many};
+    void *const owned[] = {p->op.pair,
+                           p->op.frame,
+                           p->op.arm,
+                           p->op.body,
+                           p->inertia_store,
+                           p->op.bias,
+                           p->op.mu,
+                           p->compliance_store,
+                           p->op.diagonal,
+                           p->op.coupling,
+                           p->op.touch_start,
+                           p->op.touch,
+                           p->gamma,
+                           p->gradient,
+                           p->length,
+                           p->offset_store,
+                           p->model_store,
+                           p->estimate_store,
+                           p->base_store,
+                           p->turning_store,
+                           p->lever_store,
+                           p->scratch.record,
+                           p->scratch.velocity,
+                           p->scratch.product,
+                           p->scratch.unscaled,
+                           p->scratch.partial,
+                           p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);
 }
 
-static TalusStatus reserve_vectors(TalusProblem *p)
+TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
 {
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
@@ -46,13 +66,44 @@ static TalusStatus reserve_vectors(TalusProblem *p)
     return TALUS_RESERVE(op->diagonal, p->diagonal_room, blocks, 0, "diagonal");
 }
 
+/* Rooms that only some problems need; op's pointers are NULL in the others. */
+static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *sizes)
+{
+    TalusOperator *op = &p->op;
+    size_t m = (size_t)op->blocks, bodies = (size_t)op->bodies, general = (size_t)op->general;
+    op->compliance = NULL;
+    if (sizes->compliance) {
+        TALUS_TRY(TALUS_RESERVE(p->compliance_store, p->compliance_room, m, 0, "compliances"));
+        op->compliance = p->compliance_store;
+    }
+    op->inertia = NULL;
+    if (general) {
+        TALUS_TRY(TALUS_RESERVE(p->inertia_store, p->inertia_room, bodies, 0, "body inertias"));
+        op->inertia = p->inertia_store;
+    }
+    op->model = NULL;
+    if (sizes->models) {
+        TALUS_TRY(TALUS_RESERVE(p->model_store, p->model_room, m, 0, "friction models"));
+        op->model = p->model_store;
+    }
+    op->turning = op->lever = NULL;
+    if (sizes->rows == 6) {
+        TALUS_TRY(TALUS_RESERVE(p->turning_store, p->turning_room, m, 0, "rolling friction"));
+        TALUS_TRY(TALUS_RESERVE(p->lever_store, p->lever_room, general, 0, "contact lengths"));
+        op->turning = p->turning_store;
+        op->lever = p->lever_store;
+    }
+    return TALUS_OK;
+}
+
 TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes)
 {
     TalusOperator *op = &p->op;
     int64_t blocks = (int64_t)sizes->sphere_sphere + sizes->sphere_fixed + sizes->general;
-    if (blocks * 3 + sizes->general > INT32_MAX)
+    int rows = sizes->rows > 3 ? sizes->rows : 3;
+    if (blocks * rows + sizes->general > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
-                          (long long)blocks, INT32_MAX / 3);
+                          (long long)blocks, INT32_MAX / rows);
     talus_problem_forget_def(p);
     p->lent = false;
     op->bodies = sizes->bodies;
@@ -71,17 +122,8 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_RESERVE(op->touch_start, p->start_room, bodies + 1, 0, "body contacts"));
     TALUS_TRY(TALUS_RESERVE(op->touch, p->touch_room, 2 * m, 0, "body contacts"));
     TALUS_TRY(TALUS_RESERVE(p->length, p->length_room, bodies, 0, "body lengths"));
-    op->compliance = NULL;
-    if (sizes->compliance) {
-        TALUS_TRY(TALUS_RESERVE(p->compliance_store, p->compliance_room, m, 0, "compliances"));
-        op->compliance = p->compliance_store;
-    }
-    op->inertia = NULL;
-    if (general) {
-        TALUS_TRY(TALUS_RESERVE(p->inertia_store, p->inertia_room, bodies, 0, "body inertias"));
-        op->inertia = p->inertia_store;
-    }
-    TALUS_TRY(reserve_vectors(p));
+    TALUS_TRY(reserve_optional(p, sizes));
+    TALUS_TRY(talus_problem_reserve_vectors(p));
     return talus_backend_cpu.scratch(op);
 }
 
@@ -127,6 +169,7 @@ static void list_touches(TalusOperator *op)
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
     list_touches(&p->op);
+    TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }
 
@@ -143,6 +186,19 @@ static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c
     return compact_a && rb > 0.0 && memcmp(&arm_b, &c->arm_b, sizeof arm_b) == 0 ? 0 : 2;
 }
 
+/* Rows that a contact needs; without a section it has no friction of any kind. */
+static int rows_of(const TalusContactDef *c)
+{
+    if (c->model.section == TALUS_SECTION_NONE)
+        return 1;
+    return c->spinning > 0.0 || c->rolling > 0.0 ? 6 : c->mu > 0.0 ? 3 : 1;
+}
+
+static bool is_plain(TalusFrictionModel m)
+{
+    return m.section == TALUS_SECTION_DISC && m.law == TALUS_LAW_CCP;
+}
+
 /* Contacts of the compact form must come first, pairs before fixed ones, to stay compact: blocks
  * keep the caller's order. Otherwise all take the general form, which is right for any contact. */
 static TalusProblemSizes sizes_of(const TalusProblemDef *def)
@@ -151,19 +207,35 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     int count[3] = {0, 0, 0}, last = 0;
     bool ordered = true;
     for (int i = 0; i < def->contact_count; i++) {
-        int class = class_of_contact(def, &def->contacts[i]);
+        const TalusContactDef *c = &def->contacts[i];
+        int class = class_of_contact(def, c), rows = rows_of(c);
         ordered = ordered && class >= last;
         last = class;
         count[class]++;
-        if (def->contacts[i].mu > 0.0)
-            sizes.rows = 3;
-        if (def->contacts[i].compliance > 0.0)
-            sizes.compliance = true;
+        sizes.rows = rows > sizes.rows ? rows : sizes.rows;
+        sizes.compliance = sizes.compliance || c->compliance > 0.0;
+        sizes.models = sizes.models || !is_plain(c->model);
     }
-    sizes.sphere_sphere = ordered ? count[0] : 0;
-    sizes.sphere_fixed = ordered ? count[1] : 0;
-    sizes.general = ordered ? count[2] : def->contact_count;
+    bool compact = ordered && sizes.rows < 6;
+    sizes.sphere_sphere = compact ? count[0] : 0;
+    sizes.sphere_fixed = compact ? count[1] : 0;
+    sizes.general = compact ? count[2] : def->contact_count;
     return sizes;
+}
+
+static TalusStatus check_turning(const TalusContactDef *c, int i)
+{
+    if (!(c->spinning >= 0.0) || !(c->rolling >= 0.0) || !isfinite(c->spinning) ||
+        !isfinite(c->rolling))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "contact %d: spinning %g and rolling %g must be finite and not negative",
+                          i, c->spinning, c->rolling);
+    bool turns = c->spinning > 0.0 || c->rolling > 0.0;
+    if (turns && (!(c->length > 0.0) || !isfinite(c->length)))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "contact %d: spinning %g and rolling %g need a length above 0, it is %g",
+                          i, c->spinning, c->rolling, c->length);
+    return TALUS_OK;
 }
 
 static TalusStatus check_contact(const TalusProblemDef *def, int i)
@@ -184,7 +256,8 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
                           i, c->mu, c->compliance, c->bias);
     if (def->inv_mass[c->a] <= 0.0 && (c->b < 0 || def->inv_mass[c->b] <= 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: neither body can move", i);
-    return TALUS_OK;
+    TALUS_TRY(check_turning(c, i));
+    return talus_problem_check_model(c->model, "contact", i);
 }
 
 static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
@@ -205,6 +278,25 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     }
 }
 
+/* The length of a contact that was given none, for rows that its set keeps at zero: it only has to keep
+ * their scale near that of the others. */
+static double length_of(const TalusContactDef *c)
+{
+    double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;
+    double length = a > 0.0 && b > 0.0 ? a * b / (a + b) : a + b;
+    return c->length > 0.0 ? c->length : length > 0.0 ? length : 1.0;
+}
+
+static void fill_turning(TalusProblem *p, const TalusContactDef *c, int i)
+{
+    TalusOperator *op = &p->op;
+    double length = length_of(c);
+    op->turning[i][0] = c->spinning;
+    op->turning[i][1] = c->rolling;
+    op->lever[i][0] = length / p->length[c->a];
+    op->lever[i][1] = c->b >= 0 ? length / p->length[c->b] : 0.0;
+}
+
 static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
@@ -216,6 +308,10 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     op->mu[i] = c->mu;
     if (op->compliance)
         op->compliance[i] = c->compliance;
+    if (op->model)
+        op->model[i] = talus_block_model(c->model);
+    if (op->turning)
+        fill_turning(p, c, i);
     if (general >= 0) {
         double lb = c->b >= 0 ? p->length[c->b] : 1.0;
         TalusVec3 arms[2] = {talus_scale(1.0 / p->length[c->a], c->arm_a),
@@ -238,62 +334,6 @@ static TalusStatus fill_from_contacts(TalusProblem *p, const TalusProblemDef *de
     return talus_problem_copy_def(p, def);
 }
 
-static TalusStatus check_matrix(const TalusProblemDef *def)
-{
-    int n = def->rows * def->block_count;
-    if (def->rows != 1 && def->rows != 3)
-        return talus_fail(TALUS_ERR_ARGUMENT, "problem: rows per block is %d, expected 1 or 3",
-                          def->rows);
-    if (def->row_start[0] != 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "problem: the first row starts at %d, expected 0",
-                          def->row_start[0]);
-    for (int row = 0; row < n; row++) {
-        if (def->row_start[row + 1] < def->row_start[row])
-            return talus_fail(TALUS_ERR_ARGUMENT, "problem: row %d ends before it starts", row);
-        for (int32_t k = def->row_start[row]; k < def->row_start[row + 1]; k++)
-            if (def->column[k] < 0 || def->column[k] >= n || !isfinite(def->values[k]))
-                return talus_fail(TALUS_ERR_ARGUMENT,
-                                  "problem: row %d has the entry (column %d, value %g); columns go "
-                                  "from 0 to %d, values are finite",
-                                  row, def->column[k], def->values[k], n - 1);
-    }
-    return TALUS_OK;
-}
-
-static TalusStatus check_friction(const TalusProblemDef *def)
-{
-    for (int i = 0; def->rows == 3 && i < def->block_count; i++)
-        if (!(def->mu[i] >= 0.0) || !isfinite(def->mu[i]))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: block %d has mu %g, expected a finite one that is not "
-                              "negative",
-                              i, def->mu[i]);
-    return TALUS_OK;
-}
-
-static TalusStatus fill_from_matrix(TalusProblem *p, const TalusProblemDef *def)
-{
-    TALUS_TRY(check_matrix(def));
-    TALUS_TRY(check_friction(def));
-    TALUS_TRY(talus_problem_copy_def(p, def));
-    TalusOperator *op = &p->op;
-    op->blocks = def->block_count;
-    op->rows = def->rows;
-    op->row_start = p->def.row_start;
-    op->column = p->def.column;
-    op->values = p->def.values;
-    TALUS_TRY(TALUS_RESERVE(p->offset_store, p->offset_room, (size_t)(op->rows * op->blocks), 0,
-                            "offsets"));
-    memcpy(p->offset_store, def->offset, (size_t)(op->rows * op->blocks) * sizeof *p->offset_store);
-    op->offset = p->offset_store;
-    TALUS_TRY(reserve_vectors(p));
-    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, (size_t)op->blocks, 0, "blocks"));
-    for (int i = 0; i < op->blocks; i++)
-        op->mu[i] = op->rows == 3 ? def->mu[i] : 0.0;
-    TALUS_TRY(talus_backend_cpu.scratch(op));
-    return talus_problem_diagonals(p);
-}
-
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out)
 {
     TalusProblem *p;
@@ -303,7 +343,8 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
                           "problem: give either contacts or an explicit matrix, not %s",
                           def->contacts ? "both" : "neither");
     TALUS_TRY(talus_problem_create_empty(pool, &p));
-    TalusStatus status = def->contacts ? fill_from_contacts(p, def) : fill_from_matrix(p, def);
+    TalusStatus status =
+        def->contacts ? fill_from_contacts(p, def) : talus_problem_fill_matrix(p, def);
     if (status != TALUS_OK) {
         talus_problem_destroy(p);
         return status;
@@ -337,7 +378,7 @@ int talus_problem_bodies(const TalusProblem *p)
 
 double talus_problem_mu(const TalusProblem *p, int block)
 {
-    return p->op.rows == 3 ? p->op.mu[block] : 0.0;
+    return p->op.rows > 1 ? p->op.mu[block] : 0.0;
 }
 
 double *talus_problem_gamma(TalusProblem *p)
@@ -393,7 +434,14 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
 void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
 {
     double sum2;
-    talus_backend_cpu.residual(&p->op, gamma, &sum2, &out->max);
+    if (p->op.kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) {
+        TalusLawSums sums;
+        talus_backend_cpu.law_measure(&p->op, gamma, &sums);
+        sum2 = sums.residual2;
+        out->max = sums.residual_max;
+    } else {
+        talus_backend_cpu.residual(&p->op, gamma, &sum2, &out->max);
+    }
     out->rms = p->op.blocks ? sqrt(sum2 / p->op.blocks) : 0.0;
 }
 

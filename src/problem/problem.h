@@ -26,15 +26,39 @@ struct TalusProblem {
     size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
     size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
     size_t gamma_room, gradient_room, length_room, offset_room;
-    double *offset_store;       /* op.offset: a solve may shift it */
+    size_t model_room, estimate_room, base_room, turning_room, lever_room;
+    double *offset_store;         /* op.offset: a solve may shift it */
+    TalusBlockModel *model_store; /* these five are op's where the problem has use for them */
+    double *estimate_store, *base_store;
+    double (*turning_store)[2], (*lever_store)[2];
+    double *lent_estimate; /* bounds of a lent problem's Coulomb blocks, in the lender's memory */
+    size_t lent_room;
     double *compliance_store;   /* op.compliance when the problem has any */
     double (*inertia_store)[6]; /* op.inertia when the problem has general contacts */
 
     /* A problem made from a def keeps a copy; one filled in place makes it when asked. */
     TalusProblemDef def;
     bool has_def;
-    void *def_memory[8];
+    void *def_memory[9];
 };
+
+/* problem/matrix.c: an explicit problem's arrays from its def. */
+TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
+/* Room for gamma and what every block has. */
+TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
+
+/* problem/friction.c: refuses a model that there is not; `what` and `index` name its bearer. */
+TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index);
+/* What follows from the models of all blocks: op's kinds and varied, room for estimates, base. */
+TalusStatus talus_problem_settle_friction(TalusProblem *problem);
+/* The kinds of friction of the problem that solvers work on, at least one where it has any. */
+uint32_t talus_problem_kinds(const TalusProblem *problem);
+/* Makes Coulomb blocks prisms on their estimates, or cones again. Before talus_problem_send. */
+TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
+/* For the host's readers amid a solve on the host: offsets without shifts, what they were in `kept`,
+ * [blocks], and Coulomb blocks as cones; and back. */
+void talus_problem_hide_shifts(TalusProblem *problem, double *kept);
+void talus_problem_show_shifts(TalusProblem *problem, const double *kept, bool moving);
 
 /* problem/place.c: before a solve, op and gamma where the backend works, at problem->there_*; after it,
  * the impulses back to where they are read. */

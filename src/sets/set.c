@@ -1,37 +1,168 @@
 /* sets/set.c - the public names and projections of the admissible sets. */
-#include <talus/set.h>
+#include "sets/set.h"
 
-#include "sets/cone.h"
+#include "base/param.h"
+#include "base/status.h"
+#include "base/turn.h"
 
-typedef struct SetRow {
-    const char *name, *summary;
-    int rows;
-} SetRow;
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const SetRow sets[TALUS_SET_KINDS] = {
-    [TALUS_SET_NONNEG] = {"nonneg", "normal impulse only, gamma_n >= 0 (no friction)", 1},
-    [TALUS_SET_CONE] = {"cone", "circular friction cone, |gamma_t| <= mu gamma_n", 3},
+/* ---- names ---- */
+
+static const char *const section_names[TALUS_SECTIONS] = {
+    [TALUS_SECTION_DISC] = "disc",
+    [TALUS_SECTION_SQUARE] = "square",
+    [TALUS_SECTION_POLYGON] = "polygon",
+    [TALUS_SECTION_NONE] = "none",
 };
 
-const char *talus_set_name(TalusSetKind kind)
+static const char *const section_summaries[TALUS_SECTIONS] = {
+    [TALUS_SECTION_DISC] = "|t| <= mu n: circular cone, cylinder under fixed",
+    [TALUS_SECTION_SQUARE] = "|t1|, |t2| <= mu n, around the disc: pyramid, box under fixed",
+    [TALUS_SECTION_POLYGON] = "regular, in the disc, as polygon:m with m corners, 3 to 64; prism",
+    [TALUS_SECTION_NONE] = "no friction: n >= 0 alone",
+};
+
+static const char *const law_names[TALUS_LAWS] = {
+    [TALUS_LAW_CCP] = "ccp",
+    [TALUS_LAW_FIXED] = "fixed",
+    [TALUS_LAW_COULOMB] = "coulomb",
+};
+
+static const char *const law_summaries[TALUS_LAWS] = {
+    [TALUS_LAW_CCP] = "convex relaxation over the cone; a sliding contact opens by mu |u_t| h",
+    [TALUS_LAW_FIXED] = "bounds from a frictionless presolve's normal impulses",
+    [TALUS_LAW_COULOMB] = "exact: bounds from the normal impulses themselves, no opening",
+};
+
+const char *talus_section_name(TalusSection section)
 {
-    return sets[kind].name;
+    return section_names[section];
 }
 
-const char *talus_set_summary(TalusSetKind kind)
+const char *talus_section_summary(TalusSection section)
 {
-    return sets[kind].summary;
+    return section_summaries[section];
 }
 
-int talus_set_rows(TalusSetKind kind)
+const char *talus_law_name(TalusFrictionLaw law)
 {
-    return sets[kind].rows;
+    return law_names[law];
 }
 
-void talus_set_project(TalusSetKind kind, double mu, double *gamma)
+const char *talus_law_summary(TalusFrictionLaw law)
 {
-    if (kind == TALUS_SET_NONNEG)
-        gamma[0] = talus_project_nonneg(gamma[0]);
+    return law_summaries[law];
+}
+
+/* ---- as text ---- */
+
+static int index_of(const char *text, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static TalusStatus no_such(const char *what, const char *text, const char *const *names, int count,
+                           const char *expected)
+{
+    const char *near = talus_nearest(text, names, count);
+    if (near)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: there is no '%s'; did you mean '%s'?", what,
+                          text, near);
+    return talus_fail(TALUS_ERR_ARGUMENT, "%s: there is no '%s'; expected %s", what, text,
+                      expected);
+}
+
+TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
+{
+    const char *polygon = section_names[TALUS_SECTION_POLYGON];
+    size_t length = strlen(polygon);
+    if (strncmp(text, polygon, length) == 0 && (text[length] == ':' || text[length] == '\0')) {
+        const char *digits = text + length + (text[length] == ':');
+        char *end = NULL;
+        long sides = strtol(digits, &end, 10);
+        if (*digits < '0' || *digits > '9' || *end || sides < TALUS_SIDES_MIN ||
+            sides > TALUS_SIDES_MAX)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "section: '%s' needs its number of sides, %d to %d, such as '%s:8'",
+                              text, TALUS_SIDES_MIN, TALUS_SIDES_MAX, polygon);
+        model->section = TALUS_SECTION_POLYGON;
+        model->sides = (int)sides;
+        return TALUS_OK;
+    }
+    int found = index_of(text, section_names, TALUS_SECTIONS);
+    if (found < 0)
+        return no_such("section", text, section_names, TALUS_SECTIONS,
+                       "disc, square, polygon:m or none");
+    model->section = (TalusSection)found;
+    model->sides = 0;
+    return TALUS_OK;
+}
+
+TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model)
+{
+    int found = index_of(text, law_names, TALUS_LAWS);
+    if (found < 0)
+        return no_such("friction law", text, law_names, TALUS_LAWS, "ccp, fixed or coulomb");
+    model->law = (TalusFrictionLaw)found;
+    return TALUS_OK;
+}
+
+void talus_section_format(TalusFrictionModel model, char *text, size_t size)
+{
+    if (model.section == TALUS_SECTION_POLYGON)
+        snprintf(text, size, "%s:%d", section_names[model.section], model.sides);
     else
-        talus_project_cone(mu, mu, &gamma[0], &gamma[1], &gamma[2]);
+        snprintf(text, size, "%s", section_names[model.section]);
+}
+
+TalusStatus talus_model_check(TalusFrictionModel model)
+{
+    if ((int)model.section < 0 || model.section >= TALUS_SECTIONS || (int)model.law < 0 ||
+        model.law >= TALUS_LAWS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "friction model: no section %d, law %d",
+                          (int)model.section, (int)model.law);
+    bool polygon = model.section == TALUS_SECTION_POLYGON;
+    if (polygon ? model.sides < TALUS_SIDES_MIN || model.sides > TALUS_SIDES_MAX : model.sides)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "friction model: %d sides; a polygon has %d to %d, "
+                          "the other sections 0",
+                          model.sides, TALUS_SIDES_MIN, TALUS_SIDES_MAX);
+    return TALUS_OK;
+}
+
+/* ---- sets ---- */
+
+void talus_section_angle(TalusFrictionModel model, double *c, double *s)
+{
+    *c = *s = 0.0;
+    if (model.section == TALUS_SECTION_POLYGON)
+        talus_turn(0.5 / model.sides, c, s);
+}
+
+TalusSet talus_set_of(TalusFrictionModel model, double mu)
+{
+    TalusSet set = {.section = (int)model.section,
+                    .sides = model.sides,
+                    .prism = model.law == TALUS_LAW_FIXED,
+                    .mu = mu};
+    talus_section_angle(model, &set.cos, &set.sin);
+    return set;
+}
+
+void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *turning,
+                       double estimate, double *gamma)
+{
+    TalusSet set = talus_set_of(model, mu);
+    set.estimate = estimate;
+    if (turning) {
+        set.spinning = turning[0];
+        set.rolling = turning[1];
+    }
+    talus_block_project(rows, &set, gamma);
 }

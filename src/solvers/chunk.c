@@ -24,7 +24,8 @@ static int length(const TalusSolve *s, int check, int since)
         return least(count, (since + check - 1) / check * check - since + 1);
     if (options->observer)
         count = least(count, s->show->next - done);
-    count = least(count, s->watch->next - done);
+    if (!s->watch->off)
+        count = least(count, s->watch->next - done);
     if (s->deadline > 0.0)
         count = least(count, CLOCK);
     return count > 0 ? count : 1;

@@ -13,12 +13,20 @@
  * r is updated by a N p. Line 4 takes N p for N p^; beta only shapes the direction, and a is exact
  * for whatever p it makes. Iterations are about as many, products half.
  *
+ * Boxes and prisms with fixed bounds need nothing more: their tangent cones are those of the contract.
+ * Coulomb's law on the square is solved by boxes that are adapted in each iteration (section 3.2): after
+ * a step the bounds become mu times the new normal impulses, components that were at a bound go to where
+ * it is now, others are cut to it. On the host alone.
+ *
  * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
- * 8 may undo the descent; without friction no case of it has been seen. Not for cones, to the paper an
- * open problem: the search along the line does not know that the mantle is curved, steps round it are
- * too long, and already a single sliding contact may cycle (docs/solvers.md). */
+ * 8 may undo the descent; without friction and with fixed bounds no case of it has been seen, with moving
+ * bounds many (docs/preclik-2009.md). Not for circular cones, to the paper an open problem: the search
+ * along the line does not know that the mantle is curved, steps round it are too long, and already a
+ * single sliding contact may cycle (docs/solvers.md). */
 #include "solvers/best.h"
 #include "solvers/face.h"
+
+#include "base/status.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -71,6 +79,38 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
     return products;
 }
 
+/* ---- moving bounds ---- */
+
+/* Where t goes when its bounds move; the backend may round the old one otherwise. */
+static double follow_bound(double t, double before, double after)
+{
+    if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
+        return copysign(after, t);
+    return fmax(-after, fmin(t, after));
+}
+
+/* The bounds become mu times the normal impulses of x, and x follows; tells whether that changed it. */
+static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
+{
+    const TalusOperator *op = s->op;
+    bool changed = false;
+    for (int i = 0; i < op->blocks; i++) {
+        if (op->model[i].law == TALUS_LAW_FIXED)
+            continue;
+        double *x = s->gamma + (size_t)i * (size_t)op->rows;
+        double normal = metric ? metric[i][0] : 1.0, ratio = metric ? normal / metric[i][1] : 1.0;
+        double before = op->mu[i] * ratio * (op->estimate[i] / normal);
+        double after = op->mu[i] * ratio * x[0];
+        for (int k = 1; k < op->rows; k++) {
+            double t = follow_bound(x[k], before, after);
+            changed = changed || t != x[k];
+            x[k] = t;
+        }
+        op->estimate[i] = normal * x[0];
+    }
+    return changed;
+}
+
 static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     TalusForward change;
@@ -82,23 +122,40 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
     }
     s->backend->axpby(s->op, a, w->p, 1.0, s->gamma);
     s->backend->forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL, &change);
-    if (variant == ONE && change.r2 == 0.0)
+    bool moved = s->op->moving && move_bounds(s, w->metric);
+    if (variant == ONE && change.r2 == 0.0 && !moved)
         return products + talus_face_follow(s, w, a);
     talus_face_refresh(s, w);
     return products + 1;
 }
 
-static TalusStatus solve_cpg(TalusSolve *s)
+static TalusStatus iterate(TalusSolve *s)
 {
     const Params *p = s->params;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     for (int products = 0; talus_face_measured(s, w, products);)
         products = step(s, w, (Variant)p->variant);
     talus_face_end(s, w);
     return TALUS_OK;
+}
+
+static TalusStatus solve_cpg(TalusSolve *s)
+{
+    if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
+        return iterate(s);
+    if (s->backend->remote)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver cpg: moving bounds are on backend cpu alone, and this problem is "
+                          "on %s",
+                          s->backend->name);
+    TALUS_TRY(talus_problem_set_moving(s->problem, true));
+    for (int i = 0; i < s->op->blocks; i++)
+        if (s->op->model[i].law != TALUS_LAW_FIXED)
+            s->op->estimate[i] = fmax(s->gamma[(size_t)i * (size_t)s->op->rows], 0.0);
+    TalusStatus status = iterate(s);
+    TalusStatus back = talus_problem_set_moving(s->problem, false);
+    return status != TALUS_OK ? status : back;
 }
 
 static void clear(void *work, const TalusBackend *backend)
@@ -108,9 +165,9 @@ static void clear(void *work, const TalusBackend *backend)
 
 const TalusSolverType talus_solver_cpg = {
     .name = "cpg",
-    .summary = "conjugate projected gradients: few products without friction",
+    .summary = "conjugate projected gradients: few products without friction and on boxes",
     .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
-    .takes = TALUS_TAKES_NONNEG,
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "solvers/outer.h"
 #include "solvers/show.h"
 #include "solvers/watch.h"
 
@@ -16,10 +17,12 @@
 #include <string.h>
 
 static const TalusSolverType *const table[] = {
-    &talus_solver_apgd,     &talus_solver_lbfgs_fb,   &talus_solver_gs,     &talus_solver_jacobi,
-    &talus_solver_admm,     &talus_solver_anderson,   &talus_solver_cpg,    &talus_solver_gpcg,
-    &talus_solver_gpminres, &talus_solver_gpminres_p, &talus_solver_kucera, &talus_solver_mprgp,
-    &talus_solver_pgd,      &talus_solver_spg,
+    &talus_solver_apgd,     &talus_solver_lbfgs_fb,   &talus_solver_gs,      &talus_solver_jacobi,
+    &talus_solver_admm,     &talus_solver_anderson,   &talus_solver_cpg,     &talus_solver_gpcg,
+    &talus_solver_gpminres, &talus_solver_gpminres_p, &talus_solver_kucera,  &talus_solver_mprgp,
+    &talus_solver_pgd,      &talus_solver_spg,        &talus_solver_ssn,     &talus_solver_prox,
+    &talus_solver_bgs,      &talus_solver_bgs_enum,   &talus_solver_gs_disc, &talus_solver_nscd,
+    &talus_solver_pgs,
 };
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
@@ -59,12 +62,6 @@ const char *talus_outcome_name(TalusOutcome outcome)
     return names[outcome];
 }
 
-static const char *accepts(const TalusSolverType *type)
-{
-    static const char *const names[] = {"", "nonneg", "cone", "nonneg, cone"};
-    return names[type->takes];
-}
-
 int talus_solver_count(void)
 {
     return SOLVERS + 1;
@@ -72,16 +69,18 @@ int talus_solver_count(void)
 
 TalusSolverRow talus_solver_row(int index)
 {
-    if (index == 0) {
-        TalusSolverRow row = {
-            "auto",
-            "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
-            "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown",
-            "docs/solvers.md", "nonneg, cone"};
-        return row;
+    TalusSolverRow row = {
+        .name = "auto",
+        .summary = "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
+                   "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown",
+        .reference = "docs/solvers.md"};
+    const TalusSolverType *t = index > 0 ? table[index - 1] : &talus_solver_lbfgs_fb;
+    if (index > 0) {
+        row.name = t->name;
+        row.summary = t->summary;
+        row.reference = t->reference;
     }
-    const TalusSolverType *t = table[index - 1];
-    TalusSolverRow row = {t->name, t->summary, t->reference, accepts(t)};
+    talus_outer_takes(t->takes, row.accepts);
     return row;
 }
 
@@ -186,19 +185,22 @@ void talus_solver_destroy(TalusSolver *s)
     talus_release(s);
 }
 
-TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
+static TalusStatus plan_solve(const TalusSolver *s, const TalusProblem *problem,
+                              TalusOuterKind kind, TalusOuterPlan *plan)
 {
-    bool friction = talus_problem_rows(problem) == 3;
     const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
-    if (!(s->type->takes & (friction ? TALUS_TAKES_CONE : TALUS_TAKES_NONNEG)))
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: takes problems %s friction, this one has %s", s->type->name,
-                          friction ? "without" : "with", friction ? "it" : "none");
+    TALUS_TRY(talus_outer_plan(s->type, problem, kind, plan));
     if (part && problem->backend->remote)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: %s runs on backend cpu alone, and this problem is on %s",
                           s->type->name, part, problem->backend->name);
     return TALUS_OK;
+}
+
+TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
+{
+    TalusOuterPlan plan;
+    return plan_solve(s, problem, TALUS_OUTER_AUTO, &plan);
 }
 
 /* Its own, then those of the solvers that "auto" chooses from. */
@@ -275,6 +277,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
     if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
                                               solve->info->products, reached)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
         return false;
     }
     return talus_solve_within_budget(solve);
@@ -304,6 +307,7 @@ bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock
 {
     if (talus_show_due(solve) && !talus_show_iterate(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
         return false;
     }
     return !talus_watch_look(solve, x, metric, rms);
@@ -311,30 +315,40 @@ bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock
 
 /* ---- the solve ---- */
 
-static double reached(const TalusSolve *solve)
+/* The figure that the tolerance is for, of gamma and its residual. */
+static TalusStatus figure(TalusSolve *solve, TalusNorm norm, double *out)
 {
     const TalusResidual *r = &solve->info->residual;
-    return solve->options->norm == TALUS_NORM_MAX ? r->max : r->rms;
+    TalusMetrics metrics;
+    *out = norm == TALUS_NORM_MAX ? r->max : r->rms;
+    if (norm != TALUS_NORM_SICONOS)
+        return TALUS_OK;
+    talus_problem_fetch(solve->problem);
+    TALUS_TRY(talus_problem_measure(solve->problem, solve->problem->gamma, &metrics));
+    *out = metrics.siconos;
+    return TALUS_OK;
 }
 
-static void measure(const TalusSolve *solve, const double *gamma, TalusResidual *out)
-{
-    double sum2;
-    solve->backend->residual(solve->op, gamma, &sum2, &out->max);
-    out->rms = sqrt(sum2 / solve->op->blocks);
-}
-
-/* Runs the algorithm until the recomputed residual agrees with its claim or it gives up. */
-static TalusStatus run(TalusSolver *s, TalusSolve *solve)
+/* Runs the algorithm until what it reached is within the tolerance or it gives up. Siconos's measure is
+ * of the whole problem and known at a claim alone: each sets the residual to claim next. */
+static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
 {
     TalusSolveInfo *info = solve->info;
     for (;;) {
-        TALUS_TRY(s->type->solve(solve));
-        measure(solve, solve->gamma, &info->residual);
+        double now;
+        TALUS_TRY(talus_outer_run(solve));
+        talus_outer_measure(solve, solve->gamma, &info->residual);
         TALUS_TRY(solve->backend->check());
-        if (info->outcome != TALUS_OUTCOME_CONVERGED || reached(solve) <= solve->options->tolerance)
+        TALUS_TRY(figure(solve, wanted->norm, &now));
+        bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
+        if (wanted->tolerance > 0.0 && now <= wanted->tolerance)
+            info->outcome = TALUS_OUTCOME_CONVERGED;
+        else if (claimed)
+            info->outcome = TALUS_OUTCOME_BUDGET;
+        if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED ||
+            wanted->norm != TALUS_NORM_SICONOS)
             return TALUS_OK;
-        solve->strictness *= 0.5;
+        solve->strictness *= fmin(fmax(0.5 * wanted->tolerance / now, 1e-2), 0.5);
         if (!talus_solve_within_budget(solve))
             return TALUS_OK;
     }
@@ -354,7 +368,7 @@ static bool has_diverged(const TalusSolve *solve)
         solve->backend->reserve(&w->delta, &w->delta_room, n, "zero impulses") != TALUS_OK)
         return false;
     solve->backend->zero(w->delta, n);
-    measure(solve, w->delta, &zero);
+    talus_outer_measure(solve, w->delta, &zero);
     return info->residual.rms > GROWN * zero.rms;
 }
 
@@ -362,14 +376,12 @@ static void settle_outcome(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (solve->options->tolerance > 0.0 && reached(solve) <= solve->options->tolerance) {
-        info->outcome = TALUS_OUTCOME_CONVERGED;
-    } else if (has_diverged(solve)) {
-        info->outcome = TALUS_OUTCOME_DIVERGED;
-        solve->backend->zero(solve->gamma, n);
-        talus_show_other(solve);
-        measure(solve, solve->gamma, &info->residual);
-    }
+    if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
+        return;
+    info->outcome = TALUS_OUTCOME_DIVERGED;
+    solve->backend->zero(solve->gamma, n);
+    talus_show_other(solve);
+    talus_outer_measure(solve, solve->gamma, &info->residual);
 }
 
 /* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
@@ -380,7 +392,7 @@ static size_t backend_bytes(const TalusSolve *solve)
 }
 
 /* The solve itself, op and gamma being in place. */
-static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve)
+static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
 {
     TalusSolveInfo *info = solve->info;
     TALUS_TRY(talus_show_begin(solve));
@@ -390,7 +402,7 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve)
     bool empty = solve->op->blocks == 0;
     if (empty)
         info->outcome = TALUS_OUTCOME_CONVERGED;
-    TalusStatus status = empty ? TALUS_OK : run(s, solve);
+    TalusStatus status = empty ? TALUS_OK : run(solve, wanted);
     size_t after =
         backend_bytes(solve); /* of the whole device: another process may give some back */
     size_t grown = after > before ? after - before : 0;
@@ -403,23 +415,74 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve)
 }
 
 /* The solver that "auto" sends this one to, NULL for itself. */
-static TalusSolver *auto_choice(const TalusSolver *s, const TalusSolveOptions *options)
+static TalusSolver *auto_choice(const TalusSolver *s, const TalusProblem *problem,
+                                const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
+    (void)problem;
     if (!s->other[0] || !(speed > 0.0) || options->tolerance < TIGHT * speed)
         return NULL;
     return s->other[options->tolerance >= LOOSE * speed ? AUTO_LOOSE : AUTO_BETWEEN];
 }
 
+static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
+{
+    const TalusOuter *outer = &options->outer;
+    const uint32_t others = ~TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
+    if (options->max_iterations <= 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
+                          options->max_iterations);
+    if (!(outer->share >= 0.0 && outer->share <= 1.0) || outer->every < 0 || outer->refresh < -1)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "solver: outer share %g, every %d and refresh %d; expected 0 to 1, at "
+                          "least 0 and at least -1",
+                          outer->share, outer->every, outer->refresh);
+    if (options->norm == TALUS_NORM_SICONOS &&
+        (talus_problem_kinds(problem) & others || problem->lent))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver: Siconos's measure is for problems under coulomb x disc alone");
+    return TALUS_OK;
+}
+
+/* Options as algorithms see them: a residual in m/s. For Siconos's measure, which has no unit, the first
+ * to claim is the tolerance times that of zero impulses. */
+static TalusSolveOptions algorithm_options(const TalusSolve *solve, const TalusSolveOptions *wanted)
+{
+    TalusSolveOptions options = *wanted;
+    TalusMetrics metrics;
+    if (wanted->norm != TALUS_NORM_SICONOS)
+        return options;
+    options.norm = TALUS_NORM_RMS;
+    if (talus_problem_measure(solve->problem, solve->problem->gamma, &metrics) == TALUS_OK)
+        options.tolerance *= metrics.natural_at_zero;
+    return options;
+}
+
+/* The solve with everything where it belongs before and after. */
+static TalusStatus run_there(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
+{
+    TalusProblem *problem = solve->problem;
+    TALUS_TRY(talus_problem_send(problem));
+    solve->op = problem->there_op;
+    solve->gamma = problem->there_gamma;
+    TalusSolveOptions options = algorithm_options(solve, wanted);
+    solve->options = &options;
+    TalusStatus status = run_in_place(s, solve, wanted);
+    solve->options = wanted;
+    talus_problem_fetch(problem);
+    return status;
+}
+
 TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info)
 {
-    TalusSolver *other = auto_choice(s, options);
+    TalusSolver *other = auto_choice(s, problem, options);
     if (other)
         return talus_solver_solve(other, problem, options, info);
     TalusSolve solve = {.problem = problem,
                         .backend = problem->backend,
                         .options = options,
+                        .type = s->type,
                         .params = s->params,
                         .state = s->state,
                         .work = s->work,
@@ -429,20 +492,18 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                         .watch = &s->watch,
                         .show = &s->show};
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
-    if (options->max_iterations <= 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
-                          options->max_iterations);
-    TALUS_TRY(talus_solver_supports(s, problem));
+    TALUS_TRY(check_options(options, problem));
+    TALUS_TRY(plan_solve(s, problem, options->outer.kind, &solve.plan));
     if (options->max_seconds > 0.0)
         solve.deadline = solve.began + options->max_seconds;
     if (s->backend != solve.backend)
         forget_work(s);
     s->backend = solve.backend;
-    TALUS_TRY(talus_problem_send(problem));
-    solve.op = problem->there_op;
-    solve.gamma = problem->there_gamma;
-    TalusStatus status = run_in_place(s, &solve);
-    talus_problem_fetch(problem);
+    if (solve.plan.tresca)
+        TALUS_TRY(talus_problem_set_moving(problem, true));
+    TalusStatus status = run_there(s, &solve, options);
+    if (solve.plan.tresca)
+        TALUS_TRY(talus_problem_set_moving(problem, false));
     TALUS_TRY(status);
     info->seconds = talus_now() - solve.began - solve.paused;
     return TALUS_OK;

@@ -80,7 +80,7 @@ const TalusSolverType talus_solver_kucera = {
     .summary =
         "conjugate gradients on faces, projected gradients between: bounds, and cones slowly",
     .reference = "heyn-2012 Eqs. (25)-(29); Kucera 2008",
-    .takes = TALUS_TAKES_ALL,
+    .takes = TALUS_TAKES_CONVEX,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

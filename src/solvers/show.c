@@ -16,9 +16,22 @@ static size_t size_of(const TalusSolve *solve)
     return (size_t)solve->op->rows * (size_t)solve->op->blocks;
 }
 
-static bool show(TalusSolve *solve, const double *gamma)
+/* The observer sees the problem as it was given, without what an outer loop keeps in it. */
+static bool ask(TalusSolve *solve, const TalusObservation *seen)
 {
     const TalusSolveOptions *options = solve->options;
+    TalusProblem *problem = solve->problem;
+    bool hidden = !solve->backend->remote && problem->op.base, moving = problem->op.moving;
+    if (hidden)
+        talus_problem_hide_shifts(problem, solve->show->shifts);
+    bool go = options->observer(options->observer_user, seen);
+    if (hidden)
+        talus_problem_show_shifts(problem, solve->show->shifts, moving);
+    return go;
+}
+
+static bool show(TalusSolve *solve, const double *gamma)
+{
     double stopped = talus_now();
     if (solve->backend->remote) {
         solve->backend->get(solve->show->host, gamma, size_of(solve));
@@ -30,7 +43,7 @@ static bool show(TalusSolve *solve, const double *gamma)
                              .gamma = gamma};
     solve->show->last = seen.iteration;
     solve->show->next = next_after(seen.iteration);
-    bool go = options->observer(options->observer_user, &seen);
+    bool go = ask(solve, &seen);
     solve->paused += talus_now() - stopped;
     return go;
 }
@@ -43,6 +56,8 @@ TalusStatus talus_show_begin(TalusSolve *solve)
     TALUS_TRY(solve->backend->reserve(&s->gamma, &s->room, size_of(solve), "observed impulses"));
     if (solve->backend->remote)
         TALUS_TRY(TALUS_RESERVE(s->host, s->host_room, size_of(solve), 0, "observed impulses"));
+    if (!solve->backend->remote && solve->op->base)
+        TALUS_TRY(TALUS_RESERVE(s->shifts, s->shift_room, (size_t)solve->op->blocks, 0, "shifts"));
     s->last = -1;
     s->next = 1;
     show(solve, solve->gamma);
@@ -79,4 +94,5 @@ void talus_show_clear(TalusShow *show, const TalusBackend *backend)
 {
     backend->release(show->gamma);
     talus_release(show->host);
+    talus_release(show->shifts);
 }

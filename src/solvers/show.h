@@ -5,11 +5,12 @@
 #include "solvers/solver.h"
 
 typedef struct TalusShow {
-    int next;      /* iteration to show next */
-    int last;      /* iteration shown last, -1: none */
-    double *gamma; /* an iterate out of its metric, in the backend's memory */
-    double *host;  /* a copy for the observer, where that is not the host's */
-    size_t room, host_room;
+    int next;       /* iteration to show next */
+    int last;       /* iteration shown last, -1: none */
+    double *gamma;  /* an iterate out of its metric, in the backend's memory */
+    double *host;   /* a copy for the observer, where that is not the host's */
+    double *shifts; /* those of Coulomb's blocks, on the host, meanwhile */
+    size_t room, host_room, shift_room;
 } TalusShow;
 
 /* Shows the starting point. */

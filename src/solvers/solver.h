@@ -10,16 +10,24 @@
 
 typedef struct TalusSolve TalusSolve;
 
-/* What a solver takes. */
-enum {
-    TALUS_TAKES_NONNEG = 1, /* problems without friction */
-    TALUS_TAKES_CONE = 2,   /* problems with circular cones */
-    TALUS_TAKES_ALL = TALUS_TAKES_NONNEG | TALUS_TAKES_CONE
-};
+/* What a solver takes: problems without friction, rows against turning, and friction by law and section
+ * (TALUS_KIND), where fixed stands for prisms with given bounds. What it lacks under `coulomb` the outer
+ * loops make of cones under ccp, by shifts, or of prisms (outer.c). */
+#define TALUS_TAKES_NONNEG (1u << 16)
+#define TALUS_TAKES_TURNING (1u << 17)
+#define TALUS_TAKES(law, section) TALUS_KIND(TALUS_LAW_##law, TALUS_SECTION_##section)
+#define TALUS_TAKES_SECTIONS(law) \
+    (TALUS_TAKES(law, DISC) | TALUS_TAKES(law, SQUARE) | TALUS_TAKES(law, POLYGON))
+#define TALUS_TAKES_CONE TALUS_TAKES(CCP, DISC)    /* circular cones */
+#define TALUS_TAKES_BOX TALUS_TAKES(FIXED, SQUARE) /* boxes */
+#define TALUS_TAKES_CONVEX                                                  \
+    (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
+     TALUS_TAKES_SECTIONS(FIXED))
+#define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
-    int takes;
+    uint32_t takes;
     const TalusParam *params;
     int param_count;
     size_t param_size; /* of the parameter struct */
@@ -32,13 +40,22 @@ typedef struct TalusSolverType {
     const char *(*on_host)(const void *params);
 } TalusSolverType;
 
+/* What is done around an algorithm for laws beyond ccp (outer.h). */
+typedef struct TalusOuterPlan {
+    bool beyond;        /* some block is under such a law: the residual is the law's */
+    bool bounds;        /* fixed blocks: their bounds are estimated */
+    bool shift, tresca; /* Coulomb blocks, which the algorithm takes as cones or as prisms; neither:
+                           there are none, or it takes them as they are */
+} TalusOuterPlan;
+
 /* One solve under way. An algorithm improves gamma in place and asks talus_solve_continue after each
  * iteration whose residual it knows. */
 struct TalusSolve {
     TalusProblem *problem;
     const TalusBackend *backend;
-    const TalusOperator *op; /* this and gamma are in the backend's memory */
-    const TalusSolveOptions *options;
+    const TalusOperator *op;          /* this and gamma are in the backend's memory */
+    const TalusSolveOptions *options; /* those of a stretch while an outer loop runs */
+    const TalusSolverType *type;
     const void *params;
     void *state, *work;
     double *gamma;
@@ -48,6 +65,8 @@ struct TalusSolve {
     double strictness; /* estimates must beat tolerance times this; lowered when one was too rosy */
     double began, paused, deadline; /* clock: start, time given to observers, end of the budget */
     bool started;                   /* a first residual has been seen */
+    bool stopped;                   /* by a monitor or an observer */
+    TalusOuterPlan plan;
     struct TalusWatch *watch;
     struct TalusShow *show;
 };
@@ -96,6 +115,9 @@ extern const TalusSolverType talus_solver_lbfgs_fb;
 extern const TalusSolverType talus_solver_admm, talus_solver_anderson, talus_solver_spg;
 extern const TalusSolverType talus_solver_gpcg, talus_solver_gpminres, talus_solver_gpminres_p;
 extern const TalusSolverType talus_solver_cpg, talus_solver_kucera, talus_solver_mprgp;
-extern const TalusSolverType talus_solver_pgd;
+extern const TalusSolverType talus_solver_pgd, talus_solver_ssn;
+extern const TalusSolverType talus_solver_prox;
+extern const TalusSolverType talus_solver_bgs, talus_solver_bgs_enum, talus_solver_gs_disc;
+extern const TalusSolverType talus_solver_nscd, talus_solver_pgs;
 
 #endif

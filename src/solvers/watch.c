@@ -8,7 +8,9 @@
  * iterations 64, 128, 256, ... It counts as proof when the velocity change it asks for is FAR times
  * that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal). A heavy body on
  * light ones asks for about the root of the mass ratio. With compliance N + E stands for N.
- * Tried only while gamma doubles and the residual does not fall. */
+ * Tried only while gamma doubles and the residual does not fall. Prisms are bounded sideways: with them
+ * delta would have to be frictionless, and it is looked for only while their bounds are zero (outer.c).
+ * De Saxce's shifts only raise q: a proof with them is one without. */
 #include "solvers/watch.h"
 
 enum { FIRST_SNAPSHOT = 64 };
@@ -19,6 +21,7 @@ void talus_watch_reset(TalusWatch *watch)
 {
     watch->next = FIRST_SNAPSHOT;
     watch->has_old = false;
+    watch->off = false;
 }
 
 void talus_watch_clear(TalusWatch *watch, const TalusBackend *backend)
@@ -63,7 +66,7 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
 
 bool talus_watch_due(const TalusSolve *solve)
 {
-    return solve->info->iterations >= solve->watch->next;
+    return !solve->watch->off && solve->info->iterations >= solve->watch->next;
 }
 
 bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,

@@ -6,6 +6,7 @@
 
 /* Snapshots at iterations 64, 128, 256, ...: see watch.c. */
 typedef struct TalusWatch {
+    bool off; /* nothing is tried: a direction within bounds proves nothing */
     int next; /* iteration of the next snapshot */
     bool has_old;
     double old_rms, old_size;

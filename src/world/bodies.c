@@ -64,8 +64,7 @@ static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch,
 
 static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
 {
-    return batch->density > 0.0 ? batch->density
-                                : world->materials.material[batch->material].density;
+    return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
 }
 
 static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *batch, int i)

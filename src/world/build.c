@@ -65,7 +65,10 @@ static TalusStatus reserve_step(TalusWorld *world)
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
 {
     /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
-    TalusDetectOptions options = {h, world->def.envelope, world->reference_speed,
+    bool attract = world->materials.any_cohesion;
+    double envelope =
+        attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
+    TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
 }
@@ -215,15 +218,61 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
     }
 }
 
+/* A contact of spheres that is written as a general one has normals for arms. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
-    const TalusArms *arms = &c->world->contacts->arms[contact->general];
+    const TalusContactList *list = c->world->contacts;
     double *out = c->op->arm[i - c->op->sphere_sphere - c->op->sphere_fixed];
-    TalusVec3 a = talus_scale(1.0 / c->length[contact->a], arms->a);
-    TalusVec3 b =
-        b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b) : talus_vec3(0.0, 0.0, 0.0);
+    TalusVec3 a = contact->normal, b = {0.0, 0.0, 0.0};
+    if (i >= list->sphere_sphere + list->sphere_fixed) {
+        const TalusArms *arms = &list->arms[contact->general];
+        a = talus_scale(1.0 / c->length[contact->a], arms->a);
+        b = b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b) : b;
+    } else if (b_moves) {
+        b = talus_neg(contact->normal);
+    }
     double values[6] = {a.x, a.y, a.z, b.x, b.y, b.z};
     memcpy(out, values, sizeof values);
+}
+
+/* Radius of the surface that a body turns on: a sphere's, a cylinder's size; 0 for flat ones. */
+static double round_size(const TalusWorld *world, uint32_t slot)
+{
+    TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
+    bool round = kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER;
+    return round ? world->bodies.size[slot] : 0.0;
+}
+
+/* The length by which moments are divided (talus/world.h). */
+static double turning_length(const TalusWorld *world, const TalusContact *contact)
+{
+    double a = round_size(world, contact->a), b = round_size(world, contact->b);
+    if (a > 0.0 && b > 0.0)
+        return a * b / (a + b);
+    return a + b > 0.0 ? a + b : talus_contact_size(&world->bodies, contact);
+}
+
+static void fill_turning(const BuildContext *c, int64_t i, const TalusContact *contact,
+                         const TalusLaw *law, bool b_moves)
+{
+    double length = turning_length(c->world, contact);
+    c->op->turning[i][0] = law->spinning;
+    c->op->turning[i][1] = law->rolling;
+    c->op->lever[i][0] = length / c->length[contact->a];
+    c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
+}
+
+/* Offset of a contact whose frame and arms are there. */
+static double contact_bias(const BuildContext *c, int64_t i, const TalusContact *contact,
+                           const TalusLaw *law, double size)
+{
+    const TalusBuildOptions *o = &c->options;
+    double bias = talus_contact_bias(law, o->h, o->recovery, o->scale, contact->gap, size);
+    if (law->restitution == 0.0)
+        return bias;
+    double u[3], kick = c->op->pair[i][1] < 0 ? talus_dot(o->kick, contact->normal) : 0.0;
+    talus_block_velocity(c->op, i, u); /* gravity moves two bodies alike, but not a fixed one */
+    return talus_contact_rebound(law, o, contact->gap, u[0] + kick, u[0], bias);
 }
 
 /* Partials: sum, number and maximum of penetration over size. */
@@ -240,17 +289,21 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
         int a = (int)contact->a, b = (int)contact->b;
         bool b_moves = !bodies->fixed[b];
         const TalusLaw *law = talus_law(world, a, b);
-        double size = b_moves ? fmin(bodies->size[a], bodies->size[b]) : bodies->size[a];
+        double size = talus_contact_size(bodies, contact);
         op->pair[i][0] = a;
         op->pair[i][1] = b_moves ? b : -1;
         talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
-        if (op->rows == 3)
+        if (op->rows >= 3)
             op->mu[i] = law->mu;
-        op->bias[i] = talus_contact_bias(law, o->h, o->recovery, o->scale, contact->gap, size);
+        if (op->model)
+            op->model[i] = law->model;
         if (op->compliance)
             op->compliance[i] = talus_contact_compliance(law, o->h);
         if (i >= op->sphere_sphere + op->sphere_fixed)
             fill_arms(c, i, contact, b_moves);
+        if (op->rows == 6)
+            fill_turning(c, i, contact, law, b_moves);
+        op->bias[i] = contact_bias(c, i, contact, law, size);
         talus_contact_warm(op->frame[i], op->rows, o->warm, world->contacts->impulse[i],
                            &c->gamma[op->rows * i]);
         if (contact->gap < 0.0) {
@@ -266,16 +319,64 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     partial[2] = deepest;
 }
 
-static bool any_friction(const TalusWorld *world)
+/* Rows that the contacts of this step need: those of one for all. */
+static int count_rows(const TalusWorld *world)
 {
-    if (world->materials.max_friction == 0.0)
-        return false;
-    for (int i = 0; i < world->contacts->count; i++) {
+    const TalusMaterials *m = &world->materials;
+    int rows = 1, most = m->any_turning ? 6 : m->max_friction > 0.0 ? 3 : 1;
+    for (int i = 0; i < world->contacts->count && rows < most; i++) {
         const TalusContact *c = &world->contacts->contact[i];
-        if (talus_law(world, (int)c->a, (int)c->b)->mu > 0.0)
-            return true;
+        const TalusLaw *law = talus_law(world, (int)c->a, (int)c->b);
+        if (law->spinning + law->rolling > 0.0)
+            rows = 6;
+        else if (law->mu > 0.0)
+            rows = 3;
     }
-    return false;
+    return rows;
+}
+
+/* ---- cohesion ---- */
+
+double talus_contact_attraction(const TalusWorld *world, int64_t i)
+{
+    const TalusContact *c = &world->contacts->contact[i];
+    const TalusLaw *law = talus_law(world, (int)c->a, (int)c->b);
+    return talus_contact_pull(law, &world->built, c->gap, talus_contact_size(&world->bodies, c));
+}
+
+static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    int rows = c->op->rows;
+    (void)chunk;
+    memset(&c->gamma[rows * begin], 0, (size_t)(rows * (end - begin)) * sizeof *c->gamma);
+    for (int64_t i = begin; i < end; i++)
+        c->gamma[rows * i] = -talus_contact_attraction(c->world, i);
+}
+
+/* The carried impulses are net of attraction; the problem's are not, and never pull. */
+static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double *gamma = &c->gamma[c->op->rows * i];
+        talus_contact_warm(c->op->frame[i], c->op->rows, c->options.warm,
+                           c->world->contacts->impulse[i], gamma);
+        gamma[0] = fmax(0.0, gamma[0] + talus_contact_attraction(c->world, i));
+    }
+}
+
+/* Attractive impulses change the free velocities: v_f <- v_f - M^-1 D (c h e_n). */
+static void attract(BuildContext *c)
+{
+    TalusWorld *world = c->world;
+    int count = world->contacts->count;
+    talus_parallel(world->pool, count, TALUS_GRAIN, fill_pulls, c);
+    const double(*velocity)[8] = talus_problem_velocities(world->problem);
+    if (c->op->bodies > 0)
+        memcpy(c->op->body, velocity, (size_t)c->op->bodies * sizeof *c->op->body);
+    talus_parallel(world->pool, count, TALUS_GRAIN, fill_warm, c);
 }
 
 static void sum_penetration(TalusWorld *world, int64_t chunks)
@@ -307,40 +408,66 @@ TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool so
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .scale = world->gravity_norm,
         .soften = soften ? softening : 0.0,
+        .kick = talus_scale(h, world->def.gravity),
+        .bounce = world->def.restitution_threshold * world->gravity_norm * h,
+        .reach = world->def.cohesion_range,
     };
     return options;
+}
+
+static TalusProblemSizes sizes_of(const TalusWorld *world, bool soften)
+{
+    const TalusContactList *list = world->contacts;
+    int rows = count_rows(world);
+    TalusProblemSizes sizes = {
+        .bodies = world->bodies.counts.slots,
+        .sphere_sphere = rows == 6 ? 0 : list->sphere_sphere,
+        .sphere_fixed = rows == 6 ? 0 : list->sphere_fixed,
+        .general = rows == 6 ? list->count : list->general,
+        .rows = rows,
+        .compliance = soften || world->materials.any_compliance,
+        .models = world->materials.any_models && rows > 1,
+    };
+    return sizes;
+}
+
+static BuildContext build_context(TalusWorld *world)
+{
+    BuildContext c = {
+        .world = world,
+        .op = talus_problem_operator(world->problem),
+        .length = talus_problem_lengths(world->problem),
+        .gamma = talus_problem_gamma(world->problem),
+        .options = world->built,
+    };
+    return c;
+}
+
+void talus_fill_bodies(TalusWorld *world)
+{
+    BuildContext c = build_context(world);
+    talus_parallel(world->pool, world->bodies.counts.slots, TALUS_GRAIN, fill_bodies, &c);
 }
 
 TalusStatus talus_step_build(TalusWorld *world, double h, bool soften)
 {
     double start = talus_now();
     const TalusContactList *list = world->contacts;
-    int slots = world->bodies.counts.slots;
-    TalusProblemSizes sizes = {
-        .bodies = slots,
-        .sphere_sphere = list->sphere_sphere,
-        .sphere_fixed = list->sphere_fixed,
-        .general = list->general,
-        .rows = any_friction(world) ? 3 : 1,
-        .compliance = soften || world->materials.any_compliance,
-    };
+    TalusProblemSizes sizes = sizes_of(world, soften);
     int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);
     TALUS_TRY(
         TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0, "partial sums"));
     TALUS_TRY(talus_problem_resize(world->problem, &sizes));
-    BuildContext c = {
-        .world = world,
-        .op = talus_problem_operator(world->problem),
-        .length = talus_problem_lengths(world->problem),
-        .gamma = talus_problem_gamma(world->problem),
-        .options = talus_build_options(world, h, soften),
-    };
-    talus_parallel(world->pool, slots, TALUS_GRAIN, fill_bodies, &c);
+    world->built = talus_build_options(world, h, soften);
+    BuildContext c = build_context(world);
+    talus_parallel(world->pool, world->bodies.counts.slots, TALUS_GRAIN, fill_bodies, &c);
     talus_parallel(world->pool, list->count, TALUS_GRAIN, fill_contacts, &c);
     sum_penetration(world, chunks);
     TALUS_TRY(talus_problem_finish(world->problem));
     if (soften)
         TALUS_TRY(soften_contacts(world));
+    if (world->materials.any_cohesion)
+        attract(&c);
     world->info.build_seconds += talus_now() - start;
     return TALUS_OK;
 }

@@ -81,6 +81,7 @@ static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
     sum->friction += part->friction;
     sum->stabilisation += part->stabilisation;
     sum->impact += part->impact;
+    sum->cohesion += part->cohesion;
 }
 
 static TalusStatus integrate(TalusWorld *world, double h)

@@ -5,12 +5,10 @@
 #ifndef TALUS_WORLD_GENERATE_H
 #define TALUS_WORLD_GENERATE_H
 
+#include "base/turn.h"
+
 #include <talus/base.h>
 #include <talus/math.h>
-
-/* cos and sin of a number of full turns, to a few units in the last place without libm; multiples
- * of a quarter turn are exact. |turns| below 2^50. */
-void talus_turn(double turns, double *c, double *s);
 
 /* The shortest rotation that takes the z axis to `direction` (not zero). */
 TalusQuat talus_quat_to(TalusVec3 direction);

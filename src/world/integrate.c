@@ -112,6 +112,8 @@ TalusStatus talus_step_integrate(TalusWorld *world, double h)
         .length = talus_problem_lengths(world->problem),
         .h = h,
     };
+    if (world->materials.any_cohesion)
+        talus_fill_bodies(world); /* the problem's free velocities have attraction in them */
     TALUS_TRY(check_finite(&c));
     talus_ledger_contacts(world);
     talus_probes_collect(world, c.velocity);

@@ -42,20 +42,14 @@ typedef struct TalusBodies {
     uint8_t *fixed;
 } TalusBodies;
 
-typedef struct TalusMaterial {
-    char *name;
-    double friction, density, stiffness, damping;
-} TalusMaterial;
-
 typedef struct TalusMaterials {
     int count;
-    size_t capacity, law_capacity;
-    TalusMaterial *material;
-    TalusLaw *law;    /* [count * count], symmetric */
-    double *friction; /* [count * count]: friction set for the pair, -1 where it is not */
-    size_t friction_capacity;
+    size_t capacity, law_capacity, pair_capacity;
+    TalusMaterialDef *def; /* [count], with names of their own */
+    TalusLaw *law;         /* [count * count], symmetric */
+    TalusPairDef *pair;    /* [count * count]: what was set for pairs */
     double max_friction;
-    bool any_compliance;
+    bool any_compliance, any_models, any_restitution, any_turning, any_cohesion;
 } TalusMaterials;
 
 typedef struct TalusEmitter {
@@ -235,6 +229,7 @@ struct TalusWorld {
     double least_size;              /* of the moving bodies */
     int contact_count;
     TalusContactList *contacts; /* the detector's */
+    TalusBuildOptions built;    /* of the step's problem */
     double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
@@ -326,6 +321,17 @@ TalusStatus talus_step_integrate(TalusWorld *world, double h);
 /* What build.c and engine.c share. */
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
 TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool soften);
+/* The problem's body records anew, with velocities before any impulse. */
+void talus_fill_bodies(TalusWorld *world);
+/* The attractive impulse of contact i in the problem that was built last. */
+double talus_contact_attraction(const TalusWorld *world, int64_t i);
+
+/* The smaller size of the two bodies, of those that move. */
+static inline double talus_contact_size(const TalusBodies *bodies, const TalusContact *c)
+{
+    double a = bodies->size[c->a];
+    return bodies->fixed[c->b] ? a : fmin(a, bodies->size[c->b]);
+}
 double talus_surprise_limit(const TalusWorld *world, double h);
 
 /* ---- mirror.c: nothing to do on the host ---- */

@@ -1,16 +1,30 @@
 /* world/material.c - materials, the law of each pair of them, and shapes.
  *
- * Friction of a pair is the smaller of the two unless set for the pair. Two compliant materials act
- * in series: 1/k = 1/k1 + 1/k2, and c = k^2 (c1/k1^2 + c2/k2^2), which is the damping the series of
- * two spring-dashpots shows at low frequency. Stiffness 0 is rigid, so a pair with one rigid
- * material has the other's stiffness and damping. */
+ * A pair has the smaller friction, restitution, spinning, rolling and cohesion of the two unless they
+ * are set for the pair. Two compliant materials act in series: 1/k = 1/k1 + 1/k2, and
+ * c = k^2 (c1/k1^2 + c2/k2^2), which is the damping the series of two spring-dashpots shows at low
+ * frequency. Stiffness 0 is rigid, so a pair with one rigid material has the other's stiffness and
+ * damping. */
 #include "world/internal.h"
 
 #include <string.h>
 
+enum { PAIR_COOKIE = 0x7a10fa12 };
+
 TalusMaterialDef talus_material_def_default(void)
 {
     TalusMaterialDef def = {.name = "", .friction = 0.3, .density = 1000.0};
+    return def;
+}
+
+TalusPairDef talus_pair_def_default(void)
+{
+    TalusPairDef def = {.cookie = PAIR_COOKIE,
+                        .friction = -1.0,
+                        .restitution = -1.0,
+                        .spinning = -1.0,
+                        .rolling = -1.0,
+                        .cohesion = -1.0};
     return def;
 }
 
@@ -23,28 +37,86 @@ TalusStatus talus_copy_text(const char *text, const char *what, char **out)
     return TALUS_OK;
 }
 
+/* ---- checks ---- */
+
 static TalusStatus check_material(const TalusMaterialDef *def)
 {
     struct {
         const char *key;
         double value;
-    } fields[] = {{"friction", def->friction},
-                  {"density", def->density},
-                  {"stiffness", def->stiffness},
-                  {"damping", def->damping}};
-    for (int i = 0; i < 4; i++)
+    } fields[] = {{"friction", def->friction},       {"density", def->density},
+                  {"stiffness", def->stiffness},     {"damping", def->damping},
+                  {"restitution", def->restitution}, {"spinning", def->spinning},
+                  {"rolling", def->rolling},         {"cohesion", def->cohesion}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (!(fields[i].value >= 0.0) || !isfinite(fields[i].value))
             return talus_fail(TALUS_ERR_ARGUMENT, "material: %s is %g; expected 0 or more",
                               fields[i].key, fields[i].value);
+    if (def->restitution > 1.0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "material: restitution is %g; expected 0 to 1",
+                          def->restitution);
     if (def->damping > 0.0 && def->stiffness == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT, "material: damping %g needs a stiffness; 0 is rigid",
                           def->damping);
+    if (def->restitution > 0.0 && def->stiffness > 0.0)
+        return talus_fail(
+            TALUS_ERR_ARGUMENT,
+            "material: restitution %g is for rigid contacts; with a stiffness, damping "
+            "says how much of an impact is lost",
+            def->restitution);
     return TALUS_OK;
 }
 
-static TalusLaw pair_law(const TalusMaterial *a, const TalusMaterial *b, double set)
+static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const TalusPairDef *def)
 {
-    TalusLaw law = {.mu = set >= 0.0 ? set : fmin(a->friction, b->friction)};
+    struct {
+        const char *key;
+        double value;
+    } fields[] = {{"friction", def->friction},
+                  {"restitution", def->restitution},
+                  {"spinning", def->spinning},
+                  {"rolling", def->rolling},
+                  {"cohesion", def->cohesion}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (!isfinite(fields[i].value))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "pair: %s is %g; expected 0 or more, or below 0 for the rule",
+                              fields[i].key, fields[i].value);
+    if (def->restitution > 1.0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "pair: restitution is %g; expected 0 to 1",
+                          def->restitution);
+    if (def->restitution > 0.0 && m->def[a].stiffness + m->def[b].stiffness > 0.0)
+        return talus_fail(
+            TALUS_ERR_ARGUMENT,
+            "pair: restitution %g is for rigid contacts; one of these materials has a "
+            "stiffness",
+            def->restitution);
+    return def->own_model ? talus_model_check(def->model) : TALUS_OK;
+}
+
+/* ---- laws ---- */
+
+static double choose(double set, double a, double b)
+{
+    return set >= 0.0 ? set : fmin(a, b);
+}
+
+/* Without a section there is no friction of any kind, and a contact is that of ccp. */
+static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
+                         const TalusPairDef *pair, const TalusFrictionModel *world_model)
+{
+    const TalusFrictionModel *model = pair->own_model ? &pair->model : world_model;
+    TalusLaw law = {
+        .mu = choose(pair->friction, a->friction, b->friction),
+        .restitution = choose(pair->restitution, a->restitution, b->restitution),
+        .spinning = choose(pair->spinning, a->spinning, b->spinning),
+        .rolling = choose(pair->rolling, a->rolling, b->rolling),
+        .cohesion = choose(pair->cohesion, a->cohesion, b->cohesion),
+    };
+    if (model->section == TALUS_SECTION_NONE)
+        law.mu = law.spinning = law.rolling = 0.0;
+    if (law.mu + law.spinning + law.rolling > 0.0)
+        law.model = talus_block_model(*model);
     if (a->stiffness > 0.0 && b->stiffness > 0.0) {
         double share_a = b->stiffness / (a->stiffness + b->stiffness); /* k / k_a */
         double share_b = a->stiffness / (a->stiffness + b->stiffness);
@@ -57,27 +129,36 @@ static TalusLaw pair_law(const TalusMaterial *a, const TalusMaterial *b, double 
     return law;
 }
 
-static void update_laws(TalusMaterials *m)
+static void update_laws(TalusWorld *world)
 {
+    TalusMaterials *m = &world->materials;
     m->max_friction = 0.0;
-    m->any_compliance = false;
+    m->any_compliance = m->any_models = m->any_restitution = false;
+    m->any_turning = m->any_cohesion = false;
     for (int a = 0; a < m->count; a++)
         for (int b = 0; b < m->count; b++) {
             TalusLaw *law = &m->law[a * m->count + b];
-            *law = pair_law(&m->material[a], &m->material[b], m->friction[a * m->count + b]);
+            *law =
+                pair_law(&m->def[a], &m->def[b], &m->pair[a * m->count + b], &world->def.friction);
             m->max_friction = fmax(m->max_friction, law->mu);
             m->any_compliance |= law->stiffness > 0.0;
+            m->any_models |=
+                law->model.law != TALUS_LAW_CCP || law->model.section != TALUS_SECTION_DISC;
+            m->any_restitution |= law->restitution > 0.0;
+            m->any_turning |= law->spinning + law->rolling > 0.0;
+            m->any_cohesion |= law->cohesion > 0.0;
         }
+    world->mirror.tables_ahead = world->engine != NULL;
 }
 
-/* Widens the square table of pair frictions by one, from the last entry down, in place. */
-static void widen_friction(double *table, int old)
+/* Widens the square table of pairs by one, from the last entry down, in place. */
+static void widen_pairs(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
         for (int b = old - 1; b >= 0; b--)
             table[a * (old + 1) + b] = table[a * old + b];
     for (int a = 0; a <= old; a++)
-        table[a * (old + 1) + old] = table[old * (old + 1) + a] = -1.0;
+        table[a * (old + 1) + old] = table[old * (old + 1) + a] = talus_pair_def_default();
 }
 
 TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index)
@@ -85,46 +166,60 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     TALUS_TRY(check_material(def));
     TalusMaterials *m = &world->materials;
     size_t old = (size_t)m->count, wide = (old + 1) * (old + 1);
-    TALUS_TRY(TALUS_RESERVE(m->material, m->capacity, old + 1, old, "materials"));
+    TALUS_TRY(TALUS_RESERVE(m->def, m->capacity, old + 1, old, "materials"));
     TALUS_TRY(TALUS_RESERVE(m->law, m->law_capacity, wide, 0, "material pairs"));
-    TALUS_TRY(TALUS_RESERVE(m->friction, m->friction_capacity, wide, old * old, "pair friction"));
+    TALUS_TRY(TALUS_RESERVE(m->pair, m->pair_capacity, wide, old * old, "material pairs"));
     char *name;
     TALUS_TRY(talus_copy_text(def->name, "material name", &name));
-    m->material[old] = (TalusMaterial){.name = name,
-                                       .friction = def->friction,
-                                       .density = def->density,
-                                       .stiffness = def->stiffness,
-                                       .damping = def->damping};
-    widen_friction(m->friction, m->count);
+    m->def[old] = *def;
+    m->def[old].name = name;
+    widen_pairs(m->pair, m->count);
     m->count++;
-    update_laws(m);
-    world->mirror.tables_ahead = world->engine != NULL;
+    update_laws(world);
     if (index)
         *index = m->count - 1;
     return TALUS_OK;
 }
 
-TalusStatus talus_world_set_friction(TalusWorld *world, int a, int b, double mu)
+static TalusStatus check_indices(const TalusMaterials *m, int a, int b)
+{
+    if (a < 0 || b < 0 || a >= m->count || b >= m->count)
+        return talus_fail(TALUS_ERR_ARGUMENT, "pair: materials %d and %d; there are %d", a, b,
+                          m->count);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_set_pair(TalusWorld *world, int a, int b, const TalusPairDef *def)
 {
     TalusMaterials *m = &world->materials;
-    if (a < 0 || b < 0 || a >= m->count || b >= m->count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "friction: materials %d and %d; there are %d", a, b,
-                          m->count);
+    if (!def || def->cookie != PAIR_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "pair: the def was not made by talus_pair_def_default()");
+    TALUS_TRY(check_indices(m, a, b));
+    TALUS_TRY(check_pair(m, a, b, def));
+    m->pair[a * m->count + b] = m->pair[b * m->count + a] = *def;
+    update_laws(world);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_set_friction(TalusWorld *world, int a, int b, double mu)
+{
+    const TalusMaterials *m = &world->materials;
+    TALUS_TRY(check_indices(m, a, b));
     if (!(mu >= 0.0) || !isfinite(mu))
         return talus_fail(TALUS_ERR_ARGUMENT, "friction: mu is %g; expected 0 or more", mu);
-    m->friction[a * m->count + b] = m->friction[b * m->count + a] = mu;
-    update_laws(m);
-    world->mirror.tables_ahead = world->engine != NULL;
-    return TALUS_OK;
+    TalusPairDef pair = m->pair[a * m->count + b];
+    pair.friction = mu;
+    return talus_world_set_pair(world, a, b, &pair);
 }
 
 void talus_materials_clear(TalusMaterials *m)
 {
     for (int i = 0; i < m->count; i++)
-        talus_release(m->material[i].name);
-    talus_release(m->material);
+        talus_release((char *)m->def[i].name);
+    talus_release(m->def);
     talus_release(m->law);
-    talus_release(m->friction);
+    talus_release(m->pair);
     *m = (TalusMaterials){0};
 }
 
@@ -199,11 +294,5 @@ int talus_world_material_count(const TalusWorld *world)
 
 TalusMaterialDef talus_world_material(const TalusWorld *world, int index)
 {
-    const TalusMaterial *m = &world->materials.material[index];
-    TalusMaterialDef def = {.name = m->name,
-                            .friction = m->friction,
-                            .density = m->density,
-                            .stiffness = m->stiffness,
-                            .damping = m->damping};
-    return def;
+    return world->materials.def[index];
 }

@@ -106,9 +106,27 @@ void talus_world_forget(TalusWorld *world, int slot)
     m->any_forgotten = true;
 }
 
+/* What the engines' problems lack so far. */
+static TalusStatus refuse_laws(const TalusWorld *world)
+{
+    const TalusMaterials *m = &world->materials;
+    const char *what = m->any_models        ? "a friction law or section other than ccp and disc"
+                       : m->any_restitution ? "restitution"
+                       : m->any_turning     ? "spinning or rolling friction"
+                       : m->any_cohesion    ? "cohesion"
+                                            : NULL;
+    if (!what)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "backend %s: a pair of materials has %s, which its worlds do not know yet; "
+                      "backend cpu does",
+                      world->def.backend, what);
+}
+
 static TalusStatus send_tables(TalusWorld *world)
 {
     const TalusMaterials *m = &world->materials;
+    TALUS_TRY(refuse_laws(world));
     TalusTables tables = {
         .shape = world->shape,
         .gyration = world->gyration,
@@ -116,6 +134,10 @@ static TalusStatus send_tables(TalusWorld *world)
         .law = m->law,
         .materials = m->count,
         .compliance = m->any_compliance,
+        .models = m->any_models,
+        .restitution = m->any_restitution,
+        .turning = m->any_turning,
+        .cohesion = m->any_cohesion,
     };
     TALUS_TRY(world->backend->engine->tables(world->engine, &tables));
     world->mirror.tables_ahead = false;

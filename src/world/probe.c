@@ -102,9 +102,21 @@ enum {
     /* force 3, torque 3, number */ BODY_SUMS = 5 /* number, mass, momentum */
 };
 
-static void add_force(double *sum, TalusVec3 force, TalusVec3 arm)
+/* The moment that a contact with friction against turning has beside its force, on b, world frame. */
+static TalusVec3 contact_moment(const TalusWorld *world, int i)
 {
-    TalusVec3 torque = talus_cross(arm, force);
+    const TalusOperator *op = talus_problem_operator(world->problem);
+    if (op->rows != 6)
+        return talus_vec3(0.0, 0.0, 0.0);
+    double m[3];
+    talus_frame_world(op->frame[i], talus_problem_gamma(world->problem) + 6 * (int64_t)i + 3, m);
+    double length = op->lever[i][0] * talus_problem_lengths(world->problem)[op->pair[i][0]];
+    return talus_scale(length, talus_vec3(m[0], m[1], m[2]));
+}
+
+static void add_force(double *sum, TalusVec3 force, TalusVec3 moment, TalusVec3 arm)
+{
+    TalusVec3 torque = talus_add(talus_cross(arm, force), moment);
     double values[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
     for (int j = 0; j < 6; j++)
         sum[j] += values[j];
@@ -139,7 +151,8 @@ static void probe_contact(const ProbeContext *c, int i, double *sum)
     TalusVec3 arm = on_a ? arms.a : arms.b;
     if (c->probe->def.kind == TALUS_PROBE_REGION)
         arm = talus_add(arm, talus_sub(position[on_a ? contact->a : contact->b], c->middle));
-    add_force(sum, on_a ? talus_neg(p) : p, arm);
+    TalusVec3 moment = contact_moment(c->world, i);
+    add_force(sum, on_a ? talus_neg(p) : p, on_a ? talus_neg(moment) : moment, arm);
 }
 
 static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)

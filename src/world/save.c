@@ -15,12 +15,21 @@
 
 #include "base/hash.h"
 
-enum { VERSION = 1, HEADER = 24 };
+enum { VERSION = 2, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
 
 /* ---- def and counters ---- */
+
+static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
+{
+    int32_t section = (int32_t)model->section, law = (int32_t)model->law, sides = model->sides;
+    talus_archive_i32(a, &section);
+    talus_archive_i32(a, &law);
+    talus_archive_i32(a, &sides);
+    *model = (TalusFrictionModel){(TalusSection)section, (TalusFrictionLaw)law, sides};
+}
 
 static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
 {
@@ -35,6 +44,9 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
     talus_archive_i32(a, &on_miss);
     talus_archive_f64(a, &def->envelope);
     talus_archive_f64(a, &def->recovery);
+    transfer_model(a, &def->friction);
+    talus_archive_f64(a, &def->restitution_threshold);
+    talus_archive_f64(a, &def->cohesion_range);
     talus_archive_text(a, solver);
     talus_archive_text(a, backend);
     def->norm = (TalusNorm)norm;
@@ -87,26 +99,47 @@ static void transfer_shape(TalusArchive *a, TalusWorld *world, int index)
 
 static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
 {
-    TalusMaterial m = {0};
+    TalusMaterialDef m = {0};
     if (!a->loading)
-        m = world->materials.material[index];
-    talus_archive_text(a, &m.name);
+        m = world->materials.def[index];
+    char *name = (char *)m.name;
+    talus_archive_text(a, &name);
     talus_archive_f64(a, &m.friction);
     talus_archive_f64(a, &m.density);
     talus_archive_f64(a, &m.stiffness);
     talus_archive_f64(a, &m.damping);
+    talus_archive_f64(a, &m.restitution);
+    talus_archive_f64(a, &m.spinning);
+    talus_archive_f64(a, &m.rolling);
+    talus_archive_f64(a, &m.cohesion);
     if (!a->loading)
         return;
-    TalusMaterialDef def = {m.name, m.friction, m.density, m.stiffness, m.damping};
+    m.name = name;
     if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_material(world, &def, NULL));
-    talus_release(m.name);
+        talus_archive_take(a, talus_world_add_material(world, &m, NULL));
+    talus_release(name);
+}
+
+static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    if (!a->loading)
+        pair = world->materials.pair[i * world->materials.count + j];
+    talus_archive_f64(a, &pair.friction);
+    talus_archive_f64(a, &pair.restitution);
+    talus_archive_f64(a, &pair.spinning);
+    talus_archive_f64(a, &pair.rolling);
+    talus_archive_f64(a, &pair.cohesion);
+    talus_archive_bool(a, &pair.own_model);
+    transfer_model(a, &pair.model);
+    if (a->loading && a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_set_pair(world, i, j, &pair));
 }
 
 static void transfer_materials(TalusArchive *a, TalusWorld *world)
 {
     int count = world->materials.count;
-    talus_archive_count(a, &count, 36);
+    talus_archive_count(a, &count, 68);
     if (a->loading) {
         talus_materials_clear(&world->materials); /* the default one is among the saved */
         if (count == 0)
@@ -115,12 +148,8 @@ static void transfer_materials(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < count; i++)
         transfer_material(a, world, i);
     for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++) {
-            double mu = a->status == TALUS_OK ? world->materials.friction[i * count + j] : 0.0;
-            talus_archive_f64(a, &mu);
-            if (a->loading && a->status == TALUS_OK && mu != -1.0)
-                talus_archive_take(a, talus_world_set_friction(world, i, j, mu));
-        }
+        for (int j = 0; j <= i && a->status == TALUS_OK; j++)
+            transfer_pair(a, world, i, j);
 }
 
 /* ---- bodies ---- */
@@ -402,7 +431,10 @@ static void check_header(TalusArchive *a, size_t size)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
     talus_archive_u32(a, &version);
     if (version != VERSION)
-        talus_archive_refuse(a, "saved by another version of the library (expected 1)");
+        talus_archive_refuse(a, version == 1
+                                    ? "saved by a library before version 2 of this format, "
+                                      "which this one cannot go on from"
+                                    : "saved by another version of the library (expected 2)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)

@@ -207,7 +207,7 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: material %d; there are %d", def->material,
                           world->materials.count);
     if (!(def->density >= 0.0) || !isfinite(def->density) ||
-        (def->density == 0.0 && world->materials.material[def->material].density == 0.0))
+        (def->density == 0.0 && world->materials.def[def->material].density == 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: density is %g and the material has none",
                           def->density);
     return TALUS_OK;

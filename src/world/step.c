@@ -46,6 +46,7 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
     sum->solver = part->solver;
     sum->iterations += part->iterations;
     sum->products += part->products;
+    sum->updates += part->updates;
     sum->seconds += part->seconds;
     sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
     sum->residual.max = fmax(sum->residual.max, part->residual.max);
@@ -89,6 +90,7 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
     part->outcome = TALUS_OUTCOME_INFEASIBLE;
     part->iterations += first.iterations;
     part->products += first.products;
+    part->updates += first.updates;
     part->seconds += first.seconds;
     return TALUS_OK;
 }
@@ -138,6 +140,7 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
         TALUS_TRY(solve(world, h, first.iterations, part));
         part->iterations += first.iterations;
         part->products += first.products;
+        part->updates += first.updates;
         part->seconds += first.seconds;
         part->start_residual = first.start_residual;
     }

@@ -20,6 +20,9 @@ TalusWorldDef talus_world_def_default(void)
         .envelope = 0.02,
         /* a body pushed out at this speed rises by 0.02 of its size */
         .recovery = 0.2,
+        /* gravity closes a contact at rest by g h in a step */
+        .restitution_threshold = 2.0,
+        .cohesion_range = 0.01,
         .backend = "cpu",
         .threads = 0,
     };
@@ -47,6 +50,11 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
+    TALUS_TRY(check_number("restitution_threshold", def->restitution_threshold, 0.0,
+                           "a multiple of gravity times step"));
+    TALUS_TRY(
+        check_number("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
+    TALUS_TRY(talus_model_check(def->friction));
     if (def->max_iterations <= 0)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: max_iterations is %d; expected 1 or more",
                           def->max_iterations);

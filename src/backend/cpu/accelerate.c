@@ -10,8 +10,8 @@
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/cone_lanes.h"
+#include "backend/cpu/general.h"
 #include "backend/cpu/sphere_lanes.h"
-#include "sets/cone.h"
 
 typedef struct Pass {
     const TalusOperator *op;
@@ -140,7 +140,8 @@ KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin
  * 2 WIDE; returns the first that is left. */
 static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
 {
-    int64_t spheres = pass->op->pair && pass->op->rows == 3 ? pass->op->sphere_sphere : 0;
+    bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->varied;
+    int64_t spheres = known ? pass->op->sphere_sphere : 0;
     int64_t count = (spheres < end ? spheres : end) - begin;
     if (count < WIDE * LANES)
         return begin;
@@ -184,37 +185,63 @@ static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u,
         cone_range(*pass->op, *pass->state, begin, end, false, u, sums);
 }
 
-KERNEL void nonneg_block(const Pass *pass, int64_t begin, int64_t i, double *u, Sums *sums)
+/* The residual of x, whose gradient without the metric is g. */
+KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const double *s,
+                          const double *x, const double *g, Sums *sums)
+{
+    double d = talus_block_scale(op, (int)i), gamma[TALUS_ROWS], step[TALUS_ROWS];
+    for (int k = 0; k < rows; k++) {
+        gamma[k] = s[k > 0] * x[k];
+        step[k] = gamma[k] - g[k] / d;
+    }
+    double r2 = plain_residual2(op, i, rows, d, gamma, step);
+    sums->residual2[0] += r2;
+    sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
+}
+
+/* One block after the other: half lines and sets that are not all circular cones. `rows` is a constant
+ * for half lines. */
+KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
-    double s = state->metric[i][0], x = state->x[i], g = u[i - begin];
-    g += op->pair ? op->bias[i] : 0.0;
-    g += op->compliance ? op->compliance[i] * s * x : 0.0;
-    if (state->want_residual) {
-        double d = talus_block_scale(op, (int)i), gamma = s * x;
-        double r = d * (gamma - talus_project_nonneg(gamma - g / d));
-        sums->residual2[0] += r * r;
-        sums->residual_max[0] = r * r <= sums->residual_max[0] ? sums->residual_max[0] : r * r;
+    const double *x = state->x + i * rows, *s = state->metric[i];
+    double y[TALUS_ROWS], next[TALUS_ROWS], *g = u + (i - begin) * rows;
+    double *xp = state->x_prev + i * rows, *gp = state->g_prev + i * rows;
+    g[0] += op->pair ? op->bias[i] : 0.0;
+    g[0] += op->compliance ? op->compliance[i] * s[0] * x[0] : 0.0;
+    if (state->want_residual)
+        plain_measure(op, i, rows, s, x, g, sums);
+    for (int k = 0; k < rows; k++) {
+        g[k] *= s[k > 0];
+        double dx = x[k] - xp[k], dg = g[k] - gp[k];
+        y[k] = x[k] + state->beta * dx;
+        next[k] = y[k] - state->step * (g[k] + state->beta * dg);
+        sums->x2[0] += x[k] * x[k];
+        sums->dx2[0] += dx * dx;
+        sums->dg2[0] += dg * dg;
+        gp[k] = g[k];
     }
-    g *= s;
-    double dx = x - state->x_prev[i], dg = g - state->g_prev[i];
-    double y = x + state->beta * dx;
-    double next = talus_project_nonneg(y - state->step * (g + state->beta * dg));
-    sums->restart[0] += (y - next) * (next - x);
-    sums->x2[0] += x * x;
-    sums->dx2[0] += dx * dx;
-    sums->dg2[0] += dg * dg;
-    state->g_prev[i] = g;
-    state->x_prev[i] = next;
-    u[i - begin] = s * next;
+    plain_project(op, state->metric, i, next);
+    for (int k = 0; k < rows; k++) {
+        sums->restart[0] += (y[k] - next[k]) * (next[k] - x[k]);
+        xp[k] = next[k];
+        g[k] = s[k > 0] * next[k];
+    }
+}
+
+KERNEL void plain_blocks(const Pass *pass, int64_t begin, int64_t end, int rows, double *u,
+                         Sums *sums)
+{
+    for (int64_t i = begin; i < end; i++)
+        plain_block(pass, begin, i, rows, u, sums);
 }
 
 static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     const TalusOperator *op = pass->op;
-    double u[3 * BLOCK_GRAIN];
+    double u[TALUS_ROWS * BLOCK_GRAIN];
     Sums sums = {{0}, {0}, {0}, {0}, {0}, {0}};
     begin = sphere_blocks(pass, begin, end, &sums);
     if (op->pair)
@@ -223,11 +250,12 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     else
         memcpy(u, op->scratch->product + begin * op->rows,
                (size_t)((end - begin) * op->rows) * sizeof *u);
-    if (op->rows == 3)
+    if (op->varied)
+        plain_blocks(pass, begin, end, op->rows, u, &sums);
+    else if (op->rows == 3)
         cone_blocks(pass, begin, end, u, &sums);
     else
-        for (int64_t i = begin; i < end; i++)
-            nonneg_block(pass, begin, i, u, &sums);
+        plain_blocks(pass, begin, end, 1, u, &sums);
     if (op->pair)
         talus_cpu_wrench(op, u, (int)begin, (int)end, op->scratch->record);
     double *partial = op->scratch->partial + PARTIALS * chunk;

@@ -3,7 +3,7 @@
  * Bound by memory: each reads and writes every vector once. Sums go through one slot per chunk. */
 #include "backend/cpu/cpu.h"
 
-#include "sets/cone.h"
+#include "backend/cpu/general.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,16 +17,30 @@ typedef struct Pass {
     double *free_part, *reduced, *chopped; /* split */
 } Pass;
 
+/* The loop over a chunk that is written as `name`_range, for half lines, for circular cones and for
+ * varied blocks. */
+#define SPECIALISED(name)                                                              \
+    static void name##_chunk(void *context, int64_t begin, int64_t end, int64_t chunk) \
+    {                                                                                  \
+        const Pass *pass = context;                                                    \
+        if (pass->op->varied)                                                          \
+            name##_range(pass, (Known){pass->op->rows, true}, begin, end, chunk);      \
+        else if (pass->op->rows == 3)                                                  \
+            name##_range(pass, (Known){3, false}, begin, end, chunk);                  \
+        else                                                                           \
+            name##_range(pass, (Known){1, false}, begin, end, chunk);                  \
+    }
+
 /* ---- one block ---- */
 
-static inline double friction(const Pass *pass, int64_t i)
+KERNEL double friction(const Pass *pass, Known known, int64_t i)
 {
-    if (pass->op->rows == 1)
+    if (known.rows == 1)
         return 0.0;
     return pass->metric ? pass->metric[i][2] : pass->op->mu[i];
 }
 
-static inline void project_block(int rows, double mu, double *x)
+static inline void project_known(int rows, double mu, double *x)
 {
     if (rows == 1)
         x[0] = talus_project_nonneg(x[0]);
@@ -34,24 +48,38 @@ static inline void project_block(int rows, double mu, double *x)
         talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
 }
 
-static inline TalusConeState state_of(int rows, double mu, const double *x)
+KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 {
-    if (rows == 1)
-        return x[0] > 0.0 ? TALUS_CONE_INSIDE : TALUS_CONE_APEX;
-    return talus_cone_state(mu, x[0], x[1], x[2]);
+    if (known.varied)
+        talus_general_project(pass->op, pass->metric, i, x);
+    else
+        project_known(known.rows, friction(pass, known, i), x);
+}
+
+KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
+{
+    if (known.varied)
+        return talus_general_active(pass->op, pass->metric, i, x);
+    if (known.rows == 1)
+        return !(x[0] > 0.0);
+    return talus_cone_state(friction(pass, known, i), x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
 }
 
 /* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
-static inline double natural2(const Pass *pass, int64_t i, const double *x, const double *g)
+KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x, const double *g)
 {
-    const int rows = pass->op->rows;
-    double d = talus_block_scale(pass->op, (int)i), gamma[3], step[3] = {0.0}, r2 = 0.0;
+    const int rows = known.rows;
+    double gamma[TALUS_ROWS], step[TALUS_ROWS];
+    double d = talus_block_scale(pass->op, (int)i), r2 = 0.0;
     for (int k = 0; k < rows; k++) {
         double s = pass->metric ? pass->metric[i][k > 0] : 1.0;
         gamma[k] = s * x[k];
         step[k] = gamma[k] - g[k] / (s * d);
     }
-    project_block(rows, rows == 3 ? pass->op->mu[i] : 0.0, step);
+    if (known.varied)
+        talus_general_project(pass->op, NULL, i, step);
+    else
+        project_known(rows, rows == 3 ? pass->op->mu[i] : 0.0, step);
     for (int k = 0; k < rows; k++) {
         double r = d * (gamma[k] - step[k]);
         r2 += r * r;
@@ -76,14 +104,14 @@ static void collect(const TalusOperator *op, int count, double *total)
 
 /* ---- projections ---- */
 
-static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
-        project_block(rows, friction(pass, i), pass->t + i * rows);
+        project_block(pass, known, i, pass->t + i * rows);
 }
+SPECIALISED(project)
 
 void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
@@ -91,20 +119,19 @@ void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, 
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_chunk, &pass);
 }
 
-static void forward_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     for (int64_t i = begin; i < end; i++) {
-        double x[3], g[3], t[3] = {0.0};
+        double x[TALUS_ROWS], g[TALUS_ROWS], t[TALUS_ROWS];
         for (int k = 0; k < rows; k++) {
             x[k] = pass->x[i * rows + k];
             g[k] = pass->g[i * rows + k];
             t[k] = x[k] - pass->step * g[k];
         }
-        project_block(rows, friction(pass, i), t);
-        double r2 = natural2(pass, i, x, g);
+        project_block(pass, known, i, t);
+        double r2 = natural2(pass, known, i, x, g);
         for (int k = 0; k < rows; k++) {
             double r = x[k] - t[k];
             sums[0] += r * r;
@@ -119,6 +146,7 @@ static void forward_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
     memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
+SPECIALISED(forward)
 
 void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                 const double *x, const double *g, double step, double *t, double *r,
@@ -134,9 +162,11 @@ void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock 
 /* ---- faces ---- */
 
 /* A block without friction in a problem with it moves along its axis only. */
-static inline void free_gradient(int rows, double mu, double g[3])
+KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 {
-    if (rows == 3 && mu == 0.0)
+    if (known.varied)
+        talus_general_free(pass->op, pass->metric, i, g);
+    else if (known.rows == 3 && friction(pass, known, i) == 0.0)
         g[1] = g[2] = 0.0;
 }
 
@@ -149,19 +179,19 @@ static inline double reduced_by_g(double step, double x2, double g2, double move
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
 }
 
-static inline void split_block(const Pass *pass, int64_t i, double *sums)
+KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
 {
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     const double *x = pass->x + i * rows, *g = pass->g + i * rows;
-    double mu = friction(pass, i), step[3] = {0.0}, phi[3] = {0.0}, r2 = natural2(pass, i, x, g);
+    double step[TALUS_ROWS], phi[TALUS_ROWS], r2 = natural2(pass, known, i, x, g);
     double x2 = 0.0, g2 = 0.0, moved_g = 0.0, moved2 = 0.0;
-    bool active = state_of(rows, mu, x) != TALUS_CONE_INSIDE, bound = true;
+    bool active = is_active(pass, known, i, x), bound = true;
     for (int k = 0; k < rows; k++) {
         step[k] = x[k] - pass->step * g[k];
         phi[k] = active ? 0.0 : g[k];
     }
-    free_gradient(rows, mu, phi);
-    project_block(rows, mu, step);
+    free_gradient(pass, known, i, phi);
+    project_block(pass, known, i, step);
     for (int k = 0; k < rows; k++) {
         double moved = (x[k] - step[k]) / pass->step;
         sums[FREE2] += phi[k] * phi[k];
@@ -185,14 +215,14 @@ static inline void split_block(const Pass *pass, int64_t i, double *sums)
     keep_max(&sums[RESIDUAL_MAX], r2);
 }
 
-static void split_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
-        split_block(pass, i, sums);
+        split_block(pass, known, i, sums);
     memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
+SPECIALISED(split)
 
 void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                      const double *g, double step, double *free_part, double *reduced,
@@ -219,19 +249,19 @@ void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, co
                         .unbound = (int)total[UNBOUND]};
 }
 
-static void mask_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        double *y = pass->t + i * rows, mu = friction(pass, i);
-        if (state_of(rows, mu, pass->x + i * rows) != TALUS_CONE_INSIDE)
+        double *y = pass->t + i * rows;
+        if (is_active(pass, known, i, pass->x + i * rows))
             memset(y, 0, (size_t)rows * sizeof *y);
         else
-            free_gradient(rows, mu, y);
+            free_gradient(pass, known, i, y);
     }
 }
+SPECIALISED(mask)
 
 void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                     double *y)
@@ -240,22 +270,24 @@ void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, con
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
 }
 
-static void tangent_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         const double *x = pass->x + i * rows;
-        double d[3] = {0.0}, *out = pass->t + i * rows;
+        double d[TALUS_ROWS], *out = pass->t + i * rows;
         memcpy(d, pass->g + i * rows, (size_t)rows * sizeof *d);
-        if (rows == 3)
-            talus_tangent_cone(friction(pass, i), x, d);
+        if (known.varied)
+            talus_general_tangent(pass->op, pass->metric, i, x, d);
+        else if (rows == 3)
+            talus_tangent_cone(friction(pass, known, i), x, d);
         else if (!(x[0] > 0.0))
             d[0] = talus_project_nonneg(d[0]);
         memcpy(out, d, (size_t)rows * sizeof *d);
     }
 }
+SPECIALISED(tangent)
 
 void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                        const double *d, double *out)
@@ -264,19 +296,27 @@ void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, 
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
 }
 
-static void feasible_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const double *x,
+                             const double *p)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    if (known.varied)
+        return talus_general_step(pass->op, pass->metric, i, x, p);
+    if (known.rows == 3)
+        return talus_cone_step(friction(pass, known, i), x, p);
+    return p[0] > 0.0 ? x[0] / p[0] : INFINITY;
+}
+
+KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
+{
+    const int rows = known.rows;
     double least = INFINITY;
     for (int64_t i = begin; i < end; i++) {
-        const double *x = pass->x + i * rows, *p = pass->g + i * rows;
-        double a = rows == 3 ? talus_cone_step(friction(pass, i), x, p)
-                             : (p[0] > 0.0 ? x[0] / p[0] : INFINITY);
+        double a = feasible_block(pass, known, i, pass->x + i * rows, pass->g + i * rows);
         least = a < least ? a : least;
     }
     pass->op->scratch->partial[PARTIALS * chunk] = least;
 }
+SPECIALISED(feasible)
 
 double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                                const double *x, const double *p)
@@ -291,20 +331,19 @@ double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *
     return least;
 }
 
-static void compare_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
 {
-    const Pass *pass = context;
-    const int rows = pass->op->rows;
+    const int rows = known.rows;
     double sums[3] = {0.0, 0.0, 0.0};
     for (int64_t i = begin; i < end; i++) {
-        double mu = friction(pass, i);
-        bool x = state_of(rows, mu, pass->x + i * rows) != TALUS_CONE_INSIDE;
-        bool y = state_of(rows, mu, pass->g + i * rows) != TALUS_CONE_INSIDE;
+        bool x = is_active(pass, known, i, pass->x + i * rows);
+        bool y = is_active(pass, known, i, pass->g + i * rows);
         sums[0] += y;
         sums[1] += x != y;
     }
     memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
+SPECIALISED(compare)
 
 void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                        const double *y, int *active, int *changed)

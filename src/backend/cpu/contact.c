@@ -86,6 +86,21 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
     }
 }
 
+/* Relative spins of a contact with 6 rows, in its frame. */
+static void turning_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
+                             double local[3])
+{
+    const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
+    const double *a = velocity[op->pair[i][0]] + 4;
+    double world[3];
+    for (int k = 0; k < 3; k++)
+        world[k] = -lever[0] * a[k];
+    if (op->pair[i][1] >= 0)
+        for (int k = 0; k < 3; k++)
+            world[k] += lever[1] * velocity[op->pair[i][1]][4 + k];
+    talus_frame_local(op->frame[i], world, local);
+}
+
 static void general_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                              double local[3])
 {
@@ -121,8 +136,10 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
             double local[3];
             for (int i = start; i < stop; i++, out += rows) {
                 general_velocity(op, velocity, i, local);
-                for (int k = 0; k < rows; k++)
+                for (int k = 0; k < rows && k < 3; k++)
                     out[k] = local[k];
+                if (rows == 6)
+                    turning_velocity(op, velocity, i, out + 3);
             }
         } else if (rows == 1) {
             sphere_normal_velocities(op, velocity, start, stop, out);
@@ -179,6 +196,19 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
     }
 }
 
+/* Adds a moment to the torques of the two records, each with the sign that is subtracted. */
+static void turning_wrench(const TalusOperator *op, const double moment[3], int i,
+                           double (*record)[6])
+{
+    int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
+    double world[3];
+    talus_frame_world(op->frame[i], moment, world);
+    for (int k = 0; k < 3; k++) {
+        record[spheres + 2 * j][3 + k] += op->lever[j][0] * world[k];
+        record[spheres + 2 * j + 1][3 + k] -= op->lever[j][1] * world[k];
+    }
+}
+
 /* Two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both subtract the torque. */
 static void general_wrench(const TalusOperator *op, const double *gamma, int i, double (*record)[6])
 {
@@ -194,6 +224,8 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
             r[3 + k] = side ? -t[k] : t[k];
         }
     }
+    if (op->rows == 6)
+        turning_wrench(op, gamma + 3, i, record);
 }
 
 void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,

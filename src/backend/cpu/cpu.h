@@ -85,6 +85,14 @@ void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, 
 void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
                        double *out);
 
+/* law.c */
+void talus_cpu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
+void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
+                         TalusLawSums *sums);
+void talus_cpu_law_unshift(const TalusOperator *op);
+void talus_cpu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric,
+                            const double *x, double share);
+
 /* Block by block, blocks.c */
 void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
 void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,

@@ -3,7 +3,7 @@
  * One pass over the contacts. With friction it reads 120 B per contact and writes 48, and 24 more
  * when the residual is wanted. */
 #include "backend/cpu/cone_lanes.h"
-#include "sets/cone.h"
+#include "backend/cpu/general.h"
 
 #include <math.h>
 
@@ -56,18 +56,30 @@ KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end,
     *total = sums;
 }
 
-static void nonneg_range(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
+/* One block after the other: half lines and sets that are not all circular cones. */
+KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;
     for (int64_t i = begin; i < end; i++) {
-        double s = o->metric[i][0], x = o->x[i], g = o->g[i];
-        double d = talus_block_scale(pass->op, (int)i), gamma = s * x;
-        double r = d * (gamma - talus_project_nonneg(gamma - g / (s * d)));
-        double t = talus_project_nonneg(x - o->step * g);
-        sums->residual2[0] += r * r;
-        sums->residual_max[0] = r * r <= sums->residual_max[0] ? sums->residual_max[0] : r * r;
-        o->x_next[i] = t + o->along * (t - o->y[i]) + o->over * (t - x);
-        o->y[i] = t;
+        const double *x = o->x + i * rows, *g = o->g + i * rows, *s = o->metric[i];
+        double *y = o->y + i * rows, *next = o->x_next + i * rows, t[TALUS_ROWS];
+        if (o->want_residual) {
+            double d = talus_block_scale(pass->op, (int)i), gamma[TALUS_ROWS], step[TALUS_ROWS];
+            for (int k = 0; k < rows; k++) {
+                gamma[k] = s[k > 0] * x[k];
+                step[k] = gamma[k] - g[k] / (s[k > 0] * d);
+            }
+            double r2 = plain_residual2(pass->op, i, rows, d, gamma, step);
+            sums->residual2[0] += r2;
+            sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
+        }
+        for (int k = 0; k < rows; k++)
+            t[k] = x[k] - o->step * g[k];
+        plain_project(pass->op, o->metric, i, t);
+        for (int k = 0; k < rows; k++) {
+            next[k] = t[k] + o->along * (t[k] - y[k]) + o->over * (t[k] - x[k]);
+            y[k] = t[k];
+        }
     }
 }
 
@@ -75,8 +87,10 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     Sums sums = {{0}, {0}};
-    if (pass->op->rows == 1)
-        nonneg_range(pass, begin, end, &sums);
+    if (pass->op->varied)
+        plain_range(pass, begin, end, pass->op->rows, &sums);
+    else if (pass->op->rows == 1)
+        plain_range(pass, begin, end, 1, &sums);
     else if (pass->o->want_residual)
         cone_range(*pass->op, *pass->o, begin, end, true, &sums);
     else

@@ -1,9 +1,9 @@
 /* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step; the table. */
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/general.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "sets/cone.h"
 
 #include <string.h>
 
@@ -129,7 +129,7 @@ static void unscale_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     const Product *p = context;
     const TalusOperator *op = p->op;
     const int rows = op->rows;
-    double local[3 * BLOCK_GRAIN];
+    double local[TALUS_ROWS * BLOCK_GRAIN];
     double *gamma = op->pair ? local : op->scratch->unscaled + begin * rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
@@ -190,59 +190,70 @@ typedef struct BlockPass {
 } BlockPass;
 
 /* step = P(gamma - omega g / d) for one block. */
-static inline void block_step(const TalusOperator *op, int64_t i, const double *gamma,
-                              const double *g, double eta, double step[3])
+KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const double *gamma,
+                       const double *g, double eta, double step[TALUS_ROWS])
 {
-    step[0] = gamma[0] - eta * g[0];
-    if (op->rows == 1) {
+    for (int k = 0; k < known.rows; k++)
+        step[k] = gamma[k] - eta * g[k];
+    if (known.varied)
+        talus_general_project(op, NULL, i, step);
+    else if (known.rows == 1)
         step[0] = talus_project_nonneg(step[0]);
-        return;
-    }
-    step[1] = gamma[1] - eta * g[1];
-    step[2] = gamma[2] - eta * g[2];
-    talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
+    else
+        talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
 /* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g
  * itself: said so, because the difference would lose a small g beside huge impulses, and a problem
  * without a solution would look solved. */
-static inline double block_residual2(const TalusOperator *op, int64_t i, const double *gamma,
-                                     const double *g, double d)
+KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, const double *gamma,
+                              const double *g, double d)
 {
-    double step[3], r2 = 0.0;
+    double step[TALUS_ROWS], r2 = 0.0;
     bool inside = true;
-    block_step(op, i, gamma, g, 1.0 / d, step);
-    for (int k = 0; k < op->rows; k++)
+    block_step(op, known, i, gamma, g, 1.0 / d, step);
+    for (int k = 0; k < known.rows; k++)
         inside = inside && step[k] == gamma[k] - 1.0 / d * g[k];
-    for (int k = 0; k < op->rows; k++) {
+    for (int k = 0; k < known.rows; k++) {
         double r = inside ? g[k] : d * (gamma[k] - step[k]);
         r2 += r * r;
     }
     return r2;
 }
 
-static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Adds residuals to sums: their squares and the largest of these; `gradient` starts at `begin`. */
+KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
+                        const double *gradient, double sums[2])
 {
-    const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
-    const int rows = op->rows;
-    double gradient[3 * BLOCK_GRAIN], sum2 = 0.0, max2 = 0.0;
-    gradient_of(&pass->product, begin, end, gradient);
+    const int rows = known.rows;
     for (int64_t i = begin; i < end; i++) {
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
-        double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, i, gamma, g, d);
-        sum2 += r2;
-        keep_max(&max2, r2);
+        double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, known, i, gamma, g, d);
+        sums[0] += r2;
+        keep_max(&sums[1], r2);
         if (pass->relaxed) {
-            double step[3], *out = pass->relaxed + i * rows;
-            block_step(op, i, gamma, g, pass->omega / d, step);
+            double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
+            block_step(op, known, i, gamma, g, pass->omega / d, step);
             for (int k = 0; k < rows; k++)
                 out[k] += pass->lambda * (step[k] - out[k]);
         }
     }
-    double *partial = op->scratch->partial + PARTIALS * chunk;
-    partial[0] = sum2;
-    partial[1] = max2;
+}
+
+static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BlockPass *pass = context;
+    const TalusOperator *op = pass->product.op;
+    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[2] = {0.0, 0.0};
+    gradient_of(&pass->product, begin, end, gradient);
+    if (op->varied)
+        block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
+    else if (op->rows == 3)
+        block_range(pass, (Known){3, false}, begin, end, gradient, sums);
+    else
+        block_range(pass, (Known){1, false}, begin, end, gradient, sums);
+    memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
 
 static void run_blocks(BlockPass *pass, double *sum2, double *max)
@@ -298,7 +309,7 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
         m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
         m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
-        m[2] = pass->op->rows == 3 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
+        m[2] = pass->op->rows > 1 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
         m[3] = 1.0 / (1.0 + m[2] * m[2]);
     }
 }
@@ -316,10 +327,12 @@ static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const
     const int rows = op->rows;
     *out = (TalusSizes){0.0, 0.0, 0.0};
     for (int i = 0; i < op->blocks; i++, x += rows) {
-        double d = talus_block_scale(op, i), gamma[3], inside[3];
+        double d = talus_block_scale(op, i), gamma[TALUS_ROWS], inside[TALUS_ROWS];
         for (int k = 0; k < rows; k++)
             gamma[k] = inside[k] = metric ? metric[i][k > 0] * x[k] : x[k];
-        if (rows == 1)
+        if (op->varied)
+            talus_general_project(op, NULL, i, inside);
+        else if (rows == 1)
             inside[0] = talus_project_nonneg(inside[0]);
         else
             talus_project_cone(op->mu[i], op->mu[i], &inside[0], &inside[1], &inside[2]);
@@ -352,6 +365,10 @@ const TalusBackend talus_backend_cpu = {
     .relax = relax,
     .metric = metric,
     .sizes = sizes,
+    .law_measure = talus_cpu_law_measure,
+    .law_shift = talus_cpu_law_shift,
+    .law_unshift = talus_cpu_law_unshift,
+    .law_estimate = talus_cpu_law_estimate,
     .gradient = gradient,
     .dots = talus_cpu_dots,
     .combine = talus_cpu_combine,

@@ -11,7 +11,7 @@
  *     step        216 + 96
  *     smooth      152 + 72   (every third iteration by default) */
 #include "backend/cpu/cone_lanes.h"
-#include "sets/cone.h"
+#include "backend/cpu/general.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,8 @@ static void spread(const Pass *pass, int64_t begin, int64_t end)
     const TalusOperator *op = pass->op;
     const int rows = op->rows;
     const double *d = pass->q->d + begin * rows;
-    double local[3 * PIECE], *gamma = op->pair ? local : op->scratch->unscaled + begin * rows;
+    double local[TALUS_ROWS * PIECE],
+        *gamma = op->pair ? local : op->scratch->unscaled + begin * rows;
     for (int64_t i = 0; i < end - begin; i++)
         for (int k = 0; k < rows; k++)
             gamma[i * rows + k] = pass->q->metric[begin + i][k > 0] * d[i * rows + k];
@@ -225,31 +226,51 @@ static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const doubl
         cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-static void nonneg_moves(const Pass *pass, int64_t begin, int64_t end, const double *u, Moved *sums)
+/* d and w = S (N + E) S d of block i, u holding D'M^-1 D S d there. */
+KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
     const TalusQuasi *q = pass->q;
-    for (int64_t i = begin; i < end; i++) {
-        double s = q->metric[i][0], d = q->d[i], g = q->g[i], w;
+    const double *s = q->metric[i], *g = q->g + i * rows;
+    double *d = q->d + i * rows;
+    for (int k = 0; k < rows; k++)
         if (q->halve) {
-            d = q->d[i] = 0.5 * d;
-            w = 0.5 * (q->g_next[i] - g);
+            d[k] = 0.5 * d[k];
+            w[k] = 0.5 * (q->g_next[i * rows + k] - g[k]);
         } else {
-            w = s * (u[i - begin] + (op->compliance ? op->compliance[i] * s * d : 0.0));
+            double own = k == 0 && op->compliance ? op->compliance[i] * s[0] * d[0] : 0.0;
+            w[k] = s[k > 0] * (u[k] + own);
         }
-        double x = q->x[i] + d;
-        sums->gd[0] += g * d;
-        sums->dw[0] += d * w;
-        sums->dd[0] += d * d;
-        sums->ww[0] += w * w;
-        g += w;
-        double r = x - talus_project_nonneg(x - q->step * g);
-        sums->r2[0] += r * r;
-        sums->rg[0] += r * g;
-        sums->smooth[0] += r * q->smooth_r[i];
-        q->x_next[i] = x;
-        q->g_next[i] = g;
-        q->r_next[i] = r;
+}
+
+/* One block after the other: half lines, with a constant `rows`, and sets that are not all circular
+ * cones. */
+KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
+                        Moved *sums)
+{
+    const TalusQuasi *q = pass->q;
+    for (int64_t i = begin; i < end; i++) {
+        double w[TALUS_ROWS], t[TALUS_ROWS];
+        double *x = q->x_next + i * rows, *g = q->g_next + i * rows, *r = q->r_next + i * rows;
+        const double *d = q->d + i * rows;
+        plain_change(pass, i, rows, u + (i - begin) * rows, w);
+        for (int k = 0; k < rows; k++) {
+            double old = q->g[i * rows + k];
+            sums->gd[0] += old * d[k];
+            sums->dw[0] += d[k] * w[k];
+            sums->dd[0] += d[k] * d[k];
+            sums->ww[0] += w[k] * w[k];
+            x[k] = q->x[i * rows + k] + d[k];
+            g[k] = old + w[k];
+            t[k] = x[k] - q->step * g[k];
+        }
+        plain_project(pass->op, q->metric, i, t);
+        for (int k = 0; k < rows; k++) {
+            r[k] = x[k] - t[k];
+            sums->r2[0] += r[k] * r[k];
+            sums->rg[0] += r[k] * g[k];
+            sums->smooth[0] += r[k] * q->smooth_r[i * rows + k];
+        }
     }
 }
 
@@ -324,16 +345,18 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     PairSums pairs[TALUS_PAIRS + 1];
     memset(pairs, 0, sizeof pairs);
     for (int64_t i = begin; i < end; i += PIECE) {
-        double u[3 * PIECE];
-        float r[3 * PIECE];
+        double u[TALUS_ROWS * PIECE];
+        float r[TALUS_ROWS * PIECE];
         int64_t stop = smaller(i + PIECE, end), first = i * op->rows;
         int64_t length = (stop - i) * op->rows;
         if (!q->halve)
             product_piece(op, i, stop, u);
-        if (op->rows == 3)
+        if (op->varied)
+            plain_moves(pass, i, stop, op->rows, u, &moved);
+        else if (op->rows == 3)
             cone_moves(pass, i, stop, u, &moved);
         else
-            nonneg_moves(pass, i, stop, u, &moved);
+            plain_moves(pass, i, stop, 1, u, &moved);
         store_pair(pass, first, length, r, &sy, &yy);
         for (int p = 0; p <= q->count; p++)
             pair_dots(pair_s(q, p) + first, pair_y(op, q, p) + first, r, length, &pairs[p]);
@@ -429,24 +452,33 @@ static void cone_smooths(TalusOperator op, TalusQuasi q, double eta, int64_t beg
     *total = sums;
 }
 
-static void nonneg_smooths(const Pass *pass, int64_t begin, int64_t end, Smoothed *sums)
+KERNEL void plain_smooths(const Pass *pass, int64_t begin, int64_t end, int rows, Smoothed *sums)
 {
     const TalusQuasi *q = pass->q;
     const double *xs = pass->eta < 1.0 ? q->smooth_x : q->x;
     const double *gs = pass->eta < 1.0 ? q->smooth_g : q->g;
     double keep = 1.0 - pass->eta;
     for (int64_t i = begin; i < end; i++) {
-        double x = keep * xs[i] + pass->eta * q->x[i];
-        double g = keep * gs[i] + pass->eta * q->g[i];
-        double r = x - talus_project_nonneg(x - q->step * g), s = q->metric[i][0];
-        double d = talus_block_scale(pass->op, (int)i), gamma = s * x;
-        double natural = d * (gamma - talus_project_nonneg(gamma - g / (s * d)));
-        natural *= natural;
-        q->smooth_x[i] = x;
-        q->smooth_g[i] = g;
-        q->smooth_r[i] = r;
-        sums->x2[0] += x * x;
-        sums->r2[0] += r * r;
+        double d = talus_block_scale(pass->op, (int)i), t[TALUS_ROWS];
+        double gamma[TALUS_ROWS], step[TALUS_ROWS];
+        for (int k = 0; k < rows; k++) {
+            int64_t e = i * rows + k;
+            double x = keep * xs[e] + pass->eta * q->x[e], s = q->metric[i][k > 0];
+            double g = keep * gs[e] + pass->eta * q->g[e];
+            gamma[k] = s * x;
+            step[k] = gamma[k] - g / (s * d);
+            t[k] = x - q->step * g;
+            sums->x2[0] += x * x;
+            q->smooth_x[e] = x;
+            q->smooth_g[e] = g;
+        }
+        plain_project(pass->op, q->metric, i, t);
+        for (int k = 0; k < rows; k++) {
+            double r = q->smooth_x[i * rows + k] - t[k];
+            q->smooth_r[i * rows + k] = r;
+            sums->r2[0] += r * r;
+        }
+        double natural = plain_residual2(pass->op, i, rows, d, gamma, step);
         sums->residual2[0] += natural;
         sums->residual_max[0] = natural <= sums->residual_max[0] ? sums->residual_max[0] : natural;
     }
@@ -456,10 +488,12 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 {
     const Pass *pass = context;
     Smoothed sums = {{0}, {0}, {0}, {0}};
-    if (pass->op->rows == 3)
+    if (pass->op->varied)
+        plain_smooths(pass, begin, end, pass->op->rows, &sums);
+    else if (pass->op->rows == 3)
         cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);
     else
-        nonneg_smooths(pass, begin, end, &sums);
+        plain_smooths(pass, begin, end, 1, &sums);
     double *partial = pass->op->scratch->partial + PARTIALS * chunk;
     partial[0] = sums.x2[0] + sums.x2[1];
     partial[1] = sums.r2[0] + sums.r2[1];

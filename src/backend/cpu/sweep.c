@@ -332,16 +332,23 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->options = *options;
     (*sweep)->ended = NULL;
     (*sweep)->rng = talus_rng(options->seed);
-    return op->pair ? talus_sweep_plan(*sweep, gamma) : talus_sweep_sparse_begin(*sweep, gamma);
+    if (op->pair) {
+        (*sweep)->velocity = op->scratch->velocity;
+        talus_backend_cpu.bodies(op, gamma, true, op->scratch->velocity);
+    }
+    if (options->local != TALUS_ONE_PROJECT)
+        return talus_sweep_local_begin(*sweep, gamma);
+    return talus_sweep_by_block(*sweep) ? talus_sweep_sparse_begin(*sweep, gamma)
+                                        : talus_sweep_plan(*sweep, gamma);
 }
 
 static double run_once(TalusSweep *sweep)
 {
-    if (!sweep->op->pair)
-        return talus_sweep_sparse_run(sweep);
-    if (sweep->ended)
+    if (sweep->op->pair && sweep->ended)
         talus_backend_cpu.bodies(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
+    if (talus_sweep_by_block(sweep))
+        return talus_sweep_sparse_run(sweep);
     return sweep->options.order == TALUS_ORDER_COLOURED ? run_coloured(sweep) : run_sequence(sweep);
 }
 
@@ -356,11 +363,11 @@ double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)
 void talus_cpu_sweep_end(TalusSweep *sweep, double *gamma)
 {
     sweep->ended = gamma;
-    if (sweep->op->pair)
-        talus_sweep_unplan(sweep, gamma);
-    else
+    if (talus_sweep_by_block(sweep))
         memcpy(gamma, sweep->gamma,
                (size_t)sweep->op->blocks * (size_t)sweep->op->rows * sizeof *gamma);
+    else
+        talus_sweep_unplan(sweep, gamma);
 }
 
 void talus_cpu_sweep_destroy(TalusSweep *sweep)
@@ -375,5 +382,6 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     talus_release(sweep->split);
     talus_release(sweep->order);
     talus_release(sweep->gamma);
+    talus_release(sweep->local);
     talus_release(sweep);
 }

@@ -34,6 +34,14 @@ typedef struct SweepItem {
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
 
+/* A contact whose own problem is solved (sweep_block.c); an explicit block has one and scale alone. */
+typedef struct LocalItem {
+    TalusOne one;
+    double scale, bias, compliance;
+    double frame[4], arm_a[3], arm_b[3];
+    int32_t a, b; /* b is -1 for the fixed world */
+} LocalItem;
+
 struct TalusSweep {
     const TalusOperator *op;
     TalusSweepOptions options;
@@ -61,18 +69,21 @@ struct TalusSweep {
     int32_t *order;
     size_t order_room;
 
-    /* explicit operator */
+    /* block by block (sweep_sparse.c) */
+    double (*step)(struct TalusSweep *sweep, int block);
     double *gamma;
     size_t gamma_room;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* the one being swept */
+    LocalItem *local;              /* [blocks], where options.local is not project */
+    size_t local_room;
 };
 
 /* The step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
-/* Fills packs and items from the operator and gamma; starts the velocities. */
+/* Fills packs and items from the operator and gamma. */
 TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses back, block by block. */
 void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
@@ -80,7 +91,17 @@ void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);
 
+/* Whether a sweep goes block by block on impulses in the contact frames: an explicit operator, contacts
+ * whose sets need their tangents, and those whose own problem is solved. */
+static inline bool talus_sweep_by_block(const TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    return !op->pair || op->varied || sweep->options.local != TALUS_ONE_PROJECT;
+}
+
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
 double talus_sweep_sparse_run(TalusSweep *sweep);
+/* sweep_block.c: the same with solvers of one contact; run as above. */
+TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma);
 
 #endif

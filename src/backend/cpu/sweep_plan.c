@@ -19,11 +19,13 @@ typedef struct Plan {
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu)
 {
-    double d = rows == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double d = rows == 1   ? nn
+               : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
+                           : (nn + 2.0 * tt) * (1.0 / 3.0);
     double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
     double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
     StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
-    if (rows == 3) {
+    if (rows > 1) {
         rule.inv_t = options->omega / bt;
         rule.mu = mu;
         rule.kappa = mu * (bt / bn);
@@ -255,9 +257,7 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
-    sweep->velocity = op->scratch->velocity;
     TALUS_TRY(TALUS_RESERVE(sweep->partial, sweep->partial_room, chunks, 0, "partial sums"));
-    talus_backend_cpu.bodies(op, gamma, true, sweep->velocity);
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
     return sweep->options.order == TALUS_ORDER_COLOURED ? plan_colours(sweep, gamma)
                                                         : plan_sequence(sweep, gamma);

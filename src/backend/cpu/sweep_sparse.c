@@ -1,12 +1,14 @@
-/* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps on an explicit sparse matrix.
+/* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over
+ * contacts whose sets are varied (operator.h).
  *
- * Blocks are visited through `order`. Coloured: blocks that share no matrix entry form a colour and
- * are swept by all threads; what finds no colour (dense rows) follows in sequence. */
+ * Blocks are visited through `order`. Coloured: blocks that share no matrix entry, or no body, form a colour
+ * and are swept by all threads; what finds no colour (dense rows, contacts of heavy bodies) follows in
+ * sequence. */
 #include "backend/cpu/sweep.h"
 
+#include "backend/cpu/general.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "sets/cone.h"
 
 /* Colours of the blocks coupled to block i that have one already. */
 static uint64_t taken_colours(const TalusOperator *op, const uint8_t *class_of, int i)
@@ -21,14 +23,23 @@ static uint64_t taken_colours(const TalusOperator *op, const uint8_t *class_of, 
     return taken;
 }
 
-static void colour_blocks(TalusSweep *sweep)
+static void colour_blocks(const TalusOperator *op, uint8_t *class_of)
+{
+    for (int i = 0; i < op->blocks; i++) {
+        uint64_t open = ~taken_colours(op, class_of, i) & ((UINT64_C(1) << COLOURS) - 1);
+        class_of[i] = open ? (uint8_t)__builtin_ctzll(open) : COLOURS;
+    }
+}
+
+/* Blocks by colour; those without one last. */
+static void order_blocks(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     uint8_t *class_of = sweep->colouring.class_of;
     int count[COLOURS + 1] = {0};
     for (int i = 0; i < op->blocks; i++) {
-        uint64_t open = ~taken_colours(op, class_of, i) & ((UINT64_C(1) << COLOURS) - 1);
-        class_of[i] = open ? (uint8_t)__builtin_ctzll(open) : COLOURS;
+        if (class_of[i] > COLOURS)
+            class_of[i] = COLOURS;
         count[class_of[i]]++;
     }
     int start = 0, next[COLOURS + 1];
@@ -40,6 +51,88 @@ static void colour_blocks(TalusSweep *sweep)
     for (int i = 0; i < op->blocks; i++)
         sweep->order[next[class_of[i]]++] = i;
 }
+
+/* ---- one block ---- */
+
+/* next = P(gamma - omega B^-1 g) in the metric B: in x = gamma / s with s^2 = omega / B it is Euclidean. */
+static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
+                           const double *gamma, const double *g, double *next)
+{
+    const TalusOperator *op = sweep->op;
+    for (int k = 0; k < op->rows; k++)
+        next[k] = gamma[k] - (k ? rule->inv_t : rule->inv_n) * g[k];
+    if (op->varied) {
+        double s[2] = {sqrt(rule->inv_n), sqrt(rule->inv_t)};
+        TalusSet set = talus_block_set(op, i, op->moving, s);
+        for (int k = 0; k < op->rows; k++)
+            next[k] /= s[k > 0];
+        talus_block_project(op->rows, &set, next);
+        for (int k = 0; k < op->rows; k++)
+            next[k] *= s[k > 0];
+    } else if (op->rows == 3) {
+        talus_project_cone(rule->mu, rule->kappa, &next[0], &next[1], &next[2]);
+    } else {
+        next[0] = talus_project_nonneg(next[0]);
+    }
+}
+
+/* Takes the step of block i against its gradient g; change is that of gamma. Returns the squared velocity
+ * change. */
+static double step_block(TalusSweep *sweep, int i, double coupling, const double *g, double *change)
+{
+    const TalusOperator *op = sweep->op;
+    const int rows = op->rows;
+    double next[TALUS_ROWS] = {0.0}, *gamma = sweep->gamma + i * rows, sum = 0.0;
+    StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
+                                    coupling, rows > 1 ? op->mu[i] : 0.0);
+    projected_step(sweep, i, &rule, gamma, g, next);
+    for (int k = 0; k < rows; k++) {
+        change[k] = sweep->options.rho * (next[k] - gamma[k]);
+        gamma[k] += change[k];
+        sum += change[k] * change[k];
+    }
+    return rule.scale * rule.scale * sum;
+}
+
+static double matrix_step(TalusSweep *sweep, int i)
+{
+    const TalusOperator *op = sweep->op;
+    double g[TALUS_ROWS], change[TALUS_ROWS];
+    talus_cpu_sparse_product(op, sweep->gamma, i, i + 1, g);
+    for (int k = 0; k < op->rows; k++)
+        g[k] += op->offset[i * op->rows + k];
+    return step_block(sweep, i, op->coupling[i], g, change);
+}
+
+/* Adds a wrench record (contact.c) to the body on its side. */
+static void push_body(TalusSweep *sweep, int body, double sign, const double record[6])
+{
+    double *v = sweep->velocity[body], turn[3];
+    turn_body(sweep->op, body, v[7], record + 3, turn);
+    for (int k = 0; k < 3; k++) {
+        v[k] += sign * (v[3] * record[k]);
+        v[4 + k] -= turn[k];
+    }
+}
+
+static double contact_step(TalusSweep *sweep, int i)
+{
+    const TalusOperator *op = sweep->op;
+    int spheres = op->sphere_sphere + op->sphere_fixed, general = i - spheres;
+    double g[TALUS_ROWS], change[TALUS_ROWS];
+    talus_cpu_contact_velocity(op, (const double(*)[8])sweep->velocity, i, i + 1, g);
+    g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * sweep->gamma[i * op->rows] : 0.0);
+    double moved = step_block(sweep, i, general < 0 ? 1.0 : op->coupling[general], g, change);
+    double(*record)[6] = op->scratch->record;
+    talus_cpu_wrench(op, change, i, i + 1, record);
+    record += general < 0 ? i : spheres + 2 * general;
+    push_body(sweep, op->pair[i][0], -1.0, record[0]);
+    if (op->pair[i][1] >= 0)
+        push_body(sweep, op->pair[i][1], 1.0, record[general >= 0]);
+    return moved;
+}
+
+/* ---- loops ---- */
 
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
 {
@@ -54,31 +147,15 @@ TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
         sweep->order[i] = i;
-    if (sweep->options.order == TALUS_ORDER_COLOURED)
-        colour_blocks(sweep);
-    return TALUS_OK;
-}
-
-static double sweep_block(TalusSweep *sweep, int i)
-{
-    const TalusOperator *op = sweep->op;
-    const int rows = op->rows;
-    double g[3], next[3] = {0.0, 0.0, 0.0}, *gamma = sweep->gamma + i * rows, change = 0.0;
-    StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
-                                    op->coupling[i], rows == 3 ? op->mu[i] : 0.0);
-    talus_cpu_sparse_product(op, sweep->gamma, i, i + 1, g);
-    for (int k = 0; k < rows; k++)
-        next[k] = gamma[k] - (k ? rule.inv_t : rule.inv_n) * (g[k] + op->offset[i * rows + k]);
-    if (rows == 3)
-        talus_project_cone(rule.mu, rule.kappa, &next[0], &next[1], &next[2]);
+    sweep->step = op->pair ? contact_step : matrix_step;
+    if (sweep->options.order != TALUS_ORDER_COLOURED)
+        return TALUS_OK;
+    if (op->pair)
+        TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
     else
-        next[0] = talus_project_nonneg(next[0]);
-    for (int k = 0; k < rows; k++) {
-        double step = sweep->options.rho * (next[k] - gamma[k]);
-        gamma[k] += step;
-        change += step * step;
-    }
-    return rule.scale * rule.scale * change;
+        colour_blocks(op, sweep->colouring.class_of);
+    order_blocks(sweep);
+    return TALUS_OK;
 }
 
 static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -87,7 +164,7 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int32_t *order = sweep->order + sweep->colour_start[sweep->colour];
     double sum = 0.0;
     for (int64_t i = begin; i < end; i++)
-        sum += sweep_block(sweep, order[i]);
+        sum += sweep->step(sweep, order[i]);
     sweep->partial[chunk] = sum;
 }
 
@@ -102,7 +179,7 @@ static double run_colours(TalusSweep *sweep)
             sum += sweep->partial[k];
     }
     for (int i = sweep->colour_start[COLOURS]; i < sweep->colour_start[COLOURS + 1]; i++)
-        sum += sweep_block(sweep, sweep->order[i]);
+        sum += sweep->step(sweep, sweep->order[i]);
     return sum;
 }
 
@@ -114,11 +191,11 @@ double talus_sweep_sparse_run(TalusSweep *sweep)
     if (sweep->options.order == TALUS_ORDER_RANDOM)
         talus_sweep_shuffle(sweep);
     for (int i = 0; i < sweep->op->blocks; i++)
-        sum += sweep_block(sweep, sweep->order[i]);
+        sum += sweep->step(sweep, sweep->order[i]);
     if (sweep->options.order == TALUS_ORDER_SYMMETRIC) {
         sum = 0.0;
         for (int i = sweep->op->blocks - 1; i >= 0; i--)
-            sum += sweep_block(sweep, sweep->order[i]);
+            sum += sweep->step(sweep, sweep->order[i]);
     }
     return sum;
 }

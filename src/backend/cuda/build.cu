@@ -121,9 +121,9 @@ template <bool GENERAL> static __device__ inline void fill_diagonal(const TalusO
         talus_sphere_diagonal(op, i);
         return;
     }
-    double block[3][3];
-    talus_block_general(op, i, block);
-    talus_block_diagonal(op, i, block, &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+    double block[9];
+    talus_block_general(op, i, 3, block);
+    talus_block_diagonal(op, i, 3, block, &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
 static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)

@@ -108,7 +108,8 @@ static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
     if (totals[FAULTS] != 0.0)
         return;
     for (int64_t i = item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
-        m.list.impulse[i] = talus_block_work(&m.op, m.gamma, i, m.list.gap[i], v);
+        m.list.impulse[i] = talus_block_work(&m.op, m.gamma, i,
+                                             m.list.gap[i] < 0.0 ? m.op.bias[i] : 0.0, 0.0, v);
     if (reduce_grid<TALUS_WORK_SUMS, 0>(partials, v))
         for (int k = 0; k < TALUS_WORK_SUMS; k++)
             totals[WORKS + k] = v[k];
@@ -184,6 +185,7 @@ static void fill_ledger(const double *total, TalusEngineLedger *ledger)
     ledger->friction = work[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
     ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION];
+    ledger->cohesion = work[TALUS_WORK_COHESION];
 }
 
 TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,

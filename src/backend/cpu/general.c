@@ -1,0 +1,42 @@
+/* backend/cpu/general.c - see general.h. */
+#include "backend/cpu/general.h"
+
+static TalusSet set_of(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i)
+{
+    return talus_block_set(op, i, op->moving, metric ? metric[i] : NULL);
+}
+
+void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                           double *x)
+{
+    TalusSet set = set_of(op, metric, i);
+    talus_block_project(op->rows, &set, x);
+}
+
+bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                          const double *x)
+{
+    TalusSet set = set_of(op, metric, i);
+    return talus_block_active(op->rows, &set, x);
+}
+
+void talus_general_free(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                        double *d)
+{
+    TalusSet set = set_of(op, metric, i);
+    talus_block_free(op->rows, &set, d);
+}
+
+void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                           const double *x, double *d)
+{
+    TalusSet set = set_of(op, metric, i);
+    talus_block_tangent(op->rows, &set, x, d);
+}
+
+double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                          const double *x, const double *p)
+{
+    TalusSet set = set_of(op, metric, i);
+    return talus_block_step(op->rows, &set, x, p);
+}

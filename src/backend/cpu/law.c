@@ -1,0 +1,174 @@
+/* backend/cpu/law.c - friction laws beyond the convex relaxation: what they say of impulses, and the shifts
+ * and bounds by which a convex problem stands for them.
+ *
+ * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between
+ * gamma in K and u + sigma e_n in K*, where sigma is the support function at -u_t of what one unit of normal
+ * impulse allows. A shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both
+ * where s = sigma. Bounds from an estimate of the normal impulse (Tresca) do likewise where they agree. */
+#include "backend/cpu/general.h"
+
+typedef struct Pass {
+    const TalusOperator *op;
+    const double *gamma; /* or x in a metric */
+    const TalusMetricBlock *metric;
+    double share; /* of the way that shifts or estimates go */
+} Pass;
+
+enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX2, LAW_SUMS };
+
+/* ---- one block ---- */
+
+static bool is_coulomb(const TalusOperator *op, int64_t i)
+{
+    return op->model && op->model[i].law == TALUS_LAW_COULOMB;
+}
+
+static bool is_prism(const TalusOperator *op, int64_t i)
+{
+    return op->model && talus_model_prism(&op->model[i], op->moving);
+}
+
+/* The normal entry of q, with its shift. */
+static double *normal_offset(const TalusOperator *op, int64_t i)
+{
+    return op->pair ? &op->bias[i] : &op->offset[i * op->rows];
+}
+
+/* Squared natural residual of gamma with gradient g. Where the step stays inside the set, d (gamma - step)
+ * is g itself, and is said so for the reason that block_residual2 in operator.c has. */
+static double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
+                           const double *g)
+{
+    double step[TALUS_ROWS] = {0.0}, target[TALUS_ROWS], r2 = 0.0;
+    bool inside = true;
+    for (int k = 0; k < rows; k++)
+        step[k] = target[k] = gamma[k] - 1.0 / d * g[k];
+    talus_block_project(rows, set, step);
+    for (int k = 0; k < rows; k++)
+        inside = inside && step[k] == target[k];
+    for (int k = 0; k < rows; k++) {
+        double r = inside ? g[k] : d * (gamma[k] - step[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+/* Adds what the law says of block i, whose velocity without shift is u; u becomes the gradient. A law has
+ * its cone whatever op->moving makes of it. */
+static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
+{
+    const TalusOperator *op = pass->op;
+    const double *gamma = pass->gamma + i * op->rows;
+    TalusSet set = talus_block_set(op, i, false, NULL);
+    double d = talus_block_scale(op, (int)i);
+    if (is_coulomb(op, i)) {
+        double sigma = talus_block_shift(op->rows, &set, u), *offset = normal_offset(op, i);
+        double shift = *offset - op->base[i], off = sigma - shift;
+        sums[SHIFT2] += off * off;
+        u[0] += sigma;
+        if (pass->share > 0.0)
+            *offset = op->base[i] + ((1.0 - pass->share) * shift + pass->share * sigma);
+    }
+    if (is_prism(op, i)) {
+        double off = d * (gamma[0] - op->estimate[i]);
+        sums[ESTIMATE2] += off * off;
+    }
+    if (op->compliance)
+        u[0] += op->compliance[i] * gamma[0];
+    double r2 = residual2_of(op->rows, &set, d, gamma, u);
+    sums[RESIDUAL2] += r2;
+    keep_max(&sums[RESIDUAL_MAX2], r2);
+}
+
+/* ---- all blocks ---- */
+
+/* u = N gamma + q without shifts, of blocks [begin, end). */
+static void velocity_of(const Pass *pass, int64_t begin, int64_t end, double *u)
+{
+    const TalusOperator *op = pass->op;
+    const int rows = op->rows;
+    if (op->pair)
+        talus_cpu_contact_velocity(op, (const double(*)[8])op->scratch->velocity, (int)begin,
+                                   (int)end, u);
+    else
+        talus_cpu_sparse_product(op, pass->gamma, (int)begin, (int)end, u);
+    for (int64_t i = begin; i < end; i++, u += rows) {
+        u[0] += op->base ? op->base[i] : *normal_offset(op, i);
+        for (int k = 1; !op->pair && k < rows; k++)
+            u[k] += op->offset[i * rows + k];
+    }
+}
+
+static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const TalusOperator *op = pass->op;
+    double u[TALUS_ROWS * BLOCK_GRAIN], sums[LAW_SUMS] = {0.0};
+    velocity_of(pass, begin, end, u);
+    for (int64_t i = begin; i < end; i++)
+        measure_block(pass, i, u + (i - begin) * op->rows, sums);
+    memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
+}
+
+void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
+                         TalusLawSums *sums)
+{
+    Pass pass = {.op = op, .gamma = gamma, .share = share};
+    double total[LAW_SUMS] = {0.0};
+    if (op->pair)
+        talus_backend_cpu.bodies(op, gamma, true, op->scratch->velocity);
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, measure_chunk, &pass);
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        for (int k = 0; k < RESIDUAL_MAX2; k++)
+            total[k] += partial[k];
+        keep_max(&total[RESIDUAL_MAX2], partial[RESIDUAL_MAX2]);
+    }
+    *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
+                           .residual_max = sqrt(total[RESIDUAL_MAX2]),
+                           .shift2 = total[SHIFT2],
+                           .estimate2 = total[ESTIMATE2]};
+}
+
+void talus_cpu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
+{
+    talus_cpu_law_shift(op, gamma, 0.0, sums);
+}
+
+static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TalusOperator *op = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        if (is_coulomb(op, i))
+            *normal_offset(op, i) = op->base[i];
+}
+
+void talus_cpu_law_unshift(const TalusOperator *op)
+{
+    if (op->base)
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
+}
+
+/* A negative impulse bounds nothing. */
+static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const TalusOperator *op = pass->op;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        if (!is_prism(op, i))
+            continue;
+        double x = pass->gamma[i * op->rows], s = pass->metric ? pass->metric[i][0] : 1.0;
+        double normal = talus_project_nonneg(s * x);
+        op->estimate[i] = (1.0 - pass->share) * op->estimate[i] + pass->share * normal;
+    }
+}
+
+void talus_cpu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric,
+                            const double *x, double share)
+{
+    Pass pass = {.op = op, .gamma = x, .metric = metric, .share = share};
+    if (op->estimate)
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, estimate_chunk, &pass);
+}

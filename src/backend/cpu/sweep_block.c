@@ -1,0 +1,175 @@
+/* backend/cpu/sweep_block.c - sweeps that solve one contact after the other (sets/one_contact.h).
+ *
+ * With u the contact's velocity and A its block of N + E, b = u - A gamma is what it would be without its
+ * impulse; the solver's answer replaces gamma, and the change is at once seen by the others. Orders, colours
+ * and loops are those of sweep_sparse.c; contacts of heavy bodies are swept in sequence.
+ *
+ * Per contact with bodies: 216 B read, 24 B of impulse read and written, two body records (128 B) read and 96 B
+ * written, mostly cached. Spheres take about 130 flop, two divisions and, where they slide, a root. */
+#include "backend/cpu/sweep.h"
+
+#include "backend/block.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "sets/one_solve.h"
+
+/* ---- the contacts ---- */
+
+static TalusFrictionLaw law_of(const TalusOperator *op, int i)
+{
+    TalusFrictionLaw law = op->model ? (TalusFrictionLaw)op->model[i].law : TALUS_LAW_CCP;
+    return law == TALUS_LAW_COULOMB && op->moving ? TALUS_LAW_FIXED : law;
+}
+
+static void contact_block(const TalusOperator *op, int i, double a[3][3])
+{
+    if (i < op->sphere_sphere + op->sphere_fixed) {
+        memset(a, 0, 9 * sizeof(double));
+        a[0][0] = op->diagonal[i][0];
+        a[1][1] = a[2][2] = op->diagonal[i][1];
+        return;
+    }
+    double block[9];
+    talus_block_general(op, i, 3, block);
+    memcpy(a, block, sizeof block);
+    a[0][0] += op->compliance ? op->compliance[i] : 0.0;
+}
+
+static void matrix_block(const TalusOperator *op, int i, double a[3][3])
+{
+    memset(a, 0, 9 * sizeof(double));
+    for (int k = 0; k < op->rows; k++)
+        for (int32_t e = op->row_start[i * op->rows + k]; e < op->row_start[i * op->rows + k + 1];
+             e++)
+            if (op->column[e] / op->rows == i)
+                a[k][op->column[e] % op->rows] += op->values[e];
+}
+
+static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
+{
+    const TalusOperator *op = sweep->op;
+    one->mu = op->rows == 1 ? 0.0 : op->mu[i];
+    one->law = law_of(op, i);
+    one->section = op->model ? (TalusSection)op->model[i].section : TALUS_SECTION_DISC;
+    one->reach = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
+    if (op->pair)
+        contact_block(op, i, one->a);
+    else
+        matrix_block(op, i, one->a);
+    if (one->mu > 0.0 && !talus_one_takes(sweep->options.local, one->law, one->section))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "sweep: contact %d is under law %s on the section %s, which this solver "
+                          "of one contact does not take",
+                          i, talus_law_name(one->law), talus_section_name(one->section));
+    return TALUS_OK;
+}
+
+static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
+{
+    const TalusOperator *op = sweep->op;
+    TALUS_TRY(fill_one(sweep, i, &item->one));
+    item->scale = talus_block_scale(op, i);
+    if (!op->pair)
+        return TALUS_OK;
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    for (int c = 0; c < 3; c++) {
+        item->arm_a[c] = general >= 0 ? op->arm[general][c] : op->frame[i][c];
+        item->arm_b[c] = general >= 0 ? op->arm[general][3 + c] : -op->frame[i][c];
+    }
+    memcpy(item->frame, op->frame[i], sizeof item->frame);
+    item->bias = op->bias[i];
+    item->compliance = op->compliance ? op->compliance[i] : 0.0;
+    item->a = op->pair[i][0];
+    item->b = op->pair[i][1];
+    return TALUS_OK;
+}
+
+/* ---- one contact ---- */
+
+/* The new impulse of a contact with the velocity, or gradient, g: over-relaxed by omega, brought back into its
+ * set where that left it, averaged with the old one by rho. Returns the squared velocity change. */
+static double local_step(const TalusSweepOptions *o, const LocalItem *item, int rows,
+                         const double g[3], double *gamma, double change[3])
+{
+    const TalusOne *one = &item->one;
+    double old[3] = {gamma[0], rows == 3 ? gamma[1] : 0.0, rows == 3 ? gamma[2] : 0.0}, b[3];
+    for (int k = 0; k < 3; k++)
+        b[k] = g[k] - talus_one_dot(one->a[k], old);
+    double next[3] = {old[0], old[1], old[2]};
+    talus_one_solve(o->local, one, b, next);
+    if (o->omega != 1.0) {
+        for (int k = 0; k < 3; k++)
+            next[k] = old[k] + o->omega * (next[k] - old[k]);
+        talus_one_restrict(one, next);
+    }
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        change[k] = o->rho * (next[k] - old[k]);
+        sum += change[k] * change[k];
+    }
+    for (int k = 0; k < rows; k++)
+        gamma[k] = o->rho == 1.0 ? next[k] : old[k] + change[k];
+    return item->scale * item->scale * sum;
+}
+
+static void push_side(const TalusOperator *op, int body, double sign, const double arm[3],
+                      const double p[3], double v[8])
+{
+    double torque[3], turn[3];
+    cross3(arm, p, torque);
+    turn_body(op, body, v[7], torque, turn);
+    for (int k = 0; k < 3; k++) {
+        v[k] += sign * (v[3] * p[k]);
+        v[4 + k] += sign * turn[k];
+    }
+}
+
+static double contact_step(TalusSweep *sweep, int i)
+{
+    const LocalItem *item = &sweep->local[i];
+    const TalusOperator *op = sweep->op;
+    double *a = sweep->velocity[item->a], *b = item->b >= 0 ? sweep->velocity[item->b] : NULL;
+    double *gamma = sweep->gamma + i * op->rows, world[3], g[3], change[3], turn[3];
+    cross3(a + 4, item->arm_a, turn);
+    for (int k = 0; k < 3; k++)
+        world[k] = -a[k] - turn[k];
+    if (b) {
+        cross3(b + 4, item->arm_b, turn);
+        for (int k = 0; k < 3; k++)
+            world[k] += b[k] + turn[k];
+    }
+    talus_frame_local(item->frame, world, g);
+    g[0] += item->bias + item->compliance * gamma[0];
+    double moved = local_step(&sweep->options, item, op->rows, g, gamma, change);
+    talus_frame_world(item->frame, change, world);
+    push_side(op, item->a, -1.0, item->arm_a, world, a);
+    if (b)
+        push_side(op, item->b, 1.0, item->arm_b, world, b);
+    return moved;
+}
+
+static double matrix_step(TalusSweep *sweep, int i)
+{
+    const TalusOperator *op = sweep->op;
+    double g[3] = {0.0, 0.0, 0.0}, change[3];
+    talus_cpu_sparse_product(op, sweep->gamma, i, i + 1, g);
+    for (int k = 0; k < op->rows; k++)
+        g[k] += op->offset[i * op->rows + k];
+    return local_step(&sweep->options, &sweep->local[i], op->rows, g, sweep->gamma + i * op->rows,
+                      change);
+}
+
+TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    if (op->rows > 3)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "sweep: solvers of one contact take 1 or 3 rows; this problem has 6, for "
+                          "spinning and rolling friction: gs takes it");
+    TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
+    TALUS_TRY(TALUS_RESERVE(sweep->local, sweep->local_room, (size_t)op->blocks, 0, "contacts"));
+    for (int i = 0; i < op->blocks; i++)
+        TALUS_TRY(fill_local(sweep, i, &sweep->local[i]));
+    sweep->step = op->pair ? contact_step : matrix_step;
+    return TALUS_OK;
+}

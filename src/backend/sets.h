@@ -1,0 +1,45 @@
+/* backend/sets.h - the admissible set of a block from the operator's arrays, for host and device. */
+#ifndef TALUS_BACKEND_SETS_H
+#define TALUS_BACKEND_SETS_H
+
+#include "backend/operator.h"
+#include "sets/set.h"
+
+/* Whether a block's bounds stand on its estimate instead of its own normal impulse. */
+TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool moving)
+{
+    return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && moving));
+}
+
+/* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where
+ * x = gamma / s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n.
+ * model NULL: a disc under ccp; turning NULL: no friction against turning. */
+TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool moving, double mu,
+                                         const double *turning, double estimate,
+                                         const double *metric)
+{
+    double ratio = metric ? metric[0] / metric[1] : 1.0;
+    TalusSet set;
+    set.sides = model ? (int)model->sides : 0;
+    set.section = model ? (int)model->section : (int)TALUS_SECTION_DISC;
+    set.prism = talus_model_prism(model, moving);
+    set.mu = set.section == TALUS_SECTION_NONE ? 0.0 : mu * ratio;
+    set.spinning = turning ? turning[0] * ratio : 0.0;
+    set.rolling = turning ? turning[1] * ratio : 0.0;
+    set.estimate = !set.prism ? 0.0 : metric ? estimate / metric[0] : estimate;
+    set.cos = model ? model->cos : 1.0;
+    set.sin = model ? model->sin : 0.0;
+    return set;
+}
+
+/* The set of block i of an operator; `moving` as in op, or false for what the laws themselves say. */
+TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool moving,
+                                      const double *metric)
+{
+    const TalusBlockModel *model = op->model ? &op->model[i] : 0;
+    return talus_operator_set(model, moving, op->rows == 1 ? 0.0 : op->mu[i],
+                              op->turning ? op->turning[i] : 0,
+                              op->estimate ? op->estimate[i] : 0.0, metric);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* problem/friction.c - the friction models of a problem's blocks, and what follows from them.
+ *
+ * A block without a section (TALUS_SECTION_NONE), and every block of one row, has no friction: its model is
+ * made all zeros here and its coefficients 0, so kernels never meet it. */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "sets/set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index)
+{
+    char reason[200];
+    TalusStatus status = talus_model_check(model);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    snprintf(reason, sizeof reason, "%s", talus_error());
+    return talus_fail(status, "%s %d: %s", what, index, reason);
+}
+
+TalusBlockModel talus_block_model(TalusFrictionModel m)
+{
+    TalusBlockModel model = {
+        .section = (uint8_t)m.section, .law = (uint8_t)m.law, .sides = (uint16_t)m.sides};
+    talus_section_angle(m, &model.cos, &model.sin);
+    return model;
+}
+
+/* ---- what follows from the models ---- */
+
+static void drop_friction(TalusOperator *op, int i)
+{
+    op->model[i] = (TalusBlockModel){0};
+    op->mu[i] = 0.0;
+    if (op->turning)
+        op->turning[i][0] = op->turning[i][1] = 0.0;
+}
+
+static bool has_friction(const TalusOperator *op, int i)
+{
+    return op->mu[i] > 0.0 || (op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
+}
+
+static bool is_varied(const TalusOperator *op)
+{
+    const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+    const uint32_t shifted = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
+    return op->rows == 6 || (op->kinds & ~(op->moving ? cones : cones | shifted));
+}
+
+static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
+{
+    return (op->kinds & TALUS_KINDS_OF(law)) != 0;
+}
+
+static double *normal_offset(const TalusOperator *op, int i)
+{
+    return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
+}
+
+/* Models of blocks that have no friction count as ccp: an estimate or a shift would have no effect. */
+static uint32_t settle_models(TalusOperator *op)
+{
+    uint32_t kinds = 0;
+    for (int i = 0; op->model && i < op->blocks; i++) {
+        if (op->rows == 1 || op->model[i].section == TALUS_SECTION_NONE || !has_friction(op, i))
+            drop_friction(op, i);
+        else
+            kinds |= TALUS_KIND(op->model[i].law, op->model[i].section);
+    }
+    return kinds;
+}
+
+TalusStatus talus_problem_settle_friction(TalusProblem *p)
+{
+    TalusOperator *op = &p->op;
+    size_t blocks = (size_t)op->blocks;
+    op->moving = false;
+    op->kinds = settle_models(op);
+    op->varied = is_varied(op);
+    op->estimate = op->base = NULL;
+    if (any_law(op, TALUS_LAW_FIXED)) {
+        TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));
+        memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
+        op->estimate = p->estimate_store;
+    }
+    if (any_law(op, TALUS_LAW_COULOMB)) {
+        TALUS_TRY(TALUS_RESERVE(p->base_store, p->base_room, blocks, 0, "normal offsets"));
+        op->base = p->base_store;
+        for (int i = 0; i < op->blocks; i++)
+            op->base[i] = *normal_offset(op, i);
+    }
+    return TALUS_OK;
+}
+
+uint32_t talus_problem_kinds(const TalusProblem *p)
+{
+    const TalusOperator *op = talus_problem_counts(p);
+    if (op->rows == 1)
+        return 0;
+    return op->kinds ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+}
+
+/* ---- asked and set by callers ---- */
+
+TalusFrictionModel talus_problem_friction(const TalusProblem *p, int block)
+{
+    TalusFrictionModel model = {0};
+    if (p->op.rows == 1)
+        model.section = TALUS_SECTION_NONE;
+    else if (p->op.model) {
+        const TalusBlockModel *m = &p->op.model[block];
+        model.section = (TalusSection)m->section;
+        model.law = (TalusFrictionLaw)m->law;
+        model.sides = m->sides;
+    }
+    return model;
+}
+
+double *talus_problem_estimate(TalusProblem *p)
+{
+    return p->op.estimate;
+}
+
+/* A problem like `def` takes the place of p's inside; p is as before if there is no memory for it. */
+static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
+{
+    TalusProblem *fresh;
+    TALUS_TRY(talus_problem_create(def, p->op.pool, &fresh));
+    TalusProblem old = *p;
+    *p = *fresh;
+    *fresh = old;
+    p->backend = old.backend;
+    p->op.scratch = &p->scratch;
+    fresh->op.scratch = &fresh->scratch;
+    talus_problem_destroy(fresh);
+    return TALUS_OK;
+}
+
+static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
+                                    TalusFrictionModel model)
+{
+    TalusProblemDef changed = *def;
+    size_t count = (size_t)def->contact_count;
+    TalusContactDef *contacts;
+    TALUS_TRY(TALUS_ALLOC(contacts, count, "contacts"));
+    memcpy(contacts, def->contacts, count * sizeof *contacts);
+    for (size_t i = 0; i < count; i++)
+        if (contacts[i].mu > 0.0 || contacts[i].spinning > 0.0 || contacts[i].rolling > 0.0)
+            contacts[i].model = model;
+    changed.contacts = contacts;
+    TalusStatus status = replace(p, &changed);
+    talus_release(contacts);
+    return status;
+}
+
+static TalusStatus replace_models(TalusProblem *p, const TalusProblemDef *def,
+                                  TalusFrictionModel model)
+{
+    TalusProblemDef changed = *def;
+    TalusFrictionModel *models;
+    TALUS_TRY(TALUS_ALLOC(models, (size_t)def->block_count, "friction models"));
+    for (int i = 0; i < def->block_count; i++)
+        models[i] = model;
+    changed.model = models;
+    TalusStatus status = replace(p, &changed);
+    talus_release(models);
+    return status;
+}
+
+TalusStatus talus_problem_set_friction(TalusProblem *p, TalusFrictionModel model)
+{
+    TalusProblemDef def;
+    TALUS_TRY(talus_model_check(model));
+    TALUS_TRY(talus_problem_export(p, &def));
+    return def.contacts ? replace_contacts(p, &def, model) : replace_models(p, &def, model);
+}
+
+/* ---- during a solve ---- */
+
+TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
+{
+    TalusOperator *op = p->lent ? p->there_op : &p->op;
+    size_t blocks = (size_t)op->blocks;
+    bool fixed = any_law(op, TALUS_LAW_FIXED);
+    if (moving && !fixed && p->lent) {
+        TALUS_TRY(p->backend->reserve(&p->lent_estimate, &p->lent_room, blocks, "bounds"));
+        op->estimate = p->lent_estimate;
+    } else if (moving && !fixed) {
+        TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));
+        op->estimate = p->estimate_store;
+    } else if (!moving && !fixed) {
+        op->estimate = NULL;
+    }
+    op->moving = moving;
+    op->varied = is_varied(op);
+    return TALUS_OK;
+}
+
+void talus_problem_hide_shifts(TalusProblem *p, double *kept)
+{
+    for (int i = 0; i < p->op.blocks; i++) {
+        kept[i] = *normal_offset(&p->op, i);
+        *normal_offset(&p->op, i) = p->op.base[i];
+    }
+    p->op.moving = false;
+    p->op.varied = is_varied(&p->op);
+}
+
+void talus_problem_show_shifts(TalusProblem *p, const double *kept, bool moving)
+{
+    for (int i = 0; i < p->op.blocks; i++)
+        *normal_offset(&p->op, i) = kept[i];
+    p->op.moving = moving;
+    p->op.varied = is_varied(&p->op);
+}

@@ -1,0 +1,436 @@
+/* problem/fronts.c - numbers of the multifrontal factorisation, and solutions with it.
+ *
+ * A front is a dense matrix by rows over its list of blocks: the pivots' rows and columns of the
+ * matrix, and what the children leave. Its pivots are eliminated PANEL rows and columns at a time, by the
+ * inverse of that square, so that all other work is products of dense matrices. What remains beyond the
+ * pivots goes to the parent. */
+#include "problem/fronts.h"
+
+#include "backend/cpu/lane.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = 24, TILE_ROWS = 4, TILE_LANES = 4 };
+
+/* A pivot below this share of the largest entry of its panel's square counts as zero. */
+static const double VANISHED = 1e-14;
+
+/* ---- products of dense matrices by rows ---- */
+
+typedef struct Matrix {
+    double *at;
+    int stride;
+} Matrix;
+
+static Matrix part(Matrix m, int row, int column)
+{
+    return (Matrix){m.at + (size_t)row * (size_t)m.stride + (size_t)column, m.stride};
+}
+
+/* c -= a b, or with `anew` c = a b, on a tile of `rows` rows and `lanes` lanes: these three are constants. */
+KERNEL void multiply_tile(const int rows, const int lanes, const bool anew, int inner, Matrix a,
+                          Matrix b, Matrix c)
+{
+    Lane sum[TILE_ROWS][TILE_LANES];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < lanes; j++)
+            sum[i][j] = lane(0.0);
+    for (int k = 0; k < inner; k++) {
+        Lane y[TILE_LANES];
+        for (int j = 0; j < lanes; j++)
+            y[j] = lane_load(part(b, k, LANES * j).at);
+        for (int i = 0; i < rows; i++) {
+            Lane x = lane(*part(a, i, k).at);
+            for (int j = 0; j < lanes; j++)
+                sum[i][j] += x * y[j];
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < lanes; j++) {
+            double *to = part(c, i, LANES * j).at;
+            lane_store(to, anew ? sum[i][j] : lane_load(to) - sum[i][j]);
+        }
+}
+
+KERNEL void multiply_column(const bool anew, int rows, int inner, Matrix a, Matrix b, Matrix c)
+{
+    for (int i = 0; i < rows; i++) {
+        double sum = 0.0, *to = part(c, i, 0).at;
+        for (int k = 0; k < inner; k++)
+            sum += *part(a, i, k).at * *part(b, k, 0).at;
+        *to = anew ? sum : *to - sum;
+    }
+}
+
+KERNEL void multiply_strip(const int lanes, const bool anew, int rows, int inner, Matrix a,
+                           Matrix b, Matrix c)
+{
+    int i = 0;
+    for (; i + TILE_ROWS <= rows; i += TILE_ROWS)
+        multiply_tile(TILE_ROWS, lanes, anew, inner, part(a, i, 0), b, part(c, i, 0));
+    for (; i < rows; i++)
+        multiply_tile(1, lanes, anew, inner, part(a, i, 0), b, part(c, i, 0));
+}
+
+/* c -= a b, or with `anew` c = a b; a has `inner` columns. */
+KERNEL void multiply(const bool anew, int rows, int columns, int inner, Matrix a, Matrix b,
+                     Matrix c)
+{
+    int j = 0;
+    for (; j + LANES * TILE_LANES <= columns; j += LANES * TILE_LANES)
+        multiply_strip(TILE_LANES, anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
+    for (; j + LANES <= columns; j += LANES)
+        multiply_strip(1, anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
+    for (; j < columns; j++)
+        multiply_column(anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
+}
+
+static void subtract_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
+{
+    multiply(false, rows, columns, inner, a, b, c);
+}
+
+static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
+{
+    multiply(true, rows, columns, inner, a, b, c);
+}
+
+/* ---- one dense front ---- */
+
+static double largest_entry(int n, Matrix a)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            largest = fmax(largest, fabs(*part(a, i, j).at));
+    return largest;
+}
+
+static void exchange_rows(int n, Matrix a, int i, int j)
+{
+    for (int c = 0; c < n; c++) {
+        double swap = *part(a, i, c).at;
+        *part(a, i, c).at = *part(a, j, c).at;
+        *part(a, j, c).at = swap;
+    }
+}
+
+static void exchange_columns(int n, Matrix a, int i, int j)
+{
+    for (int r = 0; r < n; r++) {
+        double swap = *part(a, r, i).at;
+        *part(a, r, i).at = *part(a, r, j).at;
+        *part(a, r, j).at = swap;
+    }
+}
+
+/* a = a^-1 in place, by elimination with exchange of rows (Gauss-Jordan). Returns how many pivots were
+ * zero but for rounding and were made small instead. */
+static int invert(int n, Matrix a)
+{
+    int chosen[PANEL], replaced = 0;
+    double tiny = VANISHED * largest_entry(n, a);
+    tiny = tiny > 0.0 ? tiny : VANISHED;
+    for (int k = 0; k < n; k++) {
+        double *pivot = part(a, k, 0).at;
+        chosen[k] = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(*part(a, i, k).at) > fabs(*part(a, chosen[k], k).at))
+                chosen[k] = i;
+        if (chosen[k] != k)
+            exchange_rows(n, a, k, chosen[k]);
+        if (!(fabs(pivot[k]) > tiny)) {
+            pivot[k] = pivot[k] < 0.0 ? -tiny : tiny;
+            replaced++;
+        }
+        double inverse = 1.0 / pivot[k];
+        pivot[k] = 1.0;
+        for (int j = 0; j < n; j++)
+            pivot[j] *= inverse;
+        for (int i = 0; i < n; i++) {
+            double *row = part(a, i, 0).at, s = row[k];
+            if (i == k)
+                continue;
+            row[k] = 0.0;
+            for (int j = 0; j < n; j++)
+                row[j] -= s * pivot[j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--)
+        if (chosen[k] != k)
+            exchange_columns(n, a, k, chosen[k]);
+    return replaced;
+}
+
+/* Panel by panel: with A11 the panel's square, A11 becomes its inverse, A21 becomes A21 A11^-1, and
+ * A22 loses A21 A11^-1 A12. */
+static int eliminate_front(Matrix a, int order, int pivots, double *work)
+{
+    int replaced = 0;
+    for (int begin = 0; begin < pivots; begin += PANEL) {
+        int width = begin + PANEL < pivots ? PANEL : pivots - begin, end = begin + width;
+        Matrix square = part(a, begin, begin), below = part(a, end, begin), product = {work, PANEL};
+        replaced += invert(width, square);
+        set_product(order - end, width, width, below, square, product);
+        for (int i = 0; i < order - end; i++)
+            memcpy(part(below, i, 0).at, part(product, i, 0).at, (size_t)width * sizeof *work);
+        subtract_product(order - end, order - end, width, below, part(a, begin, end),
+                         part(a, end, end));
+    }
+    return replaced;
+}
+
+/* ---- analysis ---- */
+
+static int front_blocks(const TalusFrontTree *t, int f)
+{
+    return t->list_start[f + 1] - t->list_start[f];
+}
+
+static size_t rest_of(const TalusFronts *f, int k)
+{
+    return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
+}
+
+/* Sizes of all that the factorisation needs: the largest front, and the most that waits on the stack. */
+static void count_room(TalusFronts *f, size_t *front, size_t *stack)
+{
+    const TalusFrontTree *t = &f->tree;
+    size_t held = 0;
+    int depth = 0;
+    *front = *stack = 0;
+    f->flops = 0.0;
+    for (int k = 0; k < t->count; k++)
+        if (t->parent[k] >= 0)
+            f->children[t->parent[k]]++;
+    for (int k = 0; k < t->count; k++) {
+        size_t pivots = (size_t)t->pivots[k] * (size_t)f->size, rest = rest_of(f, k);
+        size_t order = pivots + rest;
+        *front = order > *front ? order : *front;
+        f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * (order + rest));
+        for (size_t p = 0; p < pivots; p++)
+            f->flops += 2.0 * (double)((order - p) * (order - p));
+        for (int c = 0; c < f->children[k]; c++) {
+            size_t child = rest_of(f, f->waiting[--depth]);
+            held -= child * child;
+        }
+        f->waiting[depth++] = k;
+        held += rest * rest;
+        *stack = held > *stack ? held : *stack;
+    }
+}
+
+static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
+{
+    size_t front, stack;
+    TALUS_TRY(talus_front_tree_create(a, &f->tree));
+    size_t count = (size_t)f->tree.count, n = (size_t)a->blocks;
+    TALUS_TRY(TALUS_ALLOC(f->factor_start, count + 1, "factor"));
+    TALUS_TRY(TALUS_ALLOC(f->children, count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
+    count_room(f, &front, &stack);
+    TALUS_TRY(TALUS_ALLOC(f->factor, (size_t)f->factor_start[count], "factor"));
+    TALUS_TRY(TALUS_ALLOC(f->front, front * front, "front"));
+    TALUS_TRY(TALUS_ALLOC(f->stack, stack, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->panel, front * PANEL, "front"));
+    return TALUS_ALLOC(f->x, front, "front");
+}
+
+TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a)
+{
+    talus_fronts_clear(f);
+    f->blocks = a->blocks;
+    f->size = a->size;
+    TalusStatus status = analyse(f, a);
+    if (status != TALUS_OK)
+        talus_fronts_clear(f);
+    return status;
+}
+
+void talus_fronts_clear(TalusFronts *f)
+{
+    void *const owned[] = {f->factor_start, f->factor,  f->panel, f->front, f->stack,
+                           f->children,     f->waiting, f->x,     f->local};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+    talus_front_tree_clear(&f->tree);
+    *f = (TalusFronts){0};
+}
+
+/* ---- factorisation ---- */
+
+/* Block (i, j) of the matrix into the front: L_i A_ij, and M_i on the diagonal. */
+static void add_entry(const TalusFronts *f, int order, const double *left, const double *value,
+                      const double *own, int i, int j)
+{
+    const int s = f->size;
+    double *to = f->front + (size_t)(f->local[i] * s) * (size_t)order + (size_t)(f->local[j] * s);
+    const double *l = left + (size_t)(i * s * s);
+    for (int r = 0; r < s; r++)
+        for (int c = 0; c < s; c++) {
+            double sum = i == j ? own[i * s * s + r * s + c] : 0.0;
+            for (int k = 0; k < s; k++)
+                sum += l[r * s + k] * value[k * s + c];
+            to[(size_t)r * (size_t)order + (size_t)c] += sum;
+        }
+}
+
+static void add_matrix(const TalusFronts *f, int k, int order, const TalusBlockMatrix *a,
+                       const double *left, const double *own)
+{
+    const TalusFrontTree *t = &f->tree;
+    const size_t square = (size_t)(f->size * f->size);
+    for (int p = 0; p < t->pivots[k]; p++) {
+        int i = t->list[t->list_start[k] + p];
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
+            int j = a->column[e];
+            if (t->front_of[j] < k)
+                continue;
+            add_entry(f, order, left, a->value + (size_t)e * square, own, i, j);
+            if (t->front_of[j] > k)
+                add_entry(f, order, left, a->value + (size_t)a->mirror[e] * square, own, j, i);
+        }
+    }
+}
+
+/* What child c has left, at `from`, by rows. */
+static void add_child(const TalusFronts *f, int c, int order, const double *from)
+{
+    const TalusFrontTree *t = &f->tree;
+    const int32_t *list = t->list + t->list_start[c] + t->pivots[c];
+    const int s = f->size, blocks = front_blocks(t, c) - t->pivots[c];
+    for (int i = 0; i < blocks; i++)
+        for (int r = 0; r < s; r++) {
+            double *row = f->front + (size_t)(f->local[list[i]] * s + r) * (size_t)order;
+            for (int j = 0; j < blocks; j++) {
+                double *to = row + (size_t)(f->local[list[j]] * s);
+                for (int q = 0; q < s; q++)
+                    to[q] += *from++;
+            }
+        }
+}
+
+/* The pivot rows and the columns below them are kept, the rest goes to `left`. */
+static void store_front(const TalusFronts *f, int k, double *left)
+{
+    double *to = f->factor + f->factor_start[k];
+    size_t order = (size_t)front_blocks(&f->tree, k) * (size_t)f->size, rest = rest_of(f, k);
+    size_t pivots = order - rest;
+    memcpy(to, f->front, pivots * order * sizeof *to);
+    to += pivots * order;
+    for (size_t i = 0; i < rest; i++) {
+        const double *row = f->front + (pivots + i) * order;
+        memcpy(to + i * pivots, row, pivots * sizeof *to);
+        memcpy(left + i * rest, row + pivots, rest * sizeof *to);
+    }
+}
+
+void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
+                         const double *own)
+{
+    const TalusFrontTree *t = &f->tree;
+    double *top = f->stack;
+    int depth = 0;
+    f->replaced = 0;
+    for (int k = 0; k < t->count; k++) {
+        int blocks = front_blocks(t, k);
+        int order = blocks * f->size;
+        memset(f->front, 0, (size_t)order * (size_t)order * sizeof *f->front);
+        for (int i = 0; i < blocks; i++)
+            f->local[t->list[t->list_start[k] + i]] = i;
+        add_matrix(f, k, order, a, left, own);
+        for (int c = 0; c < f->children[k]; c++) {
+            int child = f->waiting[--depth];
+            top -= rest_of(f, child) * rest_of(f, child);
+            add_child(f, child, order, top);
+        }
+        f->replaced +=
+            eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * f->size, f->panel);
+        store_front(f, k, top);
+        f->waiting[depth++] = k;
+        top += rest_of(f, k) * rest_of(f, k);
+    }
+}
+
+/* ---- solution ---- */
+
+static void gather(const TalusFronts *f, int k, const double *x)
+{
+    const TalusFrontTree *t = &f->tree;
+    const int s = f->size;
+    for (int i = 0; i < front_blocks(t, k); i++)
+        memcpy(f->x + (size_t)(i * s), x + (size_t)(t->list[t->list_start[k] + i] * s),
+               (size_t)s * sizeof *x);
+}
+
+static void scatter(const TalusFronts *f, int k, int blocks, double *x)
+{
+    const TalusFrontTree *t = &f->tree;
+    const int s = f->size;
+    for (int i = 0; i < blocks; i++)
+        memcpy(x + (size_t)(t->list[t->list_start[k] + i] * s), f->x + (size_t)(i * s),
+               (size_t)s * sizeof *x);
+}
+
+/* Panels in order: what lies below each loses A21 A11^-1 times its part. */
+static void substitute_forward(const TalusFronts *f, int k)
+{
+    const double *rows = f->factor + f->factor_start[k];
+    int order = front_blocks(&f->tree, k) * f->size, pivots = f->tree.pivots[k] * f->size;
+    const double *below = rows + (size_t)pivots * (size_t)order;
+    for (int begin = 0; begin < pivots; begin += PANEL) {
+        int end = begin + PANEL < pivots ? begin + PANEL : pivots;
+        for (int i = end; i < order; i++) {
+            const double *row = i < pivots ? rows + (size_t)i * (size_t)order
+                                           : below + (size_t)(i - pivots) * (size_t)pivots;
+            double sum = 0.0;
+            for (int j = begin; j < end; j++)
+                sum += row[j] * f->x[j];
+            f->x[i] -= sum;
+        }
+    }
+}
+
+/* Panels from the last: x1 = A11^-1 (x1 - A12 x2). */
+static void substitute_back(const TalusFronts *f, int k)
+{
+    const double *rows = f->factor + f->factor_start[k];
+    int order = front_blocks(&f->tree, k) * f->size, pivots = f->tree.pivots[k] * f->size;
+    for (int begin = (pivots - 1) / PANEL * PANEL; begin >= 0; begin -= PANEL) {
+        int end = begin + PANEL < pivots ? begin + PANEL : pivots;
+        double y[PANEL];
+        for (int i = begin; i < end; i++) {
+            const double *row = rows + (size_t)i * (size_t)order;
+            double sum = f->x[i];
+            for (int j = end; j < order; j++)
+                sum -= row[j] * f->x[j];
+            y[i - begin] = sum;
+        }
+        for (int i = begin; i < end; i++) {
+            const double *row = rows + (size_t)i * (size_t)order;
+            double sum = 0.0;
+            for (int j = begin; j < end; j++)
+                sum += row[j] * y[j - begin];
+            f->x[i] = sum;
+        }
+    }
+}
+
+void talus_fronts_solve(TalusFronts *f, double *x)
+{
+    const TalusFrontTree *t = &f->tree;
+    for (int k = 0; k < t->count; k++) {
+        gather(f, k, x);
+        substitute_forward(f, k);
+        scatter(f, k, front_blocks(t, k), x);
+    }
+    for (int k = t->count - 1; k >= 0; k--) {
+        gather(f, k, x);
+        substitute_back(f, k);
+        scatter(f, k, t->pivots[k], x);
+    }
+}

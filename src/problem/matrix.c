@@ -1,0 +1,125 @@
+/* problem/matrix.c - an explicit problem from its def: compressed rows of N, and q. */
+#include "problem/problem.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+
+static TalusStatus check_matrix(const TalusProblemDef *def)
+{
+    int n = def->rows * def->block_count;
+    if (def->rows != 1 && def->rows != 3)
+        return talus_fail(TALUS_ERR_ARGUMENT, "problem: rows per block is %d, expected 1 or 3",
+                          def->rows);
+    if (def->row_start[0] != 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "problem: the first row starts at %d, expected 0",
+                          def->row_start[0]);
+    for (int row = 0; row < n; row++) {
+        if (def->row_start[row + 1] < def->row_start[row])
+            return talus_fail(TALUS_ERR_ARGUMENT, "problem: row %d ends before it starts", row);
+        for (int32_t k = def->row_start[row]; k < def->row_start[row + 1]; k++)
+            if (def->column[k] < 0 || def->column[k] >= n || !isfinite(def->values[k]))
+                return talus_fail(TALUS_ERR_ARGUMENT,
+                                  "problem: row %d has the entry (column %d, value %g); columns go "
+                                  "from 0 to %d, values are finite",
+                                  row, def->column[k], def->values[k], n - 1);
+    }
+    return TALUS_OK;
+}
+
+static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
+{
+    TalusFrictionModel plain = {0};
+    return def->model ? def->model[i] : plain;
+}
+
+static TalusStatus check_friction(const TalusProblemDef *def)
+{
+    for (int i = 0; i < def->block_count; i++) {
+        if (def->rows == 3 && (!(def->mu[i] >= 0.0) || !isfinite(def->mu[i])))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: block %d has mu %g, expected a finite one that is not "
+                              "negative",
+                              i, def->mu[i]);
+        TALUS_TRY(talus_problem_check_model(model_of(def, i), "block", i));
+    }
+    return TALUS_OK;
+}
+
+/* Where no block has a section the tangential rows are left out. */
+static bool only_normal_rows(const TalusProblemDef *def)
+{
+    bool none = def->rows == 3 && def->model && def->block_count > 0;
+    for (int i = 0; none && i < def->block_count; i++)
+        none = def->model[i].section == TALUS_SECTION_NONE;
+    return none;
+}
+
+static TalusStatus take_normal_rows(TalusProblem *p, const TalusProblemDef *def)
+{
+    size_t blocks = (size_t)def->block_count;
+    int32_t entries = 0;
+    for (int i = 0; i < def->block_count; i++)
+        entries += def->row_start[3 * i + 1] - def->row_start[3 * i];
+    TALUS_TRY(talus_alloc(&p->def_memory[6], blocks + 1, sizeof(int32_t), "normal rows"));
+    TALUS_TRY(talus_alloc(&p->def_memory[7], (size_t)entries, sizeof(int32_t), "normal rows"));
+    TALUS_TRY(talus_alloc(&p->def_memory[8], (size_t)entries, sizeof(double), "normal rows"));
+    int32_t *start = p->def_memory[6], *column = p->def_memory[7], n = 0;
+    double *values = p->def_memory[8];
+    for (int i = 0; i < def->block_count; i++) {
+        for (int32_t k = def->row_start[3 * i]; k < def->row_start[3 * i + 1]; k++)
+            if (def->column[k] % 3 == 0) {
+                column[n] = def->column[k] / 3;
+                values[n++] = def->values[k];
+            }
+        start[i + 1] = n;
+    }
+    p->op.row_start = start;
+    p->op.column = column;
+    p->op.values = values;
+    return TALUS_OK;
+}
+
+static TalusStatus fill_rows(TalusProblem *p, const TalusProblemDef *def)
+{
+    TalusOperator *op = &p->op;
+    bool normal = only_normal_rows(def);
+    op->blocks = def->block_count;
+    op->rows = normal ? 1 : def->rows;
+    op->row_start = p->def.row_start;
+    op->column = p->def.column;
+    op->values = p->def.values;
+    if (normal)
+        TALUS_TRY(take_normal_rows(p, def));
+    size_t n = (size_t)op->rows * (size_t)op->blocks;
+    TALUS_TRY(TALUS_RESERVE(p->offset_store, p->offset_room, n, 0, "offsets"));
+    for (size_t k = 0; k < n; k++)
+        p->offset_store[k] = def->offset[normal ? 3 * k : k];
+    op->offset = p->offset_store;
+    return TALUS_OK;
+}
+
+TalusStatus talus_problem_fill_matrix(TalusProblem *p, const TalusProblemDef *def)
+{
+    TALUS_TRY(check_matrix(def));
+    TALUS_TRY(check_friction(def));
+    TALUS_TRY(talus_problem_copy_def(p, def));
+    TALUS_TRY(fill_rows(p, def));
+    TalusOperator *op = &p->op;
+    size_t blocks = (size_t)op->blocks;
+    TALUS_TRY(talus_problem_reserve_vectors(p));
+    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, blocks, 0, "blocks"));
+    if (def->model) {
+        TALUS_TRY(TALUS_RESERVE(p->model_store, p->model_room, blocks, 0, "friction models"));
+        op->model = p->model_store;
+    }
+    for (int i = 0; i < op->blocks; i++) {
+        op->mu[i] = op->rows == 3 ? def->mu[i] : 0.0;
+        if (op->model)
+            op->model[i] = talus_block_model(def->model[i]);
+    }
+    TALUS_TRY(talus_backend_cpu.scratch(op));
+    TALUS_TRY(talus_problem_settle_friction(p));
+    return talus_problem_diagonals(p);
+}

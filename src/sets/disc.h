@@ -1,0 +1,45 @@
+/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. The circular cone by
+ * itself is sets/cone.h. */
+#ifndef TALUS_SETS_DISC_H
+#define TALUS_SETS_DISC_H
+
+#include "sets/cone.h"
+#include "sets/wedge.h"
+
+/* One bound, on |t|. */
+TALUS_INLINE void talus_disc_fold(double mu, const double t[2], TalusFold *fold)
+{
+    double length = sqrt(t[0] * t[0] + t[1] * t[1]);
+    talus_fold_clear(fold);
+    if (length == 0.0)
+        talus_fold_bound(fold, 0, 1.0, 0.0, mu, t);
+    else
+        talus_fold_bound(fold, 0, t[0] / length, t[1] / length, mu, t);
+    fold->z[0] = length;
+}
+
+/* The bounds that t meets in the section of the given radius, as bounds on a direction d from there. */
+TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], const double d[2],
+                                  TalusFold *fold)
+{
+    double length = sqrt(t[0] * t[0] + t[1] * t[1]);
+    talus_fold_clear(fold);
+    if (length > 0.0 && length >= radius * TALUS_SET_MET)
+        talus_fold_bound(fold, 0, t[0] / length, t[1] / length, mu, d);
+}
+
+/* The largest a >= 0 with t - a p in the section of radius mu (n - a pn). */
+TALUS_INLINE double talus_disc_step(double mu, double n, double pn, const double t[2],
+                                    const double p[2])
+{
+    double x[3] = {n, t[0], t[1]}, y[3] = {pn, p[0], p[1]};
+    return talus_cone_step(mu, x, y);
+}
+
+/* Largest v . t over the section for mu = 1. */
+TALUS_INLINE double talus_disc_support(const double v[2])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1]);
+}
+
+#endif

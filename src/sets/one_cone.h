@@ -1,0 +1,121 @@
+/* sets/one_cone.h - one contact of the convex relaxation on the disc, exactly; for host and device.
+ *
+ *     minimise 1/2 gamma'A gamma + b'gamma  over |t| <= mu n
+ * For a given n the tangential impulse is that of one_disc.h with the radius mu n. What is left is convex in
+ * n alone, with the slope
+ *     F'(n) = u_n - mu s,   s = |u_t| where t is on the rim, else 0,
+ * whose root is found by Newton's method within brackets. A contact with b in the dual cone stays open; one
+ * whose objective falls without end, A being singular, gets a projected gradient step from zero: where A is
+ * singular its diagonal is raised by 2e-14 of itself, which shows that as a large impulse. */
+#ifndef TALUS_SETS_ONE_CONE_H
+#define TALUS_SETS_ONE_CONE_H
+
+#include "sets/one_slide.h"
+
+/* F'(n), t and F''(n). A slope that is `noise` beside its terms is 0: with a singular A any n from there on will do. */
+TALUS_INLINE double talus_cone_slope(const TalusOne *one, const double b[3], double noise, double n,
+                                     double t[2], double *curve)
+{
+    const double(*a)[3] = one->a;
+    double block[2][2] = {{a[1][1], a[1][2]}, {a[2][1], a[2][2]}};
+    double c[2] = {b[1] + a[1][0] * n, b[2] + a[2][0] * n}, down[2] = {a[1][0], a[2][0]};
+    double r = one->mu * n, x[2] = {0.0, 0.0}, y[2] = {0.0, 0.0};
+    talus_one_disc(block, c, r, t);
+    double u1 = a[1][1] * t[0] + a[1][2] * t[1] + c[0], u2 = a[2][1] * t[0] + a[2][2] * t[1] + c[1];
+    double size2 = t[0] * t[0] + t[1] * t[1];
+    double pull = -(t[0] * u1 + t[1] * u2);
+    bool rim = size2 >= r * r * (1.0 - 1e-14) && pull > 0.0;
+    double lambda = rim ? pull / size2 : 0.0;
+    *curve = a[0][0];
+    if (talus_solve2(block, lambda, down, x)) { /* t moves with n by x + y dlambda */
+        *curve += a[0][1] * x[0] + a[0][2] * x[1];
+        if (rim && talus_solve2(block, lambda, t, y)) {
+            double dlambda =
+                (one->mu * r - (t[0] * x[0] + t[1] * x[1])) / (t[0] * y[0] + t[1] * y[1]);
+            *curve += dlambda * (a[0][1] * y[0] + a[0][2] * y[1]) -
+                      one->mu * (one->mu * lambda + r * dlambda);
+        }
+    }
+    double turned = one->mu * lambda * r;
+    double slope = a[0][0] * n + a[0][1] * t[0] + a[0][2] * t[1] + b[0] - turned;
+    double terms = a[0][0] * n + fabs(a[0][1] * t[0]) + fabs(a[0][2] * t[1]) + fabs(b[0]) + turned;
+    return fabs(slope) <= noise * terms ? 0.0 : slope;
+}
+
+/* The root of F' between lo, where it is negative, and hi, where it is not. */
+TALUS_INLINE void talus_cone_root(const TalusOne *one, const double b[3], double noise, double lo,
+                                  double hi, double gamma[3])
+{
+    double n = hi, curve;
+    for (int k = 0; k < 200; k++) {
+        double slope = talus_cone_slope(one, b, noise, n, &gamma[1], &curve);
+        if (slope < 0.0)
+            lo = n;
+        else
+            hi = n;
+        gamma[0] = n;
+        if (slope == 0.0)
+            return;
+        double next = n - slope / curve;
+        if (!(next > lo && next < hi) || k % 8 == 7)
+            next = lo > 0.0 && hi > 4.0 * lo ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);
+        if (fabs(next - n) <= 2e-16 * n || next == lo || next == hi)
+            return;
+        n = next;
+    }
+}
+
+/* As talus_one_cone, A being regular and b not in the dual cone; false where no n is large enough. */
+TALUS_INLINE bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
+                                     double gamma[3])
+{
+    double size = fabs(b[0]) + fabs(b[1]) + fabs(b[2]), lo = 0.0, curve;
+    double trace = one->a[0][0] + one->a[1][1] + one->a[2][2];
+    double hi = size / ((1.0 + one->mu) * trace);
+    for (int k = 0; k < 60; k++) {
+        if (!(talus_cone_slope(one, b, noise, hi, &gamma[1], &curve) < 0.0)) {
+            talus_cone_root(one, b, noise, lo, hi, gamma);
+            double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]);
+            if (size >= one->mu * gamma[0] * (1.0 - 1e-6)) {
+                for (int tries = 0; tries < 3 && talus_slide_polish(one, b, gamma); tries++)
+                    continue;
+                talus_slide_touch(one, gamma);
+            }
+            return true;
+        }
+        lo = hi;
+        hi *= 4.0;
+    }
+    return false;
+}
+
+TALUS_INLINE void talus_one_cone(const TalusOne *one, const double b[3], double gamma[3])
+{
+    const double(*a)[3] = one->a;
+    double across = sqrt(b[1] * b[1] + b[2] * b[2]), trace = a[0][0] + a[1][1] + a[2][2];
+    double rest[2][2] = {
+        {a[1][1] - a[1][0] * a[0][1] / a[0][0], a[1][2] - a[1][0] * a[0][2] / a[0][0]},
+        {a[2][1] - a[2][0] * a[0][1] / a[0][0], a[2][2] - a[2][0] * a[0][2] / a[0][0]}};
+    if (one->mu * across <= b[0]) {
+        gamma[0] = gamma[1] = gamma[2] = 0.0;
+        return;
+    }
+    if (!(talus_raise2(rest, a[1][1] + a[2][2]) > 0.0)) {
+        talus_cone_bearing(one, b, 4e-15, gamma);
+        return;
+    }
+    TalusOne raised = *one;
+    double left = 0.0;
+    for (int k = 0; k < 3; k++)
+        raised.a[k][k] *= 1.0 + 2e-14;
+    bool bears = talus_cone_bearing(&raised, b, 5e-13, gamma);
+    for (int k = 0; k < 3; k++)
+        left += 2e-14 * a[k][k] * fabs(gamma[k]);
+    if (!bears || left > 1e-6 * (across + fabs(b[0]))) {
+        for (int k = 0; k < 3; k++)
+            gamma[k] = -b[k] / trace;
+        talus_project_cone(one->mu, one->mu, &gamma[0], &gamma[1], &gamma[2]);
+    }
+}
+
+#endif

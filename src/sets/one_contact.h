@@ -1,0 +1,104 @@
+/* sets/one_contact.h - the problem of one contact, for host and device.
+ *
+ * Given the block A of N + E and b, the velocity the contact would have without its own impulse, find
+ * gamma with u = A gamma + b such that
+ *     gamma_n >= 0,  u_n >= 0,  gamma_n u_n = 0                                   (preclik-2009 Eq. 3)
+ * and the tangential impulse dissipates most among those its bound allows, radius or half side
+ * mu gamma_n (coulomb) or `reach` (fixed); or, for the relaxation (ccp), gamma in the cone minimises
+ * 1/2 gamma'A gamma + b'gamma. A is positive semidefinite up to rounding, its normal entry positive; it
+ * need not be regular nor, for blocks that come from files, quite symmetric.
+ *
+ * Solvers, one header each: one_disc.h (normal, then the disc), one_square.h (component by component; all
+ * cases), one_coulomb.h and one_cone.h (exact), one_newton.h (Alart and Curnier's function); one_solve.h
+ * chooses. */
+#ifndef TALUS_SETS_ONE_CONTACT_H
+#define TALUS_SETS_ONE_CONTACT_H
+
+#include "sets/cone.h"
+
+#include <stdbool.h>
+#include <talus/set.h>
+
+/* How the problem of one contact is solved within a sweep. */
+typedef enum TalusOneSolver {
+    TALUS_ONE_PROJECT, /* not at all: a projected gradient step (gs) */
+    TALUS_ONE_ROWS,    /* component by component, bounds moved with the normal impulse (pgs) */
+    TALUS_ONE_DISC,    /* the normal impulse, then the disc of the tangential one (gs-disc) */
+    TALUS_ONE_CASES,   /* all cases of bounds (bgs-enum) */
+    TALUS_ONE_NEWTON,  /* generalised Newton, exact where that fails (nscd) */
+    TALUS_ONE_EXACT    /* one scalar equation (bgs) */
+} TalusOneSolver;
+
+typedef struct TalusOne {
+    double a[3][3];
+    double mu;    /* 0 for a contact without friction, whatever its law */
+    double reach; /* fixed: mu times the estimate of the normal impulse */
+    TalusFrictionLaw law;
+    TalusSection section; /* disc or square */
+} TalusOne;
+
+TALUS_INLINE bool talus_one_smooth(const TalusOne *one)
+{
+    return one->law == TALUS_LAW_FIXED ? one->reach == 0.0 : one->mu == 0.0;
+}
+
+/* A = diag(nn, tt, tt): two spheres, or a sphere and a fixed body. */
+TALUS_INLINE bool talus_one_round(const TalusOne *one)
+{
+    const double(*a)[3] = one->a;
+    return a[0][1] == 0.0 && a[0][2] == 0.0 && a[1][2] == 0.0 && a[1][0] == 0.0 && a[2][0] == 0.0 &&
+           a[2][1] == 0.0 && a[1][1] == a[2][2] && a[1][1] > 0.0;
+}
+
+TALUS_INLINE double talus_one_dot(const double x[3], const double y[3])
+{
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
+
+TALUS_INLINE void talus_one_velocity(const TalusOne *one, const double b[3], const double gamma[3],
+                                     double u[3])
+{
+    for (int k = 0; k < 3; k++)
+        u[k] = talus_one_dot(one->a[k], gamma) + b[k];
+}
+
+/* The largest tangential impulse, or half the square's side, beside the normal impulse n. */
+TALUS_INLINE double talus_one_bound(const TalusOne *one, double n)
+{
+    return one->law == TALUS_LAW_FIXED ? one->reach : one->mu * n;
+}
+
+TALUS_INLINE double talus_one_clamp(double t, double bound)
+{
+    return t > bound ? bound : t < -bound ? -bound : t;
+}
+
+/* t shortened to the disc. */
+TALUS_INLINE void talus_one_shorten(double bound, double t[2])
+{
+    double size2 = t[0] * t[0] + t[1] * t[1];
+    if (size2 > bound * bound) {
+        double shrink = bound / sqrt(size2);
+        t[0] *= shrink;
+        t[1] *= shrink;
+    }
+}
+
+/* gamma brought into its set: first the normal impulse, then the tangential one to its bound. */
+TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
+{
+    gamma[0] = talus_project_nonneg(gamma[0]);
+    double bound = talus_one_bound(one, gamma[0]);
+    if (one->section == TALUS_SECTION_SQUARE) {
+        gamma[1] = talus_one_clamp(gamma[1], bound);
+        gamma[2] = talus_one_clamp(gamma[2], bound);
+    } else {
+        talus_one_shorten(bound, &gamma[1]);
+    }
+}
+
+/* Squares of numbers below about 1e-154 are zero, and all laws are homogeneous: what is as small as that is
+ * multiplied by this power of two, solved, and multiplied back. */
+static const double TALUS_ONE_SMALL = 0x1p-400, TALUS_ONE_LIFT = 0x1p600;
+
+#endif

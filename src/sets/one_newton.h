@@ -1,0 +1,107 @@
+/* sets/one_newton.h - one contact under Coulomb's law by a generalised Newton method, for host and device.
+ *
+ * As in the NSCD method (Jean 1999), on Alart and Curnier's function
+ *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
+ * P onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved until |F|,
+ * in velocities, falls. Where it does not, or Newton's matrix is singular, the exact solver has the last
+ * word (one_coulomb.h). */
+#ifndef TALUS_SETS_ONE_NEWTON_H
+#define TALUS_SETS_ONE_NEWTON_H
+
+#include "sets/one_coulomb.h"
+
+typedef struct TalusAlart {
+    double rho_n, rho_t;
+    double f[3], z, y[2], radius, size;
+} TalusAlart;
+
+/* F at gamma, divided by rho, and its square. */
+TALUS_INLINE double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
+                                TalusAlart *f)
+{
+    double u[3], p[2];
+    talus_one_velocity(one, b, gamma, u);
+    f->z = gamma[0] - f->rho_n * u[0];
+    for (int k = 0; k < 2; k++)
+        p[k] = f->y[k] = gamma[k + 1] - f->rho_t * u[k + 1];
+    f->radius = one->mu * fmax(f->z, 0.0);
+    f->size = sqrt(p[0] * p[0] + p[1] * p[1]);
+    talus_one_shorten(f->radius, p);
+    f->f[0] = f->z > 0.0 ? u[0] : gamma[0] / f->rho_n;
+    for (int k = 0; k < 2; k++)
+        f->f[k + 1] = f->size > f->radius ? (gamma[k + 1] - p[k]) / f->rho_t : u[k + 1];
+    return talus_one_dot(f->f, f->f);
+}
+
+/* An element of F's generalised derivative, divided by rho. */
+TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, double m[3][3])
+{
+    bool open = f->z <= 0.0, slides = !open && f->size > f->radius;
+    double e[2] = {0.0, 0.0}, keep = 0.0;
+    if (slides) {
+        e[0] = f->y[0] / f->size;
+        e[1] = f->y[1] / f->size;
+        keep = f->radius / f->size;
+    }
+    for (int j = 0; j < 3; j++) {
+        double dz = (j == 0) - f->rho_n * one->a[0][j];
+        double dy[2] = {(j == 1) - f->rho_t * one->a[1][j], (j == 2) - f->rho_t * one->a[2][j]};
+        double along = e[0] * dy[0] + e[1] * dy[1];
+        m[0][j] = open ? (j == 0) / f->rho_n : one->a[0][j];
+        for (int k = 0; k < 2; k++) {
+            double moved = one->mu * e[k] * dz + keep * (dy[k] - e[k] * along);
+            m[k + 1][j] = open     ? (j == k + 1) / f->rho_t
+                          : slides ? ((j == k + 1) - moved) / f->rho_t
+                                   : one->a[k + 1][j];
+        }
+    }
+}
+
+/* Whether F is rounding: of the terms of u or, where the impulse is on the rim, of the impulse. */
+TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], const double gamma[3],
+                                     const TalusAlart *f)
+{
+    bool slides = f->size > f->radius;
+    for (int k = 0; k < 3; k++) {
+        double terms = fabs(b[k]), limit = 1e-14 * f->radius / f->rho_t;
+        for (int j = 0; j < 3; j++)
+            terms += fabs(one->a[k][j] * gamma[j]);
+        if (!(fabs(f->f[k]) <= (k && slides ? limit : 1e-15 * terms)))
+            return false;
+    }
+    return true;
+}
+
+TALUS_INLINE void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
+{
+    double across = one->a[1][1] + one->a[2][2];
+    TalusAlart at = {.rho_n = 1.0 / one->a[0][0], .rho_t = 2.0 / across};
+    double x[3] = {gamma[0], gamma[1], gamma[2]}, merit = talus_alart(one, b, x, &at);
+    for (int k = 0; k < 20 && across > 0.0; k++) {
+        double m[3][3], d[3], trial[3], next = INFINITY;
+        if (talus_alart_solved(one, b, x, &at)) {
+            for (int j = 0; j < 3; j++)
+                gamma[j] = at.z > 0.0 ? x[j] : 0.0;
+            if (at.size > at.radius && at.z > 0.0)
+                talus_slide_touch(one, gamma);
+            talus_one_restrict(one, gamma);
+            return;
+        }
+        talus_alart_matrix(one, &at, m);
+        double r[3] = {-at.f[0], -at.f[1], -at.f[2]};
+        talus_solve3(m, r, d);
+        for (double step = 1.0; step > 1e-2 && !(next < merit); step *= 0.5) {
+            for (int j = 0; j < 3; j++)
+                trial[j] = x[j] + step * d[j];
+            next = talus_alart(one, b, trial, &at);
+        }
+        if (!(next < merit))
+            break;
+        merit = next;
+        for (int j = 0; j < 3; j++)
+            x[j] = trial[j];
+    }
+    talus_one_coulomb(one, b, gamma);
+}
+
+#endif

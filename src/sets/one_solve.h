@@ -1,0 +1,76 @@
+/* sets/one_solve.h - the problem of one contact by any of its solvers, for host and device. */
+#ifndef TALUS_SETS_ONE_SOLVE_H
+#define TALUS_SETS_ONE_SOLVE_H
+
+#include "sets/one_cone.h"
+#include "sets/one_newton.h"
+
+/* Whether a solver takes this law on this section. */
+TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, TalusSection section)
+{
+    bool disc = section == TALUS_SECTION_DISC, square = section == TALUS_SECTION_SQUARE;
+    switch (solver) {
+    case TALUS_ONE_ROWS:
+    case TALUS_ONE_CASES: return square && law != TALUS_LAW_CCP;
+    case TALUS_ONE_DISC: return disc && law != TALUS_LAW_CCP;
+    case TALUS_ONE_NEWTON: return disc && law == TALUS_LAW_COULOMB;
+    case TALUS_ONE_EXACT: return disc && law != TALUS_LAW_FIXED;
+    default: return false;
+    }
+}
+
+/* Spheres: nothing couples the three components but the bound, and every solver comes to the same. */
+TALUS_INLINE void talus_one_apart(const TalusOne *one, const double b[3], double gamma[3])
+{
+    double nn = one->a[0][0], tt = one->a[1][1];
+    for (int k = 0; k < 3; k++)
+        gamma[k] = -b[k] / (k ? tt : nn);
+    if (one->law == TALUS_LAW_CCP)
+        talus_project_cone(one->mu, one->mu * (tt / nn), &gamma[0], &gamma[1], &gamma[2]);
+    else
+        talus_one_restrict(one, gamma);
+}
+
+TALUS_INLINE void talus_one_coupled(TalusOneSolver solver, const TalusOne *one, const double b[3],
+                                    double gamma[3])
+{
+    switch (solver) {
+    case TALUS_ONE_ROWS: talus_one_by_rows(one, b, gamma); break;
+    case TALUS_ONE_DISC: talus_one_by_disc(one, b, gamma); break;
+    case TALUS_ONE_CASES: talus_one_by_cases(one, b, gamma); break;
+    case TALUS_ONE_NEWTON: talus_one_newton(one, b, gamma); break;
+    default:
+        if (one->law == TALUS_LAW_CCP)
+            talus_one_cone(one, b, gamma);
+        else
+            talus_one_coulomb(one, b, gamma);
+    }
+}
+
+/* gamma, in: the impulse before, from which one_by_rows, one_by_disc and Newton start; out: the contact's. The
+ * solver takes the law and section (talus_one_takes). */
+TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
+                                  double gamma[3])
+{
+    bool splits = solver == TALUS_ONE_ROWS || solver == TALUS_ONE_DISC;
+    bool small = fabs(b[0]) < TALUS_ONE_SMALL && fabs(b[1]) < TALUS_ONE_SMALL &&
+                 fabs(b[2]) < TALUS_ONE_SMALL; /* not so for a NaN */
+    if (talus_one_smooth(one)) {
+        gamma[0] = talus_project_nonneg(-b[0] / one->a[0][0]);
+        gamma[1] = gamma[2] = 0.0;
+    } else if (small && !splits) {
+        TalusOne lifted = *one;
+        double c[3] = {TALUS_ONE_LIFT * b[0], TALUS_ONE_LIFT * b[1], TALUS_ONE_LIFT * b[2]};
+        lifted.reach *= TALUS_ONE_LIFT;
+        gamma[0] = gamma[1] = gamma[2] = 0.0;
+        talus_one_coupled(solver, &lifted, c, gamma);
+        for (int k = 0; k < 3; k++)
+            gamma[k] /= TALUS_ONE_LIFT;
+    } else if (!small && talus_one_round(one)) {
+        talus_one_apart(one, b, gamma);
+    } else {
+        talus_one_coupled(solver, one, b, gamma);
+    }
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* sets/one_square.h - one contact whose tangential impulses are bounded one by one, for host and device.
+ *
+ * The bounds are +-mu gamma_n (coulomb) or +-reach (fixed); preclik-2009, section 3.1, has both ways below. */
+#ifndef TALUS_SETS_ONE_SQUARE_H
+#define TALUS_SETS_ONE_SQUARE_H
+
+#include "sets/one_contact.h"
+
+/* One tangential component: diagonal t + rest >= 0 at the lower bound, <= 0 at the upper one, else 0. Where
+ * the diagonal is 0, so is its row of A. */
+TALUS_INLINE double talus_one_component(double diagonal, double rest, double bound, double old)
+{
+    if (diagonal > 0.0)
+        return talus_one_clamp(-rest / diagonal, bound);
+    return rest > 0.0 ? -bound : rest < 0.0 ? bound : talus_one_clamp(old, bound);
+}
+
+/* pgs: component by component, each for the others as they are. */
+TALUS_INLINE void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
+{
+    const double(*a)[3] = one->a;
+    gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);
+    double bound = talus_one_bound(one, gamma[0]);
+    gamma[1] = talus_one_component(a[1][1], b[1] + a[1][0] * gamma[0] + a[1][2] * gamma[2], bound,
+                                   gamma[1]);
+    gamma[2] = talus_one_component(a[2][2], b[2] + a[2][0] * gamma[0] + a[2][1] * gamma[1], bound,
+                                   gamma[2]);
+}
+
+TALUS_INLINE void talus_swap(double *x, double *y)
+{
+    double kept = *x;
+    *x = *y;
+    *y = kept;
+}
+
+/* Divides the rows, then the columns of m by their largest entries; unit has what the columns had. */
+TALUS_INLINE void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
+{
+    for (int i = 0; i < 3; i++) {
+        double largest = fmax(fmax(fabs(m[i][0]), fabs(m[i][1])), fabs(m[i][2]));
+        for (int j = 0; j < 3 && largest > 0.0; j++)
+            m[i][j] /= largest;
+        r[i] = largest > 0.0 ? r[i] / largest : 0.0;
+    }
+    for (int j = 0; j < 3; j++) {
+        double largest = fmax(fmax(fabs(m[0][j]), fabs(m[1][j])), fabs(m[2][j]));
+        unit[j] = largest > 0.0 ? largest : 1.0;
+        for (int i = 0; i < 3; i++)
+            m[i][j] /= unit[j];
+    }
+}
+
+/* x with m x = r by elimination with full pivoting. From a pivot on that is rounding the unknowns are 0: one
+ * solution of a singular system if it has any, and the caller looks whether it has. */
+TALUS_INLINE void talus_solve3(double m[3][3], double r[3], double x[3])
+{
+    int column[3] = {0, 1, 2}, rank = 0;
+    double unit[3], y[3] = {0.0, 0.0, 0.0};
+    talus_equilibrate3(m, r, unit);
+    for (; rank < 3; rank++) {
+        int pi = rank, pj = rank;
+        for (int i = rank; i < 3; i++)
+            for (int j = rank; j < 3; j++)
+                if (fabs(m[i][j]) > fabs(m[pi][pj])) {
+                    pi = i;
+                    pj = j;
+                }
+        if (!(fabs(m[pi][pj]) > 1e-13))
+            break;
+        for (int k = 0; k < 3; k++)
+            talus_swap(&m[pi][k], &m[rank][k]);
+        for (int k = 0; k < 3; k++)
+            talus_swap(&m[k][pj], &m[k][rank]);
+        talus_swap(&r[pi], &r[rank]);
+        int place = column[pj];
+        column[pj] = column[rank];
+        column[rank] = place;
+        for (int i = rank + 1; i < 3; i++) {
+            double factor = m[i][rank] / m[rank][rank];
+            for (int j = rank + 1; j < 3; j++)
+                m[i][j] -= factor * m[rank][j];
+            r[i] -= factor * r[rank];
+        }
+    }
+    for (int i = rank - 1; i >= 0; i--) {
+        double sum = r[i];
+        for (int j = i + 1; j < rank; j++)
+            sum -= m[i][j] * y[j];
+        y[i] = sum / m[i][i];
+    }
+    for (int i = 0; i < 3; i++)
+        x[column[i]] = y[i] / unit[column[i]];
+}
+
+/* A case says of the normal impulse whether it is free (its row of u is 0) or 0, and of each tangential
+ * component whether it is free or at which bound. */
+typedef struct TalusCase {
+    bool bears;
+    int side[2]; /* 0 free, -1 or 1 at a bound */
+} TalusCase;
+
+/* gamma of a case. Under Coulomb's law what is at a bound goes with n, so its columns are added to n's. */
+TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
+                                   double gamma[3])
+{
+    double m[3][3], r[3], with_n[3] = {1.0, 0.0, 0.0}, given[3] = {0.0, 0.0, 0.0};
+    bool moves = one->law == TALUS_LAW_COULOMB;
+    for (int k = 1; k < 3; k++) {
+        with_n[k] = moves ? c.side[k - 1] * one->mu : 0.0;
+        given[k] = moves ? 0.0 : c.side[k - 1] * one->reach;
+    }
+    for (int k = 0; k < 3; k++) {
+        bool row = k ? c.side[k - 1] == 0 : c.bears;
+        m[k][0] = row && c.bears ? talus_one_dot(one->a[k], with_n) : k == 0;
+        for (int j = 1; j < 3; j++)
+            m[k][j] = row && c.side[j - 1] == 0 ? one->a[k][j] : k == j;
+        r[k] = row ? -b[k] - talus_one_dot(one->a[k], given) : 0.0;
+    }
+    talus_solve3(m, r, gamma);
+    for (int k = 1; k < 3; k++)
+        if (c.side[k - 1])
+            gamma[k] = c.side[k - 1] * talus_one_bound(one, gamma[0]);
+}
+
+/* The same, brought into its bounds, and by how much it breaks the law, in velocities over their terms. */
+TALUS_INLINE double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
+                                   double gamma[3])
+{
+    double unit = one->a[0][0] + one->a[1][1] + one->a[2][2], u[3], size = 0.0, moved = 0.0;
+    talus_case_gamma(one, b, c, gamma);
+    double kept[3] = {gamma[0], gamma[1], gamma[2]};
+    talus_one_restrict(one, gamma);
+    talus_one_velocity(one, b, gamma, u);
+    double worst = c.bears ? fabs(u[0]) : fmax(-u[0], 0.0);
+    for (int k = 0; k < 3; k++) {
+        double terms = fabs(b[k]);
+        for (int j = 0; j < 3; j++)
+            terms += fabs(one->a[k][j] * gamma[j]);
+        size = fmax(size, terms);
+        moved = fmax(moved, fabs(kept[k] - gamma[k]));
+        if (k > 0)
+            worst = fmax(worst, c.side[k - 1] == 0 ? fabs(u[k]) : fmax(c.side[k - 1] * u[k], 0.0));
+    }
+    worst = fmax(worst, unit * moved);
+    return size > 0.0 ? worst / size : 0.0;
+}
+
+/* bgs-enum: all cases in a fixed order, open, sticking, one component at a bound, both; the first that
+ * holds to rounding or, if none does, the one that breaks the law least. Of the 27 combinations of three
+ * components with two bounds each, the nine with an infinite normal impulse are none, and under Coulomb's
+ * law the nine with none are one. */
+TALUS_INLINE void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
+{
+    static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},
+                                            {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+    bool moves = one->law == TALUS_LAW_COULOMB;
+    double least = INFINITY;
+    for (int bears = 0; bears < 2; bears++)
+        for (int k = 0; k < (bears || !moves ? 9 : 1); k++) {
+            TalusCase c = {bears != 0, {sides[k][0], sides[k][1]}};
+            double trial[3], broken;
+            if (!bears && moves) {
+                trial[0] = trial[1] = trial[2] = 0.0;
+                broken = b[0] >= 0.0 ? 0.0 : INFINITY;
+            } else {
+                broken = talus_try_case(one, b, c, trial);
+            }
+            if (!(broken >= least)) {
+                least = broken;
+                for (int j = 0; j < 3; j++)
+                    gamma[j] = trial[j];
+            }
+            if (broken <= 1e-14)
+                return;
+        }
+}
+
+#endif

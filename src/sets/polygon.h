@@ -1,0 +1,125 @@
+/* sets/polygon.h - the regular polygon with its corners on the circle of radius mu n, the first along t1,
+ * and the cone over it (petra-2009), for host and device.
+ *
+ * The normals of its facets are at odd multiples of pi / sides, their distance is mu n cos(pi / sides) and
+ * the corners are mu n sin(pi / sides) away from their middles; `c` and `s` are these two. A vector is brought into
+ * the frame of the facet whose sector it lies in, mirrored to the half of it where the corner is ahead.
+ * Projection onto a set that is symmetric about the mirrors of its sectors does not leave the sector, and
+ * there the polygon is the rectangle |t . e| <= mu n c, |t . f| <= mu n s. */
+#ifndef TALUS_SETS_POLYGON_H
+#define TALUS_SETS_POLYGON_H
+
+#include "sets/pyramid.h"
+
+/* Of the number of a facet above t2 = 0, with TALUS_SIDES_MAX sides at most. */
+enum { TALUS_POLYGON_BITS = 5 };
+
+/* r = r times the rotation by (c, s). */
+TALUS_INLINE void talus_turn_by(double c, double s, double r[2])
+{
+    double x = c * r[0] - s * r[1];
+    r[1] = s * r[0] + c * r[1];
+    r[0] = x;
+}
+
+/* Outward normal of facet k, between corners k and k + 1. The facets below t2 = 0 mirror those above. */
+TALUS_INLINE void talus_polygon_normal(int sides, double c, double s, int k, double e[2])
+{
+    bool below = 2 * k >= sides;
+    double power[2] = {c, s};
+    e[0] = c;
+    e[1] = s;
+    for (int left = below ? sides - 1 - k : k; left > 0; left >>= 1) {
+        talus_turn_by(power[0], power[1], power);
+        if (left & 1)
+            talus_turn_by(power[0], power[1], e);
+    }
+    e[1] = below ? -e[1] : e[1];
+}
+
+/* The facet in whose sector t lies: the turns of 2^j sectors, the largest first, that leave t2 >= 0. */
+TALUS_INLINE int talus_polygon_sector(int sides, double c, double s, const double t[2])
+{
+    double turn[TALUS_POLYGON_BITS][2], power[2] = {c, s}, left[2] = {t[0], fabs(t[1])};
+    int k = 0;
+    for (int j = 0; j < TALUS_POLYGON_BITS; j++) {
+        talus_turn_by(power[0], power[1], power);
+        turn[j][0] = power[0];
+        turn[j][1] = power[1];
+    }
+    for (int j = TALUS_POLYGON_BITS - 1; j >= 0; j--) {
+        double next[2] = {left[0], left[1]};
+        if (2 << j >= sides) /* half a turn or more */
+            continue;
+        talus_turn_by(turn[j][0], -turn[j][1], next);
+        if (next[1] >= 0.0) {
+            left[0] = next[0];
+            left[1] = next[1];
+            k += 1 << j;
+        }
+    }
+    k = 2 * k >= sides ? (sides - 1) / 2 : k;
+    return t[1] < 0.0 ? sides - 1 - k : k;
+}
+
+/* e: normal of the facet of t; f: along the facet, towards the nearer corner. */
+TALUS_INLINE void talus_polygon_axes(int sides, double c, double s, const double t[2], double e[2],
+                                     double f[2])
+{
+    talus_polygon_normal(sides, c, s, talus_polygon_sector(sides, c, s, t), e);
+    double side = e[0] * t[1] - e[1] * t[0] < 0.0 ? -1.0 : 1.0;
+    f[0] = -side * e[1];
+    f[1] = side * e[0];
+}
+
+TALUS_INLINE void talus_polygon_fold(double mu, int sides, double c, double s, const double t[2],
+                                     TalusFold *fold)
+{
+    double e[2], f[2];
+    talus_polygon_axes(sides, c, s, t, e, f);
+    talus_fold_bound(fold, 0, e[0], e[1], mu * c, t);
+    talus_fold_bound(fold, 1, f[0], f[1], mu * s, t);
+}
+
+/* At a corner d is mirrored to the facet on whose side it points, w being the direction across. */
+TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double c, double s,
+                                     const double t[2], const double d[2], TalusFold *fold)
+{
+    double e[2], f[2], reach = radius * TALUS_SET_MET;
+    talus_fold_clear(fold);
+    talus_polygon_axes(sides, c, s, t, e, f);
+    double first = t[0] * e[0] + t[1] * e[1], second = t[0] * f[0] + t[1] * f[1];
+    if (!(first > 0.0 && first >= reach * c))
+        return;
+    if (second >= reach * s) {
+        double w[2] = {s * e[0] - c * f[0], s * e[1] - c * f[1]};
+        if (w[0] * d[0] + w[1] * d[1] < 0.0)
+            for (int k = 0; k < 2; k++) {
+                e[k] -= 2.0 * s * w[k];
+                f[k] += 2.0 * c * w[k];
+            }
+        talus_fold_bound(fold, 1, f[0], f[1], mu * s, d);
+    }
+    talus_fold_bound(fold, 0, e[0], e[1], mu * c, d);
+}
+
+TALUS_INLINE double talus_polygon_step(double mu, int sides, double c, double s, double n,
+                                       double pn, const double t[2], const double p[2])
+{
+    double least = INFINITY;
+    for (int k = 0; k < sides; k++) {
+        double e[2];
+        talus_polygon_normal(sides, c, s, k, e);
+        least = fmin(least, talus_facet_step(e, mu * c, n, pn, t, p));
+    }
+    return least;
+}
+
+TALUS_INLINE double talus_polygon_support(int sides, double c, double s, const double v[2])
+{
+    double e[2], f[2];
+    talus_polygon_axes(sides, c, s, v, e, f);
+    return c * (v[0] * e[0] + v[1] * e[1]) + s * (v[0] * f[0] + v[1] * f[1]);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* sets/prism.h - prisms: n >= 0 and the other rows in a section whose size does not depend on n. Over the
+ * square a box, over the disc a cylinder; with six rows the product with an interval and a disc. For host
+ * and device. */
+#ifndef TALUS_SETS_PRISM_H
+#define TALUS_SETS_PRISM_H
+
+#include "sets/section.h"
+
+TALUS_INLINE double talus_prism_size(const TalusSet *set)
+{
+    return set->estimate > 0.0 ? set->estimate : 0.0;
+}
+
+TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
+{
+    double size = talus_prism_size(set);
+    x[0] = talus_project_nonneg(x[0]);
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        TalusFold fold;
+        double t[2];
+        talus_part_get(i, x, t);
+        talus_section_fold(&part, t, &fold);
+        for (int k = 0; k < 2; k++)
+            fold.met[k] = fold.met[k] && fold.z[k] > fold.slope[k] * size;
+        talus_unfold(&fold, size, t);
+        talus_part_put(i, t, x);
+    }
+}
+
+TALUS_INLINE void talus_prism_tangent(int rows, const TalusSet *set, const double *x, double *d)
+{
+    double size = talus_prism_size(set);
+    if (!(x[0] > 0.0))
+        d[0] = talus_project_nonneg(d[0]);
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        TalusFold fold;
+        double t[2], along[2];
+        talus_part_get(i, x, t);
+        talus_part_get(i, d, along);
+        talus_section_face(&part, size, t, along, &fold);
+        for (int k = 0; k < 2; k++)
+            fold.met[k] = fold.met[k] && fold.z[k] > 0.0;
+        talus_fold_clip(&fold, 0.0, along);
+        if (talus_section_mu(&part) * size == 0.0)
+            along[0] = along[1] = 0.0;
+        talus_part_put(i, along, d);
+    }
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* sets/pyramid.h - the square section |t1|, |t2| <= mu n, which circumscribes the disc (preclik-2009), and
+ * the pyramid over it, for host and device. */
+#ifndef TALUS_SETS_PYRAMID_H
+#define TALUS_SETS_PYRAMID_H
+
+#include "sets/wedge.h"
+
+enum { TALUS_SQUARE_FACETS = 4 };
+
+/* Outward normals of the facets, at 0, 1/4, 1/2 and 3/4 turn. */
+TALUS_INLINE void talus_square_normal(int k, double e[2])
+{
+    e[0] = k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0;
+    e[1] = k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0;
+}
+
+/* Normals of the facets that t faces. */
+TALUS_INLINE void talus_square_axes(const double t[2], double e[2], double f[2])
+{
+    e[0] = t[0] < 0.0 ? -1.0 : 1.0;
+    f[1] = t[1] < 0.0 ? -1.0 : 1.0;
+    e[1] = f[0] = 0.0;
+}
+
+TALUS_INLINE void talus_square_fold(double mu, const double t[2], TalusFold *fold)
+{
+    double e[2], f[2];
+    talus_square_axes(t, e, f);
+    talus_fold_bound(fold, 0, e[0], e[1], mu, t);
+    talus_fold_bound(fold, 1, f[0], f[1], mu, t);
+}
+
+TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2], const double d[2],
+                                    TalusFold *fold)
+{
+    double e[2], f[2], reach = radius * TALUS_SET_MET;
+    talus_fold_clear(fold);
+    talus_square_axes(t, e, f);
+    double first = t[0] * e[0] + t[1] * e[1], second = t[0] * f[0] + t[1] * f[1];
+    if (first > 0.0 && first >= reach)
+        talus_fold_bound(fold, 0, e[0], e[1], mu, d);
+    if (second > 0.0 && second >= reach)
+        talus_fold_bound(fold, 1, f[0], f[1], mu, d);
+}
+
+/* Where the path t - a p meets one facet, e . t <= r n, of the section of size n - a pn. */
+TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
+                                     const double t[2], const double p[2])
+{
+    double slack = r * n - (e[0] * t[0] + e[1] * t[1]);
+    double rate = r * pn - (e[0] * p[0] + e[1] * p[1]);
+    if (!(rate > 0.0))
+        return INFINITY;
+    return slack > 0.0 ? slack / rate : 0.0;
+}
+
+TALUS_INLINE double talus_square_step(double mu, double n, double pn, const double t[2],
+                                      const double p[2])
+{
+    double least = INFINITY;
+    for (int k = 0; k < TALUS_SQUARE_FACETS; k++) {
+        double e[2];
+        talus_square_normal(k, e);
+        least = fmin(least, talus_facet_step(e, mu, n, pn, t, p));
+    }
+    return least;
+}
+
+TALUS_INLINE double talus_square_support(const double v[2])
+{
+    return fabs(v[0]) + fabs(v[1]);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* sets/section.h - one block's set, and its section by kind, for host and device. */
+#ifndef TALUS_SETS_SECTION_H
+#define TALUS_SETS_SECTION_H
+
+#include "sets/disc.h"
+#include "sets/polygon.h"
+#include "sets/pyramid.h"
+
+#include <talus/set.h>
+
+/* The set of one block: n >= 0, t in mu n times the section and, with six rows, |moment about n| <=
+ * spinning n and |moments about t| <= rolling n. A prism has `estimate` for n in these bounds.
+ * In the metric x = gamma / s, s_n for the normal row and s_t for all others, it is a set of the same
+ * form with mu, spinning and rolling times s_n / s_t and estimate / s_n. */
+typedef struct TalusSet {
+    int section;              /* TalusSection */
+    int sides;                /* of the polygon */
+    bool prism;               /* bounds from `estimate`; else the cone */
+    double mu;                /* all of these >= 0 */
+    double spinning, rolling; /* six rows only */
+    double estimate;          /* prism only; below 0 is 0 */
+    double cos, sin;          /* of pi / sides; polygon only */
+} TalusSet;
+
+/* Without a section, t = 0: a disc of no size. */
+TALUS_INLINE double talus_section_mu(const TalusSet *set)
+{
+    return set->section == TALUS_SECTION_NONE ? 0.0 : set->mu;
+}
+
+/* t in axes that span it and in which the section is bounds (sets/wedge.h). */
+TALUS_INLINE void talus_section_fold(const TalusSet *set, const double t[2], TalusFold *fold)
+{
+    if (set->section == TALUS_SECTION_SQUARE)
+        talus_square_fold(set->mu, t, fold);
+    else if (set->section == TALUS_SECTION_POLYGON)
+        talus_polygon_fold(set->mu, set->sides, set->cos, set->sin, t, fold);
+    else
+        talus_disc_fold(talus_section_mu(set), t, fold);
+}
+
+/* The bounds that t, in the section of size n, meets, as bounds on a direction d from there. A section of
+ * no size is a point and meets none. */
+TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
+                                     const double d[2], TalusFold *fold)
+{
+    double radius = talus_section_mu(set) * n;
+    talus_fold_clear(fold);
+    if (!(radius > 0.0))
+        return;
+    if (set->section == TALUS_SECTION_SQUARE)
+        talus_square_face(set->mu, radius, t, d, fold);
+    else if (set->section == TALUS_SECTION_POLYGON)
+        talus_polygon_face(set->mu, radius, set->sides, set->cos, set->sin, t, d, fold);
+    else
+        talus_disc_face(set->mu, radius, t, d, fold);
+}
+
+/* The largest a >= 0 with t - a p in the section of size n - a pn. */
+TALUS_INLINE double talus_section_step(const TalusSet *set, double n, double pn, const double t[2],
+                                       const double p[2])
+{
+    if (set->section == TALUS_SECTION_SQUARE)
+        return talus_square_step(set->mu, n, pn, t, p);
+    if (set->section == TALUS_SECTION_POLYGON)
+        return talus_polygon_step(set->mu, set->sides, set->cos, set->sin, n, pn, t, p);
+    return talus_disc_step(talus_section_mu(set), n, pn, t, p);
+}
+
+/* Largest v . t over the section of size 1, mu included. */
+TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2])
+{
+    if (set->section == TALUS_SECTION_SQUARE)
+        return set->mu * talus_square_support(v);
+    if (set->section == TALUS_SECTION_POLYGON)
+        return set->mu * talus_polygon_support(set->sides, set->cos, set->sin, v);
+    return talus_section_mu(set) * talus_disc_support(v);
+}
+
+/* ---- the other rows of six ---- */
+
+/* The bounds of all rows but the first, by part: section (rows 1 and 2), spinning (row 3) and rolling
+ * (rows 4 and 5). Spinning is a disc on a line. */
+enum { TALUS_PARTS = TALUS_FOLDS };
+
+TALUS_INLINE int talus_parts(int rows)
+{
+    return rows == 6 ? 3 : rows == 3 ? 1 : 0;
+}
+
+TALUS_INLINE void talus_part_get(int part, const double *x, double t[2])
+{
+    t[0] = x[part == 0 ? 1 : part + 2];
+    t[1] = part == 0 ? x[2] : part == 1 ? 0.0 : x[5];
+}
+
+TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
+{
+    x[part == 0 ? 1 : part + 2] = t[0];
+    if (part != 1)
+        x[part == 0 ? 2 : 5] = t[1];
+}
+
+/* The part's set on its own. */
+TALUS_INLINE TalusSet talus_part_set(const TalusSet *set, int part)
+{
+    TalusSet r = *set;
+    if (part > 0) {
+        r.section = TALUS_SECTION_DISC;
+        r.mu = part == 1 ? set->spinning : set->rolling;
+    }
+    return r;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* sets/set.h - what every general loop needs of one block's set, for host and device: projection, boundary,
+ * tangent cone, feasible step, facets, and the support function behind De Saxce's shift. `rows` is 1 (the
+ * half line, whatever the set says), 3 or 6. A NaN that goes in comes out. */
+#ifndef TALUS_SETS_SET_H
+#define TALUS_SETS_SET_H
+
+#include "sets/prism.h"
+#include "sets/turning.h"
+
+/* The one set that loops of their own know. */
+TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)
+{
+    return rows == 3 && !set->prism && set->section == TALUS_SECTION_DISC;
+}
+
+/* What sizes the section at x. */
+TALUS_INLINE double talus_block_size(const TalusSet *set, const double *x)
+{
+    return set->prism ? talus_prism_size(set) : x[0];
+}
+
+/* Euclidean projection, in place. */
+TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
+{
+    if (rows == 1)
+        x[0] = talus_project_nonneg(x[0]);
+    else if (talus_block_is_cone(rows, set))
+        talus_project_cone(set->mu, set->mu, &x[0], &x[1], &x[2]);
+    else if (set->prism)
+        talus_prism_project(rows, set, x);
+    else
+        talus_product_project(rows, set, x);
+}
+
+/* Whether x is on the boundary: no normal impulse, or some bound of the other rows met. A part that is a
+ * point (mu = 0) has no boundary to be on. */
+TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
+{
+    const double none[2] = {0.0, 0.0};
+    if (!(x[0] > 0.0))
+        return true;
+    if (talus_block_is_cone(rows, set))
+        return talus_cone_state(set->mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        TalusFold fold;
+        double t[2];
+        talus_part_get(i, x, t);
+        talus_section_face(&part, talus_block_size(set, x), t, none, &fold);
+        if (fold.met[0] || fold.met[1])
+            return true;
+    }
+    return false;
+}
+
+/* 0 in the rows that cannot move: those of parts that are points. */
+TALUS_INLINE void talus_block_free(int rows, const TalusSet *set, double *g)
+{
+    const double none[2] = {0.0, 0.0};
+    double size = set->prism ? talus_prism_size(set) : 1.0;
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        if (talus_section_mu(&part) * size == 0.0)
+            talus_part_put(i, none, g);
+    }
+}
+
+/* Projection of d onto the tangent cone at x, in place. */
+TALUS_INLINE void talus_block_tangent(int rows, const TalusSet *set, const double *x, double *d)
+{
+    if (rows == 1)
+        d[0] = x[0] > 0.0 ? d[0] : talus_project_nonneg(d[0]);
+    else if (talus_block_is_cone(rows, set))
+        talus_tangent_cone(set->mu, x, d);
+    else if (set->prism)
+        talus_prism_tangent(rows, set, x, d);
+    else
+        talus_product_tangent(rows, set, x, d);
+}
+
+/* The largest a >= 0 with x - a p in the set, x being in it; infinite if there is none. */
+TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double *x,
+                                     const double *p)
+{
+    double least = p[0] > 0.0 ? x[0] / p[0] : INFINITY;
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        double t[2], along[2];
+        talus_part_get(i, x, t);
+        talus_part_get(i, p, along);
+        least = fmin(least, talus_section_step(&part, talus_block_size(set, x),
+                                               set->prism ? 0.0 : p[0], t, along));
+    }
+    return least;
+}
+
+/* De Saxce's shift: the support function at -u of what one unit of normal impulse allows in the rows but
+ * the first. Under Coulomb's law -(u + shift e_n) is in the polar cone of K (desaxce-1998). */
+TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const double *u)
+{
+    double shift = 0.0;
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        double t[2];
+        talus_part_get(i, u, t);
+        t[0] = -t[0];
+        t[1] = -t[1];
+        shift += talus_section_support(&part, t);
+    }
+    return shift;
+}
+
+/* Facets of the section: rows . (n, t1, t2) <= bound with n >= 0 make up the set of rows 0 to 2. A disc has
+ * none; no section has those of a square of no size. */
+TALUS_INLINE int talus_block_facets(const TalusSet *set)
+{
+    if (set->section == TALUS_SECTION_DISC)
+        return 0;
+    return set->section == TALUS_SECTION_POLYGON ? set->sides : TALUS_SQUARE_FACETS;
+}
+
+TALUS_INLINE void talus_block_facet(const TalusSet *set, int k, double row[3], double *bound)
+{
+    double reach = talus_section_mu(set);
+    if (set->section == TALUS_SECTION_POLYGON) {
+        talus_polygon_normal(set->sides, set->cos, set->sin, k, row + 1);
+        reach *= set->cos;
+    } else {
+        talus_square_normal(k, row + 1);
+    }
+    row[0] = set->prism ? 0.0 : -reach;
+    *bound = set->prism ? reach * talus_prism_size(set) : 0.0;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cos and sin of pi / sides, without libm; 0 where the section is no polygon. On the host. */
+void talus_section_angle(TalusFrictionModel model, double *c, double *s);
+
+/* The set of a block of this model, a prism under TALUS_LAW_FIXED; estimate, spinning and rolling are 0. On
+ * the host. */
+TalusSet talus_set_of(TalusFrictionModel model, double mu);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

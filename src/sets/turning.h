@@ -1,0 +1,64 @@
+/* sets/turning.h - the cone over a product: a section, an interval for the moment about the normal
+ * (spinning) and a disc for the moments about the tangents (rolling), all sized by one normal impulse; with
+ * three rows the section alone. For host and device. */
+#ifndef TALUS_SETS_TURNING_H
+#define TALUS_SETS_TURNING_H
+
+#include "sets/section.h"
+
+TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x)
+{
+    TalusFold fold[TALUS_PARTS];
+    int parts = talus_parts(rows);
+    for (int i = 0; i < parts; i++) {
+        TalusSet part = talus_part_set(set, i);
+        double t[2];
+        talus_part_get(i, x, t);
+        talus_section_fold(&part, t, &fold[i]);
+    }
+    if (talus_wedge_holds(parts, fold, x[0]))
+        return;
+    double n = talus_wedge(parts, fold, x[0]);
+    if (n <= 0.0) {
+        for (int k = 0; k < rows; k++)
+            x[k] = 0.0;
+        return;
+    }
+    x[0] = n;
+    for (int i = 0; i < parts; i++) {
+        double t[2];
+        talus_part_get(i, x, t);
+        talus_unfold(&fold[i], n, t);
+        talus_part_put(i, t, x);
+    }
+}
+
+/* Away from the apex: the bounds that x meets, and 0 where a part is a point. */
+TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
+{
+    TalusFold fold[TALUS_PARTS];
+    int parts = talus_parts(rows);
+    if (!(x[0] > 0.0)) {
+        talus_product_project(rows, set, d);
+        return;
+    }
+    for (int i = 0; i < parts; i++) {
+        TalusSet part = talus_part_set(set, i);
+        double t[2], along[2];
+        talus_part_get(i, x, t);
+        talus_part_get(i, d, along);
+        talus_section_face(&part, x[0], t, along, &fold[i]);
+    }
+    d[0] = talus_wedge(parts, fold, d[0]);
+    for (int i = 0; i < parts; i++) {
+        TalusSet part = talus_part_set(set, i);
+        double t[2];
+        talus_part_get(i, d, t);
+        talus_fold_clip(&fold[i], d[0], t);
+        if (talus_section_mu(&part) == 0.0)
+            t[0] = t[1] = 0.0;
+        talus_part_put(i, t, d);
+    }
+}
+
+#endif

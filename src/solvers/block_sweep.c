@@ -1,0 +1,61 @@
+/* solvers/block_sweep.c - sweeps over contacts, each one's own problem solved for the others as they are.
+ *
+ * The change of velocities in a sweep says when to stop; the driver then measures by the law itself. */
+#include "solvers/block_sweep.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const char *const orders[] = {"forward", "symmetric", "random", "coloured", NULL};
+
+const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
+    {"order", TALUS_PARAM_CHOICE, offsetof(TalusBlockSweepParams, order), TALUS_ORDER_COLOURED, 0,
+     0, orders, "how a sweep visits the contacts; only coloured uses more than one thread"},
+    {"omega", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, omega), 1.0, 1e-6, 2.0, NULL,
+     "relaxation"},
+    {"rho", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, rho), 1.0, 1e-6, 1.0, NULL,
+     "averaging with the old value"},
+    {"seed", TALUS_PARAM_INT, offsetof(TalusBlockSweepParams, seed), 1, 0, 2147483647, NULL,
+     "of the random order"},
+};
+
+TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
+{
+    const TalusBlockSweepParams *p = s->params;
+    TalusBlockSweepState *state = s->state;
+    TalusBlockSweepWork *work = s->work;
+    TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                 .local = local,
+                                 .omega = p->omega,
+                                 .rho = p->rho,
+                                 .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
+    int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
+    TALUS_TRY(s->backend->sweep_begin(s->op, &options, s->gamma, &work->sweep));
+    double rms;
+    do {
+        rms = sqrt(s->backend->sweep_run(work->sweep, 1) / s->op->blocks);
+        talus_solve_count(s, products);
+        if (talus_solve_wants_iterate(s)) {
+            s->backend->sweep_end(work->sweep, s->gamma);
+            if (!talus_solve_show(s, s->gamma, NULL, rms))
+                return TALUS_OK;
+        }
+    } while (talus_solve_continue(s, rms, NAN));
+    s->backend->sweep_end(work->sweep, s->gamma);
+    return TALUS_OK;
+}
+
+void talus_block_sweep_clear(void *work, const TalusBackend *backend)
+{
+    TalusBlockSweepWork *w = work;
+    backend->sweep_destroy(w->sweep);
+}
+
+const char *talus_block_sweep_on_host(const void *params)
+{
+    (void)params;
+    return "a sweep that solves each contact's problem";
+}

@@ -1,0 +1,302 @@
+/* solvers/outer.c - laws beyond ccp around algorithms for convex sets.
+ *
+ * fixed    A frictionless solve (bounds zero), bounds from its normal impulses, a solve with these; and
+ *          again, from the impulses of the last, as often as `refresh` says.
+ * coulomb  by De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal
+ *          offsets are raised by s = sigma(-u_t), u its own velocity (for the disc, mu |u_t|). The
+ *          algorithm runs in stretches; after each, s moves by `share` of the way to sigma. At full
+ *          share it cycles. Masking by activity cycles too: all blocks move.
+ * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
+ *          the estimates move to the impulses (preclik-2009, its outer fixed point).
+ * A stretch ends when the inner residual is below a share of the law's residual at its start: to be more
+ * exact about shifts or bounds that are wrong is a waste. */
+#include "solvers/outer.h"
+
+#include "base/status.h"
+#include "solvers/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Inner tolerance over the law's residual at the start of a stretch, and over the tolerance of the whole
+ * in the last: what shifts or bounds are still wrong by comes on top. */
+static const double STRETCH = 0.3, LAST = 0.7;
+
+/* ---- what goes with what ---- */
+
+static void append(char text[TALUS_TAKES_TEXT], const char *part)
+{
+    size_t length = strlen(text);
+    snprintf(text + length, TALUS_TAKES_TEXT - length, "%s%s", length ? ", " : "", part);
+}
+
+static void name_kind(int kind, char *text, size_t size)
+{
+    snprintf(text, size, "%s x %s", talus_law_name((TalusFrictionLaw)(kind / TALUS_SECTIONS)),
+             talus_section_name((TalusSection)(kind % TALUS_SECTIONS)));
+}
+
+/* A law without sections named means all of them. */
+static void append_law(char text[TALUS_TAKES_TEXT], uint32_t takes, int law)
+{
+    uint32_t all = TALUS_KINDS_OF(law) & ~TALUS_KIND(law, TALUS_SECTION_NONE);
+    if ((takes & all) == all) {
+        append(text, talus_law_name((TalusFrictionLaw)law));
+        return;
+    }
+    for (int section = 0; section < TALUS_SECTIONS; section++)
+        if (takes & TALUS_KIND(law, section)) {
+            char part[40];
+            name_kind(law * TALUS_SECTIONS + section, part, sizeof part);
+            append(text, part);
+        }
+}
+
+void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
+{
+    text[0] = '\0';
+    if (takes & TALUS_TAKES_NONNEG)
+        append(text, "nonneg");
+    for (int law = 0; law < TALUS_LAWS; law++)
+        append_law(text, takes, law);
+    if (takes & TALUS_TAKES_TURNING)
+        append(text, "turning");
+}
+
+static TalusStatus refuse(const TalusSolverType *type, const char *has)
+{
+    char text[TALUS_TAKES_TEXT];
+    talus_outer_takes(type->takes, text);
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "solver %s: takes %s; this problem has %s", type->name,
+                      text, has);
+}
+
+/* Of kinds that are not taken, the first. */
+static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
+{
+    char has[40];
+    int kind = 0;
+    while (!(lacking & (1u << kind)))
+        kind++;
+    name_kind(kind, has, sizeof has);
+    if (type->takes == TALUS_TAKES_NONNEG)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: takes problems without friction, this one has it",
+                          type->name);
+    return refuse(type, has);
+}
+
+static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, TalusOuterKind kind,
+                                TalusOuterPlan *plan)
+{
+    uint32_t cones = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_CCP) * TALUS_SECTIONS);
+    uint32_t prisms = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_FIXED) * TALUS_SECTIONS);
+    bool direct = !(coulomb & ~type->takes);
+    if (kind == TALUS_OUTER_AUTO && direct)
+        return TALUS_OK;
+    if (kind == TALUS_OUTER_SHIFT && direct)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: solves Coulomb's law itself; shifts are for solvers of the "
+                          "relaxation",
+                          type->name);
+    if (plan->bounds && kind == TALUS_OUTER_TRESCA)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: bounds that move beside bounds that are fixed; take shifts "
+                          "for problems with both laws",
+                          type->name);
+    plan->shift = kind != TALUS_OUTER_TRESCA && !(cones & ~type->takes);
+    plan->tresca =
+        kind != TALUS_OUTER_SHIFT && !plan->shift && !plan->bounds && !(prisms & ~type->takes);
+    return plan->shift || plan->tresca ? TALUS_OK : refuse_kind(type, coulomb);
+}
+
+TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
+                             TalusOuterKind kind, TalusOuterPlan *plan)
+{
+    uint32_t kinds = talus_problem_kinds(problem);
+    uint32_t coulomb = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
+    *plan = (TalusOuterPlan){.beyond = (kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) != 0,
+                             .bounds = (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED)) != 0};
+    if (talus_problem_rows(problem) == 1 && !(type->takes & TALUS_TAKES_NONNEG))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: takes problems with friction, this one has none", type->name);
+    if ((kinds & ~coulomb) & ~type->takes)
+        return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
+    TALUS_TRY(coulomb ? plan_coulomb(type, coulomb, kind, plan) : TALUS_OK);
+    if (talus_problem_rows(problem) == 6 && !(type->takes & TALUS_TAKES_TURNING))
+        return refuse(type, "friction against turning");
+    return TALUS_OK;
+}
+
+/* ---- measuring and stretches ---- */
+
+void talus_outer_measure(const TalusSolve *s, const double *gamma, TalusResidual *out)
+{
+    TalusLawSums sums;
+    if (s->plan.beyond)
+        s->backend->law_measure(s->op, gamma, &sums);
+    else
+        s->backend->residual(s->op, gamma, &sums.residual2, &sums.residual_max);
+    out->rms = sqrt(sums.residual2 / s->op->blocks);
+    out->max = sums.residual_max;
+}
+
+/* The law's residual in the norm that is asked for. */
+static double reached(const TalusSolve *s, const TalusLawSums *sums)
+{
+    return s->options->norm == TALUS_NORM_MAX ? sums->residual_max
+                                              : sqrt(sums->residual2 / s->op->blocks);
+}
+
+/* Whether an outer loop goes on from gamma with these sums, of a product more; else the outcome is set. */
+static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
+{
+    double now = reached(s, sums);
+    s->info->products++;
+    if (!s->started) {
+        s->started = true;
+        s->info->start_residual = sqrt(sums->residual2 / s->op->blocks);
+    }
+    if (!isfinite(now)) {
+        s->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return false;
+    }
+    if (s->options->tolerance > 0.0 && now <= s->options->tolerance * s->strictness) {
+        s->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return false;
+    }
+    return talus_solve_within_budget(s);
+}
+
+/* The algorithm, for at most so many iterations more, until its own residual is within the tolerance.
+ * *go: the solve is not at its end for that. */
+static TalusStatus stretch(TalusSolve *s, double tolerance, int iterations, bool *go)
+{
+    const TalusSolveOptions *whole = s->options;
+    double strictness = s->strictness;
+    TalusSolveOptions part = *whole;
+    int left = whole->max_iterations - s->info->iterations;
+    part.tolerance = tolerance;
+    part.max_iterations = s->info->iterations + (iterations < left ? iterations : left);
+    s->options = &part;
+    s->strictness = 1.0;
+    TalusStatus status = s->type->solve(s);
+    s->options = whole;
+    s->strictness = strictness;
+    *go = !s->stopped &&
+          (s->info->outcome == TALUS_OUTCOME_CONVERGED || s->info->outcome == TALUS_OUTCOME_BUDGET);
+    return status;
+}
+
+static double stretch_goal(const TalusSolve *s, double reached)
+{
+    return fmax(STRETCH * reached, LAST * s->options->tolerance * s->strictness);
+}
+
+/* ---- Coulomb's law ---- */
+
+static int stretch_length(const TalusSolve *s)
+{
+    return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
+}
+
+static TalusStatus shift(TalusSolve *s)
+{
+    const double share = s->options->outer.share > 0.0 ? s->options->outer.share : 0.5;
+    bool cold = !(s->backend->dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
+    for (int k = 0; go; k++) {
+        TalusLawSums sums;
+        s->backend->law_shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
+        if (!goes_on(s, &sums))
+            return TALUS_OK;
+        s->info->updates++;
+        TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus tresca(TalusSolve *s)
+{
+    const double share = s->options->outer.share > 0.0 ? s->options->outer.share : 1.0;
+    bool go = true;
+    for (int k = 0; go; k++) {
+        TalusLawSums sums;
+        s->backend->law_measure(s->op, s->gamma, &sums);
+        if (!goes_on(s, &sums))
+            return TALUS_OK;
+        s->backend->law_estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
+        s->info->updates++;
+        TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
+    }
+    return TALUS_OK;
+}
+
+/* ---- all of it ---- */
+
+/* The algorithm alone until the recomputed residual agrees with its claim or it gives up. */
+static TalusStatus solve_alone(TalusSolve *s)
+{
+    TalusResidual r;
+    for (;;) {
+        TALUS_TRY(s->type->solve(s));
+        if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
+            return TALUS_OK;
+        talus_outer_measure(s, s->gamma, &r);
+        TALUS_TRY(s->backend->check());
+        double now = s->options->norm == TALUS_NORM_MAX ? r.max : r.rms;
+        if (now <= s->options->tolerance)
+            return TALUS_OK;
+        s->strictness *= 0.5;
+        if (!talus_solve_within_budget(s))
+            return TALUS_OK;
+    }
+}
+
+static TalusStatus solve_coulomb(TalusSolve *s)
+{
+    if (!s->plan.shift && !s->plan.tresca)
+        return solve_alone(s);
+    if (s->plan.tresca) {
+        s->watch->off = true;
+        return tresca(s);
+    }
+    TalusStatus status = shift(s);
+    s->backend->law_unshift(s->op);
+    return status;
+}
+
+/* Frictionless, with at most half of what is left of the budget; its wedges are the problem's. */
+static TalusStatus presolve(TalusSolve *s, bool *go)
+{
+    int left = s->options->max_iterations - s->info->iterations;
+    s->backend->zero(s->op->estimate, (size_t)s->op->blocks);
+    return stretch(s, s->options->tolerance, left > 1 ? left / 2 : 1, go);
+}
+
+static TalusStatus solve_fixed(TalusSolve *s)
+{
+    const TalusOuter *outer = &s->options->outer;
+    bool go = true;
+    if (outer->refresh >= 0) {
+        TALUS_TRY(presolve(s, &go));
+        if (!go)
+            return TALUS_OK;
+        s->backend->law_estimate(s->op, NULL, s->gamma, 1.0);
+        s->info->updates++;
+    }
+    s->watch->off = true;
+    for (int k = 0;; k++) {
+        TALUS_TRY(solve_coulomb(s));
+        if (k >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
+            !talus_solve_within_budget(s))
+            return TALUS_OK;
+        s->backend->law_estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+        s->info->updates++;
+    }
+}
+
+TalusStatus talus_outer_run(TalusSolve *s)
+{
+    return s->plan.bounds ? solve_fixed(s) : solve_coulomb(s);
+}

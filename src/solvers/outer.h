@@ -1,0 +1,22 @@
+/* solvers/outer.h - laws beyond ccp around algorithms for convex sets. */
+#ifndef TALUS_SOLVERS_OUTER_H
+#define TALUS_SOLVERS_OUTER_H
+
+#include "solvers/solver.h"
+
+/* How an algorithm comes to the problem, or why it cannot. */
+TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
+                             TalusOuterKind kind, TalusOuterPlan *plan);
+
+/* What the algorithm takes, in words. */
+enum { TALUS_TAKES_TEXT = 96 };
+void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
+
+/* The algorithm within the loops of the plan; a claim of convergence is by the residual of the laws.
+ * Leaves no shift behind, whatever comes back. */
+TalusStatus talus_outer_run(TalusSolve *solve);
+
+/* The residual of gamma, by law. */
+void talus_outer_measure(const TalusSolve *solve, const double *gamma, TalusResidual *out);
+
+#endif

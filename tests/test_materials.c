@@ -1,0 +1,638 @@
+/* Laws of materials against analytic motions, with the order of the error in h where there is one.
+ *
+ * Steps are solved far below the error that is measured, as in test_physics.c. */
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+#include <talus/world.h>
+
+static const double g = 9.81;
+static const TalusVec3 zero = {0.0, 0.0, 0.0};
+
+static TalusWorldDef tight_def(double h)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.step = h;
+    def.tolerance = 1e-10;
+    def.norm = TALUS_NORM_MAX;
+    def.max_iterations = 100000;
+    def.threads = 1;
+    return def;
+}
+
+static TalusWorld *make_world(const TalusWorldDef *def, const TalusPairDef *pair)
+{
+    TalusWorld *world = NULL;
+    CHECK_OK(talus_world_create(def, &world));
+    if (pair)
+        CHECK_OK(talus_world_set_pair(world, 0, 0, pair));
+    return world;
+}
+
+static TalusBodyId add_body(TalusWorld *world, TalusShapeDef shape, double mass, TalusVec3 x,
+                            TalusVec3 v, TalusVec3 w)
+{
+    TalusBodyId id = {0, 0};
+    TalusBodyBatch batch = talus_body_batch_default();
+    CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
+    batch.count = 1;
+    batch.fixed = mass == 0.0;
+    batch.mass = mass;
+    batch.position = &x;
+    batch.velocity = &v;
+    batch.spin = &w;
+    CHECK_OK(talus_world_add_bodies(world, &batch, &id));
+    return id;
+}
+
+static TalusShapeDef sphere(double radius)
+{
+    TalusShapeDef def = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
+    return def;
+}
+
+static TalusShapeDef box(double x, double y, double z)
+{
+    TalusShapeDef def = {.kind = TALUS_SHAPE_BOX, .half = {x, y, z}};
+    return def;
+}
+
+static TalusBodyId add_floor(TalusWorld *world)
+{
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    return add_body(world, plane, 0.0, zero, zero, zero);
+}
+
+typedef struct State {
+    TalusVec3 x, v, w;
+} State;
+
+/* Of the second body: the floor is the first. */
+static State state_of(const TalusWorld *world)
+{
+    TalusVec3 x[2], v[2], w[2];
+    TalusBodyState arrays = {.position = x, .velocity = v, .spin = w};
+    talus_world_get_state(world, &arrays);
+    State state = {x[1], v[1], w[1]};
+    return state;
+}
+
+/* One step, whose ledger must close. */
+static State step(TalusWorld *world)
+{
+    TalusStepInfo info;
+    CHECK_OK(talus_world_step(world, &info));
+    const TalusLedger *l = &info.ledger;
+    double scale = l->kinetic + fabs(l->kinetic_change) + fabs(l->potential_change) +
+                   fabs(l->friction) + fabs(l->impact) + fabs(l->cohesion) +
+                   fabs(l->stabilisation) + fabs(l->gravity_error);
+    double sum = l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
+                 l->spin + l->exchange;
+    CHECK(fabs(l->imbalance) <= 1e-12 * scale);
+    CHECK_NEAR(l->kinetic_change + l->potential_change, sum, 1e-12 * scale);
+    CHECK(!info.missed);
+    return state_of(world);
+}
+
+static double order(double coarse, double fine)
+{
+    return log2(coarse / fine);
+}
+
+/* ---- pairs ---- */
+
+TEST(a_pair_has_the_smaller_numbers_or_its_own)
+{
+    TalusWorldDef def = tight_def(0.01);
+    TalusWorld *world = make_world(&def, NULL);
+    TalusMaterialDef bouncy = talus_material_def_default(), soft = bouncy, bad = bouncy;
+    int a, b;
+    bouncy.restitution = 0.9;
+    soft.stiffness = 1e4;
+    REQUIRE_OK(talus_world_add_material(world, &bouncy, &a));
+    REQUIRE_OK(talus_world_add_material(world, &soft, &b));
+    CHECK(talus_world_material(world, a).restitution == 0.9);
+    TalusPairDef pair = talus_pair_def_default(), zeroed = {0};
+    pair.restitution = 0.5;
+    CHECK_OK(talus_world_set_pair(world, 0, a, &pair));
+    CHECK_INT(talus_world_set_pair(world, 0, 3, &pair), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_world_set_pair(world, 0, 0, &zeroed), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_world_set_pair(world, a, b, &pair), TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), "rigid") != NULL);
+    pair.restitution = 1.5;
+    CHECK_INT(talus_world_set_pair(world, 0, a, &pair), TALUS_ERR_ARGUMENT);
+    pair = talus_pair_def_default();
+    pair.cohesion = NAN;
+    CHECK_INT(talus_world_set_pair(world, 0, a, &pair), TALUS_ERR_ARGUMENT);
+    pair = talus_pair_def_default();
+    pair.own_model = true;
+    pair.model.section = TALUS_SECTION_POLYGON;
+    CHECK_INT(talus_world_set_pair(world, 0, a, &pair), TALUS_ERR_ARGUMENT);
+    bad.restitution = 1.1;
+    CHECK_INT(talus_world_add_material(world, &bad, NULL), TALUS_ERR_ARGUMENT);
+    bad.restitution = 0.5;
+    bad.stiffness = 1.0;
+    CHECK_INT(talus_world_add_material(world, &bad, NULL), TALUS_ERR_ARGUMENT);
+    bad.restitution = bad.stiffness = 0.0;
+    bad.rolling = -0.1;
+    CHECK_INT(talus_world_add_material(world, &bad, NULL), TALUS_ERR_ARGUMENT);
+    talus_world_destroy(world);
+}
+
+/* ---- restitution ---- */
+
+enum { MOST_STEPS = 100000 };
+
+/* The apex, above the floor, of the first rebound of a ball that falls from `height`. */
+static double rebound(double h, double height, double e)
+{
+    TalusWorldDef def = tight_def(h);
+    TalusPairDef pair = talus_pair_def_default();
+    pair.restitution = e;
+    TalusWorld *world = make_world(&def, &pair);
+    const double radius = 0.1;
+    add_floor(world);
+    add_body(world, sphere(radius), 1.0, talus_vec3(0, 0, height + radius), zero, zero);
+    State s = step(world);
+    for (int i = 0; i < MOST_STEPS && s.v.z < 0.0; i++)
+        s = step(world);
+    double apex = 0.0;
+    for (int i = 0; i < MOST_STEPS && s.v.z > 0.0; i++) {
+        apex = s.x.z - radius;
+        s = step(world);
+    }
+    talus_world_destroy(world);
+    return apex;
+}
+
+/* A ball rises to e^2 of its height. It turns a part of its last step's way above the floor, and this part
+ * p in [0, h v) stays: heights are chosen for parts spread evenly, whatever h. To first order the error is
+ * p (1 - e^2) + h v e (1 - e) / 2, on average h v (1 - e) (1 + 2 e) / 2. */
+TEST(bounce_heights_are_first_order)
+{
+    const double e = 0.7, fall = 0.32, speed = g * fall;
+    double error[3] = {0.0};
+    for (int k = 0; k < 3; k++) {
+        double h = 0.004 / (1 << k), steps = fall / h;
+        for (int i = 0; i < 4; i++) {
+            double part = (i + 0.5) / 4.0 * (steps + 1.0) * g * h * h;
+            double height = 0.5 * g * h * h * steps * (steps + 1.0) + part;
+            error[k] += 0.25 * fabs(rebound(h, height, e) - e * e * height);
+        }
+        CHECK_NEAR(error[k], 0.5 * h * speed * (1.0 - e) * (1.0 + 2.0 * e), 0.02 * error[k]);
+    }
+    CHECK_NEAR(order(error[0], error[1]), 1.0, 0.05);
+    CHECK_NEAR(order(error[1], error[2]), 1.0, 0.05);
+    CHECK_NEAR(rebound(0.001, 0.5, 1.0), 0.5, 1e-9); /* nothing is lost, nothing gained */
+}
+
+/* Rebounds become faster and smaller without end (Zeno); the threshold ends them. */
+TEST(a_bouncing_ball_comes_to_rest)
+{
+    const double h = 0.002, e = 0.8, height = 0.3, radius = 0.1;
+    TalusWorldDef def = tight_def(h);
+    TalusPairDef pair = talus_pair_def_default();
+    pair.restitution = e;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, sphere(radius), 1.0, talus_vec3(0, 0, height + radius), zero, zero);
+    double fall = sqrt(2.0 * height / g), zeno = fall * (1.0 + e) / (1.0 - e), rest = 0.0;
+    int rebounds = 0;
+    for (int i = 0; i * h < 1.5 * zeno; i++) {
+        double before = state_of(world).v.z;
+        State s = step(world);
+        rebounds += before < 0.0 && s.v.z > 0.0;
+        if (fabs(s.v.z) > 1e-6 * g * h)
+            rest = talus_world_time(world);
+    }
+    State s = state_of(world);
+    CHECK(fabs(s.v.z) < 1e-8 && fabs(s.x.z - radius) < 1e-8);
+    CHECK(rebounds > 8 && rebounds < 40);
+    CHECK_NEAR(rest, zeno, 0.1 * zeno);
+    talus_world_destroy(world);
+}
+
+/* Faster than 2 g h a contact rebounds, slower it does not. */
+TEST(the_threshold_is_relative_to_gravity_and_step)
+{
+    for (int fast = 0; fast < 2; fast++) {
+        const double h = 0.01, speed = (fast ? 2.1 : 1.9) * g * h;
+        TalusWorldDef def = tight_def(h);
+        TalusPairDef pair = talus_pair_def_default();
+        pair.restitution = 0.5;
+        TalusWorld *world = make_world(&def, &pair);
+        add_floor(world);
+        add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.1), talus_vec3(0, 0, -speed), zero);
+        State s = step(world);
+        CHECK_NEAR(s.v.z, fast ? 0.5 * speed : 0.0, 1e-9);
+        talus_world_destroy(world);
+    }
+}
+
+/* Exact friction leaves Newton's law alone: a ball that comes in at an angle leaves the floor at e times the
+ * normal speed it came with, while friction, sliding all the way, takes mu times what the normal gave. */
+TEST(friction_does_not_change_a_rebound)
+{
+    const double h = 0.001, mu = 0.1, e = 0.5, down = 1.0;
+    TalusWorldDef def = tight_def(h);
+    def.friction.law = TALUS_LAW_COULOMB;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = mu;
+    pair.restitution = e;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.1), talus_vec3(2.0, 0, -down), zero);
+    State s = step(world);
+    CHECK_NEAR(s.v.z, e * down, 1e-9);
+    CHECK_NEAR(s.v.x, 2.0 - mu * ((1.0 + e) * down + g * h), 1e-9);
+    talus_world_destroy(world);
+}
+
+/* An overlap is undone at the recovery speed, an impact returned by e: the faster of the two, not both. */
+TEST(recovery_and_rebound_do_not_add_up)
+{
+    const double h = 0.01, radius = 0.1, limit = 0.2 * sqrt(g * radius);
+    for (int fast = 0; fast < 2; fast++) {
+        double speed = fast ? 10.0 * limit : 0.5 * limit;
+        TalusWorldDef def = tight_def(h);
+        def.restitution_threshold = 0.1;
+        TalusPairDef pair = talus_pair_def_default();
+        pair.restitution = 0.5;
+        TalusWorld *world = make_world(&def, &pair);
+        add_floor(world);
+        add_body(world, sphere(radius), 1.0, talus_vec3(0, 0, 0.5 * radius),
+                 talus_vec3(0, 0, -speed), zero);
+        State s = step(world);
+        CHECK_NEAR(s.v.z, fast ? 0.5 * speed : limit, 1e-9);
+        talus_world_destroy(world);
+    }
+}
+
+/* ---- rolling and spinning ---- */
+
+/* A solid sphere rolls without slip against the moment M = rolling R m g. With F the friction at the contact,
+ * m a = F and (2/5) m R a = M - F R, so a = 5/7 rolling g, and it stops after v^2 / (2 a). */
+static double rolling_distance(double h, TalusFrictionLaw law, double rolling, double speed)
+{
+    const double radius = 0.1;
+    TalusWorldDef def = tight_def(h);
+    def.friction.law = law;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = 0.5;
+    pair.rolling = rolling;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, sphere(radius), 1.0, talus_vec3(0, 0, radius), talus_vec3(speed, 0, 0),
+             talus_vec3(0, speed / radius, 0));
+    State s = state_of(world);
+    for (int i = 0; i < MOST_STEPS && s.v.x > 1e-7; i++)
+        s = step(world);
+    CHECK(fabs(s.w.y) < 1e-5);
+    talus_world_destroy(world);
+    return s.x.x;
+}
+
+TEST(a_rolling_sphere_stops_where_it_should)
+{
+    const double rolling = 0.1, speed = 0.5,
+                 exact = speed * speed / (2.0 * 5.0 / 7.0 * rolling * g);
+    for (int k = 0; k < 2; k++) {
+        TalusFrictionLaw law = k ? TALUS_LAW_COULOMB : TALUS_LAW_CCP;
+        double coarse = fabs(rolling_distance(0.008, law, rolling, speed) - exact);
+        double fine = fabs(rolling_distance(0.004, law, rolling, speed) - exact);
+        double finest = fabs(rolling_distance(0.002, law, rolling, speed) - exact);
+        CHECK(coarse < 0.02 * exact);
+        CHECK_NEAR(order(coarse, fine), 1.0, 0.15);
+        CHECK_NEAR(order(fine, finest), 1.0, 0.15);
+    }
+}
+
+/* (2/5) m R^2 dw/dt = -spinning R m g: w falls by 5/2 spinning g / R a second and is 0 at
+ * (2/5) R w / (spinning g); an implicit step has constant decelerations exactly. */
+TEST(a_spinning_sphere_stops_when_it_should)
+{
+    const double h = 0.005, radius = 0.1, spinning = 0.05, speed = 10.0;
+    const double rate = 2.5 * spinning * g / radius, stop = speed / rate;
+    TalusWorldDef def = tight_def(h);
+    def.friction.law = TALUS_LAW_COULOMB;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.spinning = spinning;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, sphere(radius), 1.0, talus_vec3(0, 0, radius), zero, talus_vec3(0, 0, speed));
+    double stopped = 0.0;
+    for (int i = 1; i * h < 1.2 * stop; i++) {
+        State s = step(world);
+        CHECK_NEAR(s.w.z, fmax(0.0, speed - rate * i * h), 1e-6);
+        CHECK(fabs(s.v.x) + fabs(s.v.y) < 1e-8);
+        if (s.w.z > 1e-6)
+            stopped = talus_world_time(world);
+    }
+    CHECK(stopped <= stop && stopped > stop - 1.001 * h);
+    talus_world_destroy(world);
+}
+
+/* Two equal spheres, one above the other, spin against each other: L is half a radius there. */
+TEST(two_spheres_turn_on_their_reduced_radius)
+{
+    const double h = 0.002, radius = 0.1, spinning = 0.05, speed = 20.0;
+    TalusWorldDef def = tight_def(h);
+    def.friction.law = TALUS_LAW_COULOMB;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.spinning = spinning;
+    TalusWorld *world = make_world(&def, &pair);
+    int probe = -1;
+    add_body(world, sphere(radius), 0.0, zero, zero, zero);
+    TalusBodyId top = add_body(world, sphere(radius), 2.0, talus_vec3(0, 0, 2.0 * radius), zero,
+                               talus_vec3(0, 0, speed));
+    TalusProbeDef look = {.name = "top", .body = top};
+    REQUIRE_OK(talus_world_add_probe(world, &look, &probe));
+    State s = step(world);
+    double moment = spinning * 0.5 * radius * 2.0 * g;
+    CHECK_NEAR(s.w.z, speed - h * moment / (0.4 * 2.0 * radius * radius), 1e-7);
+    TalusProbeValue value = talus_world_probe_value(world, probe);
+    CHECK_NEAR(value.torque.z, -moment, 1e-6 * moment); /* probes see moments, too */
+    CHECK_NEAR(value.force.z, 2.0 * g, 1e-6);
+    talus_world_destroy(world);
+}
+
+/* ---- cohesion ---- */
+
+/* A ball of 2 kg under a ceiling: how far it hangs below it after 0.2 s. */
+static double hang(double cohesion, double *force)
+{
+    TalusWorldDef def = tight_def(0.002);
+    def.gravity = talus_vec3(0, 0, g); /* the floor is a ceiling */
+    TalusPairDef pair = talus_pair_def_default();
+    pair.cohesion = cohesion;
+    TalusWorld *world = make_world(&def, &pair);
+    int probe = -1;
+    add_floor(world);
+    TalusBodyId ball = add_body(world, sphere(0.1), 2.0, talus_vec3(0, 0, 0.1), zero, zero);
+    TalusProbeDef look = {.name = "ball", .body = ball};
+    CHECK_OK(talus_world_add_probe(world, &look, &probe));
+    for (int i = 0; i < 100; i++) {
+        step(world);
+        if (i == 1)
+            *force = talus_world_probe_value(world, probe).force.z;
+    }
+    double distance = state_of(world).x.z - 0.1;
+    talus_world_destroy(world);
+    return distance;
+}
+
+TEST(a_contact_holds_up_to_its_cohesion)
+{
+    double force;
+    CHECK(fabs(hang(1.001 * 2.0 * g, &force)) < 1e-9);
+    CHECK_NEAR(force, -2.0 * g, 1e-6); /* what it carries, not what it could */
+    CHECK(hang(0.999 * 2.0 * g, &force) > 1e-5);
+    CHECK_NEAR(force, -0.999 * 2.0 * g, 1e-6);
+    CHECK(hang(0.5 * 2.0 * g, &force) > 0.1); /* out of reach it falls freely */
+}
+
+/* Drift of a box of 1 kg on four corners, each pressed by m g / 4 and by its cohesion, in 0.1 s. */
+static double push(double cohesion, double pull)
+{
+    TalusWorldDef def = tight_def(0.002);
+    def.friction.law = TALUS_LAW_COULOMB;
+    def.gravity = talus_vec3(pull, 0, -g);
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = 0.4;
+    pair.cohesion = cohesion;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, box(0.2, 0.2, 0.02), 1.0, talus_vec3(0, 0, 0.02), zero, zero);
+    for (int i = 0; i < 50; i++)
+        step(world);
+    double drift = state_of(world).x.x;
+    talus_world_destroy(world);
+    return drift;
+}
+
+TEST(friction_is_bounded_by_load_and_cohesion)
+{
+    const double cohesion = 3.0, bound = 0.4 * (g + 4.0 * cohesion);
+    CHECK(fabs(push(cohesion, 0.99 * bound)) < 1e-9);
+    CHECK_NEAR(push(cohesion, 1.5 * bound), 0.5 * 0.5 * bound * 0.1 * 0.1 * (1.0 + 1.0 / 50.0),
+               1e-6);
+}
+
+/* ---- stiffness ---- */
+
+/* Where a ball on a spring and dashpot, started off its rest, is at the end of a second. */
+static double oscillate(double h, double stiffness, double damping)
+{
+    TalusWorldDef def = tight_def(h);
+    TalusWorld *world = make_world(&def, NULL);
+    TalusMaterialDef soft = talus_material_def_default();
+    soft.stiffness = stiffness;
+    soft.damping = damping;
+    TalusShapeDef shape = sphere(0.1);
+    TalusBodyBatch batch = talus_body_batch_default();
+    CHECK_OK(talus_world_add_material(world, &soft, &batch.material));
+    CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
+    add_floor(world);
+    TalusVec3 x = {0, 0, 0.1 - 2.0 * g / stiffness + 0.01};
+    batch.count = 1;
+    batch.mass = 2.0;
+    batch.position = &x;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+    for (int i = 0; i * h < 1.0 - 0.5 * h; i++)
+        step(world);
+    double z = state_of(world).x.z - (0.1 - 2.0 * g / stiffness);
+    talus_world_destroy(world);
+    return z;
+}
+
+/* m z'' = -k z - c z' about the rest at -m g / k: z = a e^(-d t) (cos w t + d/w sin w t). */
+TEST(a_soft_contact_is_a_damped_oscillator)
+{
+    const double k = 800.0, m = 2.0; /* rest at -25 mm, amplitude 10 mm: it never opens */
+    for (int damped = 0; damped < 2; damped++) {
+        double c = damped ? 8.0 : 0.0, d = c / (2.0 * m), w = sqrt(k / m - d * d);
+        double exact = 0.01 * exp(-d) * (cos(w) + d / w * sin(w)), error[3];
+        for (int i = 0; i < 3; i++)
+            error[i] = fabs(oscillate(0.0005 / (1 << i), k, c) - exact);
+        CHECK(error[0] < 2e-3);
+        CHECK_NEAR(order(error[0], error[1]), 1.0, 0.15);
+        CHECK_NEAR(order(error[1], error[2]), 1.0, 0.15);
+    }
+}
+
+/* ---- sections and laws ---- */
+
+/* A block slides; the largest |gap| over its size, or, for the relaxation, the largest error of its gap as a
+ * part of mu v h, with which it starts: from the floor itself it would leap off at the speed mu v. */
+static double slide(TalusFrictionLaw law)
+{
+    const double h = 0.001, mu = 0.4, half = 0.05;
+    TalusWorldDef def = tight_def(h);
+    def.friction.law = law;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = mu;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    add_body(world, box(0.1, 0.1, half), 1.0,
+             talus_vec3(0, 0, half + (law == TALUS_LAW_CCP ? mu * 1.3 * h : 0.0)),
+             talus_vec3(1.2, 0.5, 0), zero);
+    double worst = 0.0;
+    for (int i = 0; i < 300; i++) {
+        State s = step(world);
+        double gap = s.x.z - half, speed = sqrt(s.v.x * s.v.x + s.v.y * s.v.y);
+        double opened = mu * speed * h;
+        worst = fmax(worst, law == TALUS_LAW_CCP ? fabs(gap - opened) / opened : fabs(gap) / half);
+    }
+    talus_world_destroy(world);
+    return worst;
+}
+
+TEST(a_sliding_block_gains_no_gap_but_in_the_relaxation)
+{
+    CHECK(slide(TALUS_LAW_COULOMB) < 1e-9);
+    CHECK(slide(TALUS_LAW_FIXED) < 1e-9);
+    CHECK(slide(TALUS_LAW_CCP) < 0.01);
+}
+
+/* Power of friction on a ball that slides under `angle`, over mu m g speed: 1 for the disc. The support
+ * function of the section. */
+static double resistance(TalusFrictionModel model, double angle)
+{
+    const double h = 1e-4, mu = 0.4;
+    TalusWorldDef def = tight_def(h);
+    def.friction = model;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = mu;
+    TalusWorld *world = make_world(&def, &pair);
+    TalusVec3 along = {cos(angle), sin(angle), 0.0};
+    add_floor(world);
+    add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.1), along, zero);
+    State s = step(world);
+    talus_world_destroy(world);
+    return (1.0 - talus_dot(s.v, along)) / (mu * g * h);
+}
+
+TEST(the_square_resists_by_direction)
+{
+    const double pi = 3.14159265358979323846;
+    for (int law = TALUS_LAW_FIXED; law <= TALUS_LAW_COULOMB; law++) {
+        TalusFrictionModel model = {.section = TALUS_SECTION_SQUARE, .law = (TalusFrictionLaw)law};
+        double least = INFINITY, most = 0.0;
+        for (int i = 0; i <= 12; i++) {
+            double angle = i * pi / 24.0, r = resistance(model, angle);
+            CHECK_NEAR(r, fabs(cos(angle)) + fabs(sin(angle)), 1e-6);
+            least = fmin(least, r);
+            most = fmax(most, r);
+        }
+        CHECK_NEAR(most / least, sqrt(2.0), 1e-6);
+    }
+}
+
+TEST(polygons_approach_the_disc_as_the_square_of_their_sides)
+{
+    const double pi = 3.14159265358979323846;
+    double before = 0.0;
+    for (int sides = 4; sides <= 32; sides *= 2) {
+        TalusFrictionModel model = {TALUS_SECTION_POLYGON, TALUS_LAW_COULOMB, sides};
+        double deviation = 0.0;
+        for (int i = 0; i < 16; i++)
+            deviation = fmax(deviation, fabs(resistance(model, i * pi / 32.0) - 1.0));
+        CHECK_NEAR(deviation, 1.0 - cos(pi / sides), 1e-6);
+        if (before > 0.0)
+            CHECK_NEAR(order(before, deviation), 2.0, 0.1);
+        before = deviation;
+    }
+    TalusFrictionModel disc = {.law = TALUS_LAW_COULOMB};
+    CHECK_NEAR(resistance(disc, 0.3), 1.0, 1e-6);
+    TalusFrictionModel none = {.section = TALUS_SECTION_NONE, .law = TALUS_LAW_COULOMB};
+    CHECK_NEAR(resistance(none, 0.3), 0.0, 1e-9);
+}
+
+/* ---- all laws at once: threads and restarts ---- */
+
+/* Balls and bricks fall into each other with every law there is. */
+static TalusWorld *make_mix(TalusFrictionModel model, int threads)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.friction = model;
+    def.threads = threads;
+    TalusPairDef pair = talus_pair_def_default();
+    pair.friction = 0.5;
+    pair.restitution = 0.4;
+    pair.spinning = 0.02;
+    pair.rolling = 0.05;
+    pair.cohesion = 0.3;
+    TalusWorld *world = make_world(&def, &pair);
+    add_floor(world);
+    for (int i = 0; i < 12; i++) {
+        TalusVec3 x = {0.07 * (i % 2), 0.06 * (i / 2 % 2), 0.08 + 0.11 * (i / 4)};
+        TalusVec3 v = {0.1 * i, -0.05 * i, -0.5};
+        add_body(world, i % 3 ? sphere(0.05) : box(0.03, 0.04, 0.05), 1.0, talus_scale(1.5, x), v,
+                 talus_vec3(i, 1.0, -2.0));
+    }
+    return world;
+}
+
+static void run(TalusWorld *world, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        CHECK_OK(talus_world_step(world, NULL));
+}
+
+static void check_mix(TalusFrictionModel model)
+{
+    TalusWorld *one = make_mix(model, 1), *copy = NULL;
+    void *bytes;
+    size_t size;
+    run(one, 20);
+    REQUIRE_OK(talus_world_save(one, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 2, &copy));
+    talus_free(bytes);
+    run(one, 20);
+    run(copy, 20);
+    CHECK(talus_world_hash(one) == talus_world_hash(copy));
+    CHECK(talus_world_get_contacts(one, NULL, 0) > 6);
+    for (int threads = 2; threads <= 3; threads++) {
+        TalusWorld *other = make_mix(model, threads);
+        run(other, 40);
+        CHECK(talus_world_hash(one) == talus_world_hash(other));
+        talus_world_destroy(other);
+    }
+    talus_world_destroy(copy);
+    talus_world_destroy(one);
+}
+
+TEST(every_law_is_the_same_for_any_threads_and_after_a_restart)
+{
+    const TalusFrictionModel sections[] = {{.section = TALUS_SECTION_DISC},
+                                           {.section = TALUS_SECTION_SQUARE},
+                                           {.section = TALUS_SECTION_POLYGON, .sides = 6}};
+    for (int law = 0; law < TALUS_LAWS; law++)
+        for (int i = 0; i < 3; i++) {
+            TalusFrictionModel model = sections[i];
+            model.law = (TalusFrictionLaw)law;
+            check_mix(model);
+        }
+}
+
+int main(void)
+{
+    RUN(a_pair_has_the_smaller_numbers_or_its_own);
+    RUN(bounce_heights_are_first_order);
+    RUN(a_bouncing_ball_comes_to_rest);
+    RUN(the_threshold_is_relative_to_gravity_and_step);
+    RUN(friction_does_not_change_a_rebound);
+    RUN(recovery_and_rebound_do_not_add_up);
+    RUN(a_rolling_sphere_stops_where_it_should);
+    RUN(a_spinning_sphere_stops_when_it_should);
+    RUN(two_spheres_turn_on_their_reduced_radius);
+    RUN(a_contact_holds_up_to_its_cohesion);
+    RUN(friction_is_bounded_by_load_and_cohesion);
+    RUN(a_soft_contact_is_a_damped_oscillator);
+    RUN(a_sliding_block_gains_no_gap_but_in_the_relaxation);
+    RUN(the_square_resists_by_direction);
+    RUN(polygons_approach_the_disc_as_the_square_of_their_sides);
+    RUN(every_law_is_the_same_for_any_threads_and_after_a_restart);
+    return talus_test_result();
+}
