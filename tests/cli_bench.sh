@@ -19,7 +19,7 @@ contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$
 [ $? -eq 2 ] || fail "heyn-9 is not wrong usage"
 contains err "talus: bench: no experiment 'heyn-9'; did you mean 'heyn-1'?"
 "$TALUS" list experiments >list || fail "list experiments"
-for name in heyn-1 heyn-2 heyn-3; do contains list "  $name "; done
+for name in heyn-1 heyn-2 heyn-3 preclik; do contains list "  $name "; done
 
 "$TALUS" bench heyn-1 --quick --out one >table 2>err || fail "heyn-1: $(cat err)"
 contains table "125 spheres in a box"
@@ -58,6 +58,23 @@ contains err "one: holds the results of 'heyn-1, quick', not of 'heyn-1'"
 grep -v '"date"' one/results.json | cmp -s - a || fail "a refused call changed results.json"
 "$TALUS" bench heyn-1 --quick --quiet || fail "without --out"
 [ -s out/heyn-1-quick/report.html ] || fail "out/heyn-1-quick: $(ls out)"
+
+# preclik: cases of one state share its problem; every model has its solvers, and the box an exact
+# solution that Newton comes to
+"$TALUS" bench preclik --quick --out two >table 2>err || fail "preclik: $(cat err)"
+[ "$(ls two/*.talus | wc -l)" -eq 4 ] || fail "preclik's problems: $(ls two)"
+for figure in "Fig. 2" "Fig. 3" "Fig. 4"; do contains table "$figure"; done
+grep -q 'in the paper\|What the paper' table && fail "something of the paper beside quick preclik"
+for row in frictionless,cpg frictionless,pgs frictionless,ssn box,cpg box,pgs box,ssn pyramid,cpg \
+    pyramid,pgs pyramid,bgs-enum "circular cone,gs-disc" "convex pyramid,apgd" "convex cone,gs"; do
+    grep -q "^$row," two/table-1.csv || fail "no row $row: $(cat two/table-1.csv)"
+done
+[ "$(sed -n 's/^pyramid,pgs,//p' two/table-1.csv | cut -d, -f1-3)" = \
+    "$(sed -n 's/^pyramid,bgs-enum,//p' two/table-1.csv | cut -d, -f1-3)" ] ||
+    fail "on spheres pgs and bgs-enum are the same: $(cat two/table-1.csv)"
+grep '^"box, state [123], quick",ssn,' two/trace.csv | awk -F, '
+    { last[$2] = $NF } END { for (s in last) { n++; if (!(last[s] < 1e-8)) exit 1 } exit n != 3 }' ||
+    fail "Newton's velocity errors on boxes: $(grep '^"box.*",ssn,' two/trace.csv)"
 
 [ $failures -eq 0 ] && echo "cli_bench: passed"
 [ $failures -eq 0 ]

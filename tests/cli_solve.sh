@@ -185,6 +185,11 @@ awk '$1 == "apgd" && $2 == "converged" && $NF <= 1e-6 { found = 1 } END { exit !
 "$TALUS" solve box.talus --solver apgd --section none --json --quiet >out 2>err || fail "none: $(cat err)"
 rows=$(sed -n 's/^"rows": \([0-9]*\).*/\1/p' out) contacts=$(sed -n 's/^"contacts": \([0-9]*\).*/\1/p' out)
 [ -n "$rows" ] && [ "$rows" = "$contacts" ] || fail "rows of section none: $(cat out)"
+# a scene's law comes with the problem
+"$TALUS" extract settle-box --set bodies=27 --at 0.1 -o own.talus --set section=polygon:5 --set law=fixed \
+    >out 2>err || fail "extract with a law: $(cat err)"
+"$TALUS" info own.talus >out 2>err || fail "info: $(cat err)"
+contains out "law fixed, section polygon:5"
 # what is saved has the law and the impulses: a start from there ends at once
 "$TALUS" solve box.talus --solver apgd --law coulomb --section square --tol 1e-9 --max-iter 20000 --save law.talus \
     >out 2>err || fail "--save: $(cat err)"
@@ -256,8 +261,9 @@ else
     done
     awk 'NR == 1 { ccp = $1 } NR == 2 { exit !(ccp > 1e-4 && $1 < 1e-6) }' ccp.error coulomb.error ||
         fail "velocity errors by law: $(cat ccp.error coulomb.error)"
-    "$TALUS" extract settle-box --set bodies=27 --at 0.1 -o square.hdf5 --set materials.section=square \
-        >/dev/null 2>&1 && fail "FCLIB with a square section"
+    "$TALUS" extract settle-box --set bodies=27 --at 0.1 -o square.hdf5 --set section=square >out 2>err &&
+        fail "FCLIB with a square section"
+    contains err "has the section square; FCLIB has no place for another than disc"
 
     # Several problems: a folder of references, one row per solver at the end.
     expect 2 "is a folder" box.talus smooth.talus --solver gs --reference box.hdf5

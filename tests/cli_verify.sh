@@ -30,6 +30,23 @@ echo '{"bodies": [{"radius": 1, "at": [0, 0, 9]}]}' >air.json
 "$TALUS" extract air.json --at 0 -o air.talus >/dev/null
 "$TALUS" verify air.talus air.talus --tol 1e-6 >/dev/null || fail "a problem without contacts"
 
+# Under other laws and sections: asked for, or the file's own.
+for model in "coulomb disc" "coulomb polygon:5" "ccp square"; do
+    law=${model% *} section=${model#* }
+    "$TALUS" solve box.talus --law $law --section $section --solver apgd --tol 1e-3 --max-iter 300 \
+        --save law.talus --json >claim.json 2>/dev/null
+    "$TALUS" verify box.talus law.talus --law $law --section $section --json >found.json
+    "$TALUS" verify law.talus law.talus --json >own.json
+    for key in natural natural_max natural_relative complementarity_max siconos dilation; do
+        for found in found.json own.json; do
+            agrees "$(figure claim.json $key)" "$(figure $found $key)" ||
+                fail "$model, $found: $key $(figure claim.json $key), found $(figure $found $key)"
+        done
+    done
+done
+if "$TALUS" verify box.talus law.talus --section polygon 2>error; then fail "a polygon without sides"; fi
+grep -q '3 to 64' error || fail "no word about the polygon's sides: $(cat error)"
+
 if "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev'; then
     echo "skipped  FCLIB files: this build has no HDF5"
     exit $failed

@@ -92,6 +92,24 @@ TEST(six_rows_have_a_diagonal_and_a_bound)
     free_model_case(&c);
 }
 
+TEST(six_rows_have_a_metric)
+{
+    ModelCase c = six_rows();
+    TalusMetricBlock *m = calloc((size_t)c.blocks, sizeof *m);
+    for (int trace = 0; trace < 2; trace++) {
+        cpu->metric(c.op, trace ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC, m);
+        for (int i = 0; i < c.blocks; i++) {
+            double d = talus_problem_diagonal(c.problem, i);
+            near_sum(m[i][0], 1.0 / sqrt(trace ? d : c.op->diagonal[i][0]));
+            near_sum(m[i][1], 1.0 / sqrt(trace ? d : c.op->diagonal[i][1]));
+            near_sum(m[i][2], model_block(&c, i).mu * m[i][0] / m[i][1]);
+            near_sum(m[i][3], 1.0 / (1.0 + m[i][2] * m[i][2]));
+        }
+    }
+    free(m);
+    free_model_case(&c);
+}
+
 /* Adds impulse and moment of contact i to the wrenches of its bodies, in physical units. */
 static void add_wrench(const TalusContactDef *d, const double *gamma, double *wrench)
 {
@@ -321,6 +339,7 @@ int main(void)
 {
     RUN(six_rows_are_their_matrix);
     RUN(six_rows_have_a_diagonal_and_a_bound);
+    RUN(six_rows_have_a_metric);
     RUN(moments_act_on_bodies);
     RUN(laws_measure_and_shift);
     RUN(laws_take_estimates);

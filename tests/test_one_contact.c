@@ -88,18 +88,19 @@ typedef struct Kind {
     TalusOneSolver solver;
     TalusFrictionLaw law;
     TalusSection section;
+    double tolerance, singular; /* of the error below; the latter for singular A */
 } Kind;
 
 static const Kind kinds[] = {
-    {"exact coulomb", TALUS_ONE_EXACT, TALUS_LAW_COULOMB, TALUS_SECTION_DISC},
-    {"exact ccp", TALUS_ONE_EXACT, TALUS_LAW_CCP, TALUS_SECTION_DISC},
-    {"newton", TALUS_ONE_NEWTON, TALUS_LAW_COULOMB, TALUS_SECTION_DISC},
-    {"cases coulomb", TALUS_ONE_CASES, TALUS_LAW_COULOMB, TALUS_SECTION_SQUARE},
-    {"cases fixed", TALUS_ONE_CASES, TALUS_LAW_FIXED, TALUS_SECTION_SQUARE},
+    {"exact coulomb", TALUS_ONE_EXACT, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, 5e-13, 5e-13},
+    {"exact ccp", TALUS_ONE_EXACT, TALUS_LAW_CCP, TALUS_SECTION_DISC, 5e-13, 1e-10},
+    {"newton", TALUS_ONE_NEWTON, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, 5e-13, 5e-13},
+    {"cases coulomb", TALUS_ONE_CASES, TALUS_LAW_COULOMB, TALUS_SECTION_SQUARE, 5e-13, 5e-13},
+    {"cases fixed", TALUS_ONE_CASES, TALUS_LAW_FIXED, TALUS_SECTION_SQUARE, 5e-13, 5e-13},
 };
 
 /* Every seventh block is singular and every eleventh slightly unsymmetric, as in files; of these the former
- * and half of all have a planted solution. Every thirteenth b is denormal. */
+ * and half of all have a planted solution. Some b are denormal. */
 static void random_one(TalusRng *rng, const Kind *kind, int i, TalusOne *one, double b[3])
 {
     bool singular = i % 7 == 0;
@@ -155,12 +156,16 @@ static double broken(const TalusOne *one, const double b[3], const double gamma[
             if (!(fabs(gamma[k]) <= bound + grain))
                 return INFINITY;
             bool low = gamma[k] <= -bound + grain, high = gamma[k] >= bound - grain;
-            worst = fmax(worst, low && high ? 0.0 : low ? fmax(-u[k], 0.0) : high ? fmax(u[k], 0.0) : fabs(u[k]));
+            worst = fmax(worst, low && high ? 0.0
+                                : low       ? fmax(-u[k], 0.0)
+                                : high      ? fmax(u[k], 0.0)
+                                            : fabs(u[k]));
         }
     } else {
         if (!(length <= bound * (1.0 + 4e-15) + grain))
             return INFINITY;
-        if (length >= bound * (1.0 - 1e-13) - grain && length > 0.0) { /* slip against the impulse, if any */
+        if (length >= bound * (1.0 - 1e-13) - grain &&
+            length > 0.0) { /* slip against the impulse, if any */
             double along = (u[1] * gamma[1] + u[2] * gamma[2]) / length;
             double across = (u[1] * gamma[2] - u[2] * gamma[1]) / length;
             worst = fmax(worst, fmax(fabs(across), along));
@@ -172,11 +177,15 @@ static double broken(const TalusOne *one, const double b[3], const double gamma[
     return isfinite(worst) && isfinite(terms) ? (worst > 0.0 ? worst / terms : 0.0) : INFINITY;
 }
 
-static void check_kind(const Kind *kind, double tolerance)
+static bool regular(int i)
+{
+    return i % 7 != 0;
+}
+
+static void check_kind(const Kind *kind)
 {
     TalusRng rng = talus_rng(17);
     int bad = 0;
-    double worst = 0.0;
     for (int i = 0; i < PROBLEMS; i++) {
         TalusOne one;
         double b[3], gamma[3];
@@ -185,25 +194,149 @@ static void check_kind(const Kind *kind, double tolerance)
             gamma[k] = i % 3 ? 0.0 : between(&rng, -1.0, 1.0);
         talus_one_solve(kind->solver, &one, b, gamma);
         double error = broken(&one, b, gamma);
-        worst = fmax(worst, error);
-        if (!(error <= tolerance) && bad++ < 3000) {
-            printf("%s: problem %d breaks the law by %.2e\n", kind->name, i, error);
-            printf("  a %.17g %.17g %.17g / %.17g %.17g %.17g / %.17g %.17g %.17g\n", one.a[0][0],one.a[0][1],one.a[0][2],one.a[1][0],one.a[1][1],one.a[1][2],one.a[2][0],one.a[2][1],one.a[2][2]);
-            printf("  mu %.17g reach %g b %.17g %.17g %.17g gamma %g %g %g\n", one.mu, one.reach, b[0], b[1], b[2], gamma[0],gamma[1],gamma[2]);
-        }
+        if (!(error <= (regular(i) ? kind->tolerance : kind->singular)) && bad++ < 3)
+            printf("    %s: problem %d breaks the law by %.2e\n", kind->name, i, error);
     }
-    printf("%s: worst %.2e, %d bad\n", kind->name, worst, bad);
     CHECK_INT(bad, 0);
 }
 
 TEST(laws_hold)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        check_kind(&kinds[k], 1e-12);
+        check_kind(&kinds[k]);
+}
+
+/* The two that treat a contact part by part are repeated until they stand still. Where the coupling is strong
+ * they need not get there: A as in a pile, mu below 1. */
+static void check_parts(const Kind *kind)
+{
+    TalusRng rng = talus_rng(3);
+    int bad = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        TalusOne one = {.law = kind->law, .section = kind->section};
+        double b[3], gamma[3] = {0.0, 0.0, 0.0}, still = 1.0;
+        random_block(&rng, 3, one.a);
+        double unit = one.a[0][0] + one.a[1][1] + one.a[2][2];
+        for (int k = 0; k < 3; k++)
+            one.a[k][k] += unit;
+        one.mu = i % 50 ? between(&rng, 0.0, 0.9) : 0.0;
+        one.reach = one.law == TALUS_LAW_FIXED ? one.mu * between(&rng, 0.0, 2.0) / unit : 0.0;
+        for (int k = 0; k < 3; k++)
+            b[k] = (i % 13 ? 1.0 : 1e-310) * between(&rng, -1.0, 1.0);
+        for (int k = 0; k < 200 && still > 0.0; k++) {
+            double old[3] = {gamma[0], gamma[1], gamma[2]};
+            talus_one_solve(kind->solver, &one, b, gamma);
+            still = fabs(gamma[0] - old[0]) + fabs(gamma[1] - old[1]) + fabs(gamma[2] - old[2]);
+        }
+        double error = broken(&one, b, gamma);
+        if (!(error <= kind->tolerance) && bad++ < 3)
+            printf("    %s: problem %d breaks the law by %.2e\n", kind->name, i, error);
+    }
+    CHECK_INT(bad, 0);
+}
+
+TEST(part_by_part_comes_to_the_same)
+{
+    static const Kind parts[] = {
+        {"rows coulomb", TALUS_ONE_ROWS, TALUS_LAW_COULOMB, TALUS_SECTION_SQUARE, 1e-12, 0.0},
+        {"rows fixed", TALUS_ONE_ROWS, TALUS_LAW_FIXED, TALUS_SECTION_SQUARE, 1e-12, 0.0},
+        {"disc coulomb", TALUS_ONE_DISC, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, 1e-12, 0.0},
+        {"disc fixed", TALUS_ONE_DISC, TALUS_LAW_FIXED, TALUS_SECTION_DISC, 1e-12, 0.0},
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        check_parts(&parts[k]);
+}
+
+/* ---- two solvers of one law ---- */
+
+static double apart(const double x[3], const double y[3])
+{
+    double size = 0.0, most = 0.0;
+    for (int k = 0; k < 3; k++) {
+        size = fmax(size, fmax(fabs(x[k]), fabs(y[k])));
+        most = fmax(most, fabs(x[k] - y[k]));
+    }
+    return most > 0.0 ? most / size : 0.0;
+}
+
+/* A positive definite with |A_nt| below A_nn / mu and a condition number that leaves digits: unique. */
+static void tame_one(TalusRng *rng, TalusOne *one, double b[3])
+{
+    random_block(rng, 3, one->a);
+    double unit = one->a[0][0] + one->a[1][1] + one->a[2][2];
+    for (int k = 0; k < 3; k++)
+        one->a[k][k] += 0.05 * unit;
+    one->mu = between(rng, 0.0, 0.9) * one->a[0][0] / hypot(one->a[0][1], one->a[0][2]);
+    one->mu = fmin(one->mu, 2.0);
+    for (int k = 0; k < 3; k++)
+        b[k] = between(rng, -1.0, 1.0);
+}
+
+TEST(solvers_agree_where_the_solution_is_unique)
+{
+    TalusRng rng = talus_rng(5);
+    double disc = 0.0, cone = 0.0;
+    int states[3] = {0, 0, 0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        TalusOne one = {.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_DISC};
+        double b[3], exact[3], newton[3] = {0.0, 0.0, 0.0};
+        tame_one(&rng, &one, b);
+        talus_one_solve(TALUS_ONE_EXACT, &one, b, exact);
+        talus_one_solve(TALUS_ONE_NEWTON, &one, b, newton);
+        disc = fmax(disc, apart(exact, newton));
+        double length = hypot(exact[1], exact[2]);
+        states[exact[0] == 0.0 ? 0 : length < one.mu * exact[0] * (1.0 - 1e-12) ? 1 : 2]++;
+        /* the relaxation has Coulomb's solution where the opening mu |u_t| is in b already */
+        double u[3], shifted[3] = {b[0], b[1], b[2]}, relaxed[3];
+        talus_one_velocity(&one, b, exact, u);
+        shifted[0] += one.mu * hypot(u[1], u[2]);
+        one.law = TALUS_LAW_CCP;
+        talus_one_solve(TALUS_ONE_EXACT, &one, shifted, relaxed);
+        cone = fmax(cone, exact[0] > 0.0 ? apart(exact, relaxed) : 0.0);
+    }
+    CHECK_NEAR(disc, 0.0, 1e-10);
+    CHECK_NEAR(cone, 0.0, 1e-10);
+    for (int k = 0; k < 3; k++)
+        CHECK(states[k] > PROBLEMS / 20); /* each state is met often */
+}
+
+/* ---- ends of the range ---- */
+
+TEST(not_a_number_stays_one)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int j = 0; j < 3; j++) {
+            TalusOne one = {.a = {{2.0, 0.3, 0.1}, {0.3, 3.0, 0.2}, {0.1, 0.2, 4.0}},
+                            .mu = 0.5,
+                            .reach = 1.0,
+                            .law = kinds[k].law,
+                            .section = kinds[k].section};
+            double b[3] = {-1.0, 0.5, 0.5}, gamma[3] = {0.0, 0.0, 0.0};
+            b[j] = NAN;
+            talus_one_solve(kinds[k].solver, &one, b, gamma);
+            CHECK(isnan(gamma[0] + gamma[1] + gamma[2]));
+        }
+}
+
+/* b = -A gamma + u has no solution: A maps w in the cone to zero and b'w < 0. Any finite answer will do. */
+TEST(a_contradiction_gives_a_finite_impulse)
+{
+    TalusOne one = {.a = {{1.0, 1.0, 0.0}, {1.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .mu = 3.0};
+    double b[3] = {-1.0, 1.0, 0.1}, gamma[3];
+    one.law = TALUS_LAW_COULOMB;
+    talus_one_solve(TALUS_ONE_EXACT, &one, b, gamma);
+    CHECK(gamma[0] >= 0.0 && gamma[0] < 10.0 && fabs(gamma[1]) < 10.0 && fabs(gamma[2]) < 10.0);
+    one.law = TALUS_LAW_CCP;
+    talus_one_solve(TALUS_ONE_EXACT, &one, b, gamma);
+    CHECK(gamma[0] >= 0.0 && gamma[0] < 10.0 && fabs(gamma[1]) < 10.0 && fabs(gamma[2]) < 10.0);
 }
 
 int main(void)
 {
     RUN(laws_hold);
+    RUN(part_by_part_comes_to_the_same);
+    RUN(solvers_agree_where_the_solution_is_unique);
+    RUN(not_a_number_stays_one);
+    RUN(a_contradiction_gives_a_finite_impulse);
     return talus_test_result();
 }

@@ -370,7 +370,7 @@ TEST(no_friction_leaves_the_half_line)
         for (int prism = 0; prism < 2; prism++)
             for (int i = 0; i < 4; i++) {
                 Case c = make_case(sections[s], prism, 3);
-                double p[3];
+                double p[6];
                 c.set.mu = s == 3 ? 0.7 : 0.0;
                 c.set.estimate = 1.0;
                 project(&c, z[i], p);
@@ -444,10 +444,9 @@ static bool check_tangent(const Case *c, const double *x, const double *d)
 /* A block is active where some direction is not feasible but for lack of friction. */
 static bool check_active(const Case *c, const double *x)
 {
-    double near[6], size = c->set.prism ? fmax(c->set.estimate, 0.0) : x[0];
+    double size = c->set.prism ? fmax(c->set.estimate, 0.0) : x[0];
     const double slope[] = {section_mu(c), c->set.spinning, c->set.rolling};
     bool expected = !(x[0] > 0.0), free_rows = true;
-    memcpy(near, x, sizeof near);
     for (int i = 0; i < (c->rows == 6 ? 3 : c->rows == 3 ? 1 : 0); i++) {
         double reach = slope[i] * size, over;
         if (i == 0)
@@ -550,7 +549,7 @@ TEST(the_shift_is_the_sections_support)
     enum { RIM = 720 };
     for (int i = 0; i < 4000; i++) {
         Case *c = &cases[i % count];
-        double u[6], best[2] = {0.0, 0.0}, spin = 0.0;
+        double u[6] = {0.0}, best[2] = {0.0, 0.0}, spin = 0.0;
         pick_moderate(&rng, c);
         random_direction(&rng, c->rows, u);
         for (int k = 0; k < RIM && c->rows > 1; k++) {
@@ -569,39 +568,6 @@ TEST(the_shift_is_the_sections_support)
     }
 }
 
-/* ---- the public names ---- */
-
-TEST(models_by_name)
-{
-    TalusFrictionModel model = {0};
-    const char *const good[] = {"disc", "square", "polygon:3", "polygon:64", "none"};
-    for (int i = 0; i < 5; i++) {
-        char text[32];
-        CHECK_OK(talus_section_parse(good[i], &model));
-        CHECK_OK(talus_model_check(model));
-        talus_section_format(model, text, sizeof text);
-        CHECK_STR(text, good[i]);
-    }
-    const char *const bad[] = {"polygon",    "polygon:",   "polygon:2",  "polygon:65",
-                               "polygon:-8", "polygon: 8", "polygon:8x", "polygon:1e9",
-                               "",           "Disc",       "polygons",   "cone"};
-    for (int i = 0; i < 12; i++)
-        CHECK_INT(talus_section_parse(bad[i], &model), TALUS_ERR_ARGUMENT);
-    for (int i = 0; i < TALUS_LAWS; i++) {
-        CHECK_OK(talus_law_parse(talus_law_name((TalusFrictionLaw)i), &model));
-        CHECK_INT(model.law, i);
-        CHECK(*talus_law_summary((TalusFrictionLaw)i));
-    }
-    CHECK_INT(talus_law_parse("coulom", &model), TALUS_ERR_ARGUMENT);
-    CHECK(strstr(talus_error(), "coulomb"));
-    for (int i = 0; i < TALUS_SECTIONS; i++)
-        CHECK(*talus_section_name((TalusSection)i) && *talus_section_summary((TalusSection)i));
-    CHECK_INT(talus_model_check((TalusFrictionModel){.sides = 4}), TALUS_ERR_ARGUMENT);
-    CHECK_INT(talus_model_check((TalusFrictionModel){.section = TALUS_SECTION_POLYGON}),
-              TALUS_ERR_ARGUMENT);
-    CHECK_INT(talus_model_check((TalusFrictionModel){.law = TALUS_LAWS}), TALUS_ERR_ARGUMENT);
-}
-
 int main(void)
 {
     RUN(projections_have_their_properties);
@@ -613,6 +579,5 @@ int main(void)
     RUN(tangent_cones_and_steps);
     RUN(facets_are_the_set);
     RUN(the_shift_is_the_sections_support);
-    RUN(models_by_name);
     return talus_test_result();
 }

@@ -185,7 +185,7 @@ static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool
 /* What BenchCase.exact asks for. The residual of zero impulses is another with bounds. */
 static TalusStatus find_exact(const BenchCase *c, LabProblem *p)
 {
-    static const double to = 1e-12; /* of the residual of zero impulses */
+    static const double to = 1e-11; /* of the residual of zero impulses */
     TalusSolveOptions options = talus_solve_options_default();
     size_t n = (size_t)talus_problem_size(p->problem);
     double *gamma = talus_problem_gamma(p->problem);
@@ -193,7 +193,7 @@ static TalusStatus find_exact(const BenchCase *c, LabProblem *p)
     TalusSolveInfo info;
     TalusResidual zero;
     options.tolerance = to * p->natural_at_zero;
-    options.max_iterations = 100000;
+    options.max_iterations = 10000;
     TALUS_TRY(talus_solver_create(c->exact, &solver));
     TalusStatus status = talus_solver_solve(solver, p->problem, &options, &info);
     talus_solver_destroy(solver);
@@ -252,7 +252,8 @@ static bool in_this_build(const char *spec)
 static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
 {
     char label[LAB_TEXT];
-    bool bounded = session->experiment->cases[problem].exact != NULL;
+    const BenchCase *c = &session->experiment->cases[problem];
+    bool bounded = c->exact && c->model && c->model->law == TALUS_LAW_FIXED;
     experiment_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,

@@ -67,6 +67,10 @@ LabTable *experiment_claims(LabSet *set);
 void experiment_claim(LabTable *claims, const char *statement, bool holds, const char *format, ...)
     CLI_PRINTF(4, 5);
 
+/* The same in a word of its own, such as "in part". */
+void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
+                        const char *format, ...) CLI_PRINTF(4, 5);
+
 /* heyn.c, preclik.c */
 extern const Experiment heyn_1, heyn_2, heyn_3, preclik;
 

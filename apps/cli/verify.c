@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include "json_out.h"
+#include "lab.h"
 #include "verify/verify.h"
 
 #include <math.h>
@@ -15,8 +16,10 @@
 typedef struct Options {
     const char *group; /* NULL: the solution's file is of our own kind */
     const char *reference;
+    const char *law, *section;
     double tol;
     bool json;
+    TalusFrictionModel model; /* of --law and --section */
 } Options;
 
 typedef struct Findings {
@@ -74,14 +77,15 @@ static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
     return sqrt(sum);
 }
 
-static int verify_fclib(const TalusFclib *problem, const TalusFclibPoint *solution,
-                        const double *u_ref, Findings *found)
+static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
+                        const TalusFclibPoint *solution, const double *u_ref, Findings *found)
 {
     int n = problem->contacts * problem->dimension;
     const char *reason = "";
     VerifyPoint point;
     double *as_stored = calloc((size_t)n + 1, sizeof *as_stored), asymmetry = 0.0, q = 0.0;
-    if (!as_stored || !verify_fclib_point(problem, solution->r, &point, as_stored, &reason)) {
+    if (!as_stored ||
+        !verify_fclib_point(problem, model, solution->r, &point, as_stored, &reason)) {
         free(as_stored);
         return cli_fail("verify: %s", *reason ? reason : "out of memory");
     }
@@ -156,16 +160,18 @@ static int with_fclib(const char *problem_path, const char *solution_path, const
         (options->group &&
          talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK) ||
         (options->reference &&
-         cli_read_reference(options->reference, false, problem, &reference) != TALUS_OK))
+         cli_read_reference(options->reference, options->model.law == TALUS_LAW_COULOMB, problem,
+                            &reference) != TALUS_OK))
         cli_fail_library();
     else if (options->group && !solution.r)
         cli_fail("%s: /%s has no r, the impulses to verify", solution_path, options->group);
     else if (options->reference && !reference.u)
         cli_fail("%s: its solution has no velocities u", options->reference);
     else if (options->group)
-        code = verify_fclib(problem, &solution, reference.u, found);
+        code = verify_fclib(problem, options->model, &solution, reference.u, found);
     else if ((own = own_in_rows_of(problem, solution_path)) != NULL)
-        code = verify_fclib(problem, &(TalusFclibPoint){.r = own}, reference.u, found);
+        code =
+            verify_fclib(problem, options->model, &(TalusFclibPoint){.r = own}, reference.u, found);
     free(own);
     talus_fclib_free_point(&solution);
     talus_fclib_free_point(&reference);
@@ -216,14 +222,17 @@ static bool own_impulses(const char *path, const TalusProblem *problem, double *
     return good;
 }
 
-/* A problem of our own format. */
-static int with_own(const char *problem_path, const char *solution_path, const char *group,
+/* A problem of our own format, under its own friction models unless others are asked for. */
+static int with_own(const char *problem_path, const char *solution_path, const Options *options,
                     Findings *found)
 {
+    const char *group = options->group;
+    bool changed = options->law || options->section;
     TalusProblem *problem = NULL;
     TalusProblemDef def;
     int code = CLI_FAILED;
     if (talus_problem_read(problem_path, NULL, &problem) != TALUS_OK ||
+        (changed && talus_problem_set_friction(problem, options->model) != TALUS_OK) ||
         talus_problem_export(problem, &def) != TALUS_OK) {
         code = cli_fail_library();
     } else {
@@ -247,7 +256,7 @@ typedef struct Figure {
     double value;
 } Figure;
 
-enum { FIGURES = 19 };
+enum { FIGURES = 21 };
 
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
@@ -259,17 +268,20 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"natural_relative", "", "over that of zero impulses", m->natural_relative},
         {"projected_gradient", "m/s", "heyn-2012 (24)", m->projected_gradient},
         {"tau_g", "1/kg", "its step", m->tau_g},
-        {"complementarity_mean", "J", "|gamma_i . g_i| per contact", m->complementarity_mean},
+        {"complementarity_mean", "J", "|gamma_i . g_i + sigma_i(-g_i)| per contact",
+         m->complementarity_mean},
         {"complementarity_std", "J", "its standard deviation", m->complementarity_std},
         {"complementarity_max", "J", "its maximum", m->complementarity_max},
-        {"primal_infeasibility", "m/s", "largest distance of g_i from the dual cone",
+        {"primal_infeasibility", "m/s", "largest distance of g_i from the dual set",
          m->primal_infeasibility},
-        {"cone_violation", "N s", "largest distance of gamma_i from its cone", m->cone_violation},
-        {"duality_gap", "J", "|gamma . g|", m->duality_gap},
+        {"cone_violation", "N s", "largest distance of gamma_i from its set", m->cone_violation},
+        {"duality_gap", "J", "|gamma . g + sigma(-g)|", m->duality_gap},
         {"duality_gap_scaled", "", "over the largest datum", m->duality_gap_scaled},
         {"siconos", "", "Siconos's error, exact Coulomb", m->siconos},
         {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
         {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
+        {"dilation", "m/s", "what ccp would open Coulomb's contacts by", m->dilation},
+        {"bound_mismatch", "m/s", "of the bounds of law fixed, in velocity", m->bound_mismatch},
         {"velocity_error", "", "|u - u of the reference| / |q|", f->velocity_error},
         {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_u},
         {"natural_at_zero", "m/s", "natural residual of zero impulses", m->natural_at_zero},
@@ -317,6 +329,8 @@ static int verify_main(int argc, char **argv)
     int code;
     if (!cli_parse(&cli_verify, argc, argv, &options, &operands, &code))
         return code;
+    if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
+        return cli_usage(&cli_verify, "%s", talus_error());
     const char *problem = operands.item[0], *solution = operands.item[1];
     bool fclib = talus_fclib_is(problem);
     if (options.reference && !fclib)
@@ -328,7 +342,7 @@ static int verify_main(int argc, char **argv)
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
     code = fclib ? with_fclib(problem, solution, &options, &found)
-                 : with_own(problem, solution, options.group, &found);
+                 : with_own(problem, solution, &options, &found);
     if (code != CLI_OK)
         return code;
     if (options.json)
@@ -346,9 +360,15 @@ static const CliOption verify_options[] = {
     {"group", 0, CLI_TEXT, offsetof(Options, group), "NAME",
      "where an FCLIB file has the solution: solution, ccp_solution,\n"
      "guesses/1, ...; solution by default, or else ccp_solution"},
+    {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
+     "friction law: ccp, fixed or coulomb; under fixed the bounds are\n"
+     "those of the solution's own normal impulses"},
+    {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
+     "disc, square, polygon:m or none; without --law and --section a\n"
+     "problem's own, or ccp and disc"},
     {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
-     "contact velocities to compare with"},
+     "contact velocities to compare with; /solution first under coulomb"},
     {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
      "fail unless the natural residual is at most X times that of zero impulses"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL, "the figures as JSON"},
@@ -363,8 +383,8 @@ const CliCommand cli_verify = {
     .details =
         "PROBLEM and SOLUTION are each an FCLIB file (.hdf5) or a problem file of Talus's own\n"
         "kind, whose impulses are then the solution. The arithmetic shares no code with the\n"
-        "solvers; docs/metrics.md defines the figures. The convex problem is meant: its\n"
-        "matrix is (W + W')/2 where W is not symmetric.\n",
+        "solvers; docs/metrics.md defines the figures. Where W is not symmetric, the matrix is\n"
+        "(W + W')/2, or W as stored under law coulomb.\n",
     .options = verify_options,
     .option_count = sizeof verify_options / sizeof *verify_options,
     .main = verify_main};

@@ -12,14 +12,36 @@ int verify_blocks(const TalusProblemDef *def)
     return def->contacts ? def->contact_count : def->block_count;
 }
 
+static TalusFrictionModel model_of(const TalusProblemDef *def, int block)
+{
+    const TalusFrictionModel plain = {0};
+    if (def->contacts)
+        return def->contacts[block].model;
+    return def->model ? def->model[block] : plain;
+}
+
+/* Where no block has a section an explicit problem is that of its normal rows. */
+static int explicit_rows(const TalusProblemDef *def)
+{
+    for (int i = 0; i < def->block_count; i++)
+        if (model_of(def, i).section != TALUS_SECTION_NONE)
+            return def->rows;
+    return def->block_count ? 1 : def->rows;
+}
+
 int verify_rows(const TalusProblemDef *def)
 {
+    int rows = 1;
     if (!def->contacts)
-        return def->rows;
-    for (int i = 0; i < def->contact_count; i++)
-        if (def->contacts[i].mu > 0.0)
-            return 3;
-    return 1;
+        return explicit_rows(def);
+    for (int i = 0; i < def->contact_count; i++) {
+        const TalusContactDef *c = &def->contacts[i];
+        bool turning = c->spinning > 0.0 || c->rolling > 0.0;
+        int needed = turning ? 6 : c->mu > 0.0 ? 3 : 1;
+        if (c->model.section != TALUS_SECTION_NONE && needed > rows)
+            rows = needed;
+    }
+    return rows;
 }
 
 int verify_size(const TalusProblemDef *def)
@@ -29,9 +51,25 @@ int verify_size(const TalusProblemDef *def)
 
 double verify_mu(const TalusProblemDef *def, int block)
 {
+    if (model_of(def, block).section == TALUS_SECTION_NONE)
+        return 0.0;
     if (def->contacts)
         return def->contacts[block].mu;
     return def->rows == 3 ? def->mu[block] : 0.0;
+}
+
+/* Without friction a law has nothing to say: such a block is a cone without width. */
+VerifySet verify_set(const TalusProblemDef *def, int block)
+{
+    VerifySet set = {.rows = verify_rows(def), .mu = verify_mu(def, block)};
+    TalusFrictionModel model = model_of(def, block);
+    if (def->contacts && model.section != TALUS_SECTION_NONE) {
+        set.spinning = def->contacts[block].spinning;
+        set.rolling = def->contacts[block].rolling;
+    }
+    if (set.rows > 1 && (set.mu > 0.0 || set.spinning > 0.0 || set.rolling > 0.0))
+        set.model = model;
+    return set;
 }
 
 static double compliance_of(const TalusProblemDef *def, int block)
@@ -67,7 +105,7 @@ static void turn_by(TalusSym3 m, const double *torque, double *r)
         r[k] = dot(full[k], torque);
 }
 
-/* ---- frames and sets ---- */
+/* ---- frames, and the circular cone ---- */
 
 void verify_frame(TalusVec3 normal, double axis[3][3])
 {
@@ -106,16 +144,33 @@ typedef struct Column {
     double force[3], torque[3];
 } Column;
 
+/* L by which moments are divided; where a contact resists no turning its moments are 0, and the length
+ * that it may lack is a_a a_b / (a_a + a_b) of its arms. */
+static double length_of(const TalusContactDef *c)
+{
+    double a[3], b[3];
+    from_vec(c->arm_a, a);
+    from_vec(c->arm_b, b);
+    double first = sqrt(dot(a, a)), second = c->b >= 0 ? sqrt(dot(b, b)) : 0.0;
+    if (c->length > 0.0)
+        return c->length;
+    if (first > 0.0 && second > 0.0)
+        return first * second / (first + second);
+    return first + second > 0.0 ? first + second : 1.0;
+}
+
+/* Rows 3 to 5 are moments about the axes. */
 static Column column_of(const TalusContactDef *c, int k, int side)
 {
     Column column = {.body = side ? c->b : c->a};
     double axis[3][3], arm[3], sign = side ? 1.0 : -1.0;
     verify_frame(c->normal, axis);
     from_vec(side ? c->arm_b : c->arm_a, arm);
-    cross(arm, axis[k], column.torque);
+    if (k < 3)
+        cross(arm, axis[k], column.torque);
     for (int i = 0; i < 3; i++) {
-        column.force[i] = sign * axis[k][i];
-        column.torque[i] *= sign;
+        column.force[i] = k < 3 ? sign * axis[k][i] : 0.0;
+        column.torque[i] = sign * (k < 3 ? column.torque[i] : length_of(c) * axis[k - 3][i]);
     }
     return column;
 }
@@ -173,6 +228,12 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
         push_all(def, gamma, v);
 }
 
+/* Rows of the matrix for one of the explicit problem. */
+static int stride_of(const TalusProblemDef *def)
+{
+    return def->rows / verify_rows(def);
+}
+
 void verify_product(const TalusProblemDef *def, const double *x, double *out)
 {
     if (def->contacts) {
@@ -182,10 +243,13 @@ void verify_product(const TalusProblemDef *def, const double *x, double *out)
         free(v);
         return;
     }
-    for (int row = 0; row < verify_size(def); row++) {
-        out[row] = 0.0;
+    int stride = stride_of(def);
+    for (int i = 0; i < verify_size(def); i++) {
+        int row = i * stride;
+        out[i] = 0.0;
         for (int k = def->row_start[row]; k < def->row_start[row + 1]; k++)
-            out[row] += def->values[k] * x[def->column[k]];
+            if (def->column[k] % stride == 0)
+                out[i] += def->values[k] * x[def->column[k] / stride];
     }
 }
 
@@ -204,7 +268,7 @@ void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
     if (gamma)
         verify_product(def, gamma, u);
     for (int row = 0; row < n; row++)
-        u[row] = (gamma ? u[row] : 0.0) + def->offset[row];
+        u[row] = (gamma ? u[row] : 0.0) + def->offset[row * stride_of(def)];
 }
 
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient)
@@ -221,7 +285,7 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
 {
     double sum = 0.0;
     if (!def->contacts) {
-        int row = block * def->rows + k;
+        int row = block * def->rows + k; /* with normal rows alone k is 0 */
         for (int e = def->row_start[row]; e < def->row_start[row + 1]; e++)
             sum += def->column[e] == row ? def->values[e] : 0.0;
         return sum;
@@ -232,7 +296,7 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
         if (column.body < 0)
             continue;
         turn_by(def->inv_inertia[column.body], column.torque, turn);
-        sum += def->inv_mass[column.body] + dot(column.torque, turn);
+        sum += (k < 3 ? def->inv_mass[column.body] : 0.0) + dot(column.torque, turn);
     }
     return sum;
 }
@@ -248,21 +312,11 @@ double verify_diagonal(const TalusProblemDef *def, int block)
 
 TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma)
 {
-    int rows = verify_rows(def), blocks = verify_blocks(def);
-    double *g = verify_zeros((size_t)verify_size(def)), sum2 = 0.0, max2 = 0.0;
-    verify_gradient(def, gamma, g);
-    for (int i = 0; i < blocks; i++) {
-        double d = verify_diagonal(def, i), step[3], r2 = 0.0;
-        for (int k = 0; k < rows; k++)
-            step[k] = gamma[i * rows + k] - g[i * rows + k] / d;
-        verify_project(rows, verify_mu(def, i), step);
-        for (int k = 0; k < rows; k++)
-            r2 += pow(d * (gamma[i * rows + k] - step[k]), 2);
-        sum2 += r2;
-        max2 = fmax(max2, r2);
-    }
-    free(g);
-    return (TalusResidual){blocks ? sqrt(sum2 / blocks) : 0.0, sqrt(max2)};
+    TalusMetrics metrics;
+    VerifyPoint point = verify_def_point(def, gamma);
+    verify_measure(&point, &metrics);
+    verify_free(&point);
+    return metrics.natural;
 }
 
 double verify_objective(const TalusProblemDef *def, const double *gamma)
@@ -280,17 +334,11 @@ double verify_objective(const TalusProblemDef *def, const double *gamma)
 
 double verify_outside(const TalusProblemDef *def, const double *gamma)
 {
-    int rows = verify_rows(def);
-    double worst = 0.0;
-    for (int i = 0; i < verify_blocks(def); i++) {
-        double block[3] = {0.0}, off2 = 0.0;
-        memcpy(block, gamma + i * rows, (size_t)rows * sizeof *block);
-        verify_project(rows, verify_mu(def, i), block);
-        for (int k = 0; k < rows; k++)
-            off2 += pow(gamma[i * rows + k] - block[k], 2);
-        worst = fmax(worst, sqrt(off2));
-    }
-    return worst;
+    TalusMetrics metrics;
+    VerifyPoint point = verify_def_point(def, gamma);
+    verify_measure(&point, &metrics);
+    verify_free(&point);
+    return metrics.cone_violation;
 }
 
 double verify_scale(const TalusProblemDef *def, const double *gamma)
@@ -335,7 +383,8 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
     verify_velocity(def, gamma, p.u);
     verify_gradient(def, gamma, p.g);
     for (int i = 0; i < p.blocks; i++) {
-        p.mu[i] = verify_mu(def, i);
+        p.set[i] = verify_set(def, i);
+        p.set[i].estimate = gamma[i * rows];
         p.normal[i] = entry_of(def, i, 0) + compliance_of(def, i);
         for (int k = 1; k < rows; k++)
             p.tangential[i] += entry_of(def, i, k) / (rows - 1);

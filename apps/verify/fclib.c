@@ -290,11 +290,23 @@ typedef struct Rows {
     double *diagonal, *q, *u;
 } Rows;
 
-static void fill_point(const TalusFclib *f, const double *r, const Rows *all, VerifyPoint *p)
+static VerifySet set_of(const TalusFclib *f, TalusFrictionModel model, int rows, int i)
+{
+    VerifySet set = {.rows = rows > 1 ? 3 : 1};
+    if (rows > 1 && f->mu[i] > 0.0 && model.section != TALUS_SECTION_NONE) {
+        set.model = model;
+        set.mu = f->mu[i];
+    }
+    return set;
+}
+
+static void fill_point(const TalusFclib *f, TalusFrictionModel model, const double *r,
+                       const Rows *all, VerifyPoint *p)
 {
     for (int i = 0; i < p->blocks; i++) {
         int from = i * f->dimension, to = i * p->rows;
-        p->mu[i] = f->mu[i];
+        p->set[i] = set_of(f, model, p->rows, i);
+        p->set[i].estimate = r[from];
         p->normal[i] = all->diagonal[from];
         for (int k = 0; k < p->rows; k++) {
             p->gamma[to + k] = r[from + k];
@@ -313,15 +325,15 @@ static bool frictionless(const TalusFclib *f)
     return true;
 }
 
-static bool global_rows(const TalusFclib *f, const double *r, Rows *all, double *as_stored,
-                        const char **reason)
+static bool global_rows(const TalusFclib *f, const double *r, bool symmetric, Rows *all,
+                        double *as_stored, const char **reason)
 {
     System s = {.dofs = f->M.rows, .joints = f->G.start ? f->G.columns : 0};
     make_groups(f, &s);
     bool good = invert_groups(f, &s, reason);
     if (good) {
         global_offset(f, &s, all->q);
-        global_velocity(f, &s, all->q, r, true, all->u);
+        global_velocity(f, &s, all->q, r, symmetric, all->u);
         global_diagonal(f, &s, all->diagonal);
         if (as_stored)
             global_velocity(f, &s, all->q, r, false, as_stored);
@@ -330,24 +342,25 @@ static bool global_rows(const TalusFclib *f, const double *r, Rows *all, double 
     return good;
 }
 
-bool verify_fclib_point(const TalusFclib *f, const double *r, VerifyPoint *out, double *as_stored,
-                        const char **reason)
+bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const double *r,
+                        VerifyPoint *out, double *as_stored, const char **reason)
 {
+    bool normal_alone = frictionless(f) || model.section == TALUS_SECTION_NONE;
+    bool symmetric = model.law != TALUS_LAW_COULOMB, good = true;
     size_t n = (size_t)(f->contacts * f->dimension);
     Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n)};
-    bool good = true;
     if (f->global) {
-        good = global_rows(f, r, &all, as_stored, reason);
+        good = global_rows(f, r, symmetric, &all, as_stored, reason);
     } else {
         local_velocity(f, NULL, true, all.q);
-        local_velocity(f, r, true, all.u);
+        local_velocity(f, r, symmetric, all.u);
         local_diagonal(f, all.diagonal);
         if (as_stored)
             local_velocity(f, r, false, as_stored);
     }
     if (good) {
-        *out = verify_new_point(f->contacts, frictionless(f) ? 1 : f->dimension);
-        fill_point(f, r, &all, out);
+        *out = verify_new_point(f->contacts, normal_alone ? 1 : f->dimension);
+        fill_point(f, model, r, &all, out);
     }
     free(all.diagonal);
     free(all.q);

@@ -20,7 +20,11 @@ VerifyPoint verify_new_point(int blocks, int rows)
 {
     size_t m = (size_t)blocks, n = m * (size_t)rows;
     VerifyPoint p = {.blocks = blocks, .rows = rows};
-    p.mu = verify_zeros(m);
+    p.set = calloc(m + 1, sizeof *p.set);
+    if (!p.set) {
+        fprintf(stderr, "verify: out of memory for %zu sets\n", m);
+        exit(1);
+    }
     p.normal = verify_zeros(m);
     p.tangential = verify_zeros(m);
     p.gamma = verify_zeros(n);
@@ -32,64 +36,99 @@ VerifyPoint verify_new_point(int blocks, int rows)
 
 void verify_free(VerifyPoint *p)
 {
-    double *const owned[] = {p->mu, p->normal, p->tangential, p->gamma, p->q, p->u, p->g};
+    void *const owned[] = {p->set, p->normal, p->tangential, p->gamma, p->q, p->u, p->g};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *p = (VerifyPoint){0};
 }
 
-/* One block as three entries; a plane contact has no second tangent, a frictionless one none. */
+void verify_set_estimate(VerifyPoint *p, const double *estimate)
+{
+    for (int i = 0; i < p->blocks; i++)
+        p->set[i].estimate = estimate[i];
+}
+
+/* One block; a plane contact has no second tangent. */
 typedef struct Block {
-    double gamma[3], q[3], u[3], g[3], mu, d;
-    bool friction;
+    double gamma[VERIFY_ROWS], q[VERIFY_ROWS], u[VERIFY_ROWS], g[VERIFY_ROWS], d;
+    VerifySet set;
 } Block;
 
-static void take(const double *all, int rows, int i, double out[3])
+static void take(const double *all, int rows, int i, double *out)
 {
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < VERIFY_ROWS; k++)
         out[k] = k < rows ? all[i * rows + k] : 0.0;
 }
 
 static Block block_of(const VerifyPoint *p, int i)
 {
-    Block b = {.mu = p->mu[i], .friction = p->rows > 1};
+    Block b = {.set = p->set[i]};
+    int others = b.set.rows - 1;
     take(p->gamma, p->rows, i, b.gamma);
     take(p->q, p->rows, i, b.q);
     take(p->u, p->rows, i, b.u);
     take(p->g, p->rows, i, b.g);
-    b.d = b.friction ? (p->normal[i] + 2.0 * p->tangential[i]) / 3.0 : p->normal[i];
+    b.d = (p->normal[i] + others * p->tangential[i]) / (1 + others);
     return b;
 }
 
-static double length(const double v[3])
+static double length(const double *v)
 {
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double sum = 0.0;
+    for (int k = 0; k < VERIFY_ROWS; k++)
+        sum += v[k] * v[k];
+    return sqrt(sum);
 }
 
-static void nearest(const Block *b, const double from[3], double to[3])
+static bool plain_cone(const VerifySet *set)
 {
-    memcpy(to, from, 3 * sizeof *to);
-    verify_project(b->friction ? 3 : 1, b->mu, to);
+    return set->rows <= 3 && set->model.section == TALUS_SECTION_DISC &&
+           set->model.law != TALUS_LAW_FIXED;
+}
+
+static void nearest(const VerifySet *set, const double *from, double *to)
+{
+    memcpy(to, from, VERIFY_ROWS * sizeof *to);
+    if (plain_cone(set))
+        verify_project(set->rows, set->mu, to);
+    else
+        verify_set_project(set, to);
 }
 
 /* |gamma - P(gamma - step w)| */
-static double displacement(const Block *b, const double gamma[3], double step, const double w[3])
+static double displacement(const VerifySet *set, const double *gamma, double step, const double *w)
 {
-    double y[3], z[3];
-    for (int k = 0; k < 3; k++)
+    double y[VERIFY_ROWS], z[VERIFY_ROWS];
+    for (int k = 0; k < VERIFY_ROWS; k++)
         y[k] = gamma[k] - step * w[k];
-    nearest(b, y, z);
-    for (int k = 0; k < 3; k++)
+    nearest(set, y, z);
+    for (int k = 0; k < VERIFY_ROWS; k++)
         z[k] = gamma[k] - z[k];
     return length(z);
 }
 
+/* De Saxce's shift: the support function of the sections at -u. */
+static double shift_of(const VerifySet *set, const double *u)
+{
+    double minus[VERIFY_ROWS];
+    for (int k = 0; k < VERIFY_ROWS; k++)
+        minus[k] = -u[k];
+    return verify_set_support(set, minus);
+}
+
+/* What is complementary to gamma. */
+static void paired(const VerifySet *set, const double *g, double *out)
+{
+    memcpy(out, g, VERIFY_ROWS * sizeof *out);
+    if (set->model.law == TALUS_LAW_COULOMB)
+        out[0] += shift_of(set, g);
+}
+
 static void count_block(const Block *b, TalusMetrics *out)
 {
-    double t = hypot(b->gamma[1], b->gamma[2]);
-    if (b->gamma[0] == 0.0 && t == 0.0)
+    if (length(b->gamma) == 0.0)
         out->open++;
-    else if (b->friction && t >= b->mu * b->gamma[0] * (1.0 - 1e-12))
+    else if (verify_set_slides(&b->set, b->gamma))
         out->sliding++;
     else
         out->sticking++;
@@ -97,39 +136,77 @@ static void count_block(const Block *b, TalusMetrics *out)
 
 typedef struct Totals {
     double natural2, natural_max, zero2, gradient2, gap, gap_abs, gap2, q2, u2, gamma2, siconos2;
-    double datum;
+    double datum, dilation2, mismatch2;
+    int coulomb, fixed;
 } Totals;
 
-static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
+static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *t)
 {
-    static const double none[3] = {0.0, 0.0, 0.0};
-    Block b = block_of(p, i);
-    double minus[3], pushed[3], shifted[3], gap = 0.0;
-    double natural = b.d * displacement(&b, b.gamma, 1.0 / b.d, b.g);
-    for (int k = 0; k < 3; k++) {
-        gap += b.gamma[k] * b.g[k];
-        minus[k] = -b.g[k];
-        shifted[k] = b.u[k];
-        out->objective += b.gamma[k] * (0.5 * (b.g[k] - b.q[k]) + b.q[k]);
-        t->datum = fmax(t->datum, fabs(b.q[k]));
+    double minus[VERIFY_ROWS], pushed[VERIFY_ROWS], gap = 0.0, off;
+    for (int k = 0; k < VERIFY_ROWS; k++) {
+        gap += b->gamma[k] * g[k];
+        minus[k] = -g[k];
     }
-    shifted[0] += b.mu * hypot(b.u[1], b.u[2]);
-    nearest(&b, minus, pushed);
-    t->natural2 += natural * natural;
-    t->natural_max = fmax(t->natural_max, natural);
-    t->zero2 += pow(b.d * displacement(&b, none, 1.0 / b.d, b.q), 2);
-    t->gradient2 += pow(displacement(&b, b.gamma, out->tau_g, b.g) / out->tau_g, 2);
-    t->siconos2 += pow(displacement(&b, b.gamma, 1.0, shifted), 2);
+    if (b->set.model.law == TALUS_LAW_FIXED) {
+        gap += verify_set_size(&b->set, b->gamma) * shift_of(&b->set, g);
+        off = g[0] < 0.0 ? -g[0] : 0.0;
+    } else {
+        nearest(&b->set, minus, pushed);
+        off = length(pushed);
+    }
     t->gap += gap;
     t->gap_abs += fabs(gap);
     t->gap2 += gap * gap;
+    out->complementarity_max = fmax(out->complementarity_max, fabs(gap));
+    out->primal_infeasibility = fmax(out->primal_infeasibility, off);
+}
+
+static void add_law(const Block *b, Totals *t)
+{
+    if (b->set.model.law == TALUS_LAW_COULOMB) {
+        t->dilation2 += pow(shift_of(&b->set, b->u), 2);
+        t->coulomb++;
+    }
+    if (b->set.model.law == TALUS_LAW_FIXED) {
+        t->mismatch2 += pow(b->d * b->set.mu * (b->gamma[0] - b->set.estimate), 2);
+        t->fixed++;
+    }
+}
+
+/* Exact Coulomb, whatever the law. */
+static double siconos_of(const Block *b)
+{
+    VerifySet cone = b->set;
+    double shifted[VERIFY_ROWS];
+    cone.model.law = TALUS_LAW_COULOMB;
+    paired(&cone, b->u, shifted);
+    return displacement(&cone, b->gamma, 1.0, shifted);
+}
+
+static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
+{
+    static const double none[VERIFY_ROWS] = {0.0};
+    Block b = block_of(p, i);
+    double g[VERIFY_ROWS], q[VERIFY_ROWS];
+    paired(&b.set, b.g, g);
+    paired(&b.set, b.q, q);
+    double natural = b.d * displacement(&b.set, b.gamma, 1.0 / b.d, g);
+    for (int k = 0; k < VERIFY_ROWS; k++) {
+        out->objective += b.gamma[k] * (0.5 * (b.g[k] - b.q[k]) + b.q[k]);
+        t->datum = fmax(t->datum, fabs(b.q[k]));
+    }
+    t->natural2 += natural * natural;
+    t->natural_max = fmax(t->natural_max, natural);
+    t->zero2 += pow(b.d * displacement(&b.set, none, 1.0 / b.d, q), 2);
+    t->gradient2 += pow(displacement(&b.set, b.gamma, out->tau_g, g) / out->tau_g, 2);
+    t->siconos2 += pow(siconos_of(&b), 2);
     t->q2 += pow(length(b.q), 2);
     t->u2 += pow(length(b.u), 2);
     t->gamma2 += pow(length(b.gamma), 2);
     t->datum = fmax(t->datum, fmax(p->normal[i], p->tangential[i]));
-    out->complementarity_max = fmax(out->complementarity_max, fabs(gap));
-    out->primal_infeasibility = fmax(out->primal_infeasibility, length(pushed));
-    out->cone_violation = fmax(out->cone_violation, displacement(&b, b.gamma, 0.0, none));
+    out->cone_violation = fmax(out->cone_violation, displacement(&b.set, b.gamma, 0.0, none));
+    add_gap(&b, g, out, t);
+    add_law(&b, t);
     count_block(&b, out);
 }
 
@@ -153,6 +230,8 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
         sqrt(fmax(t.gap2 / p->blocks - pow(out->complementarity_mean, 2), 0.0));
     out->duality_gap = fabs(t.gap);
     out->duality_gap_scaled = t.datum > 0.0 ? fabs(t.gap) / t.datum : 0.0;
+    out->dilation = t.coulomb ? sqrt(t.dilation2 / t.coulomb) : 0.0;
+    out->bound_mismatch = t.fixed ? sqrt(t.mismatch2 / t.fixed) : 0.0;
     double scale = fmax(t.q2, fmax(t.gamma2, t.u2));
     out->siconos = scale > 0.0 ? sqrt(t.siconos2 / scale) : 0.0;
     out->siconos_over_q = t.q2 > 0.0 ? sqrt(t.siconos2 / t.q2) : 0.0;

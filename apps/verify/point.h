@@ -8,4 +8,11 @@
 double *verify_zeros(size_t count);
 VerifyPoint verify_new_point(int blocks, int rows);
 
+/* What sizes the sections at x: the normal impulse, or the estimate. */
+double verify_set_size(const VerifySet *set, const double *x);
+/* Largest v . t over the sections of size 1, of rows 1 and on; v[0] is not read. */
+double verify_set_support(const VerifySet *set, const double *v);
+/* Whether x is on a bound of rows 1 and on, or beyond it. */
+bool verify_set_slides(const VerifySet *set, const double *x);
+
 #endif

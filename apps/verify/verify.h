@@ -2,21 +2,36 @@
  *
  * It shares no code with src/, only the structs of the public headers that hold the data: bodies keep
  * their physical units, every contact applies its six-row columns of D one by one, M is inverted by
- * Gauss-Jordan, and the projection is written along the cone's generator instead of by cases of the
- * norm. Slow, and meant to be read. Out of memory it ends the program. */
+ * Gauss-Jordan, and projections are by bisection and search along the sides of sections, or along the
+ * circular cone's generator, instead of by cases. Slow, and meant to be read. Out of memory it ends the
+ * program. */
 #ifndef TALUS_VERIFY_H
 #define TALUS_VERIFY_H
 
 #include <talus/fclib.h>
 #include <talus/problem.h>
 
+/* ---- sets ---- */
+
+enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
+
+/* The set of one block: the cone over its sections or, under TALUS_LAW_FIXED, the prism on `estimate`. */
+typedef struct VerifySet {
+    int rows; /* 1, 3 or 6 */
+    TalusFrictionModel model;
+    double mu, spinning, rolling, estimate;
+} VerifySet;
+
+/* Euclidean projection, in place. */
+void verify_set_project(const VerifySet *set, double *block);
+
 /* ---- any problem: its data at one gamma ---- */
 
 typedef struct VerifyPoint {
-    int blocks, rows;   /* rows per block: 1, 2 (plane contacts) or 3 */
-    double *mu;         /* [blocks] */
+    int blocks, rows;   /* rows per block: 1, 2 (plane contacts), 3 or 6 */
+    VerifySet *set;     /* [blocks]; plane contacts have sets of three rows */
     double *normal;     /* [blocks]: (N + E)_nn */
-    double *tangential; /* [blocks]: mean of the tangential diagonal entries of N */
+    double *tangential; /* [blocks]: mean of the other diagonal entries of N */
     double *gamma, *q;  /* [rows * blocks] */
     double *u, *g;      /* contact velocity N gamma + q, gradient u + E gamma */
 } VerifyPoint;
@@ -27,26 +42,31 @@ void verify_free(VerifyPoint *point);
 void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
+/* Bounds of blocks under TALUS_LAW_FIXED, [blocks]; before that they are those of gamma's own normal
+ * impulses. */
+void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
-/* An FCLIB problem at impulses r in the rows of the file, with (W + W')/2 for W (of a global problem
- * H' M^-1 H); where no contact has friction the normal rows alone. `as_stored` may be NULL: u with W as
- * stored, all rows of the file.
+/* An FCLIB problem at impulses r in the rows of the file, under one friction model, with (W + W')/2 for W
+ * (of a global problem H' M^-1 H), or W as stored under TALUS_LAW_COULOMB; where no contact has friction
+ * the normal rows alone. `as_stored` may be NULL: u with W as stored, all rows of the file.
  * False with a reason when M cannot be inverted here. */
-bool verify_fclib_point(const TalusFclib *problem, const double *r, VerifyPoint *out,
-                        double *as_stored, const char **reason);
+bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
+                        VerifyPoint *out, double *as_stored, const char **reason);
 
 /* ---- a problem's def ---- */
 
 int verify_blocks(const TalusProblemDef *def);
-int verify_rows(const TalusProblemDef *def); /* 1 when no contact has friction, else 3 */
+int verify_rows(const TalusProblemDef *def); /* 1, 3 or 6: the most that a contact needs */
 int verify_size(const TalusProblemDef *def);
-double verify_mu(const TalusProblemDef *def, int block);
+double verify_mu(const TalusProblemDef *def, int block); /* 0 without a section */
+/* The block's set; its estimate is 0. */
+VerifySet verify_set(const TalusProblemDef *def, int block);
 
 /* The contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
  * t2 = s H e_z with H the reflection along w = n + s e_x, s = sign(n_x), s(0) = 1. */
 void verify_frame(TalusVec3 normal, double axis[3][3]);
 
-/* Euclidean projection of one block of `rows` entries, in place. */
+/* Euclidean projection of one block of 1 or 3 rows onto the half line or the circular cone, in place. */
 void verify_project(int rows, double mu, double *block);
 
 /* v = v_f + M^-1 D gamma, [6 bodies]; contacts only. gamma NULL is zero. */
@@ -60,7 +80,8 @@ void verify_product(const TalusProblemDef *def, const double *x, double *out);
 
 /* Mean of the block's diagonal entries of N + E. */
 double verify_diagonal(const TalusProblemDef *def, int block);
-/* The natural residual of problem.h. */
+/* The natural residual of problem.h; bounds under TALUS_LAW_FIXED are those of gamma's own normal
+ * impulses. */
 TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma);
 double verify_objective(const TalusProblemDef *def, const double *gamma);
 /* Largest distance of a block of gamma from its set. */

@@ -112,6 +112,16 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* Registered once and for all: HDF5 1.10 still calls a file's driver after it has dropped the reference that
+ * the open file had to it. HDF5 gives it back at the end of the process. */
+static hid_t memory_driver(void)
+{
+    static hid_t id = -1;
+    if (id < 0 || H5Iis_valid(id) <= 0)
+        id = H5FDregister(&driver);
+    return id;
+}
+
 TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out)
 {
     MemoryFile *file;
@@ -120,15 +130,13 @@ TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out)
     TALUS_TRY(TALUS_ALLOC(file, 1, "HDF5 file"));
     file->bytes = bytes;
     file->size = size;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), id = H5FDregister(&driver);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), id = memory_driver();
     if (access >= 0 && id >= 0 && H5Pset_driver(access, id, &(Offer){file, &taken}) >= 0)
         *out = H5Fopen("memory", H5F_ACC_RDONLY, access);
     if (!taken)
         talus_release(file);
     if (access >= 0)
         H5Pclose(access);
-    if (id >= 0)
-        H5FDunregister(id); /* a file that is open keeps it */
     return TALUS_OK;
 }
 

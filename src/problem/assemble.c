@@ -2,7 +2,8 @@
  *
  * Of a matrix-free problem, N = D' M^-1 D: row k of contact i has on each of its two bodies the six
  * numbers (e_k, arm x e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms
- * and spins in the units of operator.h; the row of a moment about e_k has (0, lever e_k). Two rows couple through every body that their contacts share:
+ * and spins in the units of operator.h; the row of a moment about e_k has (0, lever e_k). Two rows
+ * couple through every body that their contacts share:
  *     N_ij = sum over shared bodies of  l_i.l_j / m + t_i.(inertia t_j).
  * Each row of blocks is found by merging the contact lists of its two bodies, which are in order. An
  * entry is computed from the earlier row to the later one whichever of the two is being filled, so the

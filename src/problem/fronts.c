@@ -263,53 +263,53 @@ void talus_fronts_clear(TalusFronts *f)
 
 /* ---- factorisation ---- */
 
-/* Block (i, j) of the matrix into the front: L_i A_ij, and M_i on the diagonal. */
-static void add_entry(const TalusFronts *f, int order, const double *left, const double *value,
-                      const double *own, int i, int j)
+/* Block (i, j) of the matrix into the front: L_i A_ij, and M_i on the diagonal. In what follows `s` is
+ * the size of blocks, written out as a constant where it is 3. */
+KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
+                      const double *value, const double *own, int i, int j)
 {
-    const int s = f->size;
-    double *to = f->front + (size_t)(f->local[i] * s) * (size_t)order + (size_t)(f->local[j] * s);
+    Matrix to = part((Matrix){f->front, order}, f->local[i] * s, f->local[j] * s);
     const double *l = left + (size_t)(i * s * s);
     for (int r = 0; r < s; r++)
         for (int c = 0; c < s; c++) {
             double sum = i == j ? own[i * s * s + r * s + c] : 0.0;
             for (int k = 0; k < s; k++)
                 sum += l[r * s + k] * value[k * s + c];
-            to[(size_t)r * (size_t)order + (size_t)c] += sum;
+            *part(to, r, c).at += sum;
         }
 }
 
-static void add_matrix(const TalusFronts *f, int k, int order, const TalusBlockMatrix *a,
-                       const double *left, const double *own)
+KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
+                       const TalusBlockMatrix *a, const double *left, const double *own)
 {
     const TalusFrontTree *t = &f->tree;
-    const size_t square = (size_t)(f->size * f->size);
     for (int p = 0; p < t->pivots[k]; p++) {
         int i = t->list[t->list_start[k] + p];
         for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
             int j = a->column[e];
             if (t->front_of[j] < k)
                 continue;
-            add_entry(f, order, left, a->value + (size_t)e * square, own, i, j);
+            add_entry(s, f, order, left, a->value + (size_t)e * (size_t)(s * s), own, i, j);
             if (t->front_of[j] > k)
-                add_entry(f, order, left, a->value + (size_t)a->mirror[e] * square, own, j, i);
+                add_entry(s, f, order, left, a->value + (size_t)a->mirror[e] * (size_t)(s * s), own,
+                          j, i);
         }
     }
 }
 
 /* What child c has left, at `from`, by rows. */
-static void add_child(const TalusFronts *f, int c, int order, const double *from)
+KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const double *from)
 {
     const TalusFrontTree *t = &f->tree;
     const int32_t *list = t->list + t->list_start[c] + t->pivots[c];
-    const int s = f->size, blocks = front_blocks(t, c) - t->pivots[c];
+    const int blocks = front_blocks(t, c) - t->pivots[c];
     for (int i = 0; i < blocks; i++)
         for (int r = 0; r < s; r++) {
             double *row = f->front + (size_t)(f->local[list[i]] * s + r) * (size_t)order;
-            for (int j = 0; j < blocks; j++) {
+            for (int j = 0; j < blocks; j++, from += s) {
                 double *to = row + (size_t)(f->local[list[j]] * s);
                 for (int q = 0; q < s; q++)
-                    to[q] += *from++;
+                    to[q] += from[q];
             }
         }
 }
@@ -329,31 +329,39 @@ static void store_front(const TalusFronts *f, int k, double *left)
     }
 }
 
-void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
-                         const double *own)
+KERNEL void factor(const int s, TalusFronts *f, const TalusBlockMatrix *a, const double *left,
+                   const double *own)
 {
     const TalusFrontTree *t = &f->tree;
     double *top = f->stack;
     int depth = 0;
     f->replaced = 0;
     for (int k = 0; k < t->count; k++) {
-        int blocks = front_blocks(t, k);
-        int order = blocks * f->size;
+        int blocks = front_blocks(t, k), order = blocks * s;
         memset(f->front, 0, (size_t)order * (size_t)order * sizeof *f->front);
         for (int i = 0; i < blocks; i++)
             f->local[t->list[t->list_start[k] + i]] = i;
-        add_matrix(f, k, order, a, left, own);
+        add_matrix(s, f, k, order, a, left, own);
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
             top -= rest_of(f, child) * rest_of(f, child);
-            add_child(f, child, order, top);
+            add_child(s, f, child, order, top);
         }
         f->replaced +=
-            eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * f->size, f->panel);
+            eliminate_front((Matrix){f->front, order}, order, t->pivots[k] * s, f->panel);
         store_front(f, k, top);
         f->waiting[depth++] = k;
         top += rest_of(f, k) * rest_of(f, k);
     }
+}
+
+void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
+                         const double *own)
+{
+    if (f->size == 3)
+        factor(3, f, a, left, own);
+    else
+        factor(f->size, f, a, left, own);
 }
 
 /* ---- solution ---- */

@@ -1,9 +1,9 @@
 /* problem/metrics.c - all figures by which an iterate is judged, from one gradient. */
 #include "problem/problem.h"
 
+#include "backend/sets.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "sets/cone.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,9 +11,20 @@
 typedef struct Sums {
     double gradient2, zero2, gap, gap_abs, gap2, gap_max, infeasible, outside;
     double siconos2, q2, gamma2, u2, datum;
+    double dilation2, mismatch2;
+    int coulomb, fixed; /* blocks under these laws */
 } Sums;
 
-static const double zeros[3] = {0.0, 0.0, 0.0};
+/* One block: its rows, set and law. */
+typedef struct Block {
+    int rows;
+    TalusSet set; /* the cone, or under TALUS_LAW_FIXED the prism */
+    bool coulomb;
+    double scale, compliance;
+    const double *gamma, *g, *q;
+} Block;
+
+static const double zeros[TALUS_ROWS] = {0.0};
 
 static double norm_of(const double *x, int rows)
 {
@@ -23,45 +34,58 @@ static double norm_of(const double *x, int rows)
     return sqrt(sum);
 }
 
-static void project(const TalusOperator *op, int i, double *x)
-{
-    if (op->rows == 1)
-        x[0] = talus_project_nonneg(x[0]);
-    else
-        talus_project_cone(op->mu[i], op->mu[i], &x[0], &x[1], &x[2]);
-}
-
 /* Length of x - P(x - tau step). */
-static double moved(const TalusOperator *op, int i, const double *x, double tau, const double *step)
+static double moved(int rows, const TalusSet *set, const double *x, double tau, const double *step)
 {
-    double y[3];
-    for (int k = 0; k < op->rows; k++)
+    double y[TALUS_ROWS];
+    for (int k = 0; k < rows; k++)
         y[k] = x[k] - tau * step[k];
-    project(op, i, y);
-    for (int k = 0; k < op->rows; k++)
+    talus_block_project(rows, set, y);
+    for (int k = 0; k < rows; k++)
         y[k] = x[k] - y[k];
-    return norm_of(y, op->rows);
+    return norm_of(y, rows);
 }
 
-/* Distance from the dual cone, which is that of -g from the polar cone: the length of P(-g). */
-static double dual_distance(const TalusOperator *op, int i, const double *g)
+/* What the law pairs with gamma: g, under Coulomb's with De Saxce's shift. */
+static void paired(const Block *b, const double *g, double *out)
 {
-    double y[3];
-    for (int k = 0; k < op->rows; k++)
-        y[k] = -g[k];
-    project(op, i, y);
-    return norm_of(y, op->rows);
+    memcpy(out, g, (size_t)b->rows * sizeof *out);
+    if (b->coulomb)
+        out[0] += talus_block_shift(b->rows, &b->set, g);
+}
+
+/* ---- the block's state ---- */
+
+/* On a bound of some part, or beyond it. A part without friction is no bound to slide on. */
+static bool slides(int rows, const TalusSet *set, const double *x)
+{
+    double size = talus_block_size(set, x) * (1.0 - 1e-12);
+    for (int i = 0; i < talus_parts(rows); i++) {
+        TalusSet part = talus_part_set(set, i);
+        TalusFold fold;
+        double t[2];
+        talus_part_get(i, x, t);
+        if (talus_section_mu(&part) == 0.0 || (t[0] == 0.0 && t[1] == 0.0))
+            continue;
+        talus_section_fold(&part, t, &fold);
+        for (int k = 0; k < 2; k++)
+            if (fold.met[k] && fold.z[k] >= fold.slope[k] * size)
+                return true;
+    }
+    return false;
 }
 
 TalusBlockState talus_problem_state(const TalusProblem *p, int block, const double *gamma)
 {
     const TalusOperator *op = &p->op;
     const double *x = gamma + (size_t)block * (size_t)op->rows;
-    double t = op->rows == 3 ? norm_of(x + 1, 2) : 0.0;
-    if (x[0] == 0.0 && t == 0.0)
+    TalusSet set = talus_block_set(op, block, false, NULL);
+    bool open = true;
+    for (int k = 0; k < op->rows; k++)
+        open = open && x[k] == 0.0;
+    if (open)
         return TALUS_BLOCK_OPEN;
-    bool mantle = op->rows == 3 && t >= op->mu[block] * x[0] * (1.0 - 1e-12);
-    return mantle ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
+    return slides(op->rows, &set, x) ? TALUS_BLOCK_SLIDING : TALUS_BLOCK_STICKING;
 }
 
 static void count_state(const TalusProblem *p, int i, const double *gamma, TalusMetrics *out)
@@ -73,52 +97,100 @@ static void count_state(const TalusProblem *p, int i, const double *gamma, Talus
     }
 }
 
-static void add_complementarity(const TalusOperator *op, int i, const double *gamma,
-                                const double *g, Sums *s)
+/* ---- sums over blocks ---- */
+
+/* Distance from the velocities at which the set's support function at -g is finite. For a cone these are
+ * its dual, and the distance is that of -g from the polar cone: the length of P(-g). For a prism they are
+ * g_n >= 0. */
+static double dual_distance(const Block *b, const double *g)
+{
+    double y[TALUS_ROWS];
+    if (b->set.prism)
+        return fmax(-g[0], 0.0);
+    for (int k = 0; k < b->rows; k++)
+        y[k] = -g[k];
+    talus_block_project(b->rows, &b->set, y);
+    return norm_of(y, b->rows);
+}
+
+/* gamma . g plus the finite part of the support function at -g: 0 for a cone, what the bounds allow for a
+ * prism. */
+static void add_complementarity(const Block *b, const double *g, Sums *s)
 {
     double gap = 0.0;
-    for (int k = 0; k < op->rows; k++)
-        gap += gamma[k] * g[k];
+    for (int k = 0; k < b->rows; k++)
+        gap += b->gamma[k] * g[k];
+    if (b->set.prism)
+        gap += talus_prism_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
     s->gap += gap;
     s->gap_abs += fabs(gap);
     s->gap2 += gap * gap;
     s->gap_max = fmax(s->gap_max, fabs(gap));
-    s->infeasible = fmax(s->infeasible, dual_distance(op, i, g));
-    s->outside = fmax(s->outside, moved(op, i, gamma, 0.0, zeros));
+    s->infeasible = fmax(s->infeasible, dual_distance(b, g));
+    s->outside = fmax(s->outside, moved(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
-static void add_siconos(const TalusOperator *op, int i, const double *gamma, const double *g,
-                        Sums *s)
+/* Exact Coulomb on the cone of the section, whatever the block's law. */
+static void add_siconos(const Block *b, Sums *s)
 {
-    double u[3];
-    memcpy(u, g, (size_t)op->rows * sizeof *u);
-    if (op->compliance)
-        u[0] -= op->compliance[i] * gamma[0];
-    for (int k = 0; k < op->rows; k++) {
-        s->gamma2 += gamma[k] * gamma[k];
+    double u[TALUS_ROWS];
+    TalusSet cone = b->set;
+    cone.prism = false;
+    memcpy(u, b->g, (size_t)b->rows * sizeof *u);
+    u[0] -= b->compliance * b->gamma[0];
+    for (int k = 0; k < b->rows; k++) {
+        s->gamma2 += b->gamma[k] * b->gamma[k];
         s->u2 += u[k] * u[k];
     }
-    if (op->rows == 3)
-        u[0] += op->mu[i] * norm_of(u + 1, 2);
-    double r = moved(op, i, gamma, 1.0, u);
+    u[0] += talus_block_shift(b->rows, &cone, u);
+    double r = moved(b->rows, &cone, b->gamma, 1.0, u);
     s->siconos2 += r * r;
 }
 
-static void add_block(const TalusOperator *op, int i, const double *gamma, const double *g,
-                      const double *q, double tau_g, Sums *s)
+static void add_law(const Block *b, Sums *s)
 {
-    double d = talus_block_scale(op, i);
-    double r = moved(op, i, gamma, tau_g, g) / tau_g;
-    double zero = d * moved(op, i, zeros, 1.0 / d, q);
+    if (b->coulomb) {
+        double opened = talus_block_shift(b->rows, &b->set, b->g);
+        s->dilation2 += opened * opened;
+        s->coulomb++;
+    }
+    if (b->set.prism) {
+        double off = b->scale * b->set.mu * (b->gamma[0] - b->set.estimate);
+        s->mismatch2 += off * off;
+        s->fixed++;
+    }
+}
+
+static void add_block(const Block *b, double tau_g, Sums *s)
+{
+    double g[TALUS_ROWS], q[TALUS_ROWS], d = b->scale;
+    paired(b, b->g, g);
+    paired(b, b->q, q);
+    double r = moved(b->rows, &b->set, b->gamma, tau_g, g) / tau_g;
+    double zero = d * moved(b->rows, &b->set, zeros, 1.0 / d, q);
     s->gradient2 += r * r;
     s->zero2 += zero * zero;
-    for (int k = 0; k < op->rows; k++) {
-        s->q2 += q[k] * q[k];
-        s->datum = fmax(s->datum, fabs(q[k]));
+    for (int k = 0; k < b->rows; k++) {
+        s->q2 += b->q[k] * b->q[k];
+        s->datum = fmax(s->datum, fabs(b->q[k]));
     }
-    s->datum = fmax(s->datum, fmax(op->diagonal[i][0], op->rows == 3 ? op->diagonal[i][1] : 0.0));
-    add_complementarity(op, i, gamma, g, s);
-    add_siconos(op, i, gamma, g, s);
+    add_complementarity(b, g, s);
+    add_siconos(b, s);
+    add_law(b, s);
+}
+
+static Block block_of(const TalusOperator *op, int i, const double *gamma, const double *g,
+                      const double *q)
+{
+    size_t at = (size_t)i * (size_t)op->rows;
+    return (Block){.rows = op->rows,
+                   .set = talus_block_set(op, i, false, NULL),
+                   .coulomb = op->model && op->model[i].law == TALUS_LAW_COULOMB,
+                   .scale = talus_block_scale(op, i),
+                   .compliance = op->compliance ? op->compliance[i] : 0.0,
+                   .gamma = gamma + at,
+                   .g = g + at,
+                   .q = q + at};
 }
 
 static double smallest_step(const TalusOperator *op)
@@ -145,6 +217,8 @@ static void finish(const Sums *s, int blocks, TalusMetrics *out)
     out->duality_gap = fabs(s->gap);
     out->duality_gap_scaled = s->datum > 0.0 ? fabs(s->gap) / s->datum : 0.0;
     out->siconos = scale > 0.0 ? sqrt(s->siconos2) / scale : 0.0;
+    out->dilation = s->coulomb ? sqrt(s->dilation2 / s->coulomb) : 0.0;
+    out->bound_mismatch = s->fixed ? sqrt(s->mismatch2 / s->fixed) : 0.0;
     out->siconos_over_q = s->q2 > 0.0 ? sqrt(s->siconos2 / s->q2) : 0.0;
 }
 
@@ -159,8 +233,10 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     talus_problem_offset(p, q);
     talus_problem_gradient(p, gamma, g);
     for (int i = 0; i < op->blocks; i++) {
-        size_t at = (size_t)i * (size_t)op->rows;
-        add_block(op, i, gamma + at, g + at, q + at, out->tau_g, &sums);
+        Block block = block_of(op, i, gamma, g, q);
+        double tangential = op->rows > 1 ? op->diagonal[i][1] : 0.0;
+        sums.datum = fmax(sums.datum, fmax(op->diagonal[i][0], tangential));
+        add_block(&block, out->tau_g, &sums);
         count_state(p, i, gamma, out);
     }
     const TalusBackend *cpu = &talus_backend_cpu;

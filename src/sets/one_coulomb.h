@@ -1,15 +1,16 @@
 /* sets/one_coulomb.h - one contact under Coulomb's law on the disc, exactly; for host and device.
  *
- * Open where b_n >= 0. Otherwise u_n = 0 gives n = n0 - r't with n0 = -b_n / A_nn > 0, r = A_nt / A_nn,
- * and what is left, with S = A_tt - A_tn r' and c = b_t + A_tn n0, is S t + c = u_t. Sticking is u_t = 0.
- * Sliding is u_t = -lambda t with lambda > 0, so that
+ * Open, gamma = 0, is a solution where b_n >= 0. In others u_n = 0 gives n = n0 - r't with n0 = -b_n / A_nn,
+ * r = A_nt / A_nn, and what is left, with S = A_tt - A_tn r' and c = b_t + A_tn n0, is S t + c = u_t. Sticking
+ * is u_t = 0. Sliding is u_t = -lambda t with lambda > 0, so that
  *     t(lambda) = -(S + lambda)^-1 c,    f(lambda) = mu n(lambda) / |t(lambda)| - 1 = 0:
- * one equation, nearly a straight line for large lambda, by Newton's method within brackets. f is positive
- * for large lambda; where sticking is not admissible, it is negative at 0, and so a root exists. It is the
- * only one for mu |r| < 1 or so; of several the iteration takes one that depends on A, b and mu alone, not on
- * the impulse before. Only a singular S can have f > 0 at both ends of the bracket without sticking: then
- * roots come in pairs or, b being incompatible with A, not at all. 64 values of lambda from small to large
- * are tried, with the minima between them; without a root the contact gets n0 and no friction. */
+ * one equation, nearly a straight line for large lambda, by Newton's method within brackets.
+ *
+ * Where mu |r| < 1, a contact with b_n >= 0 can only be open, and one with b_n < 0 sticks or, f being negative
+ * at 0 and positive for large lambda, slides. Otherwise there may be several solutions, or none if A is
+ * singular and b incompatible with it. Then f is looked at in 32 values of lambda from small to large, with
+ * the extrema between them, and of all solutions found the one next to the impulse before is taken: a sweep
+ * would else jump from one to the other for ever. Without any, the contact gets n0 and no friction. */
 #ifndef TALUS_SETS_ONE_COULOMB_H
 #define TALUS_SETS_ONE_COULOMB_H
 
@@ -54,8 +55,8 @@ TALUS_INLINE double talus_slide_at(TalusSlide *slide, double lambda, double t[2]
     return slide->mu * *n / size - 1.0;
 }
 
-/* The root of f between lo, where it is negative, and hi, where it is not. */
-TALUS_INLINE double talus_slide_root(TalusSlide *slide, double lo, double hi)
+/* The root of f between lo and hi, where it has other signs; at lo it is that of -rise. */
+TALUS_INLINE double talus_slide_root(TalusSlide *slide, double lo, double hi, double rise)
 {
     double size = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]), t[2], n, slope = 0.0;
     double lambda = size / (slide->mu * slide->n0) - 0.5 * (slide->s[0][0] + slide->s[1][1]);
@@ -63,30 +64,35 @@ TALUS_INLINE double talus_slide_root(TalusSlide *slide, double lo, double hi)
         lambda = lo > 0.0 ? sqrt(lo) * sqrt(hi) : 0.5 * hi;
     for (int k = 0; k < 200; k++) {
         double f = talus_slide_at(slide, lambda, t, &n, &slope);
-        if (f < 0.0)
+        if (rise * f < 0.0)
             lo = lambda;
         else
             hi = lambda;
         double next = lambda - f / slope;
+        if (fabs(next - lambda) <=
+            1e-9 * lambda) /* the step after would be of its square's order */
+            return next;
         if (!(next > lo && next < hi) || k % 8 == 7)
             next = lo > 0.0 && hi > 4.0 * lo ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);
-        if (fabs(next - lambda) <= 4e-16 * lambda || next == lo || next == hi)
+        if (next == lo || next == hi)
             return next;
         lambda = next;
     }
     return lambda;
 }
 
-/* The least f between lo, where it falls, and hi, where it rises, unless it is negative before: returns where
- * that was. */
-TALUS_INLINE double talus_slide_lowest(TalusSlide *slide, double lo, double hi)
+/* The least of sign * f between lo, where it falls, and hi, where it rises, or a place before where it is
+ * negative; its value is left in `least`. */
+TALUS_INLINE double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
+                                        double *least)
 {
     double t[2], n, slope = 0.0, lambda = lo;
     for (int k = 0; k < 60; k++) {
         lambda = 0.5 * (lo + hi);
-        if (talus_slide_at(slide, lambda, t, &n, &slope) < 0.0)
+        *least = sign * talus_slide_at(slide, lambda, t, &n, &slope);
+        if (*least < 0.0)
             break;
-        if (slope < 0.0)
+        if (sign * slope < 0.0)
             lo = lambda;
         else
             hi = lambda;
@@ -94,48 +100,100 @@ TALUS_INLINE double talus_slide_lowest(TalusSlide *slide, double lo, double hi)
     return lambda;
 }
 
-/* A root where f is not negative at lo; a minimum that is 0 but for rounding counts as one. */
-TALUS_INLINE bool talus_slide_search(TalusSlide *slide, double lo, double hi, double *root)
+/* The solution next to the impulse before, of those offered. */
+typedef struct TalusPick {
+    const TalusOne *one;
+    const double *b;
+    double old[3], gamma[3];
+    double distance; /* infinite: none yet */
+} TalusPick;
+
+TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
 {
-    double t[2], n, falling = 0.0, slope = 0.0;
-    double step = lo > 0.0 ? sqrt(sqrt(sqrt(sqrt(sqrt(sqrt(hi / lo)))))) : 0.0;
-    for (double lambda = lo; step > 1.0 && lambda < hi * step; lambda *= step) {
-        double f = talus_slide_at(slide, lambda, t, &n, &slope), low = lambda;
-        if (falling > 0.0 && slope > 0.0 && f >= 0.0) {
-            low = talus_slide_lowest(slide, falling, lambda);
-            f = talus_slide_at(slide, low, t, &n, NULL);
-        }
-        *root = f < 0.0 ? talus_slide_root(slide, low, hi) : low;
-        if (f < 1e-13)
-            return true;
-        falling = slope < 0.0 ? lambda : 0.0;
+    double distance = 0.0;
+    for (int k = 0; k < 3; k++)
+        distance += pick->one->a[k][k] * (gamma[k] - pick->old[k]) * (gamma[k] - pick->old[k]);
+    if (distance < pick->distance) {
+        pick->distance = distance;
+        for (int k = 0; k < 3; k++)
+            pick->gamma[k] = gamma[k];
     }
-    return false;
 }
 
-/* The sliding contact, f(lo) being known; false where there is no root. */
-TALUS_INLINE bool talus_one_sliding(const TalusOne *one, const double b[3], TalusSlide *slide,
-                                    double lo, double f, double gamma[3])
+TALUS_INLINE void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double lambda)
 {
-    double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]), root, t[2];
-    double r = sqrt(slide->r[0] * slide->r[0] + slide->r[1] * slide->r[1]);
-    double n = slide->n0,
-           hi = 4.0 * (c / n * (1.0 / slide->mu + r)); /* f > 0: |t| <= |c| / lambda */
-    if (f < 0.0)
-        root = talus_slide_root(slide, lo, fmax(hi, 2.0 * lo));
-    else if (!talus_slide_search(slide, lo, hi, &root))
-        return false;
-    talus_slide_at(slide, root, t, &n, NULL);
-    gamma[0] = n;
-    gamma[1] = t[0];
-    gamma[2] = t[1];
-    talus_slide_polish(one, b, gamma);
-    talus_slide_touch(one, gamma);
-    return true;
+    double t[2], n;
+    talus_slide_at(slide, lambda, t, &n, NULL);
+    double gamma[3] = {n, t[0], t[1]};
+    if (!(n > 0.0))
+        return;
+    talus_slide_polish(pick->one, pick->b, gamma);
+    talus_slide_touch(pick->one, gamma);
+    talus_pick(pick, gamma);
 }
 
-/* As talus_one_coulomb where b_n < 0 and mu > 0. With a singular A what sticks may leave a velocity; if
- * it is more than rounding, sliding is tried first. */
+/* All sliding solutions with lambda between lo and hi. An extremum that is 0 but for rounding counts. */
+TALUS_INLINE void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
+{
+    double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
+    double t[2], n, slope = 0.0, last = lo; /* below `from` f is as at 0 */
+    double from = fmax(lo, fmin(1e-3 * det / (slide->s[0][0] + slide->s[1][1]), 0.5 * hi));
+    double step = sqrt(sqrt(sqrt(sqrt(sqrt(hi / from)))));
+    double f = talus_slide_at(slide, last, t, &n, &slope);
+    for (double next = lo < from ? from : from * step; step > 1.0 && next < hi * step;
+         next *= step) {
+        double old_f = f, old_slope = slope, sign = f < 0.0 ? -1.0 : 1.0, least;
+        f = talus_slide_at(slide, next, t, &n, &slope);
+        if ((f < 0.0) != (old_f < 0.0)) {
+            talus_pick_slide(pick, slide, talus_slide_root(slide, last, next, -sign));
+        } else if (sign * old_slope < 0.0 && sign * slope > 0.0) {
+            double place = talus_slide_extreme(slide, last, next, sign, &least);
+            if (least < 0.0) {
+                talus_pick_slide(pick, slide, talus_slide_root(slide, last, place, -sign));
+                talus_pick_slide(pick, slide, talus_slide_root(slide, place, next, sign));
+            } else if (least < 1e-13) {
+                talus_pick_slide(pick, slide, place);
+            }
+        }
+        last = next;
+    }
+}
+
+/* lambda above which f keeps the sign of n0: |t| <= |c| / lambda. */
+TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
+{
+    double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]);
+    double r = sqrt(slide->r[0] * slide->r[0] + slide->r[1] * slide->r[1]);
+    double end = 4.0 * (c / fabs(slide->n0) * (1.0 / slide->mu + r));
+    return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f has a limit, and t goes to 0 there */
+}
+
+/* All solutions. With a singular A what sticks may leave a velocity, left2 its square: such a one is taken if
+ * it is rounding or, if it is small, where there is no other. */
+TALUS_INLINE void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
+{
+    TalusSlide slide = talus_slide(one, b);
+    TalusPick pick = {one, b, {gamma[0], gamma[1], gamma[2]}, {0.0, 0.0, 0.0}, INFINITY};
+    double size = one->a[1][1] + one->a[2][2], lo = talus_raise2(slide.s, size), n = slide.n0;
+    double c2 = slide.c[0] * slide.c[0] + slide.c[1] * slide.c[1], t[2] = {0.0, 0.0}, f = 0.0;
+    const double open[3] = {0.0, 0.0, 0.0};
+    if (b[0] >= 0.0)
+        talus_pick(&pick, open);
+    if (c2 > 0.0)
+        f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
+    double left2 = lo * lo * (t[0] * t[0] + t[1] * t[1]);
+    const double stuck[3] = {n, t[0], t[1]}, smooth[3] = {fmax(slide.n0, 0.0), 0.0, 0.0};
+    if (f >= 0.0 && n >= 0.0 && left2 <= 1e-24 * c2)
+        talus_pick(&pick, stuck);
+    if (c2 > 0.0)
+        talus_pick_slides(&pick, &slide, lo, fmax(talus_slide_end(&slide, size), 2.0 * lo));
+    if (pick.distance == INFINITY)
+        talus_pick(&pick, f >= 0.0 && n >= 0.0 && left2 <= 1e-12 * c2 ? stuck : smooth);
+    for (int k = 0; k < 3; k++)
+        gamma[k] = pick.gamma[k];
+}
+
+/* As talus_one_coulomb where b_n < 0 and mu |r| < 1. */
 TALUS_INLINE void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
@@ -143,20 +201,34 @@ TALUS_INLINE void talus_one_bearing(const TalusOne *one, const double b[3], doub
     double c2 = slide.c[0] * slide.c[0] + slide.c[1] * slide.c[1], t[2] = {0.0, 0.0}, f = 0.0;
     if (c2 > 0.0) /* without size nothing resists along the tangents */
         f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
-    double left2 = lo * lo * (t[0] * t[0] + t[1] * t[1]);
-    bool sticks = f >= 0.0 && left2 <= 1e-24 * c2;
-    if (!sticks && talus_one_sliding(one, b, &slide, lo, f, gamma))
+    bool sticks = f >= 0.0;
+    if (sticks && lo * lo * (t[0] * t[0] + t[1] * t[1]) > 1e-24 * c2) {
+        talus_one_nearest(one, b, gamma);
         return;
-    sticks = sticks || left2 <= 1e-12 * c2;
-    gamma[0] = sticks ? n : slide.n0;
-    gamma[1] = sticks ? t[0] : 0.0;
-    gamma[2] = sticks ? t[1] : 0.0;
+    }
+    if (!sticks) {
+        double end = fmax(talus_slide_end(&slide, size), 2.0 * lo);
+        talus_slide_at(&slide, talus_slide_root(&slide, lo, end, 1.0), t, &n, NULL);
+    }
+    gamma[0] = n;
+    gamma[1] = t[0];
+    gamma[2] = t[1];
+    if (!sticks) {
+        talus_slide_polish(one, b, gamma);
+        talus_slide_touch(one, gamma);
+    }
 }
 
 TALUS_INLINE void talus_one_coulomb(const TalusOne *one, const double b[3], double gamma[3])
 {
-    if (b[0] >= 0.0)
+    const double *row = one->a[0];
+    bool open = b[0] >= 0.0, was_open = gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0;
+    double coupling2 = one->mu * one->mu * (row[1] * row[1] + row[2] * row[2]);
+    bool several = coupling2 >= row[0] * row[0];
+    if (open && (was_open || !several))
         gamma[0] = gamma[1] = gamma[2] = 0.0;
+    else if (several)
+        talus_one_nearest(one, b, gamma);
     else
         talus_one_bearing(one, b, gamma);
 }

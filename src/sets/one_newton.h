@@ -72,13 +72,30 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
     return true;
 }
 
+/* x + d, d halved until |F|^2 falls below `merit`; false where it does not. */
+TALUS_INLINE bool talus_alart_search(const TalusOne *one, const double b[3], const double d[3],
+                                     double x[3], double *merit, TalusAlart *f)
+{
+    for (double step = 1.0; step > 1e-2; step *= 0.5) {
+        double trial[3] = {x[0] + step * d[0], x[1] + step * d[1], x[2] + step * d[2]};
+        double next = talus_alart(one, b, trial, f);
+        if (next < *merit) {
+            *merit = next;
+            for (int j = 0; j < 3; j++)
+                x[j] = trial[j];
+            return true;
+        }
+    }
+    return false;
+}
+
 TALUS_INLINE void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
 {
     double across = one->a[1][1] + one->a[2][2];
     TalusAlart at = {.rho_n = 1.0 / one->a[0][0], .rho_t = 2.0 / across};
     double x[3] = {gamma[0], gamma[1], gamma[2]}, merit = talus_alart(one, b, x, &at);
     for (int k = 0; k < 20 && across > 0.0; k++) {
-        double m[3][3], d[3], trial[3], next = INFINITY;
+        double m[3][3], d[3];
         if (talus_alart_solved(one, b, x, &at)) {
             for (int j = 0; j < 3; j++)
                 gamma[j] = at.z > 0.0 ? x[j] : 0.0;
@@ -90,16 +107,8 @@ TALUS_INLINE void talus_one_newton(const TalusOne *one, const double b[3], doubl
         talus_alart_matrix(one, &at, m);
         double r[3] = {-at.f[0], -at.f[1], -at.f[2]};
         talus_solve3(m, r, d);
-        for (double step = 1.0; step > 1e-2 && !(next < merit); step *= 0.5) {
-            for (int j = 0; j < 3; j++)
-                trial[j] = x[j] + step * d[j];
-            next = talus_alart(one, b, trial, &at);
-        }
-        if (!(next < merit))
+        if (!talus_alart_search(one, b, d, x, &merit, &at))
             break;
-        merit = next;
-        for (int j = 0; j < 3; j++)
-            x[j] = trial[j];
     }
     talus_one_coulomb(one, b, gamma);
 }

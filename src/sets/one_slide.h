@@ -20,7 +20,8 @@ TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], con
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fabs(r[2]));
 }
 
-/* One step of Newton's method on these, which recovers digits lost where n is a small difference. */
+/* One step of Newton's method on these, which recovers digits lost where n is a small difference; false
+ * where none are lost or it does not help. */
 TALUS_INLINE bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), m[3][3], r[3], d[3], along;
@@ -28,6 +29,8 @@ TALUS_INLINE bool talus_slide_polish(const TalusOne *one, const double b[3], dou
     double weight = one->mu > 1.0 ? unit / one->mu : unit;
     double opens = one->law == TALUS_LAW_CCP ? one->mu : 0.0;
     double rest = talus_slide_rest(one, b, gamma, weight, r, &along);
+    if (rest <= 2e-15 * (fabs(b[0]) + fabs(b[1]) + fabs(b[2])))
+        return false;
     for (int k = 0; k < 3; k++) {
         double forward = e[0] * one->a[1][k] + e[1] * one->a[2][k];
         m[0][k] = (one->a[0][k] + opens * forward) / (1.0 + opens);

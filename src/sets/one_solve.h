@@ -54,8 +54,11 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
 {
     bool splits = solver == TALUS_ONE_ROWS || solver == TALUS_ONE_DISC;
     bool small = fabs(b[0]) < TALUS_ONE_SMALL && fabs(b[1]) < TALUS_ONE_SMALL &&
-                 fabs(b[2]) < TALUS_ONE_SMALL; /* not so for a NaN */
-    if (talus_one_smooth(one)) {
+                 fabs(b[2]) < TALUS_ONE_SMALL;
+    double sum = b[0] + b[1] + b[2];
+    if (sum != sum) { /* a NaN is to be seen */
+        gamma[0] = gamma[1] = gamma[2] = sum;
+    } else if (talus_one_smooth(one)) {
         gamma[0] = talus_project_nonneg(-b[0] / one->a[0][0]);
         gamma[1] = gamma[2] = 0.0;
     } else if (small && !splits) {

@@ -149,29 +149,31 @@ TALUS_INLINE double talus_try_case(const TalusOne *one, const double b[3], Talus
 /* bgs-enum: all cases in a fixed order, open, sticking, one component at a bound, both; the first that
  * holds to rounding or, if none does, the one that breaks the law least. Of the 27 combinations of three
  * components with two bounds each, the nine with an infinite normal impulse are none, and under Coulomb's
- * law the nine with none are one. */
+ * law the nine with none are one. Where mu (|A_n1| + |A_n2|) >= A_nn, that law may have several solutions:
+ * then all cases are tried, and of those that hold the one next to the impulse before is taken. */
 TALUS_INLINE void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},
                                             {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
     bool moves = one->law == TALUS_LAW_COULOMB;
-    double least = INFINITY;
+    bool single = !moves || one->mu * (fabs(one->a[0][1]) + fabs(one->a[0][2])) < one->a[0][0];
+    double old[3] = {gamma[0], gamma[1], gamma[2]}, least = INFINITY, nearest = INFINITY;
     for (int bears = 0; bears < 2; bears++)
         for (int k = 0; k < (bears || !moves ? 9 : 1); k++) {
             TalusCase c = {bears != 0, {sides[k][0], sides[k][1]}};
-            double trial[3], broken;
-            if (!bears && moves) {
-                trial[0] = trial[1] = trial[2] = 0.0;
-                broken = b[0] >= 0.0 ? 0.0 : INFINITY;
-            } else {
+            double trial[3] = {0.0, 0.0, 0.0}, broken = b[0] >= 0.0 ? 0.0 : INFINITY, away = 0.0;
+            if (bears || !moves)
                 broken = talus_try_case(one, b, c, trial);
-            }
-            if (!(broken >= least)) {
-                least = broken;
+            bool holds = broken <= 1e-13;
+            for (int j = 0; j < 3; j++)
+                away += one->a[j][j] * (trial[j] - old[j]) * (trial[j] - old[j]);
+            if (holds ? !(away >= nearest) : nearest == INFINITY && !(broken >= least)) {
                 for (int j = 0; j < 3; j++)
                     gamma[j] = trial[j];
+                least = broken;
+                nearest = holds ? away : INFINITY;
             }
-            if (broken <= 1e-14)
+            if (holds && single)
                 return;
         }
 }

@@ -1,4 +1,4 @@
-/* solvers/natural_map.c - the natural map of one block, with and without its Jacobian. */
+/* solvers/natural_map.c - the natural map of one block and its Jacobian. */
 #include "solvers/natural_map.h"
 
 #include <math.h>
@@ -64,11 +64,10 @@ static void half_line_slope(const TalusNaturalBlock *b, const double *x, const d
     slope->impulse[0] = bears ? 0.0 : 1.0;
 }
 
-void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const double *u, double *f,
+void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const double *u,
                          TalusNaturalSlope *slope)
 {
     double z[3], a[9];
-    talus_natural_map(b, x, u, f);
     if (b->rows == 1) {
         half_line_slope(b, x, u, slope);
         return;

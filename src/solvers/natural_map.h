@@ -23,8 +23,7 @@ typedef struct TalusNaturalSlope {
 } TalusNaturalSlope;
 
 void talus_natural_map(const TalusNaturalBlock *block, const double *x, const double *u, double *f);
-/* The same with its derivatives. */
 void talus_natural_slope(const TalusNaturalBlock *block, const double *x, const double *u,
-                         double *f, TalusNaturalSlope *slope);
+                         TalusNaturalSlope *slope);
 
 #endif

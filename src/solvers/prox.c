@@ -8,20 +8,20 @@
  * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per Newton
  * step in an order found once per solve (problem/fronts.h).
  *
- * The rules. |f| is measured as the residual is, in m/s. A Newton step is halved until |f| is no more
- * than twice what it was: near kinks, where blocks change between open, sliding and sticking, a full
- * step that raises |f| for once does better than short ones that lower it. Once |f| is below `inner`
- * times its value at the centre, x becomes the centre and rho falls by `shrink`, so that in the end the
- * method is Newton's on the problem itself; mostly one Newton step does. Where steps stay short or no end
- * is seen, rho grows by GROW instead. Measured over ../shared/problems under exact Coulomb, `inner` 0.7
- * took a third to a half of the Newton steps of 0.1; rho at first from 0.01 to 1 made little difference,
- * but below 1e-3 the first steps fail on a tower of blocks.
+ * The rules. |f| is measured as the residual is, in m/s. Newton steps are full ones: across kinks, where
+ * blocks change between open, sliding and sticking, |f| may rise a hundredfold for a step or two. Over
+ * ../shared/problems under exact Coulomb a search along the steps (halving until |f| is no more than
+ * what it was, twice or ten times that) took up to twice as many factorisations, and none was solved by
+ * it that is not without. Once |f| is below `inner` times its value at the centre, x becomes the
+ * centre, and rho falls by `shrink` if that took few steps, so that in the end the method is Newton's
+ * on the problem itself; mostly one or two steps do (a tight inner solve, 0.1, doubles their number).
+ * If MOST_NEWTON steps do not, x goes back to the centre unless something was gained, and rho grows.
  *
  * The impulses shown and returned are those of the iterate projected onto the cones. An iteration is
  * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
- * hundreds to thousands of contacts, not for deep beds. Infeasible problems: with falling rho the
- * iterates grow tenfold from step to step, along a direction that the watch takes for its proof. */
+ * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
+ * iterates grow along a direction that the watch takes for its proof. */
 #include "solvers/best.h"
 #include "solvers/natural_map.h"
 
@@ -33,19 +33,19 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { HALVINGS = 12, SHORT_STEPS = 2, MOST_NEWTON = 25, FEW_NEWTON = 8 };
+enum { MOST_NEWTON = 6, FEW_NEWTON = 2 };
 
-static const double RISE = 2.0;       /* of |f| in a Newton step */
-static const double SHORT = 1.0 / 16; /* a step below this is short */
 static const double GROW = 4.0;
-static const double RHO_MIN = 1e-6, RHO_MAX = 1e6;
+static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
+static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
+static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
 typedef struct Params {
     double rho, shrink, inner;
 } Params;
 
 static const TalusParam params[] = {
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.1, 1e-6, 1e6, NULL,
+    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-6, 1e6, NULL,
      "proximal weight at first, over the diagonal"},
     {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.1, 1e-3, 1.0, NULL,
      "factor on rho after a proximal step"},
@@ -53,7 +53,8 @@ static const TalusParam params[] = {
      "share of the residual at which a proximal step ends"},
 };
 
-enum { X, CENTRE, TRIAL, SHOWN, U, F, STEP, OFFSET, VECTORS };
+/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
+enum { X, CENTRE, U, F, SHOWN, V, OFFSET, VECTORS };
 
 typedef struct Work {
     TalusBlockMatrix matrix; /* N + E */
@@ -73,7 +74,7 @@ typedef struct Run {
     int n;
     double rho;
     double merit, first; /* |f| now and at the centre */
-    int steps, short_steps;
+    int steps;           /* Newton's since the centre was set */
 } Run;
 
 /* ---- preparation ---- */
@@ -134,51 +135,60 @@ static TalusStatus prepare(Run *run)
 
 /* ---- the map ---- */
 
-typedef struct Sums {
-    double square, largest;
-} Sums;
-
-static void add_block(const TalusNaturalBlock *b, const double *f, Sums *sums)
+/* |f| of one block, in m/s. */
+static double block_size(const TalusNaturalBlock *b, const double *f)
 {
     double square = 0.0;
     for (int k = 0; k < b->rows; k++)
         square += f[k] * f[k];
-    square *= b->scale * b->scale;
-    sums->square += square;
-    if (!(square <= sums->largest * sums->largest))
-        sums->largest = sqrt(square);
+    return b->scale * sqrt(square);
 }
 
-/* f at x with weight rho on x - c, into F; u into U. */
-static Sums evaluate(Run *run, const double *x, double rho)
+static void multiply(Run *run, const double *x, double *u)
+{
+    talus_block_matrix_apply(&run->w->matrix, x, run->w->vector[OFFSET], u);
+    run->s->info->products++;
+}
+
+/* u + rho D (x - c) of block i */
+static void add_proximal(const Run *run, int i, double u[3])
+{
+    const Work *w = run->w;
+    const TalusNaturalBlock *b = &w->block[i];
+    for (int k = 0; k < b->rows; k++) {
+        int at = i * b->rows + k;
+        u[k] = w->vector[U][at] + run->rho * b->scale * (w->vector[X][at] - w->vector[CENTRE][at]);
+    }
+}
+
+/* f at X from U, and |f|. */
+static void evaluate(Run *run)
 {
     Work *w = run->w;
-    const double *c = w->vector[CENTRE];
-    double *u = w->vector[U], *f = w->vector[F];
-    Sums sums = {0};
-    talus_block_matrix_apply(&w->matrix, x, w->vector[OFFSET], u);
-    run->s->info->products++;
+    double sum = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {
         const TalusNaturalBlock *b = &w->block[i];
-        const int at = i * b->rows;
-        for (int k = at; rho > 0.0 && k < at + b->rows; k++)
-            u[k] += rho * b->scale * (x[k] - c[k]);
-        talus_natural_map(b, x + at, u + at, f + at);
-        add_block(b, f + at, &sums);
+        double u[3], *f = w->vector[F] + i * b->rows;
+        add_proximal(run, i, u);
+        talus_natural_map(b, w->vector[X] + i * b->rows, u, f);
+        double size = block_size(b, f);
+        sum += size * size;
     }
-    return sums;
+    run->merit = sqrt(sum);
 }
 
-/* L and M of the Jacobian at X, for which U is at hand: with u = ... + rho D (x - c), the derivative with
- * respect to x has rho D times that with respect to u on its diagonal. */
+/* L and M of the Jacobian at X: the derivative with respect to x has rho D times that with respect to u
+ * on its diagonal. */
 static void linearise(Run *run)
 {
     Work *w = run->w;
     for (int i = 0; i < w->matrix.blocks; i++) {
         const TalusNaturalBlock *b = &w->block[i];
-        const int at = i * b->rows, square = b->rows * b->rows;
+        const int square = b->rows * b->rows;
+        double u[3];
         TalusNaturalSlope slope;
-        talus_natural_slope(b, w->vector[X] + at, w->vector[U] + at, w->vector[F] + at, &slope);
+        add_proximal(run, i, u);
+        talus_natural_slope(b, w->vector[X] + i * b->rows, u, &slope);
         for (int k = 0; k < square; k++) {
             w->left[i * square + k] = slope.velocity[k];
             w->own[i * square + k] = slope.impulse[k] + run->rho * b->scale * slope.velocity[k];
@@ -187,91 +197,96 @@ static void linearise(Run *run)
 }
 
 /* The residual of the impulses that X projects to, which SHOWN becomes. */
-static Sums measure(Run *run)
+static void measure(Run *run, double *sum, double *largest)
 {
     Work *w = run->w;
     double *shown = w->vector[SHOWN];
     memcpy(shown, w->vector[X], (size_t)run->n * sizeof *shown);
     run->s->backend->project(run->s->op, NULL, shown);
-    Sums sums = evaluate(run, shown, 0.0);
-    talus_best_offer(&w->best, run->s, shown, sums.square);
-    return sums;
+    multiply(run, shown, w->vector[V]);
+    *sum = *largest = 0.0;
+    for (int i = 0; i < w->matrix.blocks; i++) {
+        const TalusNaturalBlock *b = &w->block[i];
+        double f[3];
+        talus_natural_map(b, shown + i * b->rows, w->vector[V] + i * b->rows, f);
+        double size = block_size(b, f);
+        *sum += size * size;
+        *largest = size <= *largest ? *largest : size; /* a NaN shows */
+    }
+    talus_best_offer(&w->best, run->s, shown, *sum);
 }
 
-/* ---- proximal steps ---- */
+/* ---- steps ---- */
 
-static void begin_step(Run *run)
+/* U must be at hand. */
+static void set_centre(Run *run)
 {
     Work *w = run->w;
     memcpy(w->vector[CENTRE], w->vector[X], (size_t)run->n * sizeof *w->memory);
-    run->first = run->merit = sqrt(evaluate(run, w->vector[X], 0.0).square);
-    run->steps = run->short_steps = 0;
+    evaluate(run);
+    run->first = run->merit;
+    run->steps = 0;
 }
 
-/* Ends the proximal step if it is done or in vain; x goes back to the centre where nothing was gained. */
-static void end_step(Run *run, bool stuck)
+static void newton_step(Run *run)
+{
+    Work *w = run->w;
+    double *step = w->vector[F];
+    linearise(run);
+    talus_fronts_factor(&w->fronts, &w->matrix, w->left, w->own);
+    talus_fronts_solve(&w->fronts, step);
+    run->s->info->products++;
+    for (int i = 0; i < run->n; i++)
+        w->vector[X][i] -= step[i];
+    multiply(run, w->vector[X], w->vector[U]);
+    evaluate(run);
+    run->steps++;
+}
+
+/* After a proximal step, or in vain. Below RHO_MIN rho falls only where its weight is what holds the
+ * method up: Newton's steps are easy, and the residual hardly falls from centre to centre. */
+static void adapt(Run *run, bool done, int steps, double before)
+{
+    double floor = run->first > SLOW * before ? RHO_LEAST : fmin(RHO_MIN, run->rho);
+    if (!done)
+        run->rho = fmin(run->rho * GROW, RHO_MAX);
+    else if (steps <= FEW_NEWTON)
+        run->rho = fmax(run->rho * run->p->shrink, floor);
+    if (run->rho <= SUSPECT)
+        talus_solve_suspect(run->s);
+}
+
+/* Ends the proximal step if it is done or in vain. */
+static void end_proximal(Run *run)
 {
     Work *w = run->w;
     bool done = run->merit <= run->p->inner * run->first;
-    bool vain = stuck || run->short_steps >= SHORT_STEPS || run->steps >= MOST_NEWTON;
-    if (!done && !vain)
+    int steps = run->steps;
+    double before = run->first;
+    if (!done && steps < MOST_NEWTON && isfinite(run->merit))
         return;
-    if (done && run->steps <= FEW_NEWTON)
-        run->rho = fmax(run->rho * run->p->shrink, RHO_MIN);
-    else if (!done)
-        run->rho = fmin(run->rho * GROW, RHO_MAX);
-    if (!(run->merit <= run->first))
+    if (!(run->merit <= run->first)) {
         memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof *w->memory);
-    begin_step(run);
-    talus_solve_suspect(run->s);
-}
-
-/* x - a step with the first a of 1, 1/2, ... that is good enough; false if none is. */
-static bool search(Run *run)
-{
-    Work *w = run->w;
-    double *trial = w->vector[TRIAL], *x = w->vector[X], a = 1.0;
-    for (int k = 0; k < HALVINGS; k++, a *= 0.5) {
-        for (int i = 0; i < run->n; i++)
-            trial[i] = x[i] - a * w->vector[STEP][i];
-        double merit = sqrt(evaluate(run, trial, run->rho).square);
-        if (merit <= RISE * run->merit) {
-            run->merit = merit;
-            run->short_steps = a < SHORT ? run->short_steps + 1 : 0;
-            w->vector[TRIAL] = x;
-            w->vector[X] = trial;
-            return true;
-        }
+        multiply(run, w->vector[X], w->vector[U]);
     }
-    return false;
-}
-
-static bool newton_step(Run *run)
-{
-    Work *w = run->w;
-    evaluate(run, w->vector[X], run->rho);
-    linearise(run);
-    talus_fronts_factor(&w->fronts, &w->matrix, w->left, w->own);
-    memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof *w->memory);
-    talus_fronts_solve(&w->fronts, w->vector[STEP]);
-    run->s->info->products++;
-    run->steps++;
-    return search(run);
+    set_centre(run);
+    adapt(run, done, steps, before);
 }
 
 /* ---- the solve ---- */
 
 static void iterate(Run *run)
 {
-    TalusSolve *s = run->s;
     Work *w = run->w;
-    begin_step(run);
+    multiply(run, w->vector[X], w->vector[U]);
+    set_centre(run);
     for (;;) {
-        Sums sums = measure(run);
-        if (!talus_solve_next(s, 0, w->vector[SHOWN], NULL, sums.square, sums.largest))
+        double sum, largest;
+        measure(run, &sum, &largest);
+        if (!talus_solve_next(run->s, 0, w->vector[SHOWN], NULL, sum, largest))
             return;
-        bool moved = newton_step(run);
-        end_step(run, !moved);
+        newton_step(run);
+        end_proximal(run);
     }
 }
 

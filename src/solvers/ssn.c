@@ -38,9 +38,9 @@ static const char *const metrics[] = {"none", "diagonal", NULL};
 static const TalusParam params[] = {
     {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), METRIC_DIAGONAL, 0, 0, metrics,
      "what makes bounds and velocities comparable; the paper's method has none"},
-    {"regularise", TALUS_PARAM_REAL, offsetof(Params, regularise), 1e-8, 1e-14, 1.0, NULL,
+    {"regularise", TALUS_PARAM_REAL, offsetof(Params, regularise), 1e-5, 1e-14, 1.0, NULL,
      "added to each diagonal entry of the free rows, relative to it"},
-    {"step_min", TALUS_PARAM_REAL, offsetof(Params, step_min), 0.01, 1e-12, 1.0, NULL,
+    {"step_min", TALUS_PARAM_REAL, offsetof(Params, step_min), 1e-4, 1e-12, 1.0, NULL,
      "no step is shorter than this share of Newton's"},
 };
 

@@ -9,7 +9,7 @@ export type Cost = (typeof COSTS)[number];
 export const RESIDUALS = [
   "projected_gradient", "natural", "natural_max", "natural_relative", "complementarity_mean",
   "complementarity_std", "complementarity_max", "primal_infeasibility", "duality_gap", "siconos",
-  "siconos_over_q", "velocity_error",
+  "siconos_over_q", "dilation", "bound_mismatch", "velocity_error",
 ] as const;
 export type ResidualKey = (typeof RESIDUALS)[number];
 
@@ -61,6 +61,10 @@ export interface Terms {
   max_seconds: number; // NaN: no limit
   start: string; // "" : not told
   threads: number;
+  measure: string; // what the tolerance is of: "siconos", or "" for the natural residual
+  law: string; // of friction; "" : not told
+  section: string;
+  outer: string; // loop around the solver; "" : none, or by default
 }
 
 export interface FreeTable {
@@ -148,6 +152,7 @@ function readRun(v: unknown, problems: Problem[], solvers: string[]): Run {
     terms: {
       tolerance: number(raw.tolerance), max_iterations: number(raw.max_iterations), max_seconds: number(raw.max_seconds),
       start: text(raw.start), threads: number(raw.threads),
+      measure: text(raw.measure), law: text(raw.law), section: text(raw.section), outer: text(raw.outer),
     },
   };
 }

@@ -8,14 +8,21 @@ export const megabytes = (bytes: number): string => significant(bytes / 1e6);
 // Where a run starts and ends, in words; empty where the data do not tell.
 export function termsText(t: Terms): string {
   if (!(t.max_iterations > 0)) return "";
-  const aim = t.tolerance > 0 ? `to ${power(t.tolerance)} of the residual at zero impulses, at most ` : "";
+  const measure = t.measure === "siconos" ? "in Siconos's measure" : "of the residual at zero impulses";
+  const aim = t.tolerance > 0 ? `to ${power(t.tolerance)} ${measure}, at most ` : "";
   const limits = counted(t.max_iterations, "iteration") + (t.max_seconds > 0 ? ` or ${plain(t.max_seconds)} s` : "");
-  const rest = [t.start && `from ${t.start === "stored" ? "the stored impulses" : t.start}`, t.threads > 0 && counted(t.threads, "thread")];
+  const rest = [t.start && `from ${t.start === "stored" ? "the stored impulses" : t.start}`, t.threads > 0 && counted(t.threads, "thread"), frictionText(t)];
   return [aim + limits, ...rest].filter(Boolean).join(", ");
 }
 
+// The law and its section, unless it is the relaxation over circular cones or half lines.
+function frictionText(t: Terms): string {
+  const usual = ["", "ccp"].includes(t.law) && ["", "disc", "none"].includes(t.section);
+  return [usual ? "" : `law ${t.law} on ${t.section}`, t.outer && `outer loop ${t.outer}`].filter(Boolean).join(", ");
+}
+
 export function limitsText(t: Terms): string {
-  const parts = [t.tolerance > 0 && power(t.tolerance), integer(t.max_iterations), t.max_seconds > 0 && `${plain(t.max_seconds)} s`];
+  const parts = [t.tolerance > 0 && power(t.tolerance) + (t.measure === "siconos" ? " Siconos" : ""), integer(t.max_iterations), t.max_seconds > 0 && `${plain(t.max_seconds)} s`];
   return parts.filter(Boolean).join(" · ");
 }
 

@@ -1,6 +1,7 @@
 // Figures drawn from runs: cost to a tolerance, the best objective of a problem, performance profiles.
 
 import type { Cost, Report, Run, Terms } from "./data";
+import { termsText } from "./format";
 
 export interface Reached {
   value: number;
@@ -72,6 +73,6 @@ export function geometricMean(values: number[]): number {
 
 // The terms of all runs; null where they differ.
 export function sharedTerms(report: Report): Terms | null {
-  const texts = new Set(report.runs.map((run) => JSON.stringify(run.terms)));
+  const texts = new Set(report.runs.map((run) => termsText(run.terms)));
   return texts.size < 2 ? (report.runs[0]?.terms ?? null) : null;
 }

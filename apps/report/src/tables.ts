@@ -144,12 +144,17 @@ const RESIDUAL_HEADS: Record<ResidualKey, [group: string, head: string, unit: st
   duality_gap: ["", "Duality gap", "J"],
   siconos: ["Siconos", "relative", ""],
   siconos_over_q: ["Siconos", "over |q|", ""],
+  dilation: ["", "Dilation that ccp would add", "m/s"],
+  bound_mismatch: ["", "Mismatch of bounds", "m/s"],
   velocity_error: ["", "Velocity error", "over |q|"],
 };
 
+// Zero wherever the law has no such thing.
+const OF_LAWS: ResidualKey[] = ["dilation", "bound_mismatch"];
+
 export function residualTable(items: Item[], state: State, inks: Inks): TableSpec<Item> {
   const keys = (Object.keys(RESIDUAL_HEADS) as ResidualKey[])
-    .filter((k) => items.some((i) => Number.isFinite(i.run.residual[k])));
+    .filter((k) => items.some((i) => Number.isFinite(i.run.residual[k]) && (i.run.residual[k] !== 0 || !OF_LAWS.includes(k))));
   return {
     title: "Residuals at the end",
     rows: items.filter((i) => keys.some((k) => Number.isFinite(i.run.residual[k]))),

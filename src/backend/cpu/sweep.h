@@ -34,12 +34,16 @@ typedef struct SweepItem {
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
 
-/* A contact whose own problem is solved (sweep_block.c); an explicit block has one and scale alone. */
+/* A contact whose own problem is solved (sweep_block.c); an explicit block has no bodies. */
 typedef struct LocalItem {
-    TalusOne one;
-    double scale, bias, compliance;
-    double frame[4], arm_a[3], arm_b[3];
+    double frame[4], bias, compliance, scale;
+    double inv_n, inv_t; /* of a round one: 1 / A_nn, 1 / A_tt */
+    double mu, reach;    /* as in one */
+    int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
+    bool round;   /* two spheres, or a sphere and a fixed body */
+    TalusOne one;
+    double arm_a[3], arm_b[3];
 } LocalItem;
 
 struct TalusSweep {
@@ -75,7 +79,7 @@ struct TalusSweep {
     size_t gamma_room;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* the one being swept */
-    LocalItem *local;              /* [blocks], where options.local is not project */
+    LocalItem *local; /* [blocks], in the order of visits; block by block if not coloured */
     size_t local_room;
 };
 

@@ -1,0 +1,209 @@
+/* set.c - the sets of blocks, from their corners.
+ *
+ * A section is its corners, or a disc; the nearest point of a polygon is searched for along all its sides.
+ * For the cone over several sections that share the normal impulse n, the squared distance from the members
+ * with that n is convex in n, and half its derivative is
+ *     n - x_n - sum over sections of sigma(t - p),   p the nearest point of the section of size n to t,
+ * sigma the support function of the section of size 1: its root is found by bisection. */
+#include "point.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* ---- sections ---- */
+
+/* A part of a block: rows `row` to row + width - 1 are in a section of radius mu n. */
+typedef struct Part {
+    int row, width, corners; /* no corners: a disc, or an interval */
+    double mu, corner[VERIFY_SIDES][2];
+} Part;
+
+static Part section_of(const VerifySet *set)
+{
+    Part part = {.row = 1, .width = 2, .mu = set->mu};
+    bool square = set->model.section == TALUS_SECTION_SQUARE;
+    part.corners = square ? 4 : set->model.sides;
+    for (int k = 0; k < part.corners; k++) {
+        double angle = 2.0 * PI * (square ? k + 0.5 : k) / part.corners;
+        part.corner[k][0] = (square ? sqrt(2.0) : 1.0) * cos(angle);
+        part.corner[k][1] = (square ? sqrt(2.0) : 1.0) * sin(angle);
+    }
+    return part;
+}
+
+static int parts_of(const VerifySet *set, Part part[3])
+{
+    if (set->rows == 1)
+        return 0;
+    part[0] = section_of(set);
+    if (set->rows == 3)
+        return 1;
+    part[1] = (Part){.row = 3, .width = 1, .mu = set->spinning};
+    part[2] = (Part){.row = 4, .width = 2, .mu = set->rolling};
+    return 3;
+}
+
+static void take(const Part *part, const double *x, double t[2])
+{
+    t[0] = x[part->row];
+    t[1] = part->width == 2 ? x[part->row + 1] : 0.0;
+}
+
+static void give(const Part *part, const double t[2], double *x)
+{
+    memcpy(x + part->row, t, (size_t)part->width * sizeof *x);
+}
+
+/* Largest v . t over the part of size 1. */
+static double support(const Part *part, const double v[2])
+{
+    double most = part->corners ? -INFINITY : hypot(v[0], v[1]);
+    for (int k = 0; k < part->corners; k++)
+        most = fmax(most, part->corner[k][0] * v[0] + part->corner[k][1] * v[1]);
+    return part->mu * most;
+}
+
+/* Side k: from one corner to the next, of the section of radius 1. */
+static void side_of(const Part *part, int k, double from[2], double along[2])
+{
+    const double *next = part->corner[(k + 1) % part->corners];
+    for (int c = 0; c < 2; c++) {
+        from[c] = part->corner[k][c];
+        along[c] = next[c] - from[c];
+    }
+}
+
+/* How far t is beyond the line of the side, whose normal points out; `from` is at the section's scale. */
+static double beyond(const double t[2], const double from[2], const double along[2])
+{
+    double x = t[0] - from[0], y = t[1] - from[1];
+    return (x * along[1] - y * along[0]) / hypot(along[0], along[1]);
+}
+
+/* The nearest point of the part of size n, in place. */
+static void nearest_of(const Part *part, double n, double t[2])
+{
+    double r = part->mu * n, best = INFINITY, found[2] = {0.0, 0.0};
+    bool inside = true;
+    if (!part->corners) {
+        double length = hypot(t[0], t[1]), shrink = length > r ? r / length : 1.0;
+        t[0] *= shrink;
+        t[1] *= shrink;
+        return;
+    }
+    for (int k = 0; k < part->corners; k++) {
+        double from[2], along[2];
+        side_of(part, k, from, along);
+        double start[2] = {r * from[0], r * from[1]}, x = t[0] - start[0], y = t[1] - start[1];
+        double length2 = along[0] * along[0] + along[1] * along[1];
+        double share = fmin(fmax((x * along[0] + y * along[1]) / length2, 0.0), r);
+        double foot[2] = {start[0] + share * along[0], start[1] + share * along[1]};
+        double distance = hypot(t[0] - foot[0], t[1] - foot[1]);
+        inside = inside && beyond(t, start, along) <= 0.0;
+        if (distance < best) {
+            best = distance;
+            memcpy(found, foot, sizeof found);
+        }
+    }
+    if (!inside)
+        memcpy(t, found, sizeof found);
+}
+
+/* ---- sets ---- */
+
+static bool is_prism(const VerifySet *set)
+{
+    return set->model.law == TALUS_LAW_FIXED;
+}
+
+double verify_set_size(const VerifySet *set, const double *x)
+{
+    return is_prism(set) ? fmax(set->estimate, 0.0) : x[0];
+}
+
+double verify_set_support(const VerifySet *set, const double *v)
+{
+    Part part[3];
+    double sum = 0.0;
+    for (int i = 0; i < parts_of(set, part); i++) {
+        double t[2];
+        take(&part[i], v, t);
+        sum += support(&part[i], t);
+    }
+    return sum;
+}
+
+/* Half the derivative of the squared distance from the members with normal impulse n. */
+static double slope_at(int parts, const Part *part, const double *x, double n)
+{
+    double slope = n - x[0];
+    for (int i = 0; i < parts; i++) {
+        double t[2], p[2];
+        take(&part[i], x, t);
+        take(&part[i], x, p);
+        nearest_of(&part[i], n, p);
+        t[0] -= p[0];
+        t[1] -= p[1];
+        slope -= support(&part[i], t);
+    }
+    return slope;
+}
+
+static double nearest_normal(int parts, const Part *part, const double *x)
+{
+    double low = 0.0, high = fabs(x[0]);
+    for (int i = 0; i < parts; i++) {
+        double t[2];
+        take(&part[i], x, t);
+        high += 2.0 * part[i].mu * hypot(t[0], t[1]);
+    }
+    if (!(slope_at(parts, part, x, 0.0) < 0.0))
+        return 0.0;
+    for (double middle = 0.5 * high; middle > low && middle < high; middle = 0.5 * (low + high)) {
+        if (slope_at(parts, part, x, middle) < 0.0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+void verify_set_project(const VerifySet *set, double *x)
+{
+    Part part[3];
+    int parts = parts_of(set, part);
+    double n = is_prism(set) ? fmax(x[0], 0.0) : nearest_normal(parts, part, x);
+    if (isnan(x[0]))
+        n = NAN;
+    for (int i = 0; i < parts; i++) {
+        double t[2];
+        take(&part[i], x, t);
+        nearest_of(&part[i], is_prism(set) ? verify_set_size(set, x) : n, t);
+        give(&part[i], t, x);
+    }
+    x[0] = n;
+}
+
+/* On a bound of some part that has friction, or beyond it. */
+bool verify_set_slides(const VerifySet *set, const double *x)
+{
+    Part part[3];
+    double size = verify_set_size(set, x) * (1.0 - 1e-12);
+    bool slides = false;
+    for (int i = 0; i < parts_of(set, part); i++) {
+        double t[2], r = part[i].mu * size;
+        take(&part[i], x, t);
+        if (part[i].mu == 0.0 || (t[0] == 0.0 && t[1] == 0.0))
+            continue;
+        slides = slides || (!part[i].corners && hypot(t[0], t[1]) >= r);
+        for (int k = 0; k < part[i].corners; k++) {
+            double from[2], along[2];
+            side_of(&part[i], k, from, along);
+            double start[2] = {r * from[0], r * from[1]};
+            slides = slides || beyond(t, start, along) >= 0.0;
+        }
+    }
+    return slides;
+}
