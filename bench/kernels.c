@@ -323,7 +323,11 @@ static void fill_metric(Bench *b)
 
 static TalusStatus prepare(Bench *b, const char *path)
 {
-    TalusSweepOptions options = {TALUS_ORDER_COLOURED, TALUS_METRIC_ANISOTROPIC, 1.0, 1.0, 1};
+    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
+                                 .metric = TALUS_METRIC_ANISOTROPIC,
+                                 .omega = 1.0,
+                                 .rho = 1.0,
+                                 .seed = 1};
     TalusStatus status = talus_problem_read(path, NULL, &b->problem);
     if (status != TALUS_OK)
         return status;

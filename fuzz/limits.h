@@ -17,21 +17,29 @@ static inline void check(bool ok)
         abort();
 }
 
-/* A problem that was made is symmetric and can be solved back into the file's terms. */
-static inline void exercise(TalusFclib *f)
+/* A problem that was made can be solved back into the file's terms. */
+static inline void exercise_under(TalusFclib *f, const TalusFrictionModel *model)
 {
     TalusProblem *problem;
-    double asymmetry;
-    if (f->contacts > MOST_CONTACTS || talus_fclib_dofs(f) > MOST_FREEDOMS ||
-        talus_fclib_joints(f) > MOST_FREEDOMS)
-        return;
-    talus_fclib_asymmetry(f, &asymmetry);
-    if (talus_fclib_problem(f, NULL, NULL, &problem) != TALUS_OK)
+    if (talus_fclib_problem(f, model, NULL, &problem) != TALUS_OK)
         return;
     check(talus_problem_blocks(problem) == f->contacts);
     check(talus_fclib_set_solution(f, problem, talus_problem_gamma(problem)) == TALUS_OK);
     check(talus_fclib_impulses(f, problem, &f->solution, talus_problem_gamma(problem)) == TALUS_OK);
     talus_problem_destroy(problem);
+}
+
+/* W symmetrised, and as stored. */
+static inline void exercise(TalusFclib *f)
+{
+    const TalusFrictionModel coulomb = {.law = TALUS_LAW_COULOMB};
+    double asymmetry;
+    if (f->contacts > MOST_CONTACTS || talus_fclib_dofs(f) > MOST_FREEDOMS ||
+        talus_fclib_joints(f) > MOST_FREEDOMS)
+        return;
+    talus_fclib_asymmetry(f, &asymmetry);
+    exercise_under(f, NULL);
+    exercise_under(f, &coulomb);
 }
 
 static inline void read_and_exercise(const void *bytes, size_t size)

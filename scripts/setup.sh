@@ -4,7 +4,7 @@
 #           (FCLIB files), zlib (small frames and pages) and civetweb (talus view)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where it can be had,
 #           Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
-#   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS
+#   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS and, where it can be had, Siconos
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
 # installed this is said, and nothing fails.
@@ -47,6 +47,7 @@ need_bench() {
     installed libode-dev || need libode-dev
     installed libbullet-dev || need libbullet-dev
     have lmp || need lammps
+    installed libsiconos-numerics-dev || want libsiconos-numerics-dev
 }
 
 case $level in

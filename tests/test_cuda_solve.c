@@ -52,6 +52,7 @@ static const Spec specs[] = {
     {"pgd", true},
     {"spg", false},
     {"spg:precondition=off", false},
+    {"ssn", false},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs, PROBLEMS = 7 };
@@ -223,8 +224,8 @@ TEST(what_needs_the_host_refuses)
     NEEDS_CUDA();
     TestProblem p = make_heap(&(HeapOptions){31, 2, 2, 2, 0.0, 0.0, 0.0});
     TalusProblem *problem = create(&p.def, "cuda");
-    static const char *const hosts[] = {"gpminres-p", "admm:x_step=direct"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const hosts[] = {"gpminres-p", "admm:x_step=direct", "ssn"};
+    for (int i = 0; i < 3; i++) {
         TalusSolver *solver = solver_of(hosts[i]);
         CHECK(refuses(solver, problem));
         CHECK_OK(talus_problem_set_backend(problem, "cpu"));

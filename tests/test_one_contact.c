@@ -120,9 +120,11 @@ static void random_one(TalusRng *rng, const Kind *kind, int i, TalusOne *one, do
         b[k] = scale * between(rng, -1.0, 1.0);
     if (singular || i % 2)
         plant(rng, one, b);
-    else if (i % 13 == 0)
+    else if (i % 13 == 0) {
         for (int k = 0; k < 3; k++)
             b[k] = b[k] / scale * 1e-310;
+        one->reach *= i % 2 ? 1.0 : 1e-310;
+    }
 }
 
 /* ---- the laws ---- */
@@ -300,6 +302,73 @@ TEST(solvers_agree_where_the_solution_is_unique)
         CHECK(states[k] > PROBLEMS / 20); /* each state is met often */
 }
 
+/* ---- parts ---- */
+
+/* Eq. 14 of preclik-2009 on any positive semidefinite B: the point is in the disc, and the velocity 0 or,
+ * at the rim, against it. */
+TEST(the_disc_has_its_minimum)
+{
+    TalusRng rng = talus_rng(7);
+    int bad = 0, rim = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        double a[3][3], c[2], x[2], u[2], terms = 0.0;
+        random_block(&rng, 1 + i % 3, a);
+        double b[2][2] = {{a[0][0], a[0][1]}, {a[1][0], a[1][1]}};
+        for (int k = 0; k < 2; k++)
+            c[k] = i % 4 ? between(&rng, -1.0, 1.0) : 1e-310 * between(&rng, -1.0, 1.0);
+        double r = power(&rng, -6.0, 12.0) * hypot(c[0], c[1]) / (a[0][0] + a[1][1]);
+        talus_one_disc(b, c, r, x);
+        for (int k = 0; k < 2; k++) {
+            u[k] = b[k][0] * x[0] + b[k][1] * x[1] + c[k];
+            terms = fmax(terms, fabs(b[k][0] * x[0]) + fabs(b[k][1] * x[1]) + fabs(c[k]));
+        }
+        double grain = 16.0 * 0x1p-1074, length = hypot(x[0], x[1]), slip = hypot(u[0], u[1]);
+        double off = slip;
+        if (length >= r * (1.0 - 1e-13) - grain && length > 0.0) {
+            off = fmax(fabs(u[0] * x[1] - u[1] * x[0]), u[0] * x[0] + u[1] * x[1]) / length;
+            rim++;
+        }
+        off -= grain * (a[0][0] + a[1][1]);
+        if (!(length <= r * (1.0 + 4e-15) + grain && off <= 5e-13 * terms) && bad++ < 3)
+            printf("    disc %d: off by %.2e\n", i, off / terms);
+    }
+    CHECK_INT(bad, 0);
+    CHECK(rim > PROBLEMS / 20 && rim < PROBLEMS - PROBLEMS / 20);
+}
+
+/* Newton's matrix is the derivative of Alart and Curnier's function, in each of its states. */
+TEST(newtons_matrix_is_the_derivative)
+{
+    TalusRng rng = talus_rng(11);
+    int states[3] = {0, 0, 0};
+    for (int i = 0; i < 1000; i++) {
+        TalusOne one = {.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_DISC};
+        double b[3], gamma[3], m[3][3];
+        tame_one(&rng, &one, b);
+        for (int k = 0; k < 3; k++)
+            gamma[k] = between(&rng, -1.0, 1.0) / one.a[k][k];
+        TalusAlart at = {.rho_n = 1.0 / one.a[0][0], .rho_t = 2.0 / (one.a[1][1] + one.a[2][2])};
+        TalusAlart up = at, down = at;
+        talus_alart(&one, b, gamma, &at);
+        talus_alart_matrix(&one, &at, m);
+        states[at.z <= 0.0 ? 0 : at.size <= at.radius ? 1 : 2]++;
+        if (fabs(at.z) < 1e-3 * fabs(gamma[0]) || fabs(at.size - at.radius) < 1e-3 * at.size)
+            continue; /* a kink may be nearby */
+        for (int j = 0; j < 3; j++) {
+            double h = 1e-6 / one.a[j][j], kept = gamma[j];
+            gamma[j] = kept + h;
+            talus_alart(&one, b, gamma, &up);
+            gamma[j] = kept - h;
+            talus_alart(&one, b, gamma, &down);
+            gamma[j] = kept;
+            for (int k = 0; k < 3; k++)
+                CHECK_NEAR(m[k][j], (up.f[k] - down.f[k]) / (2.0 * h), 1e-4 * one.a[j][j]);
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        CHECK(states[k] > 50);
+}
+
 /* ---- ends of the range ---- */
 
 TEST(not_a_number_stays_one)
@@ -336,6 +405,8 @@ int main(void)
     RUN(laws_hold);
     RUN(part_by_part_comes_to_the_same);
     RUN(solvers_agree_where_the_solution_is_unique);
+    RUN(the_disc_has_its_minimum);
+    RUN(newtons_matrix_is_the_derivative);
     RUN(not_a_number_stays_one);
     RUN(a_contradiction_gives_a_finite_impulse);
     return talus_test_result();

@@ -736,6 +736,12 @@ TEST(saved_state_continues_bitwise)
     continue_saved_state(0.0);
 }
 
+/* prox: a factorisation on one thread, which for problems as large as these takes seconds. */
+static bool factorises(const Spec *spec)
+{
+    return strncmp(spec->text, "prox", 4) == 0;
+}
+
 static void same_for_any_threads(TestProblem *p)
 {
     const int threads[] = {1, 3, 8};
@@ -743,7 +749,7 @@ static void same_for_any_threads(TestProblem *p)
     double *expected = malloc(bytes);
     TalusProblem *any = create(&p->def, NULL);
     FOR_SPECS (s, any)
-        for (int t = 0; t < 3 && !left_out(&specs[s]); t++) {
+        for (int t = 0; t < 3 && !left_out(&specs[s]) && !factorises(&specs[s]); t++) {
             TalusPool *pool = NULL;
             CHECK_OK(talus_pool_create(threads[t], &pool));
             TalusProblem *problem = create(&p->def, pool);

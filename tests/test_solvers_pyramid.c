@@ -235,6 +235,21 @@ TEST(newton_solves_singular_problems)
     free_test_problem(&bowl);
 }
 
+/* Its iterates are outside, what it leaves is not. */
+TEST(newton_leaves_impulses_in_the_set)
+{
+    TestProblem p = make_heap(&(HeapOptions){3, 4, 4, 3, 0.5, 0.0, 0.0});
+    TalusProblem *problem = problem_of(&p, box);
+    TalusMetrics m;
+    solve(problem, "ssn", 1e-9, 100, 0);
+    solve(problem, "ssn", 1e-9, 3, -1);
+    CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
+    CHECK(m.natural.rms > 1e-9);
+    CHECK(m.cone_violation == 0.0);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 TEST(circular_cones_are_refused)
 {
     TestProblem p = make_explicit(2, 5, 3);
@@ -256,6 +271,7 @@ int main(void)
     RUN(active_components_follow_their_bounds);
     RUN(newton_ends_in_one_step_from_the_right_active_set);
     RUN(newton_solves_singular_problems);
+    RUN(newton_leaves_impulses_in_the_set);
     RUN(circular_cones_are_refused);
     return talus_test_result();
 }

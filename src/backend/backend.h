@@ -48,13 +48,16 @@ typedef double TalusMetricBlock[4];
 
 /* Workspace of the accelerated method: vectors in the scaled metric. accelerate_run of a backend with
  * memory of its own also takes a matrix-free problem's impulses themselves, metric NULL, and finds the
- * metric's numbers by `kind`. */
+ * metric's numbers by `kind`; not where blocks are varied or `exact` is set. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
     TalusMetric kind;  /* which metric that is; for accelerate_run */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
+    bool
+        exact; /* Coulomb blocks follow their law: De Saxce's shift is that of y in the step and that of
+                   x in the residual, not what the offsets hold */
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
 } TalusAccelerated;
 
@@ -141,6 +144,7 @@ typedef struct TalusMomentum {
     double norm;   /* L; raised where gradients show a larger curvature */
     double margin; /* factor on such a new estimate */
     double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    double most;   /* theta is kept at or below this; 0: no limit */
     bool restart;  /* drop the momentum when it points uphill */
 } TalusMomentum;
 
@@ -292,8 +296,8 @@ typedef struct TalusBackend {
     /* `relax` over and over, likewise; gamma on return is one step beyond what was measured last. */
     TalusStatus (*relax_run)(const TalusOperator *op, double omega, double lambda, double *gamma,
                              TalusRun *run);
-    /* Iterations of mprgp, each measured. Matrix-free problems alone; NULL: the solver takes them one by
-     * one. */
+    /* Iterations of mprgp, each measured. Matrix-free problems whose blocks are not varied alone; NULL:
+     * the solver takes them one by one. */
     TalusStatus (*proportion_run)(const TalusOperator *op, TalusProportioning *state,
                                   TalusRun *run);
     /* x = gamma / s and back, in place. */

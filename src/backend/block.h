@@ -9,7 +9,65 @@
 
 #include <string.h>
 
+/* ---- its velocity ---- */
+
+/* Velocity and spin of a body; the fixed world (-1) has none. */
+TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
+                                        TalusVec3 *s)
+{
+    *v = *s = talus_vec3(0.0, 0.0, 0.0);
+    if (body < 0)
+        return;
+    const double *r = op->body[body];
+    *v = talus_vec3(r[0], r[1], r[2]);
+    *s = talus_vec3(r[4], r[5], r[6]);
+}
+
+/* Velocity of contact i, in its frame, with the velocities that op->body holds. */
+TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
+{
+    TalusVec3 va, sa, vb, sb;
+    talus_record_velocity(op, op->pair[i][0], &va, &sa);
+    talus_record_velocity(op, op->pair[i][1], &vb, &sb);
+    const double *n = op->frame[i];
+    TalusVec3 arm_a = talus_vec3(n[0], n[1], n[2]), arm_b = talus_neg(arm_a);
+    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
+    if (general >= 0) {
+        const double *arm = op->arm[general];
+        arm_a = talus_vec3(arm[0], arm[1], arm[2]);
+        arm_b = talus_vec3(arm[3], arm[4], arm[5]);
+    }
+    TalusVec3 u =
+        talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
+    double world[3] = {u.x, u.y, u.z};
+    talus_frame_local(n, world, local);
+}
+
+/* The rows of contact i that turn: relative angular velocity times the contact's length, in its frame. */
+TALUS_INLINE void talus_block_turning(const TalusOperator *op, int64_t i, double local[3])
+{
+    TalusVec3 v, sa, sb;
+    talus_record_velocity(op, op->pair[i][0], &v, &sa);
+    talus_record_velocity(op, op->pair[i][1], &v, &sb);
+    const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
+    TalusVec3 w = talus_sub(talus_scale(lever[1], sb), talus_scale(lever[0], sa));
+    double world[3] = {w.x, w.y, w.z};
+    talus_frame_local(op->frame[i], world, local);
+}
+
 /* ---- the law ---- */
+
+/* Rows that a contact needs under a law: normal, tangents, moments. */
+TALUS_INLINE int talus_law_rows(const TalusLaw *law)
+{
+    return law->spinning + law->rolling > 0.0 ? 6 : law->mu > 0.0 ? 3 : 1;
+}
+
+/* Its friction as a bit of TalusOperator.kinds; 0 without any. */
+TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
+{
+    return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
+}
 
 /* The offset b_n of a contact between bodies whose smaller size is `size`: b_n = phi/h for an open gap;
  * for an overlap max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size), or recovery alone if scale is
@@ -45,12 +103,42 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
+/* The offset of contact i, whose bodies, frame and arms are there. */
+TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                         const TalusBuildOptions *o, double gap, double size)
+{
+    double bias = talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+    if (law->restitution == 0.0)
+        return bias;
+    double u[3], kick = 0.0;
+    const double *n = op->frame[i];
+    if (op->pair[i][1] < 0) /* gravity moves two bodies alike, but not a fixed one */
+        kick = talus_dot(o->kick, talus_vec3(n[0], n[1], n[2]));
+    talus_block_velocity(op, i, u);
+    return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
+}
+
 /* The attractive impulse c h of a contact in touch. The problem's normal impulse is larger by as much than
  * that of the world: the cone's apex is at -c h. */
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
     return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
+}
+
+/* Radius of the surface that a body turns on: a sphere's, a cylinder's size; 0 for flat ones. */
+TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
+{
+    return kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER ? size : 0.0;
+}
+
+/* The length by which moments are divided (talus/world.h), from the radii above; `size` is that of the
+ * smaller body. */
+TALUS_INLINE double talus_turning_length(double a, double b, double size)
+{
+    if (a > 0.0 && b > 0.0)
+        return a * b / (a + b);
+    return a + b > 0.0 ? a + b : size;
 }
 
 /* An impulse of the world frame, multiplied by `warm`, as the contact's block of gamma. Moments are not
@@ -153,50 +241,6 @@ TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size,
 }
 
 /* ---- its share of the energy ledger (world/ledger.c says what the sums are) ---- */
-
-/* Velocity and spin of a body; the fixed world (-1) has none. */
-TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
-                                        TalusVec3 *s)
-{
-    *v = *s = talus_vec3(0.0, 0.0, 0.0);
-    if (body < 0)
-        return;
-    const double *r = op->body[body];
-    *v = talus_vec3(r[0], r[1], r[2]);
-    *s = talus_vec3(r[4], r[5], r[6]);
-}
-
-/* Velocity of contact i, in its frame, with the velocities that op->body holds. */
-TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
-{
-    TalusVec3 va, sa, vb, sb;
-    talus_record_velocity(op, op->pair[i][0], &va, &sa);
-    talus_record_velocity(op, op->pair[i][1], &vb, &sb);
-    const double *n = op->frame[i];
-    TalusVec3 arm_a = talus_vec3(n[0], n[1], n[2]), arm_b = talus_neg(arm_a);
-    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
-    if (general >= 0) {
-        const double *arm = op->arm[general];
-        arm_a = talus_vec3(arm[0], arm[1], arm[2]);
-        arm_b = talus_vec3(arm[3], arm[4], arm[5]);
-    }
-    TalusVec3 u =
-        talus_sub(talus_add(vb, talus_cross(sb, arm_b)), talus_add(va, talus_cross(sa, arm_a)));
-    double world[3] = {u.x, u.y, u.z};
-    talus_frame_local(n, world, local);
-}
-
-/* The rows of contact i that turn: relative angular velocity times the contact's length, in its frame. */
-TALUS_INLINE void talus_block_turning(const TalusOperator *op, int64_t i, double local[3])
-{
-    TalusVec3 v, sa, sb;
-    talus_record_velocity(op, op->pair[i][0], &v, &sa);
-    talus_record_velocity(op, op->pair[i][1], &v, &sb);
-    const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
-    TalusVec3 w = talus_sub(talus_scale(lever[1], sb), talus_scale(lever[0], sa));
-    double world[3] = {w.x, w.y, w.z};
-    talus_frame_local(op->frame[i], world, local);
-}
 
 /* The impulses in gamma of contact i, three entries whatever the rows. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,

@@ -121,7 +121,8 @@ typedef struct TalusEngineOps {
     TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
                           bool again, TalusEngineCounts *counts);
     /* The problem of the step, in the backend's memory: op and gamma, lent until the next detect. rows is 3
-     * where some contact has friction. */
+     * where some contact has friction, 6 where some has friction against turning; models, bounds and
+     * offsets are as talus_problem_finish leaves them. */
     TalusStatus (*build)(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
                          double **gamma, TalusBuildReport *report);
     /* After a solve: velocities v_f + M^-1 D gamma, kept for what follows. `changed`: whether a moving

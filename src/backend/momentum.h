@@ -1,7 +1,7 @@
 /* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that
- * points uphill is dropped. A step is too long where two gradients differ by more than L times their
+ * points uphill is dropped; `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long where two gradients differ by more than L times their
  * points: then L is raised to what they show. That is believed of points only that are further apart than
  * rounding: a product's rounding is about `unit` L |x|, and once iterates stand still it is all that their
  * gradients differ by. */
@@ -29,7 +29,7 @@ TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sum
     }
     double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * m->theta * m->theta));
     *beta = (m->theta - 1.0) / next;
-    m->theta = next;
+    m->theta = m->most > 0.0 && next > m->most ? m->most : next;
 }
 
 #endif

@@ -62,8 +62,9 @@ typedef struct TalusOperator {
 
     /* both */
     bool
-        varied; /* some block is other than a half line or, with 3 rows, a circular cone |t| <= mu n, which
-                    is what the fast loops know: the general way is block by block (sets/set.h) */
+        varied; /* some block is other than a half line or, with 3 rows, a circular cone |t| <= mu n, all
+                    under one law, which is what the fast loops know: the general way is block by block
+                    (sets/set.h) */
     uint32_t
         kinds; /* which friction occurs: bit TALUS_KIND(law, section); 0 stands for discs under ccp */
     bool moving; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
@@ -93,6 +94,15 @@ static inline double talus_block_scale(const TalusOperator *op, int block)
     if (op->rows == 6)
         return (d[0] + 5.0 * d[1]) * (1.0 / 6.0);
     return op->rows == 1 ? d[0] : (d[0] + 2.0 * d[1]) * (1.0 / 3.0);
+}
+
+/* What `varied` is for blocks of these kinds. */
+static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool moving)
+{
+    const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+    const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
+    bool known = kinds == 0 || kinds == cones || (kinds == exact && !moving);
+    return rows == 6 || !known;
 }
 
 #endif

@@ -46,9 +46,7 @@ static bool has_friction(const TalusOperator *op, int i)
 
 static bool is_varied(const TalusOperator *op)
 {
-    const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
-    const uint32_t shifted = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
-    return op->rows == 6 || (op->kinds & ~(op->moving ? cones : cones | shifted));
+    return talus_kinds_varied(op->rows, op->kinds, op->moving);
 }
 
 static bool any_law(const TalusOperator *op, TalusFrictionLaw law)

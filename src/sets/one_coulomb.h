@@ -24,7 +24,9 @@ typedef struct TalusSlide {
 TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
 {
     const double(*a)[3] = one->a;
-    TalusSlide slide = {.n0 = -b[0] / a[0][0], .mu = one->mu};
+    TalusSlide slide;
+    slide.n0 = -b[0] / a[0][0];
+    slide.mu = one->mu;
     for (int k = 0; k < 2; k++)
         slide.r[k] = a[0][k + 1] / a[0][0];
     for (int k = 0; k < 2; k++) {

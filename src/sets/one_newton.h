@@ -92,15 +92,15 @@ TALUS_INLINE bool talus_alart_search(const TalusOne *one, const double b[3], con
 TALUS_INLINE void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
 {
     double across = one->a[1][1] + one->a[2][2];
-    TalusAlart at = {.rho_n = 1.0 / one->a[0][0], .rho_t = 2.0 / across};
+    TalusAlart at;
+    at.rho_n = 1.0 / one->a[0][0];
+    at.rho_t = 2.0 / across;
     double x[3] = {gamma[0], gamma[1], gamma[2]}, merit = talus_alart(one, b, x, &at);
     for (int k = 0; k < 20 && across > 0.0; k++) {
         double m[3][3], d[3];
         if (talus_alart_solved(one, b, x, &at)) {
             for (int j = 0; j < 3; j++)
                 gamma[j] = at.z > 0.0 ? x[j] : 0.0;
-            if (at.size > at.radius && at.z > 0.0)
-                talus_slide_touch(one, gamma);
             talus_one_restrict(one, gamma);
             return;
         }

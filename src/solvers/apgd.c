@@ -20,7 +20,7 @@ enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget;
+    double margin, forget, most;
 } Params;
 
 typedef struct State {
@@ -46,13 +46,15 @@ static const TalusParam params[] = {
      "factor on the norm estimate"},
     {"forget", TALUS_PARAM_REAL, offsetof(Params, forget), 0.97, 0.1, 1.0, NULL,
      "factor on the norm estimate carried to the next solve"},
+    {"most", TALUS_PARAM_REAL, offsetof(Params, most), 20.0, 2.0, 1e6, NULL,
+     "Coulomb's law: bound on the momentum, which stays below 1 - 1.5 / most"},
 };
 
 /* Whether accelerate_run finds the metric by itself: x is gamma then, and the metric's memory, the largest
  * of the method, is needed for the first norm alone. */
 static bool knows_metric(const TalusSolve *s)
 {
-    return s->backend->remote && s->op->pair;
+    return s->backend->remote && s->op->pair && !s->op->varied && !s->plan.exact;
 }
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
@@ -125,9 +127,13 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .x_prev = w->x_prev,
                           .g_prev = w->g_prev,
                           .metric = metric,
-                          .kind = (TalusMetric)p->metric};
-    TalusMomentum momentum = {
-        .norm = state->norm, .margin = p->margin, .theta = 1.0, .restart = p->restart};
+                          .kind = (TalusMetric)p->metric,
+                          .exact = s->plan.exact};
+    TalusMomentum momentum = {.norm = state->norm,
+                              .margin = p->margin,
+                              .theta = 1.0,
+                              .most = s->plan.exact ? p->most : 0.0,
+                              .restart = p->restart};
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
@@ -149,7 +155,7 @@ const TalusSolverType talus_solver_apgd = {
     .name = "apgd",
     .summary = "accelerated projected gradient, anisotropic metric, restarts: the default",
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
-    .takes = TALUS_TAKES_CONVEX,
+    .takes = TALUS_TAKES_ALL,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

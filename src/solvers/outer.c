@@ -93,7 +93,8 @@ static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, T
     uint32_t cones = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_CCP) * TALUS_SECTIONS);
     uint32_t prisms = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_FIXED) * TALUS_SECTIONS);
     bool direct = !(coulomb & ~type->takes);
-    if (kind == TALUS_OUTER_AUTO && direct)
+    plan->exact = kind == TALUS_OUTER_AUTO && direct;
+    if (plan->exact)
         return TALUS_OK;
     if (kind == TALUS_OUTER_SHIFT && direct)
         return talus_fail(TALUS_ERR_UNSUPPORTED,

@@ -43,9 +43,10 @@ typedef struct TalusSolverType {
 /* What is done around an algorithm for laws beyond ccp (outer.h). */
 typedef struct TalusOuterPlan {
     bool beyond;        /* some block is under such a law: the residual is the law's */
+    bool exact;         /* Coulomb blocks, which the algorithm takes as they are */
     bool bounds;        /* fixed blocks: their bounds are estimated */
     bool shift, tresca; /* Coulomb blocks, which the algorithm takes as cones or as prisms; neither:
-                           there are none, or it takes them as they are */
+                           there are none, or it is exact */
 } TalusOuterPlan;
 
 /* One solve under way. An algorithm improves gamma in place and asks talus_solve_continue after each

@@ -165,11 +165,16 @@ static TalusStatus find_direction(Work *w, const double *x, double regularise)
     return TALUS_OK;
 }
 
+/* Where F'F stays as it is along d, bounds contradict each other: whole steps, so that impulses grow and
+ * the driver's watch finds its proof. */
 static double step_length(const Work *w, const double *x, double least)
 {
     static const double SLOPE =
         1e-4; /* of Armijo's rule; the derivative of F'F along d is -2 F'F */
+    static const double FLAT = 1e-8;
     double now = merit(w, x, 0.0), t = 1.0;
+    if (fabs(merit(w, x, t) - now) <= FLAT * now)
+        return t;
     while (t > least && !(merit(w, x, t) <= (1.0 - 2.0 * SLOPE * t) * now))
         t *= 0.5;
     return fmax(t, least);

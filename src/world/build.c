@@ -235,44 +235,23 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     memcpy(out, values, sizeof values);
 }
 
-/* Radius of the surface that a body turns on: a sphere's, a cylinder's size; 0 for flat ones. */
 static double round_size(const TalusWorld *world, uint32_t slot)
 {
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
-    bool round = kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER;
-    return round ? world->bodies.size[slot] : 0.0;
-}
-
-/* The length by which moments are divided (talus/world.h). */
-static double turning_length(const TalusWorld *world, const TalusContact *contact)
-{
-    double a = round_size(world, contact->a), b = round_size(world, contact->b);
-    if (a > 0.0 && b > 0.0)
-        return a * b / (a + b);
-    return a + b > 0.0 ? a + b : talus_contact_size(&world->bodies, contact);
+    return talus_round_size(kind, world->bodies.size[slot]);
 }
 
 static void fill_turning(const BuildContext *c, int64_t i, const TalusContact *contact,
                          const TalusLaw *law, bool b_moves)
 {
-    double length = turning_length(c->world, contact);
+    const TalusWorld *world = c->world;
+    double length =
+        talus_turning_length(round_size(world, contact->a), round_size(world, contact->b),
+                             talus_contact_size(&world->bodies, contact));
     c->op->turning[i][0] = law->spinning;
     c->op->turning[i][1] = law->rolling;
     c->op->lever[i][0] = length / c->length[contact->a];
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
-}
-
-/* Offset of a contact whose frame and arms are there. */
-static double contact_bias(const BuildContext *c, int64_t i, const TalusContact *contact,
-                           const TalusLaw *law, double size)
-{
-    const TalusBuildOptions *o = &c->options;
-    double bias = talus_contact_bias(law, o->h, o->recovery, o->scale, contact->gap, size);
-    if (law->restitution == 0.0)
-        return bias;
-    double u[3], kick = c->op->pair[i][1] < 0 ? talus_dot(o->kick, contact->normal) : 0.0;
-    talus_block_velocity(c->op, i, u); /* gravity moves two bodies alike, but not a fixed one */
-    return talus_contact_rebound(law, o, contact->gap, u[0] + kick, u[0], bias);
 }
 
 /* Partials: sum, number and maximum of penetration over size. */
@@ -303,7 +282,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
             fill_arms(c, i, contact, b_moves);
         if (op->rows == 6)
             fill_turning(c, i, contact, law, b_moves);
-        op->bias[i] = contact_bias(c, i, contact, law, size);
+        op->bias[i] = talus_contact_offset(op, i, law, o, contact->gap, size);
         talus_contact_warm(op->frame[i], op->rows, o->warm, world->contacts->impulse[i],
                            &c->gamma[op->rows * i]);
         if (contact->gap < 0.0) {
@@ -327,10 +306,8 @@ static int count_rows(const TalusWorld *world)
     for (int i = 0; i < world->contacts->count && rows < most; i++) {
         const TalusContact *c = &world->contacts->contact[i];
         const TalusLaw *law = talus_law(world, (int)c->a, (int)c->b);
-        if (law->spinning + law->rolling > 0.0)
-            rows = 6;
-        else if (law->mu > 0.0)
-            rows = 3;
+        int need = talus_law_rows(law);
+        rows = need > rows ? need : rows;
     }
     return rows;
 }

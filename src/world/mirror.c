@@ -106,27 +106,9 @@ void talus_world_forget(TalusWorld *world, int slot)
     m->any_forgotten = true;
 }
 
-/* What the engines' problems lack so far. */
-static TalusStatus refuse_laws(const TalusWorld *world)
-{
-    const TalusMaterials *m = &world->materials;
-    const char *what = m->any_models        ? "a friction law or section other than ccp and disc"
-                       : m->any_restitution ? "restitution"
-                       : m->any_turning     ? "spinning or rolling friction"
-                       : m->any_cohesion    ? "cohesion"
-                                            : NULL;
-    if (!what)
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "backend %s: a pair of materials has %s, which its worlds do not know yet; "
-                      "backend cpu does",
-                      world->def.backend, what);
-}
-
 static TalusStatus send_tables(TalusWorld *world)
 {
     const TalusMaterials *m = &world->materials;
-    TALUS_TRY(refuse_laws(world));
     TalusTables tables = {
         .shape = world->shape,
         .gyration = world->gyration,

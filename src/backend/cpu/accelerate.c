@@ -39,37 +39,54 @@ KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lan
         g[k] *= s[k > 0];
 }
 
-/* y = x + beta (x - x_prev) and y - step g(y); g goes into g_prev. */
-KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, const Lane x[3],
-                        const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
+/* De Saxce's shift in the metric: s_n mu |u_t| = nu |g_t| with nu = mu s_n / s_t. */
+KERNEL Lane cone_shift(Lane nu, const Lane g[3])
 {
-    Lane xp[3], gp[3], dx[3], dg[3];
+    return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
+}
+
+/* y = x + beta (x - x_prev) and y - step g(y), with the law's shift where `exact`; g goes into g_prev. */
+KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool exact, Lane nu,
+                        const Lane x[3], const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
+{
+    Lane xp[3], gp[3], dx[3], dg[3], gy[3];
     load3(state->x_prev, pair, xp);
     load3(state->g_prev, pair, gp);
     for (int k = 0; k < 3; k++) {
         dx[k] = x[k] - xp[k];
         dg[k] = g[k] - gp[k];
         y[k] = x[k] + state->beta * dx[k];
-        next[k] = y[k] - state->step * (g[k] + state->beta * dg[k]);
+        gy[k] = g[k] + state->beta * dg[k];
     }
+    if (exact)
+        gy[0] += cone_shift(nu, gy);
+    for (int k = 0; k < 3; k++)
+        next[k] = y[k] - state->step * gy[k];
     sums->x2 += live(pair, lane_norm2(x));
     sums->dx2 += live(pair, lane_norm2(dx));
     sums->dg2 += live(pair, lane_norm2(dg));
     store3(state->g_prev, pair, g);
 }
 
-KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, const Lane s[2],
+KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, bool exact, const Lane s[4],
                          const Lane x[3], const Lane g[3], Sums *sums)
 {
-    Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, g));
+    Lane own[3] = {exact ? g[0] + cone_shift(s[2], g) : g[0], g[1], g[2]};
+    Lane r2 = live(pair, cone_residual2(op, pair, load1(op->mu, pair), s, x, own));
     sums->residual2 += r2;
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
 
+/* What a loop over cones does beside the step; constants after inlining. `exact`: all friction is
+ * Coulomb's. */
+typedef struct Kind {
+    bool measure, exact;
+} Kind;
+
 /* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry and the new gamma on
- * return. `wide` and `measure` are constants after inlining. */
+ * return. `wide` and `kind` are constants after inlining. */
 KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
-                       int wide, bool measure, Lane u[][3], Sums *sums)
+                       int wide, Kind kind, Lane u[][3], Sums *sums)
 {
     Lane s[WIDE][4], x[WIDE][3], y[WIDE][3], next[WIDE][3];
     for (int w = 0; w < wide; w++) {
@@ -78,11 +95,11 @@ KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, c
         load3(state->x, &pair[w], x[w]);
         scaled_gradient(op, &pair[w], s[w], x[w], u[w]);
     }
-    if (measure)
+    if (kind.measure)
         for (int w = 0; w < wide; w++)
-            measure_pair(op, &pair[w], s[w], x[w], u[w], sums);
+            measure_pair(op, &pair[w], kind.exact, s[w], x[w], u[w], sums);
     for (int w = 0; w < wide; w++)
-        extrapolate(state, &pair[w], x[w], u[w], y[w], next[w], sums);
+        extrapolate(state, &pair[w], kind.exact, s[w][2], x[w], u[w], y[w], next[w], sums);
     for (int w = 0; w < wide; w++)
         lanes_project(s[w][2], s[w][3], next[w]);
     for (int w = 0; w < wide; w++) {
@@ -100,7 +117,7 @@ KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, c
 
 /* Contacts i to i + 2 WIDE - 1. */
 KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
-                         bool measure, Sums *sums)
+                         Kind kind, Sums *sums)
 {
     const double(*velocity)[8] = (const double(*)[8])op->scratch->velocity;
     Lane frame[WIDE][4], v[WIDE][3], spin[WIDE][3], u[WIDE][3], turn[WIDE][3];
@@ -114,7 +131,7 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
         lanes_roll(frame[w], spin[w], v[w]);
     for (int w = 0; w < WIDE; w++)
         lanes_to_local(frame[w], v[w], u[w]);
-    cone_packs(op, state, pair, WIDE, measure, u, sums);
+    cone_packs(op, state, pair, WIDE, kind, u, sums);
     for (int w = 0; w < WIDE; w++)
         lanes_to_world(frame[w], u[w], v[w]);
     for (int w = 0; w < WIDE; w++)
@@ -126,13 +143,13 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
 /* The operator and the state are copied, so that the compiler need not fear that a store to a vector
  * changes them. */
 KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
-                         bool measure, Sums *out)
+                         Kind kind, Sums *out)
 {
     TalusCpuScratch scratch = *op.scratch;
     Sums sums = *out;
     op.scratch = &scratch;
     for (int64_t i = begin; i < end; i += WIDE * LANES)
-        sphere_packs(&op, &state, i, measure, &sums);
+        sphere_packs(&op, &state, i, kind, &sums);
     *out = sums;
 }
 
@@ -146,43 +163,53 @@ static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums 
     if (count < WIDE * LANES)
         return begin;
     end = begin + count / (WIDE * LANES) * (WIDE * LANES);
-    if (pass->state->want_residual)
-        sphere_range(*pass->op, *pass->state, begin, end, true, sums);
+    const TalusAccelerated *state = pass->state;
+    if (state->exact && state->want_residual)
+        sphere_range(*pass->op, *state, begin, end, (Kind){true, true}, sums);
+    else if (state->exact)
+        sphere_range(*pass->op, *state, begin, end, (Kind){false, true}, sums);
+    else if (state->want_residual)
+        sphere_range(*pass->op, *state, begin, end, (Kind){true, false}, sums);
     else
-        sphere_range(*pass->op, *pass->state, begin, end, false, sums);
+        sphere_range(*pass->op, *state, begin, end, (Kind){false, false}, sums);
     return end;
 }
 
 /* ---- any contact: velocities and impulses through a buffer ---- */
 
 KERNEL void cone_pair(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
-                      bool measure, double *u, Sums *sums)
+                      Kind kind, double *u, Sums *sums)
 {
     const Pair local = {0, pair->both};
     Lane g[1][3];
     load3(u, &local, g[0]);
-    cone_packs(op, state, pair, 1, measure, g, sums);
+    cone_packs(op, state, pair, 1, kind, g, sums);
     store3(u, &local, g[0]);
 }
 
 KERNEL void cone_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
-                       bool measure, double *u, Sums *out)
+                       Kind kind, double *u, Sums *out)
 {
     Sums sums = *out;
     int64_t i = begin;
     for (; i + LANES <= end; i += LANES, u += 3 * LANES)
-        cone_pair(&op, &state, &(Pair){i, true}, measure, u, &sums);
+        cone_pair(&op, &state, &(Pair){i, true}, kind, u, &sums);
     if (i < end)
-        cone_pair(&op, &state, &(Pair){i, false}, measure, u, &sums);
+        cone_pair(&op, &state, &(Pair){i, false}, kind, u, &sums);
     *out = sums;
 }
 
 static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u, Sums *sums)
 {
-    if (pass->state->want_residual)
-        cone_range(*pass->op, *pass->state, begin, end, true, u, sums);
+    const TalusAccelerated *state = pass->state;
+    if (state->exact && state->want_residual)
+        cone_range(*pass->op, *state, begin, end, (Kind){true, true}, u, sums);
+    else if (state->exact)
+        cone_range(*pass->op, *state, begin, end, (Kind){false, true}, u, sums);
+    else if (state->want_residual)
+        cone_range(*pass->op, *state, begin, end, (Kind){true, false}, u, sums);
     else
-        cone_range(*pass->op, *pass->state, begin, end, false, u, sums);
+        cone_range(*pass->op, *state, begin, end, (Kind){false, false}, u, sums);
 }
 
 /* The residual of x, whose gradient without the metric is g. */
@@ -206,22 +233,30 @@ KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, do
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
     const double *x = state->x + i * rows, *s = state->metric[i];
-    double y[TALUS_ROWS], next[TALUS_ROWS], *g = u + (i - begin) * rows;
+    double y[TALUS_ROWS], gy[TALUS_ROWS], next[TALUS_ROWS], *g = u + (i - begin) * rows;
     double *xp = state->x_prev + i * rows, *gp = state->g_prev + i * rows;
     g[0] += op->pair ? op->bias[i] : 0.0;
     g[0] += op->compliance ? op->compliance[i] * s[0] * x[0] : 0.0;
-    if (state->want_residual)
+    if (state->want_residual) {
+        double shift = state->exact ? talus_general_shift(op, NULL, i, g) : 0.0, raw = g[0];
+        g[0] = state->exact ? raw + shift : raw;
         plain_measure(op, i, rows, s, x, g, sums);
+        g[0] = raw;
+    }
     for (int k = 0; k < rows; k++) {
         g[k] *= s[k > 0];
         double dx = x[k] - xp[k], dg = g[k] - gp[k];
         y[k] = x[k] + state->beta * dx;
-        next[k] = y[k] - state->step * (g[k] + state->beta * dg);
+        gy[k] = g[k] + state->beta * dg;
         sums->x2[0] += x[k] * x[k];
         sums->dx2[0] += dx * dx;
         sums->dg2[0] += dg * dg;
         gp[k] = g[k];
     }
+    if (state->exact)
+        gy[0] += talus_general_shift(op, state->metric, i, gy);
+    for (int k = 0; k < rows; k++)
+        next[k] = y[k] - state->step * gy[k];
     plain_project(op, state->metric, i, next);
     for (int k = 0; k < rows; k++) {
         sums->restart[0] += (y[k] - next[k]) * (next[k] - x[k]);

@@ -40,3 +40,12 @@ double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metri
     TalusSet set = set_of(op, metric, i);
     return talus_block_step(op->rows, &set, x, p);
 }
+
+double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                           const double *g)
+{
+    if (!op->model || op->model[i].law != TALUS_LAW_COULOMB)
+        return 0.0;
+    TalusSet set = set_of(op, metric, i);
+    return talus_block_shift(op->rows, &set, g);
+}

@@ -28,6 +28,10 @@ void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metr
 double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           const double *x, const double *p);
 
+/* De Saxce's shift s_n sigma(-u_t) of a Coulomb block with the gradient g = s u; 0 for other blocks. */
+double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
+                           const double *g);
+
 /* In loops that take half lines, with a constant `rows`, and varied blocks alike: P(x); */
 KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           double *x)

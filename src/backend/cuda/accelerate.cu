@@ -19,21 +19,43 @@ struct Step {
     const double *x;
     double *x_prev, *g_prev; /* x_next and g on return */
     double beta, step;
-    bool measure;
+    bool measure, exact;
 };
 
+/* De Saxce's shift s_n sigma(-u_t) of a Coulomb block whose gradient is g = s u; 0 of others. */
 template <int ROWS>
+static __device__ inline double law_shift(const CuSets &sets, int64_t i, const double (&g)[ROWS])
+{
+    if (!sets.model || sets.model[i].law != TALUS_LAW_COULOMB)
+        return 0.0;
+    TalusSet set = varied_set(sets, i, false, sets.metric ? sets.metric[i] : nullptr);
+    return talus_block_shift(ROWS, &set, g);
+}
+
+/* The residual of x. */
+template <int ROWS, bool VARIED>
+static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
+                                      const double (&x)[ROWS], double (&g)[ROWS],
+                                      double (&sums)[STEP_SUMS])
+{
+    double raw = g[0];
+    if (pass.exact)
+        g[0] += law_shift(pass.sets, i, g);
+    double r2 = natural2<VARIED>(pass.sets, i, s, x, g);
+    g[0] = raw;
+    sums[RESIDUAL2] += r2;
+    sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
+}
+
+template <int ROWS, bool VARIED>
 static __device__ inline void step_block(const Step &pass, int64_t i, double (&sums)[STEP_SUMS])
 {
     double x[ROWS], g[ROWS], before[ROWS], y[ROWS], next[ROWS];
     double2 s = block_scales(pass.sets, i);
     load_block(pass.x, i, x);
     scaled_velocity(pass.view, pass.motion, (int)i, s, x, g);
-    if (pass.measure) {
-        double r2 = natural2(pass.sets, i, s, x, g);
-        sums[RESIDUAL2] += r2;
-        sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
-    }
+    if (pass.measure)
+        measure<ROWS, VARIED>(pass, i, s, x, g, sums);
     load_block(pass.x_prev, i, before);
     for (int k = 0; k < ROWS; k++) {
         double dx = x[k] - before[k];
@@ -44,22 +66,26 @@ static __device__ inline void step_block(const Step &pass, int64_t i, double (&s
     load_block(pass.g_prev, i, before);
     for (int k = 0; k < ROWS; k++) {
         double dg = g[k] - before[k];
-        next[k] = y[k] - pass.step * (g[k] + pass.beta * dg);
+        next[k] = g[k] + pass.beta * dg;
         sums[DG2] += dg * dg;
     }
-    project_block(block_friction<ROWS>(pass.sets, i), next);
+    if (pass.exact)
+        next[0] += law_shift(pass.sets, i, next);
+    for (int k = 0; k < ROWS; k++)
+        next[k] = y[k] - pass.step * next[k];
+    project_block(block_set<ROWS, VARIED>(pass.sets, i), next);
     for (int k = 0; k < ROWS; k++)
         sums[RESTART] += (y[k] - next[k]) * (next[k] - x[k]);
     store_block(pass.g_prev, i, g);
     store_block(pass.x_prev, i, next);
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void accelerate(CuPartials partials, double *totals, Step pass)
 {
     double sums[STEP_SUMS] = {0.0};
     for (int64_t i = item(); i < pass.sets.blocks; i += stride())
-        step_block<ROWS>(pass, i, sums);
+        step_block<ROWS, VARIED>(pass, i, sums);
     leave_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
 }
 
@@ -74,8 +100,9 @@ void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSu
                  state->g_prev,
                  state->beta,
                  state->step,
-                 state->want_residual};
-    LAUNCH_ROWS(launch_sums, op->rows, accelerate, op->blocks, STEP_SUMS, cu_totals(), pass);
+                 state->want_residual,
+                 state->exact};
+    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, STEP_SUMS, cu_totals(), pass);
     cu_totals_get(STEP_SUMS, total);
     *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
                           total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

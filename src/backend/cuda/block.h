@@ -1,15 +1,17 @@
 /* backend/cuda/block.h - one block of a vector: its set, its projection, its natural residual; and how
  * kernels that sum over blocks are started.
  *
- * ROWS, 1 or 3, is a constant of every kernel, so that a block stays in registers. The operations are
- * those of backend/cpu/blocks.c in the same order. */
+ * ROWS, 1, 3 or 6, is a constant of every kernel, so that a block stays in registers. VARIED says that its
+ * sets are taken from the operator's models (backend/sets.h); else they are half lines or, with 3 rows,
+ * circular cones, told by one number, the friction: what block_set gives is a TalusSet or a double, and
+ * functions of a set take either. The operations are those of backend/cpu/blocks.c in the same order. */
 #ifndef TALUS_BACKEND_CUDA_BLOCK_H
 #define TALUS_BACKEND_CUDA_BLOCK_H
 
 #include "backend/cuda/reduce.h"
 
 extern "C" {
-#include "sets/cone.h"
+#include "backend/sets.h"
 }
 
 /* The sets of a problem in a metric. */
@@ -18,12 +20,26 @@ struct CuSets {
     const double *mu;
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
+    const TalusBlockModel *model;   /* from here on for varied blocks */
+    const double (*turning)[2];
+    const double *estimate;
+    bool moving;
 };
 
 static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
 {
-    return CuSets{op->blocks, op->mu, (const double(*)[2])op->diagonal, metric};
+    return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
+                  metric,       op->model, (const double(*)[2])op->turning,
+                  op->estimate, op->moving};
 }
+
+/* A kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
+ * launch_sums. */
+#define LAUNCH_SETS(how, op, kernel, ...)                   \
+    ((op)->rows == 1   ? how(kernel<1, false>, __VA_ARGS__) \
+     : (op)->rows == 6 ? how(kernel<6, true>, __VA_ARGS__)  \
+     : (op)->varied    ? how(kernel<3, true>, __VA_ARGS__)  \
+                       : how(kernel<3, false>, __VA_ARGS__))
 
 template <int ROWS>
 static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
@@ -55,12 +71,46 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
+/* The set of varied block i in a metric, NULL: s = 1; `moving` as the operator has it. */
+static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool moving,
+                                             const double *metric)
+{
+    return talus_operator_set(sets.model ? &sets.model[i] : nullptr, moving,
+                              sets.mu ? sets.mu[i] : 0.0, sets.turning ? sets.turning[i] : nullptr,
+                              sets.estimate ? sets.estimate[i] : 0.0, metric);
+}
+
+/* The set of block i in the metric, and of gamma itself. */
+template <int ROWS, bool VARIED>
+static __device__ inline auto block_set(const CuSets &sets, int64_t i)
+{
+    if constexpr (VARIED)
+        return varied_set(sets, i, sets.moving, sets.metric ? sets.metric[i] : nullptr);
+    else
+        return block_friction<ROWS>(sets, i);
+}
+
+template <int ROWS, bool VARIED>
+static __device__ inline auto impulse_set(const CuSets &sets, int64_t i)
+{
+    if constexpr (VARIED)
+        return varied_set(sets, i, sets.moving, nullptr);
+    else
+        return ROWS == 1 ? 0.0 : sets.mu[i];
+}
+
 template <int ROWS> static __device__ inline void project_block(double mu, double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
         x[0] = talus_project_nonneg(x[0]);
     else
         talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
+}
+
+template <int ROWS>
+static __device__ inline void project_block(const TalusSet &set, double (&x)[ROWS])
+{
+    talus_block_project(ROWS, &set, x);
 }
 
 /* On the boundary of its set. */
@@ -72,6 +122,12 @@ template <int ROWS> static __device__ inline bool block_active(double mu, const 
         return talus_cone_state(mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
 }
 
+template <int ROWS>
+static __device__ inline bool block_active(const TalusSet &set, const double (&x)[ROWS])
+{
+    return talus_block_active(ROWS, &set, x);
+}
+
 /* A block without friction in a problem with it moves along its axis only. */
 template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
 {
@@ -80,20 +136,33 @@ template <int ROWS> static __device__ inline void free_gradient(double mu, doubl
             g[1] = g[2] = 0.0;
 }
 
-/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
 template <int ROWS>
+static __device__ inline void free_gradient(const TalusSet &set, double (&g)[ROWS])
+{
+    talus_block_free(ROWS, &set, g);
+}
+
+/* Mean of a block's diagonal entries (talus_block_scale). */
+template <int ROWS, class T> static __device__ inline T mean_entry(const T diagonal[2])
+{
+    if (ROWS == 6)
+        return (diagonal[0] + T(5) * diagonal[1]) * T(1.0 / 6.0);
+    return ROWS == 1 ? diagonal[0] : (diagonal[0] + T(2) * diagonal[1]) * T(1.0 / 3.0);
+}
+
+/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
+template <bool VARIED = false, int ROWS>
 static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,
                                          const double (&x)[ROWS], const double (&g)[ROWS])
 {
-    const double *diagonal = sets.diagonal[i];
-    double d = ROWS == 1 ? diagonal[0] : (diagonal[0] + 2.0 * diagonal[1]) * (1.0 / 3.0);
+    double d = mean_entry<ROWS>(sets.diagonal[i]);
     double gamma[ROWS], step[ROWS], r2 = 0.0;
     for (int k = 0; k < ROWS; k++) {
         double scale = k ? s.y : s.x;
         gamma[k] = scale * x[k];
         step[k] = gamma[k] - g[k] / (scale * d);
     }
-    project_block(ROWS == 1 ? 0.0 : sets.mu[i], step);
+    project_block(impulse_set<ROWS, VARIED>(sets, i), step);
     for (int k = 0; k < ROWS; k++) {
         double r = d * (gamma[k] - step[k]);
         r2 += r * r;

@@ -7,20 +7,20 @@
 
 /* ---- projections ---- */
 
-template <int ROWS> static __global__ void project(CuSets sets, double *x)
+template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, double *x)
 {
     int64_t i = item();
     if (i >= sets.blocks)
         return;
     double t[ROWS];
     load_block(x, i, t);
-    project_block(block_friction<ROWS>(sets, i), t);
+    project_block(block_set<ROWS, VARIED>(sets, i), t);
     store_block(x, i, t);
 }
 
 void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
-    LAUNCH_ROWS(launch, op->rows, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
+    LAUNCH_SETS(launch, op, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
 }
 
 struct Forward {
@@ -30,7 +30,7 @@ struct Forward {
     double *t, *r;
 };
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void forward_backward(CuPartials partials, double *totals, Forward pass)
 {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -40,8 +40,8 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
         load_block(pass.g, i, g);
         for (int k = 0; k < ROWS; k++)
             t[k] = x[k] - pass.step * g[k];
-        project_block(block_friction<ROWS>(pass.sets, i), t);
-        double r2 = natural2(pass.sets, i, block_scales(pass.sets, i), x, g);
+        project_block(block_set<ROWS, VARIED>(pass.sets, i), t);
+        double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
         for (int k = 0; k < ROWS; k++) {
             r[k] = x[k] - t[k];
             sums[0] += r[k] * r[k];
@@ -61,7 +61,7 @@ void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric
                          const double *g, double step, double *t, double *r, TalusForward *sums)
 {
     double total[4];
-    LAUNCH_ROWS(launch_sums, op->rows, forward_backward, op->blocks, 4, cu_totals(),
+    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_totals(),
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(4, total);
     *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
@@ -112,24 +112,25 @@ static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool ac
     return m;
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __device__ inline void split_block(const Split &pass, int64_t i, double (&sums)[FACE_SUMS])
 {
-    double x[ROWS], g[ROWS], t[ROWS], phi[ROWS], mu = block_friction<ROWS>(pass.sets, i);
+    double x[ROWS], g[ROWS], t[ROWS], phi[ROWS];
+    auto set = block_set<ROWS, VARIED>(pass.sets, i);
     load_block(pass.x, i, x);
     load_block(pass.g, i, g);
-    bool active = block_active(mu, x);
+    bool active = block_active(set, x);
     for (int k = 0; k < ROWS; k++) {
         t[k] = x[k] - pass.step * g[k];
         phi[k] = active ? 0.0 : g[k];
     }
-    free_gradient(mu, phi);
+    free_gradient(set, phi);
     if (pass.free_part)
         store_block(pass.free_part, i, phi);
     for (int k = 0; k < ROWS; k++)
         sums[FREE2] += phi[k] * phi[k];
-    project_block(mu, t);
-    double r2 = natural2(pass.sets, i, block_scales(pass.sets, i), x, g);
+    project_block(set, t);
+    double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
     Moved m = split_parts(pass, i, active, x, g, t);
     double by_g = reduced_by_g(pass.step, m);
     sums[REDUCED_G] += active ? 0.0 : by_g;
@@ -141,11 +142,12 @@ static __device__ inline void split_block(const Split &pass, int64_t i, double (
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
 }
 
-template <int ROWS> static __global__ void split(CuPartials partials, double *totals, Split pass)
+template <int ROWS, bool VARIED>
+static __global__ void split(CuPartials partials, double *totals, Split pass)
 {
     double sums[FACE_SUMS] = {0.0};
     for (int64_t i = item(); i < pass.sets.blocks; i += stride())
-        split_block<ROWS>(pass, i, sums);
+        split_block<ROWS, VARIED>(pass, i, sums);
     leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
@@ -154,7 +156,7 @@ void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const dou
               TalusFace *face)
 {
     double total[FACE_SUMS];
-    LAUNCH_ROWS(launch_sums, op->rows, split, op->blocks, FACE_SUMS, cu_totals(),
+    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_totals(),
                 Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
     cu_totals_get(FACE_SUMS, total);
     face->free2 = total[FREE2];
@@ -167,27 +169,29 @@ void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const dou
     face->unbound = (int)total[UNBOUND];
 }
 
-template <int ROWS> static __global__ void mask(CuSets sets, const double *x, double *y)
+template <int ROWS, bool VARIED>
+static __global__ void mask(CuSets sets, const double *x, double *y)
 {
     int64_t i = item();
     if (i >= sets.blocks)
         return;
-    double at[ROWS], out[ROWS], mu = block_friction<ROWS>(sets, i);
+    double at[ROWS], out[ROWS];
+    auto set = block_set<ROWS, VARIED>(sets, i);
     load_block(x, i, at);
     load_block(y, i, out);
-    if (block_active(mu, at))
+    if (block_active(set, at))
         for (int k = 0; k < ROWS; k++)
             out[k] = 0.0;
-    free_gradient(mu, out);
+    free_gradient(set, out);
     store_block(y, i, out);
 }
 
 void cu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x, double *y)
 {
-    LAUNCH_ROWS(launch, op->rows, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
+    LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void tangent(CuSets sets, const double *x, const double *d, double *out)
 {
     int64_t i = item();
@@ -196,7 +200,10 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     double at[ROWS], t[ROWS];
     load_block(x, i, at);
     load_block(d, i, t);
-    if constexpr (ROWS == 3)
+    if constexpr (VARIED) {
+        TalusSet set = block_set<ROWS, true>(sets, i);
+        talus_block_tangent(ROWS, &set, at, t);
+    } else if constexpr (ROWS == 3)
         talus_tangent_cone(block_friction<3>(sets, i), at, t);
     else if (!(at[0] > 0.0))
         t[0] = talus_project_nonneg(t[0]);
@@ -206,12 +213,12 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
 void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                 const double *d, double *out)
 {
-    LAUNCH_ROWS(launch, op->rows, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x,
-                d, out);
+    LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
+                out);
 }
 
 /* The least step, as the largest of the negative ones. */
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
                                      const double *x, const double *p)
 {
@@ -220,7 +227,10 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
         double at[ROWS], along[ROWS], a;
         load_block(x, i, at);
         load_block(p, i, along);
-        if constexpr (ROWS == 3)
+        if constexpr (VARIED) {
+            TalusSet set = block_set<ROWS, true>(sets, i);
+            a = talus_block_step(ROWS, &set, at, along);
+        } else if constexpr (ROWS == 3)
             a = talus_cone_step(block_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
@@ -234,24 +244,25 @@ double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                         const double *p)
 {
     double total = -INFINITY;
-    LAUNCH_ROWS(launch_sums, op->rows, feasible_step, op->blocks, 1, cu_totals(),
-                cu_sets(op, metric), x, p);
+    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_totals(), cu_sets(op, metric), x,
+                p);
     cu_totals_get(1, &total);
     return -total;
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void compare(CuPartials partials, double *totals, CuSets sets, const double *x,
                                const double *y)
 {
     double sums[2] = {0.0, 0.0};
     for (int64_t i = item(); i < sets.blocks; i += stride()) {
-        double at[ROWS], other[ROWS], mu = block_friction<ROWS>(sets, i);
+        double at[ROWS], other[ROWS];
+        auto set = block_set<ROWS, VARIED>(sets, i);
         load_block(x, i, at);
         load_block(y, i, other);
-        bool active = block_active(mu, other);
+        bool active = block_active(set, other);
         sums[0] += active ? 1.0 : 0.0;
-        sums[1] += active != block_active(mu, at) ? 1.0 : 0.0;
+        sums[1] += active != block_active(set, at) ? 1.0 : 0.0;
     }
     leave_totals<2, 0>(partials, totals, sums);
 }
@@ -260,8 +271,7 @@ void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const d
                 const double *y, int *active, int *changed)
 {
     double total[2];
-    LAUNCH_ROWS(launch_sums, op->rows, compare, op->blocks, 2, cu_totals(), cu_sets(op, metric), x,
-                y);
+    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_totals(), cu_sets(op, metric), x, y);
     cu_totals_get(2, total);
     *active = (int)total[0];
     *changed = (int)total[1];

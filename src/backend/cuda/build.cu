@@ -5,11 +5,10 @@
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
  * gamma, 16 diagonal. */
 #include "backend/cuda/contact.h"
-#include "backend/cuda/engine.h"
+#include "backend/cuda/material.h"
 #include "backend/cuda/reduce.h"
 
 extern "C" {
-#include "backend/block.h"
 #include "backend/body.h"
 }
 
@@ -97,70 +96,98 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, int places, const uin
     }
 }
 
-/* ---- contacts ---- */
-
-struct Fill {
-    TalusOperator op;
-    CuBodies b;
-    CuList list;
-    const TalusLaw *law;
-    int materials;
-    double *gamma;
-    TalusBuildOptions options;
-};
-
-static __device__ inline const TalusLaw *law_of(const TalusLaw *law, int materials,
-                                                const int32_t *material, uint32_t a, uint32_t b)
+void cu_fill_bodies(TalusEngine *e)
 {
-    return materials == 1 ? law : &law[material[a] * materials + material[b]];
+    const TalusOperator *op = &e->step.op;
+    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, op->bodies,
+           cu_list(e)->slot.at, e->free.at, e->step.body.at, op->inertia);
 }
 
-template <bool GENERAL> static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
+/* ---- contacts ---- */
+
+struct Fill : CuScene {
+    TalusOperator op;
+    double *gamma;
+};
+
+/* ROWS: of the block that the diagonal is taken from, 3 or 6. */
+template <bool GENERAL, int ROWS>
+static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
 {
     if (!GENERAL) {
         talus_sphere_diagonal(op, i);
         return;
     }
-    double block[9];
-    talus_block_general(op, i, 3, block);
-    talus_block_diagonal(op, i, 3, block, &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+    double block[ROWS * ROWS];
+    talus_block_general(op, i, ROWS, block);
+    talus_block_diagonal(op, i, ROWS, block,
+                         &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
+/* A contact of spheres that is written as a general one has normals for arms. */
 static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
-    TalusArms arms = f.list.arms[general];
-    TalusVec3 arm_a = talus_scale(1.0 / f.b.radius[a], arms.a), arm_b = talus_vec3(0.0, 0.0, 0.0);
-    if (f.op.pair[i][1] >= 0)
-        arm_b = talus_scale(1.0 / f.b.radius[b], arms.b);
+    int of_list = i - f.list.counts.sphere_sphere - f.list.counts.sphere_fixed;
+    CuFrame n = f.list.frame[i];
+    TalusVec3 arm_a = talus_vec3(n.x, n.y, n.z), arm_b = talus_vec3(0.0, 0.0, 0.0);
+    bool b_moves = f.op.pair[i][1] >= 0;
+    if (of_list >= 0) {
+        TalusArms arms = f.list.arms[of_list];
+        arm_a = talus_scale(1.0 / f.b.radius[a], arms.a);
+        if (b_moves)
+            arm_b = talus_scale(1.0 / f.b.radius[b], arms.b);
+    } else if (b_moves) {
+        arm_b = talus_neg(arm_a);
+    }
     double values[6] = {arm_a.x, arm_a.y, arm_a.z, arm_b.x, arm_b.y, arm_b.z};
     store(f.op.arm[general], values, 6);
 }
 
-/* v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
-template <bool GENERAL>
+static __device__ inline double round_size(const Fill &f, uint32_t slot)
+{
+    return talus_round_size(f.tables.shape[f.b.shape[slot]].kind, f.b.size[slot]);
+}
+
+/* All contacts are general where rows turn. */
+static __device__ inline void fill_turning(const Fill &f, int i, const TalusLaw *law, uint32_t a,
+                                           uint32_t b, double size)
+{
+    double length = talus_turning_length(round_size(f, a), round_size(f, b), size);
+    f.op.turning[i][0] = law->spinning;
+    f.op.turning[i][1] = law->rolling;
+    f.op.lever[i][0] = length / f.b.radius[a];
+    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / f.b.radius[b] : 0.0;
+}
+
+/* LAWS: with models, restitution or rows of moments.
+ * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
+template <bool GENERAL, bool LAWS, int ROWS>
 static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
 {
     const TalusOperator *op = &f.op;
     const TalusBuildOptions *o = &f.options;
-    uint32_t a = f.list.slot[op->pair[i][0]], b = f.list.other[i];
-    double gap = f.list.gap[i], size = f.b.size[a];
-    if (op->pair[i][1] >= 0)
-        size = fmin(size, f.b.size[b]);
-    const TalusLaw *law = law_of(f.law, f.materials, f.b.material, a, b);
-    if (op->rows == 3)
+    uint32_t a = f.list.slot[f.list.pair[i].x], b = f.list.other[i];
+    double gap = f.list.gap[i], size = cu_contact_size(f, i);
+    const TalusLaw *law = cu_law(f, a, b);
+    if (op->rows > 1)
         op->mu[i] = law->mu;
-    op->bias[i] = talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
     if (op->compliance)
         op->compliance[i] = talus_contact_compliance(law, o->h);
     talus_contact_warm(op->frame[i], op->rows, o->warm, f.list.impulse[i],
                        &f.gamma[(int64_t)op->rows * i]);
     if (GENERAL)
         fill_arms(f, i, a, b);
-    fill_diagonal<GENERAL>(op, i);
+    if (LAWS && op->model)
+        op->model[i] = law->model;
+    if (LAWS && ROWS == 6)
+        fill_turning(f, i, law, a, b, size);
+    op->bias[i] = LAWS ? talus_contact_offset(op, i, law, o, gap, size)
+                       : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+    fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
         op->compliance[i] += o->soften * op->diagonal[i][0];
-        fill_diagonal<GENERAL>(op, i);
+        fill_diagonal<GENERAL, ROWS>(op, i);
     }
     if (gap < 0.0) {
         double depth = -gap / size;
@@ -174,46 +201,16 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
 }
 
 /* Contacts begin .. end - 1. */
-template <bool GENERAL>
+template <bool GENERAL, bool LAWS, int ROWS>
 static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
                                      double *totals)
 {
     double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
     for (int64_t i = begin + item(); i < end; i += (int64_t)gridDim.x * blockDim.x)
-        fill_contact<GENERAL>(f, (int)i, v);
+        fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
     if (reduce_grid<2, 2>(partials, v))
         for (int k = 0; k < 4; k++)
             totals[k] = v[k];
-}
-
-static __global__ void find_friction(CuBodies b, CuList list, const TalusLaw *law, int materials,
-                                     CuPartials partials, double *totals)
-{
-    double v[1] = {0.0};
-    for (int64_t i = item(); i < list.counts.contacts; i += (int64_t)gridDim.x * blockDim.x)
-        v[0] = larger(
-            v[0], law_of(law, materials, b.material, list.slot[list.pair[i].x], list.other[i])->mu);
-    if (reduce_grid<0, 1>(partials, v))
-        totals[0] = v[0];
-}
-
-/* 3 where some contact has friction; the contacts are looked at only where the laws leave it open. */
-static TalusStatus rows_of(TalusEngine *e, int *rows)
-{
-    const CuList *list = cu_list(e);
-    const CuTables *t = &e->tables;
-    int contacts = list->counts.contacts;
-    *rows = contacts > 0 && t->any_friction ? 3 : 1;
-    if (*rows == 1 || t->all_friction)
-        return TALUS_OK;
-    unsigned blocks = cu_sum_blocks(contacts);
-    double most;
-    TALUS_TRY(cu_partials_reserve(blocks, 1));
-    launch_block(find_friction, blocks, THREADS, e->bodies, *list, t->law.at, t->materials,
-                 cu_partials(), cu_totals());
-    cu_totals_get(1, &most);
-    *rows = most > 0.0 ? 3 : 1;
-    return TALUS_OK;
 }
 
 /* ---- the problem ---- */
@@ -225,7 +222,7 @@ static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool complianc
     TALUS_TRY(s->arm.reserve(op->general, "contact arms"));
     TALUS_TRY(s->coupling.reserve(op->general, "contact blocks"));
     TALUS_TRY(s->gamma.reserve((int64_t)op->rows * op->blocks, "impulses"));
-    if (op->rows == 3)
+    if (op->rows > 1)
         TALUS_TRY(s->mu.reserve(op->blocks, "friction coefficients"));
     if (compliance)
         TALUS_TRY(s->compliance.reserve(op->blocks, "compliances"));
@@ -233,8 +230,48 @@ static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool complianc
     op->diagonal = s->diagonal;
     op->arm = s->arm;
     op->coupling = s->coupling;
-    op->mu = op->rows == 3 ? s->mu.at : nullptr;
+    op->mu = op->rows > 1 ? s->mu.at : nullptr;
     op->compliance = compliance ? s->compliance.at : nullptr;
+    return TALUS_OK;
+}
+
+static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
+{
+    return (op->kinds & TALUS_KINDS_OF(law)) != 0;
+}
+
+/* What friction needs beside its coefficient (problem/friction.c): the laws have no friction to drop. */
+static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
+{
+    bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
+    models = models && op->rows > 1;
+    op->moving = false;
+    op->varied = talus_kinds_varied(op->rows, op->kinds, false);
+    if (models)
+        TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
+    if (fixed)
+        TALUS_TRY(s->estimate.reserve(op->blocks, "bounds"));
+    if (exact)
+        TALUS_TRY(s->base.reserve(op->blocks, "normal offsets"));
+    op->model = models ? s->model.at : nullptr;
+    op->estimate = fixed ? s->estimate.at : nullptr;
+    op->base = exact ? s->base.at : nullptr;
+    return TALUS_OK;
+}
+
+/* Rows of moments: every contact is a general one. */
+static TalusStatus reserve_moments(CuStep *s, TalusOperator *op, const CuList *list)
+{
+    op->turning = op->lever = nullptr;
+    if (op->rows < 6)
+        return TALUS_OK;
+    TALUS_TRY(s->turning.reserve(op->blocks, "friction against turning"));
+    TALUS_TRY(s->lever.reserve(op->blocks, "contact levers"));
+    TALUS_TRY(s->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
+    op->turning = s->turning;
+    op->lever = s->lever;
+    cu_touch_general(list, s->touch);
+    op->touch = s->touch;
     return TALUS_OK;
 }
 
@@ -245,15 +282,16 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     const TalusEngineCounts *n = &list->counts;
     CuStep *s = &e->step;
     TalusOperator *op = &s->op;
-    if ((int64_t)n->contacts * 3 + n->general > INT32_MAX)
+    TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
+    bool turns = op->rows == 6;
+    if (turns ? n->contacts > INT32_MAX / 6 : (int64_t)n->contacts * 3 + n->general > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
-                          (long long)n->contacts, INT32_MAX / 3);
-    TALUS_TRY(rows_of(e, &op->rows));
+                          (long long)n->contacts, INT32_MAX / (turns ? 6 : 3));
     op->blocks = n->contacts;
     op->bodies = list->places;
-    op->sphere_sphere = n->sphere_sphere;
-    op->sphere_fixed = n->sphere_fixed;
-    op->general = n->general;
+    op->sphere_sphere = turns ? 0 : n->sphere_sphere;
+    op->sphere_fixed = turns ? 0 : n->sphere_fixed;
+    op->general = turns ? n->contacts : n->general;
     op->pair = (int32_t(*)[2])list->pair.at;
     op->frame = (double(*)[4])list->frame.at;
     op->touch_start = list->touch_start;
@@ -265,24 +303,40 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
         TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
         op->inertia = s->inertia;
     }
-    return reserve_contacts(s, op, compliance);
+    TALUS_TRY(reserve_contacts(s, op, compliance));
+    TALUS_TRY(reserve_friction(s, op, e->tables.models));
+    return reserve_moments(s, op, list);
 }
 
-static TalusStatus fill_problem(TalusEngine *e, const TalusBuildOptions *options)
+/* Bounds start from 0; offsets are not shifted yet. */
+static void begin_friction(const TalusOperator *op)
+{
+    size_t bytes = (size_t)op->blocks * sizeof(double);
+    if (op->estimate)
+        cu_zero(op->estimate, bytes);
+    if (op->base)
+        cu_copy(op->base, op->bias, bytes);
+}
+
+static TalusStatus fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
-    const CuList *list = cu_list(e);
-    Fill f = {*op, e->bodies, *list, e->tables.law.at, e->tables.materials, s->gamma.at, *options};
+    Fill f = {cu_scene(e), *op, s->gamma.at};
+    bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
     int spheres = op->sphere_sphere + op->sphere_fixed;
     unsigned blocks = cu_sum_blocks(spheres), general = cu_sum_blocks(op->general);
+    auto *fill_general = turns  ? fill_contacts<true, true, 6>
+                         : laws ? fill_contacts<true, true, 3>
+                                : fill_contacts<true, false, 3>;
     TALUS_TRY(cu_partials_reserve(blocks > general ? blocks : general, 4));
-    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, op->bodies,
-           list->slot.at, e->free.at, s->body.at, op->inertia);
-    launch_block(fill_contacts<false>, blocks, THREADS, f, 0, spheres, cu_partials(), cu_totals());
+    cu_fill_bodies(e);
+    launch_block(laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>, blocks,
+                 THREADS, f, 0, spheres, cu_partials(), cu_totals());
     if (op->general)
-        launch_block(fill_contacts<true>, general, THREADS, f, spheres, op->blocks, cu_partials(),
+        launch_block(fill_general, general, THREADS, f, spheres, op->blocks, cu_partials(),
                      cu_totals() + 4);
+    begin_friction(op);
     return TALUS_OK;
 }
 
@@ -311,10 +365,13 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
                             double **gamma, TalusBuildReport *report)
 {
     CuStep *s = &e->step;
+    s->options = *options;
     TALUS_TRY(resize(e, e->tables.compliance || options->soften > 0.0));
-    TALUS_TRY(fill_problem(e, options));
+    TALUS_TRY(fill_problem(e));
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
+    if (e->tables.cohesion)
+        cu_attract(e);
     *op = &s->op;
     *gamma = s->gamma;
     return cu_check();
@@ -333,4 +390,10 @@ void cu_step_clear(TalusEngine *e)
     s->compliance.clear();
     s->gamma.clear();
     s->diagonal.clear();
+    s->model.clear();
+    s->estimate.clear();
+    s->base.clear();
+    s->turning.clear();
+    s->lever.clear();
+    s->touch.clear();
 }

@@ -18,8 +18,14 @@
 
 enum { HEAVY = 64 };
 
-/* A kernel template<int ROWS> for 1 or 3 rows; `how` is launch or launch_block. */
-#define LAUNCH_ROWS(how, rows, kernel, ...) \
+/* A kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch or launch_block. */
+#define LAUNCH_ROWS(how, rows, kernel, ...)      \
+    ((rows) == 1   ? how(kernel<1>, __VA_ARGS__) \
+     : (rows) == 3 ? how(kernel<3>, __VA_ARGS__) \
+                   : how(kernel<6>, __VA_ARGS__))
+
+/* The same for kernels that know half lines and circular cones alone. */
+#define LAUNCH_CONES(how, rows, kernel, ...) \
     ((rows) == 1 ? how(kernel<1>, __VA_ARGS__) : how(kernel<3>, __VA_ARGS__))
 
 /* The arrays of an operator as a kernel takes them (operator.h describes them). */
@@ -27,7 +33,7 @@ template <class T> struct CuView {
     int blocks, bodies;
     int sphere_sphere, spheres; /* contacts of two spheres; of spheres at all, which come first */
     const int2 *pair;           /* NULL: explicit */
-    const T (*frame)[4], (*arm)[6], (*body)[8], (*inertia)[6];
+    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
     const int32_t *touch_start, *touch;
@@ -57,7 +63,7 @@ struct CuOwned {
 };
 
 struct CuScratch {
-    long long serial; /* another number after every cu_scratch: the operator may have changed */
+    long long serial; /* another number after every cu_scratch and cu_changed */
     CuArray<double> velocity;
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
@@ -71,7 +77,9 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
+/* operator.cu. cu_changed: offsets or bounds are others now, what runs keep of the operator is stale.
+ * cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
+void cu_changed(const TalusOperator *op);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
 /* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false
@@ -146,9 +154,12 @@ template <class T> static __device__ inline void cross(const T a[3], const T b[3
 
 /* ---- bodies ---- */
 
-/* gamma of block i, three numbers whatever the rows. */
+/* Numbers of an impulse in its frame: three, with six rows the moments too. */
+template <int ROWS> constexpr int LOCAL = ROWS == 6 ? 6 : 3;
+
+/* gamma of block i, zeros where it has fewer rows than three. */
 template <int ROWS, class T>
-static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T local[3])
+static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T local[LOCAL<ROWS>])
 {
     local[1] = local[2] = T(0);
     for (int k = 0; k < ROWS; k++) {
@@ -164,16 +175,13 @@ template <class T> static __device__ inline int touch_contact(const CuView<T> &c
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
 }
 
-/* Adds to sum = {p, t} a touch's impulse, with the sign of its side, and its torque, which the body is
- * to subtract on either side. */
+/* Adds to sum = {p, t} the impulse of contact i, with the sign of its side, and its torque, which the body
+ * is to subtract on either side. */
 template <int ROWS, class T>
-static __device__ inline void add_touch(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
-                                        T sum[6])
+static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, const T frame[4],
+                                         const T local[LOCAL<ROWS>], T sum[6])
 {
-    int i = touch_contact(c, touch), side = touch & 1;
-    T frame[4], local[3], p[3], t[3];
-    load_packs<4>(c.frame[i], frame);
-    load_impulse<ROWS>(g, i, local);
+    T p[3], t[3];
     if (i < c.spheres) {
         if (ROWS == 1) {
             for (int k = 0; k < 3; k++)
@@ -190,11 +198,28 @@ static __device__ inline void add_touch(const CuView<T> &c, const CuImpulses<T> 
         cross(arm, p, t);
         for (int k = 0; k < 3; k++)
             t[k] = side ? -t[k] : t[k];
+        if constexpr (ROWS == 6) {
+            T moment[3], lever = c.lever[i - c.spheres][side];
+            frame_world(frame, local + 3, moment);
+            for (int k = 0; k < 3; k++)
+                t[k] += side ? -(lever * moment[k]) : lever * moment[k];
+        }
     }
     for (int k = 0; k < 3; k++) {
         sum[k] += side ? p[k] : -p[k];
         sum[3 + k] += t[k];
     }
+}
+
+template <int ROWS, class T>
+static __device__ inline void add_touch(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
+                                        T sum[6])
+{
+    int i = touch_contact(c, touch);
+    T frame[4], local[LOCAL<ROWS>];
+    load_packs<4>(c.frame[i], frame);
+    load_impulse<ROWS>(g, i, local);
+    add_wrench<ROWS>(c, i, touch & 1, frame, local, sum);
 }
 
 /* velocity = (free motion) + M^-1 times the sum of a body's touches. */
@@ -258,7 +283,7 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
 
 /* ---- contacts ---- */
 
-/* Velocity of b relative to a at contact i, in its frame: D'v. One or three numbers. */
+/* Velocity of b relative to a at contact i, in its frame: D'v. */
 template <int ROWS, class T>
 static __device__ inline void contact_velocity(const CuView<T> &c, const T (*velocity)[8], int i,
                                                T (&u)[ROWS])
@@ -266,7 +291,7 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
     int2 pair = c.pair[i];
     enum { SPIN = 4 }; /* spheres without friction do without the spins, half of a record */
     T frame[4], a[8], b[8] = {T(0)}, world[3], turn[3];
-    const bool spins = ROWS == 3 || i >= c.spheres;
+    const bool spins = ROWS >= 3 || i >= c.spheres;
     load_packs<4>(c.frame[i], frame);
     load_packs<SPIN>(velocity[pair.x], a);
     if (spins)
@@ -305,8 +330,14 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
     }
     T local[3];
     frame_local(frame, world, local);
-    for (int k = 0; k < ROWS; k++)
+    for (int k = 0; k < ROWS && k < 3; k++)
         u[k] = local[k];
+    if constexpr (ROWS == 6) {
+        const T *lever = c.lever[i - c.spheres];
+        for (int k = 0; k < 3; k++)
+            world[k] = lever[1] * b[4 + k] - lever[0] * a[4 + k];
+        frame_local(frame, world, u + 3);
+    }
 }
 
 /* N gamma, plus q where the motion has it; without E gamma. */
@@ -339,24 +370,23 @@ static __device__ inline void scaled_velocity(const CuView<double> &c, const CuM
 
 /* ---- sets ---- */
 
-/* Mean of the block's diagonal entries of N + E (talus_block_scale). */
+/* Mean of the block's diagonal entries of N + E. */
 template <int ROWS, class T> static __device__ inline T block_scale(const CuView<T> &c, int i)
 {
-    return ROWS == 1 ? c.diagonal[i][0]
-                     : (c.diagonal[i][0] + T(2) * c.diagonal[i][1]) * T(1.0 / 3.0);
+    return mean_entry<ROWS>(c.diagonal[i]);
 }
 
-/* Squared natural residual (problem.h) of gamma itself. Where the step stays inside the set,
+/* Squared natural residual (problem.h) of gamma itself, d being the block's scale. Where the step stays inside the set,
  * d (gamma - step) is g: said so, because the difference would lose a small g beside huge impulses. */
-template <int ROWS>
-static __device__ inline double exact_natural2(const CuView<double> &c, int i,
+template <class Set, int ROWS>
+static __device__ inline double exact_natural2(const Set &set, double d,
                                                const double (&gamma)[ROWS], const double (&g)[ROWS])
 {
-    double d = block_scale<ROWS>(c, i), eta = 1.0 / d, step[ROWS], r2 = 0.0;
+    double eta = 1.0 / d, step[ROWS], r2 = 0.0;
     bool inside = true;
     for (int k = 0; k < ROWS; k++)
         step[k] = gamma[k] - eta * g[k];
-    project_block(ROWS == 3 ? c.mu[i] : 0.0, step);
+    project_block(set, step);
     for (int k = 0; k < ROWS; k++)
         inside = inside && step[k] == gamma[k] - eta * g[k];
     for (int k = 0; k < ROWS; k++) {

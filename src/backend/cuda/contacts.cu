@@ -4,30 +4,33 @@
  * places, but contacts of one pair are next to each other and in the order of features, so a stable sort by
  * pairs of slots gives the host's order. A list from the host, at a restart, keeps that order: slots stand
  * in for places until the next detection. */
-#include "backend/cuda/engine.h"
+#include "backend/cuda/material.h"
 #include "backend/cuda/primitives.h"
-
-extern "C" {
-#include "backend/block.h"
-}
 
 /* Contacts that go through the device's staging memory at once. */
 enum { STAGE = 1 << 18 };
 
 /* ---- impulses ---- */
 
-static __global__ void store_impulses(TalusOperator op, const double *gamma, TalusVec3 *impulse)
+/* Net of attraction, as the world knows them. */
+template <bool PULL>
+static __global__ void store_impulses(CuScene s, TalusOperator op, const double *gamma)
 {
     int64_t i = item();
-    if (i < op.blocks)
-        impulse[i] = talus_block_impulse(&op, gamma, i);
+    if (i >= op.blocks)
+        return;
+    TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
+    double pull = PULL ? cu_contact_pull(s, i) : 0.0;
+    CuFrame f = s.list.frame[i];
+    s.list.impulse[i] =
+        pull > 0.0 ? talus_madd(impulse, -pull, talus_vec3(f.x, f.y, f.z)) : impulse;
 }
 
 TalusStatus cu_engine_store_impulses(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
-    launch(store_impulses, blocks_for(op->blocks), THREADS, *op, e->step.gamma.at,
-           cu_list(e)->impulse.at);
+    launch(e->tables.cohesion ? store_impulses<true> : store_impulses<false>,
+           blocks_for(op->blocks), THREADS, cu_scene(e), *op, e->step.gamma.at);
     return cu_check();
 }
 

@@ -94,6 +94,13 @@ TalusStatus cu_engine_solved(TalusEngine *engine, double limit, bool *changed);
 TalusStatus cu_engine_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                                 TalusEngineLedger *ledger);
 
+/* law.cu */
+void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
+void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums);
+void cu_law_unshift(const TalusOperator *op);
+void cu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     double share);
+
 /* blocks.cu */
 void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
 void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,

@@ -8,7 +8,9 @@
  *                  contacts only, touch_start 4
  *     per contact  frame 32, gap 8, touch 8, arms 48 if general: the list's, and the problem's as they are;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
- *                  a law has it, arm 48 and coupling 8 if general
+ *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
+ *                  and disc, estimate 8 with a fixed one, base 8 with Coulomb's; with moments all contacts
+ *                  are general, and gamma is 24 more, turning, lever and touch 16 each
  *     each of the two lists, the last step's and the one being made
  *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
  *                  4 unless between two spheres
@@ -17,6 +19,10 @@
  * A bed of spheres with 2.7 contacts per body: 313 bytes per body, 176 per contact, 0.79 kB per body. */
 #include "backend/cuda/engine.h"
 #include "backend/cuda/reduce.h"
+
+extern "C" {
+#include "backend/block.h"
+}
 
 /* What a halved step goes back to. */
 struct CuBackup {
@@ -176,11 +182,17 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
     t->shapes = tables->shapes;
     t->materials = tables->materials;
     t->compliance = tables->compliance;
-    t->any_friction = false;
-    t->all_friction = true;
+    t->models = tables->models;
+    t->restitution = tables->restitution;
+    t->cohesion = tables->cohesion;
+    t->least_rows = laws ? TALUS_ROWS : 1;
+    t->most_rows = 1;
+    t->kinds = 0;
     for (int64_t i = 0; i < laws; i++) {
-        t->any_friction = t->any_friction || tables->law[i].mu > 0.0;
-        t->all_friction = t->all_friction && tables->law[i].mu > 0.0;
+        int rows = talus_law_rows(&tables->law[i]);
+        t->least_rows = rows < t->least_rows ? rows : t->least_rows;
+        t->most_rows = rows > t->most_rows ? rows : t->most_rows;
+        t->kinds |= talus_law_kind(&tables->law[i]);
     }
     return cu_check();
 }

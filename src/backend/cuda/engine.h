@@ -4,6 +4,7 @@
  *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
  *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
  *     build.cu       velocities before the solve; the problem of a step
+ *     material.cu    what laws beyond the circular cone of ccp add to it (material.h)
  *     probe.cu       sums of force probes
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
@@ -46,8 +47,9 @@ struct CuTables {
     CuArray<TalusGyration> gyration;
     CuArray<TalusLaw> law;
     int shapes, materials;
-    bool compliance;
-    bool any_friction, all_friction; /* of the laws */
+    bool compliance, models, restitution, cohesion; /* as in TalusTables */
+    int least_rows, most_rows;                      /* that a contact needs under the laws */
+    uint32_t kinds;                                 /* of friction among them */
 };
 
 /* Arrays by slot. */
@@ -91,6 +93,11 @@ struct CuStep {
     CuArray<double> coupling; /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
+    CuArray<TalusBlockModel> model; /* where laws differ from ccp and disc: this, */
+    CuArray<double> estimate, base; /*   and where one is fixed or Coulomb's these */
+    CuArray<CuPair> turning, lever; /* rows of moments only: this, */
+    CuArray<int32_t> touch;         /*   and the list's touches as those of general contacts */
+    TalusBuildOptions options;      /* that it was built with */
 };
 
 struct TalusEngine {

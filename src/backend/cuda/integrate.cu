@@ -5,11 +5,10 @@
  * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its
  * verdict on the device, so that the host waits once, for the sums of all of them. */
 #include "backend/cuda/contact.h"
-#include "backend/cuda/engine.h"
+#include "backend/cuda/material.h"
 #include "backend/cuda/reduce.h"
 
 extern "C" {
-#include "backend/block.h"
 #include "backend/body.h"
 }
 
@@ -64,10 +63,7 @@ enum {
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
               "totals overlap");
 
-struct Motion {
-    CuBodies b;
-    CuTables tables;
-    CuList list;
+struct Motion : CuScene {
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
@@ -101,15 +97,29 @@ static __global__ void check_velocities(Motion m, CuPartials partials, double *t
     }
 }
 
-/* Works of the contacts, and their impulses into the list. */
-static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
+/* The offset by which an overlap is undone, which is not that of a contact that rebounds. */
+static __device__ inline double recovery_of(const Motion &m, int64_t i, bool rebounds)
+{
+    double gap = m.list.gap[i];
+    if (!(gap < 0.0))
+        return 0.0;
+    if (!rebounds)
+        return m.op.bias[i];
+    const TalusBuildOptions &o = m.options;
+    return talus_contact_bias(cu_contact_law(m, i), o.h, o.recovery, o.scale, gap,
+                              cu_contact_size(m, i));
+}
+
+/* Works of the contacts, and their impulses into the list. LAWS: with restitution or cohesion. */
+template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
 {
     double v[TALUS_WORK_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
     for (int64_t i = item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
-        m.list.impulse[i] = talus_block_work(&m.op, m.gamma, i,
-                                             m.list.gap[i] < 0.0 ? m.op.bias[i] : 0.0, 0.0, v);
+        m.list.impulse[i] =
+            talus_block_work(&m.op, m.gamma, i, recovery_of(m, i, LAWS && m.tables.restitution),
+                             LAWS ? cu_contact_pull(m, i) : 0.0, v);
     if (reduce_grid<TALUS_WORK_SUMS, 0>(partials, v))
         for (int k = 0; k < TALUS_WORK_SUMS; k++)
             totals[WORKS + k] = v[k];
@@ -192,12 +202,16 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
                                 TalusEngineLedger *ledger)
 {
     const TalusOperator *op = &e->step.op;
-    Motion m = {e->bodies, e->tables, *cu_list(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    Motion m = {cu_scene(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    bool laws = e->tables.restitution || e->tables.cohesion;
     unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
     double total[CU_TOTALS];
     TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
+    if (e->tables.cohesion)
+        cu_fill_bodies(e); /* the problem's free velocities have attraction in them */
     launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());
-    launch_block(sum_works, works, THREADS, m, cu_partials(), cu_totals());
+    launch_block(laws ? sum_works<true> : sum_works<false>, works, THREADS, m, cu_partials(),
+                 cu_totals());
     launch_block(move_bodies, blocks, THREADS, m, cu_partials(), cu_totals());
     cu_totals_get(CU_TOTALS, total);
     memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);

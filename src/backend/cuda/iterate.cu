@@ -436,24 +436,30 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     args.gradient = a->g_prev;
     args.steps_before = on ? w->kept.steps : 0;
     if (!on) {
-        LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
-                    a->x, a->x_prev, w->base.at, low[0], low[1]);
+        LAUNCH_CONES(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric,
+                     op->compliance, a->x, a->x_prev, w->base.at, low[0], low[1]);
         cu_product(op, a->x, true, true, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
-    LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
-                (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
+    LAUNCH_CONES(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+                 (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
     take_results(state, run);
     keep(w, op, a->x, run, state, args.steps_before, args.x[now] == w->x[0].at ? 0 : 1);
     return cu_check();
+}
+
+/* The kernels know contacts with half lines or circular cones: other problems go step by step. */
+static bool runs_here(const TalusOperator *op)
+{
+    return op->pair && op->rows <= 3 && !op->varied;
 }
 
 static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAccelerated *a,
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
-    if (!op->pair)
+    if (!runs_here(op) || a->exact)
         return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
@@ -499,15 +505,15 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
     args.gradient = w->gradient.at;
     if (mixed && !on) {
-        LAUNCH_ROWS(launch, op->rows, split, blocks, THREADS, op->blocks, none, op->compliance,
-                    gamma, no_x, w->base.at, low, no_low);
+        LAUNCH_CONES(launch, op->rows, split, blocks, THREADS, op->blocks, none, op->compliance,
+                     gamma, no_x, w->base.at, low, no_low);
         cu_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
     take_results(state, run);
     if (mixed) {
-        LAUNCH_ROWS(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
-                    gamma, no_low, no_out);
+        LAUNCH_CONES(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
+                     gamma, no_low, no_out);
         keep(w, op, gamma, run, state, args.steps_before, 0);
     }
     return cu_check();
@@ -517,7 +523,7 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
                              double *gamma, TalusRun *run)
 {
     Iterate *w;
-    if (!op->pair)
+    if (!runs_here(op))
         return talus_relax_each(&talus_backend_cuda, op, omega, lambda, gamma, run);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, false));

@@ -11,7 +11,8 @@
 struct CuMirror {
     CuArray<int32_t> pair, touch_start, touch, row_start, column;
     CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
-    CuArray<double> values, offset;
+    CuArray<double> values, offset, estimate, turning, lever, base;
+    CuArray<TalusBlockModel> model;
 };
 
 static TalusStatus device_of(const TalusOperator *op, CuScratch **out)
@@ -47,6 +48,7 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     TALUS_TRY(upload(&m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
     TALUS_TRY(upload(&m->bias, host->bias, blocks, what, PLACE(op->bias)));
     TALUS_TRY(upload(&m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
+    TALUS_TRY(upload(&m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
     TALUS_TRY(upload(&m->body, host->body, 8 * bodies, what, PLACE(op->body)));
     TALUS_TRY(upload(&m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
@@ -62,6 +64,20 @@ static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOp
     TALUS_TRY(upload(&m->column, host->column, entries, what, PLACE(op->column)));
     TALUS_TRY(upload(&m->values, host->values, entries, what, PLACE(op->values)));
     return upload(&m->offset, host->offset, rows, what, PLACE(op->offset));
+}
+
+static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOperator *op)
+{
+    int64_t blocks = host->blocks;
+    const char *what = "friction of the problem";
+    op->varied = host->varied;
+    op->kinds = host->kinds;
+    op->moving = host->moving;
+    TALUS_TRY(upload(&m->mu, host->mu, blocks, what, PLACE(op->mu)));
+    TALUS_TRY(upload(&m->model, host->model, blocks, what, PLACE(op->model)));
+    TALUS_TRY(upload(&m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
+    TALUS_TRY(upload(&m->turning, host->turning, 2 * blocks, what, PLACE(op->turning)));
+    return upload(&m->base, host->base, blocks, what, PLACE(op->base));
 }
 
 TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
@@ -84,7 +100,7 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
     TALUS_TRY(host->values ? upload_matrix(host, m, op) : upload_contacts(host, m, op));
     int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
     const char *what = "blocks of the problem";
-    TALUS_TRY(upload(&m->mu, host->mu, blocks, what, PLACE(op->mu)));
+    TALUS_TRY(upload_sets(host, m, op));
     TALUS_TRY(upload(&m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
     TALUS_TRY(upload(&m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
     TALUS_TRY(upload(&m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
@@ -95,13 +111,14 @@ static void clear_mirror(CuMirror *m)
 {
     CuArray<int32_t> *integers[] = {&m->pair, &m->touch_start, &m->touch, &m->row_start,
                                     &m->column};
-    CuArray<double> *reals[] = {&m->frame,    &m->arm,    &m->body,       &m->inertia,
-                                &m->bias,     &m->mu,     &m->compliance, &m->diagonal,
-                                &m->coupling, &m->values, &m->offset};
+    CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,     &m->inertia,  &m->bias,
+                                &m->mu,     &m->compliance, &m->diagonal, &m->coupling, &m->values,
+                                &m->offset, &m->estimate,   &m->turning,  &m->lever,    &m->base};
     for (CuArray<int32_t> *array : integers)
         array->clear();
     for (CuArray<double> *array : reals)
         array->clear();
+    m->model.clear();
     talus_release(m);
 }
 
@@ -152,12 +169,17 @@ static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
     return TALUS_OK;
 }
 
-TalusStatus cu_scratch_begin(const TalusOperator *op)
+void cu_changed(const TalusOperator *op)
 {
     static long long serial;
+    cu_scratch_of(op)->serial = ++serial;
+}
+
+TalusStatus cu_scratch_begin(const TalusOperator *op)
+{
     CuScratch *s;
     TALUS_TRY(device_of(op, &s));
-    s->serial = ++serial;
+    cu_changed(op);
     s->heavy_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
@@ -195,6 +217,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.pair = (const int2 *)op->pair;
     c.frame = op->frame;
     c.arm = op->arm;
+    c.lever = op->lever;
     c.body = op->body;
     c.inertia = op->inertia;
     c.bias = op->bias;
@@ -239,7 +262,7 @@ template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double
     int64_t i = item();
     if (i >= blocks)
         return;
-    double local[3];
+    double local[LOCAL<ROWS>];
     load_impulse<ROWS>(g, (int)i, local);
     for (int k = 0; k < ROWS; k++)
         out[i * ROWS + k] = local[k];
@@ -287,7 +310,7 @@ static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<dou
     int64_t i = item();
     if (i >= c.blocks)
         return;
-    double u[ROWS], local[3];
+    double u[ROWS], local[LOCAL<ROWS>];
     block_velocity(c, motion, (int)i, u);
     if (compliant && c.compliance && g.x) {
         load_impulse<ROWS>(g, (int)i, local);
@@ -325,9 +348,9 @@ struct Relax {
     double omega, lambda;
 };
 
-template <int ROWS>
-static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuMotion motion,
-                             Relax pass)
+template <int ROWS, bool VARIED>
+static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
+                             CuMotion motion, Relax pass)
 {
     double sums[2] = {0.0, 0.0};
     for (int64_t i = item(); i < c.blocks; i += stride()) {
@@ -336,14 +359,15 @@ static __global__ void relax(CuPartials partials, double *totals, CuView<double>
         block_velocity(c, motion, (int)i, g);
         if (c.compliance)
             g[0] += c.compliance[i] * gamma[0];
-        double r2 = exact_natural2<ROWS>(c, (int)i, gamma, g);
+        auto set = impulse_set<ROWS, VARIED>(sets, i);
+        double r2 = exact_natural2(set, block_scale<ROWS>(c, (int)i), gamma, g);
         sums[0] += r2;
         sums[1] = larger(sums[1], r2);
         if (pass.relaxed) {
             double step[ROWS], eta = pass.omega / block_scale<ROWS>(c, (int)i);
             for (int k = 0; k < ROWS; k++)
                 step[k] = gamma[k] - eta * g[k];
-            project_block(ROWS == 3 ? c.mu[i] : 0.0, step);
+            project_block(set, step);
             for (int k = 0; k < ROWS; k++)
                 gamma[k] += pass.lambda * (step[k] - gamma[k]);
             store_block(pass.relaxed, i, gamma);
@@ -356,8 +380,8 @@ static void run_blocks(const TalusOperator *op, Relax pass, double *sum2, double
 {
     double totals[2] = {0.0, 0.0};
     CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    launch_sums(op->rows == 1 ? relax<1> : relax<3>, op->blocks, 2, cu_totals(), cu_view(op),
-                motion, pass);
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_totals(), cu_view(op),
+                cu_sets(op, nullptr), motion, pass);
     cu_totals_get(2, totals);
     *sum2 = totals[0];
     *max = sqrt(totals[1]);
@@ -385,7 +409,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
     double d = block_scale<ROWS>(c, (int)i), m[4];
     m[0] = 1.0 / sqrt(trace ? d : c.diagonal[i][0]);
     m[1] = 1.0 / sqrt(trace ? d : c.diagonal[i][1]);
-    m[2] = ROWS == 3 ? c.mu[i] * (m[0] / m[1]) : 0.0;
+    m[2] = ROWS >= 3 ? c.mu[i] * (m[0] / m[1]) : 0.0;
     m[3] = 1.0 / (1.0 + m[2] * m[2]);
     store_packs<4>(m, out[i]);
 }
@@ -396,17 +420,17 @@ void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
                 kind == TALUS_METRIC_TRACE, out);
 }
 
-template <int ROWS>
-static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c,
+template <int ROWS, bool VARIED>
+static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
                                  CuImpulses<double> g)
 {
     double sums[3] = {0.0, 0.0, 0.0};
     for (int64_t i = item(); i < c.blocks; i += stride()) {
-        double gamma[3], inside[ROWS], d = block_scale<ROWS>(c, (int)i);
+        double gamma[LOCAL<ROWS>], inside[ROWS], d = block_scale<ROWS>(c, (int)i);
         load_impulse<ROWS>(g, (int)i, gamma);
         for (int k = 0; k < ROWS; k++)
             inside[k] = gamma[k];
-        project_block(ROWS == 3 ? c.mu[i] : 0.0, inside);
+        project_block(impulse_set<ROWS, VARIED>(sets, i), inside);
         for (int k = 0; k < ROWS; k++) {
             double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
             sums[0] += value * value;
@@ -421,8 +445,8 @@ void cu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const dou
               TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
-    launch_sums(op->rows == 1 ? sum_sizes<1> : sum_sizes<3>, op->blocks, 3, cu_totals(),
-                cu_view(op), CuImpulses<double>{x, metric});
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_totals(), cu_view(op),
+                cu_sets(op, nullptr), CuImpulses<double>{x, metric});
     cu_totals_get(3, totals);
     *out = TalusSizes{totals[0], totals[1], totals[2]};
 }

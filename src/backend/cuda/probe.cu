@@ -3,31 +3,25 @@
  * One launch per probe over contacts and bodies together, begun after the solve and before the bodies
  * move; impulses come from the solver's vector, as the list gets them only with the step's success. The
  * sums stay on the device until the step's other numbers are fetched, those of a few probes with them. */
-#include "backend/cuda/engine.h"
+#include "backend/cuda/material.h"
 #include "backend/cuda/reduce.h"
-
-extern "C" {
-#include "backend/frame.h"
-}
 
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 
 /* What a probe looks at. */
-struct CuProbe {
+struct CuProbe : CuScene {
     TalusEngineProbe def;
     TalusVec3 middle;
-    CuBodies bodies;
-    CuList list;
+    TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
-    int rows;
 };
 
 static __device__ bool inside(const CuProbe &p, uint32_t slot)
 {
-    TalusVec3 x = p.bodies.position[slot], lo = p.def.lo, hi = p.def.hi;
-    return cu_moves(p.bodies.shape, p.bodies.fixed, slot) && x.x >= lo.x && x.x <= hi.x &&
-           x.y >= lo.y && x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+    TalusVec3 x = p.b.position[slot], lo = p.def.lo, hi = p.def.hi;
+    return cu_moves(p.b.shape, p.b.fixed, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
 /* From the centres of a and b to the contact point of each. */
@@ -39,25 +33,33 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
     CuFrame f = p.list.frame[i];
     TalusVec3 n = talus_vec3(f.x, f.y, f.z);
     TalusArms arms;
-    arms.a = talus_scale(p.bodies.radius[a], n);
+    arms.a = talus_scale(p.b.radius[a], n);
     if (i < p.list.counts.sphere_sphere)
-        arms.b = talus_scale(-p.bodies.radius[b], n);
+        arms.b = talus_scale(-p.b.radius[b], n);
     else
-        arms.b = talus_sub(talus_madd(talus_add(p.bodies.position[a], arms.a), p.list.gap[i], n),
-                           p.bodies.position[b]);
+        arms.b = talus_sub(talus_madd(talus_add(p.b.position[a], arms.a), p.list.gap[i], n),
+                           p.b.position[b]);
     return arms;
 }
 
-/* The impulse on b, world frame. */
+/* The impulse on b, net of attraction, world frame. */
 static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
 {
-    CuFrame f = p.list.frame[i];
-    const double frame[4] = {f.x, f.y, f.z, f.w};
-    const double *g = p.gamma + p.rows * i;
-    const double gamma[3] = {g[0], p.rows == 3 ? g[1] : 0.0, p.rows == 3 ? g[2] : 0.0};
-    double world[3];
-    talus_frame_world(frame, gamma, world);
+    double local[3], world[3];
+    talus_block_gamma(&p.op, p.gamma, i, local);
+    local[0] -= cu_contact_pull(p, i);
+    talus_frame_world(p.op.frame[i], local, world);
     return talus_vec3(world[0], world[1], world[2]);
+}
+
+/* The moment that a contact with friction against turning has beside it. */
+static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
+{
+    double m[3];
+    if (p.op.rows != 6)
+        return talus_vec3(0.0, 0.0, 0.0);
+    talus_frame_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
+    return talus_scale(p.op.lever[i][0] * p.b.radius[a], talus_vec3(m[0], m[1], m[2]));
 }
 
 static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
@@ -73,10 +75,13 @@ static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
     TalusArms arms = arms_of(p, i, a, b);
     TalusVec3 arm = on_a ? arms.a : arms.b;
     if (p.def.region)
-        arm = talus_add(arm, talus_sub(p.bodies.position[on_a ? a : b], p.middle));
-    if (on_a)
+        arm = talus_add(arm, talus_sub(p.b.position[on_a ? a : b], p.middle));
+    TalusVec3 moment = moment_of(p, i, a);
+    if (on_a) {
         force = talus_neg(force);
-    TalusVec3 torque = talus_cross(arm, force);
+        moment = talus_neg(moment);
+    }
+    TalusVec3 torque = talus_add(talus_cross(arm, force), moment);
     double values[7] = {force.x, force.y, force.z, torque.x, torque.y, torque.z, 1.0};
     for (int j = 0; j < 7; j++)
         sum[j] += values[j];
@@ -86,10 +91,10 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
     if (p.def.region ? !inside(p, slot) : slot != (uint32_t)p.def.slot)
         return;
-    double m = p.bodies.mass[slot];
+    double m = p.b.mass[slot];
     sum[7] += 1.0;
     sum[8] += m;
-    if (!cu_moves(p.bodies.shape, p.bodies.fixed, slot))
+    if (!cu_moves(p.b.shape, p.b.fixed, slot))
         return;
     const double *v = p.solved[p.list.place[slot]];
     for (int j = 0; j < 3; j++)
@@ -99,7 +104,7 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 static __global__ void sum_probe(CuProbe p, CuPartials partials, double *out)
 {
     double v[SUMS] = {0.0};
-    int64_t contacts = p.list.counts.contacts, items = contacts + p.bodies.slots;
+    int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
     for (int64_t i = item(); i < items; i += (int64_t)gridDim.x * blockDim.x) {
         if (i < contacts)
             add_contact(p, i, v);
@@ -129,12 +134,7 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
-    CuProbe p = {};
-    p.bodies = e->bodies;
-    p.list = *list;
-    p.solved = cu_solved(e);
-    p.gamma = e->step.gamma;
-    p.rows = e->step.op.rows;
+    CuProbe p = {cu_scene(e), {}, {}, e->step.op, cu_solved(e), e->step.gamma.at};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));

@@ -101,7 +101,7 @@ static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const do
     }
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __device__ inline void move_block(const Move &pass, int64_t i, double (&sums)[MOVED])
 {
     const TalusQuasi &q = pass.q;
@@ -120,7 +120,7 @@ static __device__ inline void move_block(const Move &pass, int64_t i, double (&s
     }
     store_block(q.x_next, i, x);
     store_block(q.g_next, i, g);
-    project_block(block_friction<ROWS>(pass.sets, i), r);
+    project_block(block_set<ROWS, VARIED>(pass.sets, i), r);
     load_block(q.smooth_r, i, w);
     for (int k = 0; k < ROWS; k++) {
         r[k] = x[k] - r[k];
@@ -132,11 +132,12 @@ static __device__ inline void move_block(const Move &pass, int64_t i, double (&s
     keep_pair(q, i, d, r, sums);
 }
 
-template <int ROWS> static __global__ void move(CuPartials partials, double *totals, Move pass)
+template <int ROWS, bool VARIED>
+static __global__ void move(CuPartials partials, double *totals, Move pass)
 {
     double sums[MOVED] = {0.0};
     for (int64_t i = item(); i < pass.sets.blocks; i += stride())
-        move_block<ROWS>(pass, i, sums);
+        move_block<ROWS, VARIED>(pass, i, sums);
     leave_totals<MOVED, 0>(partials, totals, sums);
 }
 
@@ -183,7 +184,7 @@ void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums 
     Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
     if (!q->halve)
         pass.motion = cu_motion(op, q->d, q->metric, false);
-    LAUNCH_ROWS(launch_sums, op->rows, move, op->blocks, MOVED, cu_totals(), pass);
+    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_totals(), pass);
     launch_pair_dots(q, (int64_t)op->rows * op->blocks, cu_totals() + MOVED);
     cu_totals_get(MOVED + 2 * q->count, total);
     sums->r2 = total[R2];
@@ -207,7 +208,7 @@ void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums 
 
 enum { X2, SMOOTH_R2, RESIDUAL2, RESIDUAL_MAX, SMOOTHED };
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi &q, double eta,
                                            int64_t i, double (&sums)[SMOOTHED])
 {
@@ -224,24 +225,24 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
     }
     store_block(q.smooth_x, i, x);
     store_block(q.smooth_g, i, g);
-    project_block(block_friction<ROWS>(sets, i), r);
+    project_block(block_set<ROWS, VARIED>(sets, i), r);
     for (int k = 0; k < ROWS; k++) {
         r[k] = x[k] - r[k];
         sums[SMOOTH_R2] += r[k] * r[k];
     }
     store_block(q.smooth_r, i, r);
-    double natural = natural2(sets, i, block_scales(sets, i), x, g);
+    double natural = natural2<VARIED>(sets, i, block_scales(sets, i), x, g);
     sums[RESIDUAL2] += natural;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], natural);
 }
 
-template <int ROWS>
+template <int ROWS, bool VARIED>
 static __global__ void smooth(CuPartials partials, double *totals, CuSets sets, TalusQuasi q,
                               double eta)
 {
     double sums[SMOOTHED] = {0.0};
     for (int64_t i = item(); i < sets.blocks; i += stride())
-        smooth_block<ROWS>(sets, q, eta, i, sums);
+        smooth_block<ROWS, VARIED>(sets, q, eta, i, sums);
     leave_totals<SMOOTHED - 1, 1>(partials, totals, sums);
 }
 
@@ -249,8 +250,8 @@ void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
                      TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
-    LAUNCH_ROWS(launch_sums, op->rows, smooth, op->blocks, SMOOTHED, cu_totals(),
-                cu_sets(op, q->metric), *q, eta);
+    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_totals(), cu_sets(op, q->metric),
+                *q, eta);
     cu_totals_get(SMOOTHED, total);
     *sums =
         TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

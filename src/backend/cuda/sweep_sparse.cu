@@ -83,8 +83,8 @@ static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int eac
 {
     int2 range = make_int2(s->order.start[class_of], s->order.start[class_of + 1]);
     unsigned blocks = blocks_for(range.y - range.x, each);
-    LAUNCH_ROWS(launch_block, s->op->rows, sweep_rows, blocks, WARP, m, range, each,
-                s->partial + s->partials);
+    LAUNCH_CONES(launch_block, s->op->rows, sweep_rows, blocks, WARP, m, range, each,
+                 s->partial + s->partials);
     s->partials += (int)blocks;
 }
 
