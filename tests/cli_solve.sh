@@ -164,14 +164,14 @@ expect 2 "--outer trasca: expected shift, tresca or auto" box.talus --solver gs 
 expect 2 "did you mean 'every'?" box.talus --solver gs --outer tresca:evry=3
 expect 2 "--measure x: expected natural or siconos" box.talus --solver gs --measure x
 expect 1 "is under another law: expected --law coulomb" box.talus --solver gs --measure siconos
-law() { "$TALUS" solve box.talus --solver apgd --report laws "$@" >out 2>err || fail "$*: $(cat err)"; }
+law() { "$TALUS" solve box.talus --solver lbfgs-fb --report laws "$@" >out 2>err || fail "$*: $(cat err)"; }
 law --law coulomb --outer shift:every=50
 grep -q 'kept' err && fail "a first call kept something: $(cat err)"
 contains out "law coulomb on disc, outer loop shift:every=50"
 grep -Eq '^  solver .* updates +Siconos$' out || fail "columns of law coulomb: $(cat out)"
 contains laws/results.json '"law": "coulomb"'
 law --law coulomb --outer shift:every=50
-contains err "apgd on box: kept from an earlier call"
+contains err "lbfgs-fb on box: kept from an earlier call"
 contains out "law coulomb on disc, outer loop shift:every=50"
 # what differs in any of these is another run
 for words in "--law coulomb" "--law coulomb --section square" "--law fixed" "--section polygon:5" \
@@ -180,7 +180,7 @@ for words in "--law coulomb" "--law coulomb --section square" "--law fixed" "--s
     grep -q 'kept' err && fail "kept in spite of $words"
 done
 contains out "to 1e-6 in Siconos's measure, at most"
-awk '$1 == "apgd" && $2 == "converged" && $NF <= 1e-6 { found = 1 } END { exit !found }' out ||
+awk '$1 == "lbfgs-fb" && $2 == "converged" && $NF <= 1e-6 { found = 1 } END { exit !found }' out ||
     fail "Siconos's measure: $(cat out)"
 "$TALUS" solve box.talus --solver apgd --section none --json --quiet >out 2>err || fail "none: $(cat err)"
 rows=$(sed -n 's/^"rows": \([0-9]*\).*/\1/p' out) contacts=$(sed -n 's/^"contacts": \([0-9]*\).*/\1/p' out)
@@ -261,6 +261,15 @@ else
     done
     awk 'NR == 1 { ccp = $1 } NR == 2 { exit !(ccp > 1e-4 && $1 < 1e-6) }' ccp.error coulomb.error ||
         fail "velocity errors by law: $(cat ccp.error coulomb.error)"
+    # a reference with both solutions gives that of the law
+    problem=${TALUS_SHARED:-none}/problems/problems/OneObject-i100000-499.hdf5
+    for law in ccp coulomb; do
+        [ -f "$problem" ] || break
+        "$TALUS" solve "$problem" --law $law --solver prox --tol 1e-10 --json --quiet \
+            --reference "$TALUS_SHARED/problems/reference" >out 2>err || fail "references: $(cat err)"
+        sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out | awk '{ exit !($1 < 1e-6) }' ||
+            fail "velocity error under $law: $(cat out)"
+    done
     "$TALUS" extract settle-box --set bodies=27 --at 0.1 -o square.hdf5 --set section=square >out 2>err &&
         fail "FCLIB with a square section"
     contains err "has the section square; FCLIB has no place for another than disc"

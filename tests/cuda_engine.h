@@ -88,12 +88,54 @@ static inline TalusStatus add_slippery(TalusWorld *world)
     return add_spheres(world);
 }
 
+static inline TalusStatus set_laws(TalusWorld *world, int a, int b, TalusFrictionLaw law,
+                                   TalusSection section, TalusPairDef pair)
+{
+    pair.own_model = true;
+    pair.model = (TalusFrictionModel){.law = law, .section = section};
+    pair.model.sides = section == TALUS_SECTION_POLYGON ? 5 : 0;
+    return talus_world_set_pair(world, a, b, &pair);
+}
+
+/* Another law for every pair; some rebound. */
+static inline TalusStatus add_lawful(TalusWorld *world)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    TALUS_TRY(add_zoo(world));
+    TALUS_TRY(set_laws(world, 0, 1, TALUS_LAW_FIXED, TALUS_SECTION_SQUARE, pair));
+    TALUS_TRY(set_laws(world, 1, 1, TALUS_LAW_CCP, TALUS_SECTION_SQUARE, pair));
+    pair.restitution = 0.4;
+    TALUS_TRY(set_laws(world, 0, 0, TALUS_LAW_COULOMB, TALUS_SECTION_POLYGON, pair));
+    return set_laws(world, 0, 2, TALUS_LAW_CCP, TALUS_SECTION_DISC, pair);
+}
+
+/* One law for all pairs, which need not be looked at. */
+static inline TalusStatus add_exact(TalusWorld *world)
+{
+    TALUS_TRY(
+        set_laws(world, 0, 0, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, talus_pair_def_default()));
+    return add_spheres(world);
+}
+
+/* The same with friction against turning, and with attraction. */
+static inline TalusStatus add_turning(TalusWorld *world)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    TALUS_TRY(add_lawful(world));
+    pair.spinning = 0.03;
+    pair.rolling = 0.05;
+    TALUS_TRY(set_laws(world, 0, 1, TALUS_LAW_CCP, TALUS_SECTION_DISC, pair));
+    pair.cohesion = 2.0;
+    return set_laws(world, 0, 0, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, pair);
+}
+
 typedef struct Scene {
     TalusStatus (*add)(TalusWorld *world);
     int steps, rows;
 } Scene;
 
-static const Scene scenes[] = {{add_zoo, 14, 3}, {add_spheres, 12, 3}, {add_slippery, 12, 1}};
+static const Scene scenes[] = {{add_zoo, 14, 3},    {add_spheres, 12, 3}, {add_slippery, 12, 1},
+                               {add_lawful, 14, 3}, {add_exact, 12, 3},   {add_turning, 14, 6}};
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
 /* ---- a world on both ---- */
@@ -136,8 +178,10 @@ static inline bool send(Both *both)
 {
     TalusWorld *w = both->world;
     TalusBodyArrays arrays = arrays_of(w);
-    TalusTables tables = {w->shape,         w->gyration,        w->shapes,
-                          w->materials.law, w->materials.count, w->materials.any_compliance};
+    const TalusMaterials *m = &w->materials;
+    TalusTables tables = {w->shape,       w->gyration,       w->shapes,     m->law,
+                          m->count,       m->any_compliance, m->any_models, m->any_restitution,
+                          m->any_turning, m->any_cohesion};
     return CHECK_OK(ops()->tables(both->engine, &tables)) &&
            CHECK_OK(ops()->put_bodies(both->engine, &arrays, NULL)) &&
            CHECK_OK(ops()->put_contacts(both->engine, talus_detector_contacts(w->detector)));
@@ -272,6 +316,11 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
     FETCH(compliance, op->blocks);
     FETCH(diagonal, op->blocks);
     FETCH(coupling, op->general);
+    FETCH(model, op->blocks);
+    FETCH(estimate, op->blocks);
+    FETCH(base, op->blocks);
+    FETCH(turning, op->blocks);
+    FETCH(lever, op->general);
     copy->gamma = fetch(gamma, blocks * (size_t)op->rows * sizeof *gamma);
     copy->slot = calloc((size_t)op->bodies + 1, sizeof(int));
     copy->block = calloc(blocks + 1, sizeof(int));
@@ -279,16 +328,26 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
 
 static inline void clear_copy(Copy *c)
 {
-    void *owned[] = {c->op.pair, c->op.frame, c->op.arm,        c->op.body,     c->op.inertia,
-                     c->op.bias, c->op.mu,    c->op.compliance, c->op.diagonal, c->op.coupling,
-                     c->gamma,   c->slot,     c->block};
+    void *owned[] = {c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,     c->op.inertia,
+                     c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal, c->op.coupling,
+                     c->op.model, c->op.estimate, c->op.base,       c->op.turning,  c->op.lever,
+                     c->gamma,    c->slot,        c->block};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *c = (Copy){0};
 }
 
-/* Problem bodies are matched by their records, which thereby are the same to the bit. */
-static inline void match_bodies(const TalusOperator *host, Copy *copy)
+static inline bool same_record(const double *a, const double *b, double tolerance)
+{
+    bool close = true;
+    for (int k = 0; k < 8; k++)
+        close = close && fabs(a[k] - b[k]) <= tolerance;
+    return close;
+}
+
+/* Problem bodies are matched by their records, which thereby are the same to the bit: attraction alone,
+ * as a sum over contacts, adds to them in another order. */
+static inline void match_bodies(const TalusOperator *host, double tolerance, Copy *copy)
 {
     int found = 0, moving = 0;
     for (int i = 0; i < host->bodies; i++)
@@ -296,7 +355,7 @@ static inline void match_bodies(const TalusOperator *host, Copy *copy)
     for (int p = 0; p < copy->op.bodies; p++) {
         copy->slot[p] = -1;
         for (int i = 0; copy->op.body[p][3] > 0.0 && i < host->bodies; i++)
-            if (same(copy->op.body[p], host->body[i], sizeof *host->body))
+            if (same_record(copy->op.body[p], host->body[i], tolerance))
                 copy->slot[p] = i;
         found += copy->slot[p] >= 0;
         if (copy->slot[p] >= 0 && host->inertia)
@@ -333,6 +392,12 @@ static inline void check_block(const TalusOperator *host, const double *gamma, c
     CHECK(rows == 1 || copy->op.mu[i] == host->mu[j]);
     CHECK(!host->compliance || copy->op.compliance[i] == host->compliance[j]);
     CHECK(j < spheres || copy->op.coupling[i - spheres] == host->coupling[j - spheres]);
+    CHECK(!host->model || same(&copy->op.model[i], &host->model[j], sizeof *host->model));
+    CHECK(!host->estimate || copy->op.estimate[i] == host->estimate[j]);
+    CHECK(!host->base || copy->op.base[i] == host->base[j]);
+    if (rows == 6)
+        CHECK(same(copy->op.turning[i], host->turning[j], sizeof *host->turning) &&
+              same(copy->op.lever[i], host->lever[j], sizeof *host->lever));
 }
 
 static inline void match_blocks(const TalusOperator *host, const double *gamma, Copy *copy)
@@ -375,8 +440,10 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
     fetch_problem(op, gamma, copy);
     if (!CHECK_INT(copy->op.blocks, host->blocks) || !CHECK_INT(copy->op.rows, host->rows))
         return false;
-    CHECK(!op->compliance == !host->compliance);
-    match_bodies(host, copy);
+    CHECK(!op->compliance == !host->compliance && !op->model == !host->model);
+    CHECK(!op->estimate == !host->estimate && !op->base == !host->base);
+    CHECK(op->kinds == host->kinds && op->varied == host->varied && op->moving == host->moving);
+    match_bodies(host, w->materials.any_cohesion ? 1e-13 : 0.0, copy);
     match_blocks(host, talus_problem_gamma(w->problem), copy);
     return true;
 }

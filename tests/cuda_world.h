@@ -64,6 +64,39 @@ static inline void make_tight(TalusWorld *world)
     CHECK_OK(talus_world_set_accuracy(world, tight, 100000));
 }
 
+/* The world as it is, on another backend. */
+static inline TalusWorld *moved_to(TalusWorld *world, char *backend)
+{
+    char *kept = world->backend_name;
+    void *bytes;
+    size_t size;
+    TalusWorld *out = NULL;
+    world->backend_name = backend; /* which is what a saved state says of it */
+    if (CHECK_OK(talus_world_save(world, &bytes, &size))) {
+        CHECK_OK(talus_world_load(bytes, size, 1, &out));
+        talus_free(bytes);
+    }
+    world->backend_name = kept;
+    return out;
+}
+
+/* Forces and torques within `accuracy` of what weighs on the heaviest probe. */
+static inline void compare_probes(const TalusWorld *host, const TalusWorld *cuda, double accuracy)
+{
+    double weight = 0.0;
+    for (int i = 0; i < talus_world_probe_count(host); i++)
+        weight = fmax(weight, 9.81 * talus_world_probe_value(host, i).mass);
+    for (int i = 0; i < talus_world_probe_count(host); i++) {
+        TalusProbeValue p = talus_world_probe_value(host, i), q = talus_world_probe_value(cuda, i);
+        double force = fmax(talus_norm(p.force), weight), speed = 1.0;
+        CHECK(distance(p.force, q.force) <= accuracy * force);
+        CHECK(distance(p.torque, q.torque) <= accuracy * force * 1.0);
+        CHECK(distance(p.momentum, q.momentum) <= accuracy * speed * fmax(p.mass, 1.0));
+        CHECK_INT(p.bodies, q.bodies);
+        CHECK(fabs(p.mass - q.mass) <= 1e-12 * p.mass);
+    }
+}
+
 /* False where there is no such backend: the test is to end with 77. */
 static inline bool have_cuda(void)
 {

@@ -10,6 +10,7 @@
 
 static const double g = 9.81;
 static const TalusVec3 zero = {0.0, 0.0, 0.0};
+static const char *material_backend = "cpu"; /* where the worlds below live */
 
 static inline TalusWorldDef tight_def(double h)
 {
@@ -19,6 +20,7 @@ static inline TalusWorldDef tight_def(double h)
     def.norm = TALUS_NORM_MAX;
     def.max_iterations = 100000;
     def.threads = 1;
+    def.backend = material_backend;
     return def;
 }
 

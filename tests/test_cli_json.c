@@ -227,11 +227,11 @@ TEST(another_law)
     REQUIRE_OK(talus_problem_measure(problem, gamma, &metrics));
     options.tolerance = 1e-5 * metrics.natural_at_zero;
     options.outer = (TalusOuter){.kind = TALUS_OUTER_SHIFT, .every = 40, .share = 0.75};
-    REQUIRE_OK(talus_solver_create("apgd", &solver));
+    REQUIRE_OK(talus_solver_create("lbfgs-fb", &solver));
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     CHECK_OK(talus_problem_measure(problem, gamma, &metrics));
     const TalusJson *root =
-        run("solve rough.talus --solver apgd --tol 1e-5 --json --quiet "
+        run("solve rough.talus --solver lbfgs-fb --tol 1e-5 --json --quiet "
             "--law coulomb --section polygon:6 --outer shift:share=0.75,every=40");
     const TalusJson *results = get(root, "results", TALUS_JSON_ARRAY);
     const TalusJson *result = results ? results->first : NULL;

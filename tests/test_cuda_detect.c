@@ -26,8 +26,9 @@ typedef struct Both {
 static bool open_both(Both *b, const Scene *s)
 {
     static const TalusGyration gyration[SHAPES]; /* detection reads none of them */
-    static const TalusLaw law = {0.4, 0.0, 0.0};
-    TalusTables tables = {s->shape, gyration, SHAPES, &law, 1, false};
+    static const TalusLaw law = {.mu = 0.4};
+    TalusTables tables = {
+        .shape = s->shape, .gyration = gyration, .shapes = SHAPES, .law = &law, .materials = 1};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
            CHECK_OK(cuda->engine->create(&b->engine)) &&

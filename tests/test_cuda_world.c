@@ -3,22 +3,6 @@
 
 #include <talus/io.h>
 
-/* The world as it is, on another backend. */
-static TalusWorld *moved_to(TalusWorld *world, char *backend)
-{
-    char *kept = world->backend_name;
-    void *bytes;
-    size_t size;
-    TalusWorld *out = NULL;
-    world->backend_name = backend; /* which is what a saved state says of it */
-    if (CHECK_OK(talus_world_save(world, &bytes, &size))) {
-        CHECK_OK(talus_world_load(bytes, size, 1, &out));
-        talus_free(bytes);
-    }
-    world->backend_name = kept;
-    return out;
-}
-
 static double smallest_size(const TalusWorld *world)
 {
     double size = INFINITY;

@@ -12,22 +12,6 @@ static TalusWorld *on(const char *backend, TalusWorld *(*make)(void))
     return world;
 }
 
-static void compare_probes(const TalusWorld *host, const TalusWorld *cuda, double accuracy)
-{
-    double weight = 0.0;
-    for (int i = 0; i < talus_world_probe_count(host); i++)
-        weight = fmax(weight, 9.81 * talus_world_probe_value(host, i).mass);
-    for (int i = 0; i < talus_world_probe_count(host); i++) {
-        TalusProbeValue p = talus_world_probe_value(host, i), q = talus_world_probe_value(cuda, i);
-        double force = fmax(talus_norm(p.force), weight), speed = 1.0;
-        CHECK(distance(p.force, q.force) <= accuracy * force);
-        CHECK(distance(p.torque, q.torque) <= accuracy * force * 1.0);
-        CHECK(distance(p.momentum, q.momentum) <= accuracy * speed * fmax(p.mass, 1.0));
-        CHECK_INT(p.bodies, q.bodies);
-        CHECK(fabs(p.mass - q.mass) <= 1e-12 * p.mass);
-    }
-}
-
 /* Emitter, delayed batch, sink and probes of bodies, walls and regions. */
 static TalusWorld *make_busy(void)
 {

@@ -390,10 +390,9 @@ static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *co
     bool all = strcmp(operands->item[0], "gpu") == 0;
     *count = 0;
     if (all && operands->count == 1)
-        while (worlds_row(*count)) {
-            rows[*count] = worlds_row(*count);
-            ++*count;
-        }
+        for (int i = 0; worlds_row(i); i++)
+            if (worlds_row(i)->share > 0.0)
+                rows[(*count)++] = worlds_row(i);
     for (int i = all ? 1 : 0; i < operands->count && *count < CLI_LIST_MAX; i++) {
         rows[*count] = worlds_find(operands->item[i]);
         if (!rows[(*count)++]) {

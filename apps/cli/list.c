@@ -86,6 +86,16 @@ static void list_shapes(void)
         print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
 }
 
+/* Rows of `talus bench gpu`, or those that run by their own name alone. */
+static void print_worlds(bool gpu)
+{
+    for (int i = 0; worlds_row(i); i++)
+        if ((worlds_row(i)->share > 0.0) == gpu) {
+            print_row(worlds_row(i)->name, worlds_row(i)->summary);
+            printf("  %*s%s\n", NAME_WIDTH, "", worlds_row(i)->source);
+        }
+}
+
 static void list_experiments(void)
 {
     for (int i = 0; i < experiment_count(); i++) {
@@ -93,11 +103,9 @@ static void list_experiments(void)
         print_row(e->name, e->summary);
         printf("  %*s%s\n", NAME_WIDTH, "", e->source);
     }
+    print_worlds(false);
     print_row("gpu", "all that follow, on a GPU: speed, agreement, physics");
-    for (int i = 0; worlds_row(i); i++) {
-        print_row(worlds_row(i)->name, worlds_row(i)->summary);
-        printf("  %*s%s\n", NAME_WIDTH, "", worlds_row(i)->source);
-    }
+    print_worlds(true);
 }
 
 static void print_feature(const char *name, const char *text, bool available, const char *how)

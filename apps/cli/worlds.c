@@ -11,8 +11,9 @@
 #include <string.h>
 
 static const WorldsRow *const table[] = {
-    &worlds_hourglass, &worlds_million,  &worlds_ten_million, &worlds_hundred_million,
-    &worlds_pospisil,  &worlds_beverloo, &worlds_agreement};
+    &worlds_hourglass,       &worlds_million,  &worlds_ten_million,
+    &worlds_hundred_million, &worlds_pospisil, &worlds_beverloo,
+    &worlds_agreement,       &worlds_shear,    &worlds_packing};
 
 enum { ROWS = sizeof table / sizeof *table };
 
@@ -190,6 +191,31 @@ double worlds_deviation(const double *values, int count)
     for (int i = 0; i < count; i++)
         sum += (values[i] - mean) * (values[i] - mean);
     return count > 1 ? sqrt(sum / (count - 1)) : NAN;
+}
+
+/* ---- packing fractions ---- */
+
+double worlds_core_volume(const WorldsCore *core)
+{
+    return 4.0 * core->half * core->half * (core->high - core->low);
+}
+
+/* By columns of an eighth of the radius: exact along z. */
+double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
+{
+    int columns = (int)ceil(16.0 * core->half / radius);
+    double width = 2.0 * core->half / columns, sum = 0.0;
+    int reach = (int)ceil(2.0 * radius / width) + 1;
+    int i0 = (int)floor((x.x - radius + core->half) / width);
+    int j0 = (int)floor((x.y - radius + core->half) / width);
+    for (int i = i0 < 0 ? 0 : i0; i < columns && i <= i0 + reach; i++)
+        for (int j = j0 < 0 ? 0 : j0; j < columns && j <= j0 + reach; j++) {
+            double dx = (i + 0.5) * width - core->half - x.x;
+            double dy = (j + 0.5) * width - core->half - x.y;
+            double chord = sqrt(fmax(0.0, radius * radius - dx * dx - dy * dy));
+            sum += fmax(0.0, fmin(core->high, x.z + chord) - fmax(core->low, x.z - chord));
+        }
+    return sum * width * width;
 }
 
 /* ---- verdicts ---- */

@@ -44,13 +44,15 @@ typedef struct Worlds {
 typedef struct WorldsRow {
     const char *name, *summary, *source;
     double
-        share; /* of the limit, in seconds of WORLDS_SECONDS; what one row leaves goes to those after it */
+        share; /* of the limit, in seconds of WORLDS_SECONDS; what one row leaves goes to those after it.
+                  0: not among the rows of `talus bench gpu`, run by its own name */
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 
-/* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c */
+/* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; by their own
+ * names alone: worlds_shear.c, worlds_packing.c, worlds_janssen.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
-    worlds_pospisil, worlds_beverloo, worlds_agreement;
+    worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing;
 
 /* The rows by number; NULL beyond the last. */
 const WorldsRow *worlds_row(int index);
@@ -102,6 +104,15 @@ double worlds_memory(const char *backend);
 double worlds_median(double *values, int count); /* sorts them */
 double worlds_mean(const double *values, int count);
 double worlds_deviation(const double *values, int count); /* standard, of a sample */
+
+/* What packing fractions are measured in: |x| and |y| up to `half`, z from low to high. */
+typedef struct WorldsCore {
+    double half, low, high;
+} WorldsCore;
+
+double worlds_core_volume(const WorldsCore *core);
+/* The volume of the part of a ball that is within the core. */
+double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
 
 /* A figure that should be at most `target`; `step` (may be NULL) has its residual. */
 void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,

@@ -160,49 +160,27 @@ static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packin
 /* As scenes/settle-box.json has them. */
 static const double radius = 0.1, spacing = 0.22;
 
-/* What the packing fraction is measured in: the box without a margin along its walls and floor, up to the
- * height that the grains would have at the fraction 0.58, less the margin. It depends on no bed. */
-typedef struct Core {
-    double half, low, high; /* |x| and |y|; z */
-} Core;
-
 /* By quantity, then seed; and the largest residuals. */
 typedef struct Beds {
     double found[QUANTITIES][SEEDS];
     WorldsStep worst;
 } Beds;
 
-static Core core_of(int side, double margin)
+/* The box without a margin along its walls and floor, up to the height that the grains would have at the
+ * fraction 0.58, less the margin. It depends on no bed. */
+static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
     double solid = side * volume * radius * radius * radius / (spacing * spacing); /* its height */
-    return (Core){
+    return (WorldsCore){
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }
 
-/* The part of a ball within the core, by columns of an eighth of its radius: exact along z. */
-static double ball_within(const Core *core, TalusVec3 x)
-{
-    int columns = (int)ceil(16.0 * core->half / radius);
-    double width = 2.0 * core->half / columns, sum = 0.0;
-    int reach = (int)ceil(2.0 * radius / width) + 1;
-    int i0 = (int)floor((x.x - radius + core->half) / width);
-    int j0 = (int)floor((x.y - radius + core->half) / width);
-    for (int i = i0 < 0 ? 0 : i0; i < columns && i <= i0 + reach; i++)
-        for (int j = j0 < 0 ? 0 : j0; j < columns && j <= j0 + reach; j++) {
-            double dx = (i + 0.5) * width - core->half - x.x;
-            double dy = (j + 0.5) * width - core->half - x.y;
-            double chord = sqrt(fmax(0.0, radius * radius - dx * dx - dy * dy));
-            sum += fmax(0.0, fmin(core->high, x.z + chord) - fmax(core->low, x.z - chord));
-        }
-    return sum * width * width;
-}
-
-static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, const Core *core,
+static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, const WorldsCore *core,
                         double out[QUANTITIES])
 {
     int n = talus_world_body_count(world), count = 0;
-    double height = 0.0, volume = 0.0, room = 4.0 * core->half * core->half;
+    double height = 0.0, volume = 0.0;
     TalusBodyState state = {0};
     TalusStatus status = TALUS_ALLOC(state.position, (size_t)n, "positions");
     if (status == TALUS_OK)
@@ -212,11 +190,11 @@ static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, cons
         for (int i = 0; i < n; i++)
             if (!state.fixed[i]) {
                 height += state.position[i].z;
-                volume += ball_within(core, state.position[i]);
+                volume += worlds_ball_within(core, state.position[i], radius);
                 count++;
             }
         out[HEIGHT] = height / count;
-        out[FRACTION] = volume / (room * (core->high - core->low));
+        out[FRACTION] = volume / worlds_core_volume(core);
         out[ENERGY] = ledger->kinetic + ledger->potential;
     }
     talus_release(state.position);
@@ -228,7 +206,7 @@ static TalusStatus settle(const Worlds *w, const char *backend, int seed, double
                           WorldsStep *worst)
 {
     int side = worlds_size(w, 10, 5), steps = worlds_size(w, 400, 60);
-    Core core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
+    WorldsCore core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
     WorldsCase c = {.scene = "settle-box", .backend = backend};
     WorldsStep most;
     TalusStepInfo info;

@@ -15,6 +15,9 @@
 
 enum { PANEL = 24, TILE_ROWS = 4, TILE_LANES = 4 };
 
+/* Entries of the factor and of the fronts at work. */
+static const double MOST_ENTRIES = 5e8;
+
 /* A pivot below this share of the largest entry of its panel's square counts as zero. */
 static const double VANISHED = 1e-14;
 
@@ -202,7 +205,6 @@ static void count_room(TalusFronts *f, size_t *front, size_t *stack)
     size_t held = 0;
     int depth = 0;
     *front = *stack = 0;
-    f->flops = 0.0;
     for (int k = 0; k < t->count; k++)
         if (t->parent[k] >= 0)
             f->children[t->parent[k]]++;
@@ -211,8 +213,6 @@ static void count_room(TalusFronts *f, size_t *front, size_t *stack)
         size_t order = pivots + rest;
         *front = order > *front ? order : *front;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * (order + rest));
-        for (size_t p = 0; p < pivots; p++)
-            f->flops += 2.0 * (double)((order - p) * (order - p));
         for (int c = 0; c < f->children[k]; c++) {
             size_t child = rest_of(f, f->waiting[--depth]);
             held -= child * child;
@@ -233,6 +233,11 @@ static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
     TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
     count_room(f, &front, &stack);
+    double size = (double)f->factor_start[count] + (double)(front * front) + (double)stack;
+    if (size > MOST_ENTRIES)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "factor: %zu blocks would fill in to %.1f GB, more than the %.1f allowed",
+                          n, 8e-9 * size, 8e-9 * MOST_ENTRIES);
     TALUS_TRY(TALUS_ALLOC(f->factor, (size_t)f->factor_start[count], "factor"));
     TALUS_TRY(TALUS_ALLOC(f->front, front * front, "front"));
     TALUS_TRY(TALUS_ALLOC(f->stack, stack, "fronts"));

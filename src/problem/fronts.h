@@ -1,11 +1,13 @@
 /* problem/fronts.h - direct solution with matrices diag(L) A + diag(M), A a sparse block matrix.
  *
- * Multifrontal elimination (Duff & Reid 1983) for patterns that are symmetric and values that need not be:
- * blocks are eliminated in an order of least degree on the quotient graph (George & Liu 1989), which
- * also gives the tree of dense fronts; small fronts are merged into their parents. Rows are exchanged
- * inside the pivot rows of a front alone, so the tree stands whatever the values are. It is found once
- * per pattern; Newton's method then factorises with other L and M as often as it likes. Serial and
- * with ties broken by index: the result is the same everywhere.
+ * Multifrontal elimination (Duff & Reid 1983) for patterns that are symmetric and values that need not
+ * be: blocks are eliminated in an order of least degree on the quotient graph (George & Liu 1989), which
+ * also gives the tree of dense fronts; a front takes up children that are nearly as large. Rows are
+ * exchanged only inside small squares of pivots, so the tree stands whatever the values are: enough for
+ * Jacobians of contact problems, of which each row is that of a matrix with positive definite symmetric
+ * part, times a factor between 0 and 1, plus the rest of the identity. The tree is found once per
+ * pattern; Newton's method then factorises with other L and M as often as it likes. Serial and with
+ * ties broken by index: the result is the same everywhere.
  *
  *     TalusFronts f = {0};
  *     talus_fronts_analyse(&f, &a);
@@ -42,9 +44,9 @@ typedef struct TalusFronts {
     int32_t *waiting;      /* [count]: fronts on the stack */
     double *x;             /* a front's part of the solution */
     int32_t *local;        /* [blocks]: place in the front at work */
-    double flops;          /* of one factorisation, about */
 } TalusFronts;
 
+/* Fails where the factor would take more than a few gigabytes. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
 /* `a` has the pattern that was analysed. */
 void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,

@@ -28,6 +28,7 @@ TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
     TalusBlockSweepState *state = s->state;
     TalusBlockSweepWork *work = s->work;
     TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                 .metric = TALUS_METRIC_ANISOTROPIC,
                                  .local = local,
                                  .omega = p->omega,
                                  .rho = p->rho,
@@ -52,10 +53,4 @@ void talus_block_sweep_clear(void *work, const TalusBackend *backend)
 {
     TalusBlockSweepWork *w = work;
     backend->sweep_destroy(w->sweep);
-}
-
-const char *talus_block_sweep_on_host(const void *params)
-{
-    (void)params;
-    return "a sweep that solves each contact's problem";
 }

@@ -23,13 +23,11 @@ extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 /* Sweeps with this solver of one contact until the velocity change of one is within the tolerance. */
 TalusStatus talus_block_sweep(TalusSolve *solve, TalusOneSolver local);
 void talus_block_sweep_clear(void *work, const TalusBackend *backend);
-const char *talus_block_sweep_on_host(const void *params);
 
 /* The fields of such a solver's TalusSolverType that all of them share. */
 #define TALUS_BLOCK_SWEEP_FIELDS                                                             \
     .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS,             \
     .param_size = sizeof(TalusBlockSweepParams), .state_size = sizeof(TalusBlockSweepState), \
-    .work_size = sizeof(TalusBlockSweepWork), .clear = talus_block_sweep_clear,              \
-    .on_host = talus_block_sweep_on_host
+    .work_size = sizeof(TalusBlockSweepWork), .clear = talus_block_sweep_clear
 
 #endif

@@ -150,15 +150,17 @@ static void multiply(Run *run, const double *x, double *u)
     run->s->info->products++;
 }
 
-/* u + rho D (x - c) of block i */
-static void add_proximal(const Run *run, int i, double u[3])
+/* u + rho D (x - c) of block i, and the block with the diagonal of that as its scale. */
+static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
 {
     const Work *w = run->w;
-    const TalusNaturalBlock *b = &w->block[i];
-    for (int k = 0; k < b->rows; k++) {
-        int at = i * b->rows + k;
-        u[k] = w->vector[U][at] + run->rho * b->scale * (w->vector[X][at] - w->vector[CENTRE][at]);
+    TalusNaturalBlock b = w->block[i];
+    for (int k = 0; k < b.rows; k++) {
+        int at = i * b.rows + k;
+        u[k] = w->vector[U][at] + run->rho * b.scale * (w->vector[X][at] - w->vector[CENTRE][at]);
     }
+    b.scale *= 1.0 + run->rho;
+    return b;
 }
 
 /* f at X from U, and |f|. */
@@ -167,11 +169,10 @@ static void evaluate(Run *run)
     Work *w = run->w;
     double sum = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {
-        const TalusNaturalBlock *b = &w->block[i];
-        double u[3], *f = w->vector[F] + i * b->rows;
-        add_proximal(run, i, u);
-        talus_natural_map(b, w->vector[X] + i * b->rows, u, f);
-        double size = block_size(b, f);
+        double u[3], *f = w->vector[F] + i * w->matrix.size;
+        TalusNaturalBlock b = proximal_block(run, i, u);
+        talus_natural_map(&b, w->vector[X] + i * b.rows, u, f);
+        double size = block_size(&b, f);
         sum += size * size;
     }
     run->merit = sqrt(sum);
@@ -182,16 +183,15 @@ static void evaluate(Run *run)
 static void linearise(Run *run)
 {
     Work *w = run->w;
+    const int square = w->matrix.size * w->matrix.size;
     for (int i = 0; i < w->matrix.blocks; i++) {
-        const TalusNaturalBlock *b = &w->block[i];
-        const int square = b->rows * b->rows;
-        double u[3];
+        double u[3], weight = run->rho * w->block[i].scale;
         TalusNaturalSlope slope;
-        add_proximal(run, i, u);
-        talus_natural_slope(b, w->vector[X] + i * b->rows, u, &slope);
+        TalusNaturalBlock b = proximal_block(run, i, u);
+        talus_natural_slope(&b, w->vector[X] + i * b.rows, u, &slope);
         for (int k = 0; k < square; k++) {
             w->left[i * square + k] = slope.velocity[k];
-            w->own[i * square + k] = slope.impulse[k] + run->rho * b->scale * slope.velocity[k];
+            w->own[i * square + k] = slope.impulse[k] + weight * slope.velocity[k];
         }
     }
 }
@@ -323,8 +323,7 @@ static const char *on_host(const void *parameters)
 
 const TalusSolverType talus_solver_prox = {
     .name = "prox",
-    .summary =
-        "proximal point with Newton steps and a direct solver: exact Coulomb to the last digit",
+    .summary = "proximal point, Newton steps, direct solver: exact Coulomb, small stiff problems",
     .reference = "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/solvers.md",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC),
     .params = params,

@@ -59,7 +59,7 @@ KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool ex
         gy[k] = g[k] + state->beta * dg[k];
     }
     if (exact)
-        gy[0] += cone_shift(nu, gy);
+        gy[0] += cone_shift(nu, g);
     for (int k = 0; k < 3; k++)
         next[k] = y[k] - state->step * gy[k];
     sums->x2 += live(pair, lane_norm2(x));
@@ -254,7 +254,7 @@ KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, do
         gp[k] = g[k];
     }
     if (state->exact)
-        gy[0] += talus_general_shift(op, state->metric, i, gy);
+        gy[0] += talus_general_shift(op, state->metric, i, g);
     for (int k = 0; k < rows; k++)
         next[k] = y[k] - state->step * gy[k];
     plain_project(op, state->metric, i, next);

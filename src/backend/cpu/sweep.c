@@ -331,6 +331,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->op = op;
     (*sweep)->options = *options;
     (*sweep)->ended = NULL;
+    (*sweep)->packed = false;
     (*sweep)->rng = talus_rng(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;

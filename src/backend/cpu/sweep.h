@@ -79,6 +79,7 @@ struct TalusSweep {
     size_t gamma_room;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* the one being swept */
+    bool packed;                   /* options.local, and all contacts fit into packs */
     LocalItem *local; /* [blocks], in the order of visits; block by block if not coloured */
     size_t local_room;
 };
@@ -96,11 +97,12 @@ void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 void talus_sweep_shuffle(TalusSweep *sweep);
 
 /* Whether a sweep goes block by block on impulses in the contact frames: an explicit operator, contacts
- * whose sets need their tangents, and those whose own problem is solved. */
+ * whose sets need their tangents, and those whose own problem is solved, unless packs do that. */
 static inline bool talus_sweep_by_block(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
-    return !op->pair || op->varied || sweep->options.local != TALUS_ONE_PROJECT;
+    bool local = sweep->options.local != TALUS_ONE_PROJECT && !sweep->packed;
+    return !op->pair || op->varied || local;
 }
 
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);

@@ -3,7 +3,9 @@
  * With u the contact's velocity and A its block of N + E, b = u - A gamma is what it would be without its
  * impulse; the solver's answer replaces gamma, and the change is at once seen by the others. Orders, colours
  * and loops are those of sweep_sparse.c; contacts of heavy bodies are swept in sequence. Between spheres A is
- * diagonal and all solvers come to the same, a projection.
+ * diagonal and all solvers come to the same: each component by itself, then the bound. Where all contacts
+ * are such and under Coulomb's law on the disc, a coloured sweep is that of sweep.c, whose projected step with
+ * kappa = 0 does just this.
  *
  * Per sphere-sphere contact: 104 B read, 24 B of impulse read and written, two body records (128 B) read and 96 B
  * written, mostly cached; about 110 flop and, where it slides, a root and a division. */
@@ -93,17 +95,11 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 
 /* ---- one contact ---- */
 
-/* The new impulse `next` of a contact: over-relaxed by omega, brought back into its set where that left it,
- * averaged with the old one by rho. Returns the squared velocity change. */
+/* Averages the new impulse `next` with the old one by rho. Returns the squared velocity change. */
 static double take_step(const TalusSweepOptions *o, const LocalItem *item, int rows,
-                        const double old[3], double next[3], double *gamma, double change[3])
+                        const double old[3], const double next[3], double *gamma, double change[3])
 {
     double sum = 0.0;
-    if (o->omega != 1.0) {
-        for (int k = 0; k < 3; k++)
-            next[k] = old[k] + o->omega * (next[k] - old[k]);
-        talus_one_restrict(&item->one, next);
-    }
     for (int k = 0; k < 3; k++) {
         change[k] = o->rho * (next[k] - old[k]);
         sum += change[k] * change[k];
@@ -120,7 +116,8 @@ static void load_impulse(const double *gamma, int rows, double old[3])
     old[2] = rows == 3 ? gamma[2] : 0.0;
 }
 
-/* The contact's own problem, its velocity or gradient being g. */
+/* The contact's own problem, its velocity or gradient being g. omega lengthens the change of the impulse, which
+ * is then brought back into its set. */
 static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                          const double g[3], double *gamma, double change[3])
 {
@@ -130,18 +127,23 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
     for (int k = 0; k < 3; k++)
         b[k] = g[k] - talus_one_dot(item->one.a[k], old);
     talus_one_solve(o->local, &item->one, b, next);
+    if (o->omega != 1.0) {
+        for (int k = 0; k < 3; k++)
+            next[k] = old[k] + o->omega * (next[k] - old[k]);
+        talus_one_restrict(&item->one, next);
+    }
     return take_step(o, item, rows, old, next, gamma, change);
 }
 
-/* The same for spheres. */
+/* The same for spheres; omega acts before the bound, as in gs. */
 static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int rows,
                           const double g[3], double *gamma, double change[3])
 {
     double old[3], next[3];
     load_impulse(gamma, rows, old);
-    next[0] = old[0] - item->inv_n * g[0];
-    next[1] = rows == 3 ? old[1] - item->inv_t * g[1] : 0.0;
-    next[2] = rows == 3 ? old[2] - item->inv_t * g[2] : 0.0;
+    next[0] = old[0] - o->omega * item->inv_n * g[0];
+    next[1] = rows == 3 ? old[1] - o->omega * item->inv_t * g[1] : 0.0;
+    next[2] = rows == 3 ? old[2] - o->omega * item->inv_t * g[2] : 0.0;
     if (item->one.law == TALUS_LAW_CCP)
         talus_project_cone(item->mu, item->mu * (item->inv_n / item->inv_t), &next[0], &next[1],
                            &next[2]);
@@ -230,6 +232,20 @@ static double matrix_step(TalusSweep *sweep, int place)
     return solve_item(&sweep->options, item, op->rows, g, sweep->gamma + first, change);
 }
 
+/* Spheres alone, under Coulomb's law on the disc, none of them heavy. */
+static bool fits_packs(const TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
+    if (!op->pair || op->general || op->varied || op->kinds != exact ||
+        sweep->options.order != TALUS_ORDER_COLOURED)
+        return false;
+    for (int i = 0; i < op->bodies; i++)
+        if (talus_is_heavy(op, i))
+            return false;
+    return true;
+}
+
 TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
@@ -237,6 +253,9 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "sweep: solvers of one contact take 1 or 3 rows; this problem has 6, for "
                           "spinning and rolling friction: gs takes it");
+    sweep->packed = fits_packs(sweep);
+    if (sweep->packed)
+        return talus_sweep_plan(sweep, gamma);
     TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
     TALUS_TRY(TALUS_RESERVE(sweep->local, sweep->local_room, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {

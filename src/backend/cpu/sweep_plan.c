@@ -38,9 +38,14 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
     int general = i - op->sphere_sphere - op->sphere_fixed;
-    return talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0], op->diagonal[i][1],
-                           general >= 0 ? op->coupling[general] : 1.0,
-                           op->rows == 3 ? op->mu[i] : 0.0);
+    StepRule rule = talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0],
+                                    op->diagonal[i][1], general >= 0 ? op->coupling[general] : 1.0,
+                                    op->rows == 3 ? op->mu[i] : 0.0);
+    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n is kept, t is cut to mu n */
+        rule.kappa = 0.0;
+        rule.mantle = 1.0;
+    }
+    return rule;
 }
 
 static void world_impulse(const TalusOperator *op, const double *gamma, int i, double world[3])

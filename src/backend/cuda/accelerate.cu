@@ -32,17 +32,16 @@ static __device__ inline double law_shift(const CuSets &sets, int64_t i, const d
     return talus_block_shift(ROWS, &set, g);
 }
 
-/* The residual of x. */
+/* The residual of x, its gradient being g and, on the normal row, g + shift. */
 template <int ROWS, bool VARIED>
 static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
-                                      const double (&x)[ROWS], double (&g)[ROWS],
-                                      double (&sums)[STEP_SUMS])
+                                      const double (&x)[ROWS], const double (&g)[ROWS],
+                                      double shift, double (&sums)[STEP_SUMS])
 {
-    double raw = g[0];
-    if (pass.exact)
-        g[0] += law_shift(pass.sets, i, g);
-    double r2 = natural2<VARIED>(pass.sets, i, s, x, g);
-    g[0] = raw;
+    double own[ROWS];
+    for (int k = 0; k < ROWS; k++)
+        own[k] = k == 0 && pass.exact ? g[0] + shift : g[k];
+    double r2 = natural2<VARIED>(pass.sets, i, s, x, own);
     sums[RESIDUAL2] += r2;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
 }
@@ -54,8 +53,9 @@ static __device__ inline void step_block(const Step &pass, int64_t i, double (&s
     double2 s = block_scales(pass.sets, i);
     load_block(pass.x, i, x);
     scaled_velocity(pass.view, pass.motion, (int)i, s, x, g);
+    double shift = pass.exact ? law_shift(pass.sets, i, g) : 0.0;
     if (pass.measure)
-        measure<ROWS, VARIED>(pass, i, s, x, g, sums);
+        measure<ROWS, VARIED>(pass, i, s, x, g, shift, sums);
     load_block(pass.x_prev, i, before);
     for (int k = 0; k < ROWS; k++) {
         double dx = x[k] - before[k];
@@ -70,7 +70,7 @@ static __device__ inline void step_block(const Step &pass, int64_t i, double (&s
         sums[DG2] += dg * dg;
     }
     if (pass.exact)
-        next[0] += law_shift(pass.sets, i, next);
+        next[0] += shift;
     for (int k = 0; k < ROWS; k++)
         next[k] = y[k] - pass.step * next[k];
     project_block(block_set<ROWS, VARIED>(pass.sets, i), next);

@@ -15,7 +15,7 @@
  * others have left, and adds its change by atomic sums, so none is lost but their order, and with it the
  * result, differs from run to run. Contacts under way at the same time do not see each other: below some
  * 2e5 contacts that is a Jacobi iteration, and omega must be small (0.3) for it to converge. */
-#include "backend/cuda/sweep.h"
+#include "backend/cuda/sweep_block.h"
 
 /* Chaotic: sweeps after which the velocities are formed anew from the impulses, so that the rounding
  * of atomic sums does not pile up. A graph is worth its making after a few sweeps. */
@@ -315,7 +315,9 @@ static void sweep_contacts(TalusSweep *s)
 static void launch_sweep(TalusSweep *s)
 {
     s->partials = 0;
-    if (s->op->pair)
+    if (cu_sweep_by_contact(s))
+        cu_sweep_each(s);
+    else if (s->op->pair)
         sweep_contacts(s);
     else
         cu_sweep_sparse(s);
@@ -327,18 +329,48 @@ static void launch_sweep(TalusSweep *s)
 
 /* ---- the contract ---- */
 
-static TalusStatus check_order(const TalusOperator *op, TalusOrder order)
+static TalusStatus check_order(const TalusOperator *op, const TalusSweepOptions *options)
 {
+    const TalusOrder order = options->order;
     static const char *const names[] = {"forward", "symmetric", "random"};
     if (order < TALUS_ORDER_COLOURED)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "gs: order=%s visits one contact after the other, which a GPU cannot do "
+                          "%s: order=%s visits one contact after the other, which a GPU cannot do "
                           "in parallel; use order=coloured or order=chaotic, or --backend cpu",
-                          names[order]);
+                          options->local == TALUS_ONE_PROJECT ? "gs" : "sweep", names[order]);
     if (order == TALUS_ORDER_CHAOTIC && !op->pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "gs: order=chaotic works on the velocities of bodies, and this problem "
                           "is a matrix without bodies; use order=coloured");
+    if (order == TALUS_ORDER_CHAOTIC && (op->varied || options->local != TALUS_ONE_PROJECT))
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "gs: order=chaotic knows circular cones alone, and this problem has other "
+            "sets; use order=coloured");
+    return TALUS_OK;
+}
+
+/* Whether the solver of one contact takes all that occurs. */
+static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
+{
+    uint32_t kinds = op->model ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+    if (local == TALUS_ONE_PROJECT || op->rows == 1)
+        return TALUS_OK;
+    if (op->rows > 3)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "sweep: solvers of one contact take 1 or 3 rows; this problem has 6, for "
+                          "spinning and rolling friction: gs takes it");
+    for (int kind = 0; kind < TALUS_LAWS * TALUS_SECTIONS; kind++) {
+        TalusFrictionLaw law = (TalusFrictionLaw)(kind / TALUS_SECTIONS);
+        TalusSection section = (TalusSection)(kind % TALUS_SECTIONS);
+        if (law == TALUS_LAW_COULOMB && op->moving)
+            law = TALUS_LAW_FIXED;
+        if (kinds & (1u << kind) && !talus_one_takes(local, law, section))
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "sweep: contacts are under law %s on the section %s, which this "
+                              "solver of one contact does not take",
+                              talus_law_name(law), talus_section_name(section));
+    }
     return TALUS_OK;
 }
 
@@ -363,7 +395,8 @@ static void record_graph(TalusSweep *s)
 TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                            const double *gamma, TalusSweep **sweep)
 {
-    TALUS_TRY(check_order(op, options->order));
+    TALUS_TRY(check_order(op, options));
+    TALUS_TRY(check_local(op, options->local));
     if (!*sweep)
         TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
     TalusSweep *s = *sweep;
@@ -371,7 +404,9 @@ TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *opt
     s->op = op;
     s->options = *options;
     s->sweeps = 0;
-    TALUS_TRY(op->pair ? cu_sweep_plan(s, gamma) : cu_sweep_sparse_plan(s, gamma));
+    TALUS_TRY(cu_sweep_by_contact(s) ? cu_sweep_each_plan(s, gamma)
+              : op->pair             ? cu_sweep_plan(s, gamma)
+                                     : cu_sweep_sparse_plan(s, gamma));
     return cu_check();
 }
 
@@ -401,7 +436,7 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
 void cu_sweep_end(TalusSweep *s, double *gamma)
 {
     const TalusOperator *op = s->op;
-    if (op->pair)
+    if (op->pair && !cu_sweep_by_contact(s))
         cu_sweep_unplan(s, gamma);
     else
         cu_copy(gamma, s->gamma, (size_t)op->rows * (size_t)op->blocks * sizeof *gamma);
@@ -420,9 +455,9 @@ void cu_sweep_destroy(TalusSweep *s)
         return;
     drop_graph(s);
     cu_order_clear(&s->order);
-    CuArray<double> *arrays[] = {&s->normal,     &s->impulse, &s->bias,    &s->mu,
-                                 &s->compliance, &s->arm,     &s->step,    &s->change,
-                                 &s->velocity,   &s->gamma,   &s->partial, &s->added};
+    CuArray<double> *arrays[] = {&s->normal,  &s->impulse, &s->bias,   &s->mu,       &s->compliance,
+                                 &s->arm,     &s->step,    &s->change, &s->velocity, &s->gamma,
+                                 &s->partial, &s->added,   &s->own};
     for (CuArray<double> *array : arrays)
         array->clear();
     s->pair.clear();

@@ -65,7 +65,8 @@ struct TalusSweep {
     CuArray<int2> pair;
     CuArray<double> normal, impulse, bias, mu, compliance, arm, step, change, velocity;
     CuArray<int32_t> split;  /* [bodies]: how many heavy items share the body */
-    CuArray<double> gamma;   /* chaotic and explicit: impulses as the contract has them */
+    CuArray<double> gamma;   /* chaotic and block by block: impulses as the contract has them */
+    CuArray<double> own;     /* [9 blocks]: sweep_block.h */
     CuArray<double> partial; /* squared changes by block of threads */
     int partials;
     CuArray<double> added; /* sums of those, and how many are there */
@@ -160,5 +161,15 @@ TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
 /* The same for an explicit matrix, and the launches of one sweep on it. */
 TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
+
+/* sweep_block.cu: the same for contacts whose sets are varied or whose own problem is solved. */
+static inline bool cu_sweep_by_contact(const TalusSweep *s)
+{
+    return s->op->pair && (s->op->varied || s->options.local != TALUS_ONE_PROJECT);
+}
+TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
+void cu_sweep_each(TalusSweep *sweep);
+/* The blocks of N + E, where their problems are to be solved. */
+TalusStatus cu_sweep_own(TalusSweep *sweep);
 
 #endif

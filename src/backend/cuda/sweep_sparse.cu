@@ -3,7 +3,7 @@
  * A block of the problem has a warp to itself, which forms its rows of N gamma. Blocks that found no
  * colour (dense rows) are swept one after the other by a single warp. Per entry 12 B and one number of
  * gamma. */
-#include "backend/cuda/sweep.h"
+#include "backend/cuda/sweep_block.h"
 
 enum { WARP = 32 };
 
@@ -53,17 +53,37 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     return d * d * change;
 }
 
+/* The same for varied sets, and where the block's own problem is solved. */
+template <int ROWS, bool SOLVED>
+static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
+                                           double (&g)[ROWS])
+{
+    double change[ROWS];
+    for (int k = 0; k < ROWS; k++)
+        g[k] += offset[i * ROWS + k];
+    if constexpr (SOLVED)
+        return local_step(b, i, false, g, change);
+    else
+        return projected_step(b, i, b.coupling[i], g, change);
+}
+
+enum { CONES, VARIED, SOLVED };
+
 /* The blocks in places range.x to .y; a warp takes `each` of them in sequence. */
-template <int ROWS>
-static __global__ void sweep_rows(SweepRows m, int2 range, int each, double *partial)
+template <int ROWS, int KIND>
+static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, double *partial)
 {
     double change = 0.0, g[ROWS];
     int from = range.x + (int)blockIdx.x * each, to = from + each < range.y ? from + each : range.y;
     for (int at = from; at < to; at++) {
         int64_t i = m.order[at];
         rows_product<ROWS>(m, i, g);
-        if (threadIdx.x == 0)
-            change += step_block<ROWS>(m, i, g);
+        if (threadIdx.x == 0) {
+            if constexpr (KIND == CONES)
+                change += step_block<ROWS>(m, i, g);
+            else
+                change += step_other<ROWS, KIND == SOLVED>(b, m.offset, i, g);
+        }
         __syncthreads(); /* the next block reads this one's gamma */
     }
     if (threadIdx.x == 0)
@@ -75,6 +95,7 @@ TalusStatus cu_sweep_sparse_plan(TalusSweep *s, const double *gamma)
     int64_t n = (int64_t)s->op->rows * s->op->blocks;
     TALUS_TRY(cu_order_blocks(s->op, &s->order));
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
+    TALUS_TRY(cu_sweep_own(s));
     cu_copy(s->gamma, gamma, (size_t)n * sizeof *gamma);
     return cu_sweep_sums(s, (int64_t)s->op->blocks + 1);
 }
@@ -83,9 +104,21 @@ static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int eac
 {
     int2 range = make_int2(s->order.start[class_of], s->order.start[class_of + 1]);
     unsigned blocks = blocks_for(range.y - range.x, each);
-    LAUNCH_CONES(launch_block, s->op->rows, sweep_rows, blocks, WARP, m, range, each,
-                 s->partial + s->partials);
+    double *partial = s->partial + s->partials;
+    const SweepBlocks b = cu_sweep_blocks(s);
+    const int rows = s->op->rows;
     s->partials += (int)blocks;
+#define ROWS_OF(ROWS, KIND) \
+    launch_block(sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, partial)
+    if (b.local != TALUS_ONE_PROJECT)
+        rows == 1 ? ROWS_OF(1, SOLVED) : ROWS_OF(3, SOLVED);
+    else if (rows == 1)
+        ROWS_OF(1, CONES);
+    else if (rows == 6)
+        ROWS_OF(6, VARIED);
+    else
+        s->op->varied ? ROWS_OF(3, VARIED) : ROWS_OF(3, CONES);
+#undef ROWS_OF
 }
 
 void cu_sweep_sparse(TalusSweep *s)
