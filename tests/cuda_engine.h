@@ -109,15 +109,18 @@ static inline TalusStatus add_lawful(TalusWorld *world)
     return set_laws(world, 0, 2, TALUS_LAW_CCP, TALUS_SECTION_DISC, pair);
 }
 
-/* One law for all pairs, which need not be looked at. */
+/* Exact friction for all contacts, another law for a material that no body has. */
 static inline TalusStatus add_exact(TalusWorld *world)
 {
-    TALUS_TRY(
-        set_laws(world, 0, 0, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, talus_pair_def_default()));
+    TalusPairDef pair = talus_pair_def_default();
+    TalusMaterialDef unused = talus_material_def_default();
+    TALUS_TRY(talus_world_add_material(world, &unused, NULL));
+    TALUS_TRY(set_laws(world, 1, 1, TALUS_LAW_FIXED, TALUS_SECTION_SQUARE, pair));
+    TALUS_TRY(set_laws(world, 0, 0, TALUS_LAW_COULOMB, TALUS_SECTION_DISC, pair));
     return add_spheres(world);
 }
 
-/* The same with friction against turning, and with attraction. */
+/* The laws above with friction against turning, and with attraction. */
 static inline TalusStatus add_turning(TalusWorld *world)
 {
     TalusPairDef pair = talus_pair_def_default();

@@ -53,6 +53,7 @@ typedef struct Case {
     TalusOperator device; /* of `cuda`, whose memory `mixed` shares */
     int n;
     double start; /* sum of squares of the residual at zero */
+    bool exact;   /* under Coulomb's law */
 } Case;
 
 static Case open_test(TestProblem test)
@@ -73,6 +74,18 @@ static Case open_test(TestProblem test)
 static Case open_case(int which)
 {
     return open_test(make_test(which));
+}
+
+/* The same with contacts under Coulomb's law; without bodies or friction as they are. */
+static Case open_exact(int which)
+{
+    TestProblem test = make_test(which);
+    TalusContactDef *contacts = (TalusContactDef *)test.def.contacts;
+    for (int i = 0; contacts && i < test.def.contact_count; i++)
+        contacts[i].model.law = TALUS_LAW_COULOMB;
+    Case c = open_test(test);
+    c.exact = c.host->base != NULL;
+    return c;
 }
 
 static void close_case(Case *c)
@@ -114,8 +127,10 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
                                  .x_prev = a.vector[1],
                                  .g_prev = a.vector[2],
                                  .metric = (const TalusMetricBlock *)a.vector[3],
-                                 .kind = kind};
-    a.momentum = (TalusMomentum){.norm = norm, .margin = 1.02, .theta = 1.0, .restart = true};
+                                 .kind = kind,
+                                 .exact = c->exact};
+    a.momentum = (TalusMomentum){
+        .norm = norm, .margin = 1.02, .theta = 1.0, .most = c->exact ? 6.0 : 0.0, .restart = true};
     return a;
 }
 
@@ -178,6 +193,14 @@ static double residual2(const Case *c, const double *gamma)
     double sum2, max;
     cpu->residual(c->host, gamma, &sum2, &max);
     return sum2;
+}
+
+/* Residual by the law itself. */
+static double law_residual2(const Case *c, const double *gamma)
+{
+    TalusLawSums sums;
+    cpu->law_measure(c->host, gamma, &sums);
+    return sums.residual2;
 }
 
 /* ---- double precision ---- */
@@ -272,6 +295,41 @@ TEST(pieces_make_a_run)
     free(x[0]);
     free(x[1]);
     close_case(&c);
+}
+
+/* Coulomb's law in the step: the cpu's iterates in double precision, in many kernels and in one; in single
+ * precision its solution. */
+TEST(coulombs_law_is_that_of_the_cpu)
+{
+    NEEDS_CUDA();
+    int exact = 0;
+    for (int i = 0; i < CASES; i++) {
+        Case c = open_exact(i);
+        double *x[2] = {vector(&c), vector(&c)};
+        exact += c.exact && !c.host->varied;
+        for (int k = 0; c.exact && k < 8; k++) {
+            TalusMetric metric = (TalusMetric)(k % 2);
+            TalusRun run = {.iterations = 15, .check = k % 4 < 2 ? 1000 : 1, .stepwise = k < 4};
+            TalusRun a = accelerate(&c, cpu, metric, run, x[0]);
+            TalusRun b = accelerate(&c, cuda, metric, run, x[1]);
+            bool ok = same_run(&b, &a, 1e-9);
+            if (!near(x[1], x[0], c.n, 1e-10) || !ok)
+                printf("case %d, metric %d, check %d\n", i, metric, run.check);
+            if (k % 4 != 3)
+                continue;
+            run.iterations = 20000;
+            run.stop_rms = 1e-8 * sqrt(c.start / c.host->blocks);
+            b = accelerate(&c, mixed, metric, run, x[1]);
+            ok = CHECK(b.done < run.iterations);
+            ok &= CHECK_NEAR(law_residual2(&c, x[1]), b.residual2, 1e-3 * b.residual2);
+            if (!ok)
+                printf("case %d, stepwise %d: %d iterations\n", i, run.stepwise, b.done);
+        }
+        free(x[0]);
+        free(x[1]);
+        close_case(&c);
+    }
+    CHECK(exact >= 5);
 }
 
 /* ---- single precision with refinement ---- */
@@ -458,6 +516,7 @@ int main(void)
     cuda = talus_backend_find("cuda");
     mixed = talus_backend_find("cuda-mixed");
     RUN(iterates_are_those_of_the_cpu);
+    RUN(coulombs_law_is_that_of_the_cpu);
     RUN(solutions_are_those_of_the_cpu);
     RUN(pieces_make_a_run);
     RUN(refinement_passes_the_floor_of_single_precision);

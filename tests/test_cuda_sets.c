@@ -6,10 +6,8 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <talus/solver.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
 static const TalusBackend *cuda; /* NULL: not here */
@@ -439,90 +437,27 @@ TEST(laws_measure_shift_and_estimate)
     for_cases(check_laws);
 }
 
-/* ---- whole solves ---- */
+/* ---- sweeps ---- */
 
-/* Contact velocities of what a solver finds on a backend. */
-static double *solved(const ModelCase *c, const char *spec, const char *backend, double tolerance)
+/* The backend itself is asked for what solvers would not ask it for. */
+TEST(sweeps_check_laws_and_rows)
 {
-    TalusSolver *solver = NULL;
-    TalusSolveInfo info = {.outcome = TALUS_OUTCOME_DIVERGED};
-    TalusSolveOptions options = talus_solve_options_default();
-    TalusResidual residual;
-    double *gamma = talus_problem_gamma(c->problem), *u = model_vector(c->n, 1, 0.0);
-    options.tolerance = tolerance;
-    options.max_iterations = 20000;
-    memset(gamma, 0, (size_t)c->n * sizeof *gamma);
-    CHECK_OK(talus_problem_set_backend(c->problem, backend));
-    CHECK_OK(talus_solver_create(spec, &solver));
-    CHECK_OK(talus_solver_solve(solver, c->problem, &options, &info));
-    bool ok = CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
-    talus_problem_residual(c->problem, gamma,
-                           &residual); /* by the host, with bounds that came back */
-    ok &= CHECK(residual.rms <= tolerance);
-    ok &= CHECK_NEAR(info.residual.rms, residual.rms, 1e-4 * tolerance); /* rounding of both */
-    if (!ok)
-        printf("    %s on %s: %d iterations\n", spec, backend, info.iterations);
-    cpu->product(c->op, gamma, true, true, u);
-    talus_solver_destroy(solver);
-    return u;
-}
-
-static void check_solve(const ModelOptions *o, const char *spec)
-{
-    ModelCase c = make_model_case(o, NULL);
-    double *gamma = talus_problem_gamma(c.problem), worst = 0.0, largest = 0.0;
-    TalusResidual start;
-    talus_problem_residual(c.problem, gamma, &start);
-    double *here = solved(&c, spec, "cpu", 1e-10 * start.rms);
-    double *there = solved(&c, spec, "cuda", 1e-10 * start.rms);
-    for (int k = 0; k < c.n; k++) {
-        double off = fabs(there[k] - here[k]);
-        worst = isnan(off) ? NAN : fmax(worst, off);
-        largest = fmax(largest, fabs(here[k]));
+    NEEDS_CUDA();
+    for (int six = 0; six < 2; six++) {
+        Case c = make_case(&(ModelOptions){
+            .heap = small, .rows = six ? 6 : 3, .section = 1, .law = TALUS_LAW_COULOMB});
+        Both gamma = make_both(&c, 50);
+        TalusSweep *sweep = NULL;
+        TalusSweepOptions options = {
+            .order = TALUS_ORDER_COLOURED, .local = TALUS_ONE_EXACT, .omega = 1.0, .rho = 1.0};
+        CHECK(cuda->sweep_begin(&c.device, &options, gamma.device, &sweep) ==
+              TALUS_ERR_UNSUPPORTED);
+        CHECK(
+            strstr(talus_error(), six ? "take 1 or 3 rows" : "law coulomb on the section square"));
+        cuda->sweep_destroy(sweep);
+        free_all(&gamma, 1);
+        free_case(&c);
     }
-    if (!CHECK_NEAR(worst, 0.0, 1e-7 * largest))
-        printf("    %s: section %d, law %d, %d rows%s\n", spec, o->section, o->law, o->rows,
-               o->matrix ? ", matrix" : "");
-    free(here);
-    free(there);
-    free_model_case(&c);
-}
-
-static const HeapOptions tiny = {54, 2, 2, 1, 0.4, 0.3, 0.3};
-
-TEST(solvers_find_what_they_find_on_the_cpu)
-{
-    NEEDS_CUDA();
-    static const char *const specs[] = {"apgd", "lbfgs-fb", "gs", "spg"};
-    for (int kind = 0; kind < MODEL_SECTIONS * MODEL_MOVING; kind++)
-        for (int form = 0; form < 3; form++)
-            for (int s = 0; s < 4; s++)
-                check_solve(&(ModelOptions){.heap = tiny,
-                                            .rows = form == 1 ? 6 : 3,
-                                            .section = kind % MODEL_SECTIONS,
-                                            .law = kind / MODEL_SECTIONS,
-                                            .matrix = form == 2},
-                            specs[s]);
-}
-
-TEST(solvers_of_one_contact_sweep)
-{
-    NEEDS_CUDA();
-    static const struct {
-        const char *spec;
-        int section, law;
-    } cases[] = {{"pgs", 1, TALUS_LAW_COULOMB},      {"pgs:omega=0.8,rho=0.9", 1, TALUS_LAW_FIXED},
-                 {"bgs-enum", 1, TALUS_LAW_COULOMB}, {"gs-disc", 0, TALUS_LAW_FIXED},
-                 {"gs-disc", 0, TALUS_LAW_COULOMB},  {"nscd", 0, TALUS_LAW_COULOMB},
-                 {"bgs", 0, TALUS_LAW_CCP},          {"bgs:omega=1.2", 0, TALUS_LAW_COULOMB}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int matrix = 0; matrix < 2; matrix++)
-            check_solve(&(ModelOptions){.heap = tiny,
-                                        .rows = 3,
-                                        .section = cases[i].section,
-                                        .law = cases[i].law,
-                                        .matrix = matrix},
-                        cases[i].spec);
 }
 
 int main(void)
@@ -533,7 +468,6 @@ int main(void)
     RUN(products_and_residuals);
     RUN(fused_steps);
     RUN(laws_measure_shift_and_estimate);
-    RUN(solvers_find_what_they_find_on_the_cpu);
-    RUN(solvers_of_one_contact_sweep);
+    RUN(sweeps_check_laws_and_rows);
     return talus_test_result();
 }

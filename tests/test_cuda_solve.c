@@ -53,6 +53,12 @@ static const Spec specs[] = {
     {"spg", false},
     {"spg:precondition=off", false},
     {"ssn", false},
+    {"prox", false},
+    {"bgs", true},
+    {"bgs-enum", true},
+    {"gs-disc", true},
+    {"nscd", true},
+    {"pgs", true},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs, PROBLEMS = 7 };

@@ -4,6 +4,8 @@
 #include "support/problems.h"
 #include "support/test.h"
 
+#include "problem/problem.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,8 @@ static double start_residual(TalusProblem *problem)
 }
 
 /* From zero impulses to `relative` times their residual; u has room for the contact velocities. */
-static TalusSolveInfo solve(const char *spec, TalusProblem *problem, double relative, double *u)
+static TalusSolveInfo solve_by(const char *spec, TalusOuterKind outer, TalusProblem *problem,
+                               double relative, double *u)
 {
     TalusSolver *solver = NULL;
     TalusSolveInfo info = {.outcome = TALUS_OUTCOME_DIVERGED};
@@ -53,6 +56,7 @@ static TalusSolveInfo solve(const char *spec, TalusProblem *problem, double rela
     options.tolerance = relative * start_residual(problem);
     options.max_iterations = 20000;
     options.outer.refresh = -1;
+    options.outer.kind = outer;
     memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
     CHECK_OK(talus_solver_create(spec, &solver));
     bool ok = CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
@@ -62,6 +66,11 @@ static TalusSolveInfo solve(const char *spec, TalusProblem *problem, double rela
     talus_problem_velocity(problem, gamma, u);
     talus_solver_destroy(solver);
     return info;
+}
+
+static TalusSolveInfo solve(const char *spec, TalusProblem *problem, double relative, double *u)
+{
+    return solve_by(spec, TALUS_OUTER_AUTO, problem, relative, u);
 }
 
 static double difference(const double *a, const double *b, int n)
@@ -183,6 +192,58 @@ TEST(boxes_and_cylinders_agree_with_convex_solvers)
     }
 }
 
+/* preclik-2009, section 3.1: bounds moved within the sweep, or by a loop around solves with given ones. */
+TEST(bounds_from_outside_come_to_the_same)
+{
+    static const struct {
+        const char *spec;
+        TalusFrictionModel model;
+    } cases[] = {{"gs-disc", {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0}},
+                 {"pgs", {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0}},
+                 {"bgs-enum", {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0}}};
+    TestProblem p = heap(45, 0.3, 0.3);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        TalusProblem *problem = create(&p.def, NULL, cases[c].model);
+        int n = talus_problem_size(problem);
+        double *u = calloc((size_t)n, sizeof *u), *v = calloc((size_t)n, sizeof *v);
+        solve(cases[c].spec, problem, 1e-11, u);
+        TalusSolveInfo info = solve_by(cases[c].spec, TALUS_OUTER_TRESCA, problem, 1e-11, v);
+        CHECK(info.updates > 2);
+        CHECK_NEAR(difference(u, v, n), 0.0, 1e-7 * largest(u, n));
+        free(u);
+        free(v);
+        talus_problem_destroy(problem);
+    }
+    free_test_problem(&p);
+}
+
+/* With op->moving a Coulomb block has the bounds of its estimate: none here. */
+TEST(moving_bounds_are_those_of_the_estimate)
+{
+    TestProblem p = heap(46, 0.3, 0.3);
+    TalusProblem *problem = create(&p.def, NULL, coulomb);
+    TalusSweepOptions options = {
+        .order = TALUS_ORDER_COLOURED, .local = TALUS_ONE_DISC, .omega = 1.0, .rho = 1.0};
+    TalusSweep *sweep = NULL;
+    double *gamma = talus_problem_gamma(problem), normal = 0.0, tangential = 0.0;
+    REQUIRE_OK(talus_problem_set_moving(problem, true));
+    for (int i = 0; i < problem->op.blocks; i++)
+        problem->op.estimate[i] = 0.0;
+    REQUIRE_OK(talus_backend_cpu.sweep_begin(&problem->op, &options, gamma, &sweep));
+    talus_backend_cpu.sweep_run(sweep, 3);
+    talus_backend_cpu.sweep_end(sweep, gamma);
+    for (int i = 0; i < problem->op.blocks; i++) {
+        normal = fmax(normal, gamma[3 * i]);
+        tangential = fmax(tangential, fabs(gamma[3 * i + 1]) + fabs(gamma[3 * i + 2]));
+    }
+    CHECK(normal > 0.0);
+    CHECK(tangential == 0.0);
+    talus_backend_cpu.sweep_destroy(sweep);
+    CHECK_OK(talus_problem_set_moving(problem, false));
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 TEST(an_explicit_matrix_gives_the_same_velocities)
 {
     static const struct {
@@ -248,6 +309,39 @@ TEST(orders_agree_and_threads_do_not_matter)
     free(one);
     free_test_problem(&dense);
     free_test_problem(&p);
+}
+
+/* Enough contacts for several chunks in a colour. */
+TEST(many_contacts_have_the_same_bits_for_any_threads)
+{
+    static const char *const specs[] = {"bgs", "nscd:omega=1.2", "gs-disc:rho=0.9"};
+    double *one = NULL;
+    for (int c = 0; c < 6; c++) {
+        HeapOptions many = {
+            .seed = 61, .nx = 14, .ny = 14, .nz = 3, .mu = 0.4, .general = c < 3 ? 0.3 : 0.0};
+        TestProblem p = make_heap(&many);
+        for (int t = 1; t < 4; t++) {
+            TalusPool *pool = NULL;
+            TalusSolver *solver = NULL;
+            TalusSolveInfo info;
+            TalusSolveOptions options = talus_solve_options_default();
+            options.tolerance = 0.0;
+            options.max_iterations = 5;
+            CHECK_OK(talus_pool_create(t, &pool));
+            TalusProblem *problem = create(&p.def, pool, coulomb);
+            size_t bytes = (size_t)talus_problem_size(problem) * sizeof *one;
+            CHECK_OK(talus_solver_create(specs[c % 3], &solver));
+            CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+            if (t == 1)
+                one = memcpy(malloc(bytes), talus_problem_gamma(problem), bytes);
+            CHECK(memcmp(one, talus_problem_gamma(problem), bytes) == 0);
+            talus_solver_destroy(solver);
+            talus_problem_destroy(problem);
+            talus_pool_destroy(pool);
+        }
+        free(one);
+        free_test_problem(&p);
+    }
 }
 
 /* A body with more contacts than colours: its contacts go in sequence. */
@@ -336,8 +430,11 @@ int main(void)
     RUN(three_solvers_of_coulombs_law_agree);
     RUN(two_solvers_of_the_pyramid_agree);
     RUN(boxes_and_cylinders_agree_with_convex_solvers);
+    RUN(bounds_from_outside_come_to_the_same);
+    RUN(moving_bounds_are_those_of_the_estimate);
     RUN(an_explicit_matrix_gives_the_same_velocities);
     RUN(orders_agree_and_threads_do_not_matter);
+    RUN(many_contacts_have_the_same_bits_for_any_threads);
     RUN(a_heavy_body_is_swept_in_sequence);
     RUN(contacts_without_friction);
     RUN(a_solution_is_kept);

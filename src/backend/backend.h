@@ -48,7 +48,7 @@ typedef double TalusMetricBlock[4];
 
 /* Workspace of the accelerated method: vectors in the scaled metric. accelerate_run of a backend with
  * memory of its own also takes a matrix-free problem's impulses themselves, metric NULL, and finds the
- * metric's numbers by `kind`; not where blocks are varied or `exact` is set. */
+ * metric's numbers by `kind`; not where blocks are varied. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;

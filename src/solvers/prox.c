@@ -33,10 +33,11 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_NEWTON = 6, FEW_NEWTON = 2 };
+enum { MOST_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
 static const double GROW = 4.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
+static const double STALLED = 0.9, TIGHTEN = 0.1, INNER_MIN = 1e-3;
 static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
 static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
@@ -54,7 +55,7 @@ static const TalusParam params[] = {
 };
 
 /* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
-enum { X, CENTRE, U, F, SHOWN, V, OFFSET, VECTORS };
+enum { X, CENTRE, U, F, STEP, SHOWN, V, OFFSET, VECTORS };
 
 typedef struct Work {
     TalusBlockMatrix matrix; /* N + E */
@@ -72,9 +73,10 @@ typedef struct Run {
     const Params *p;
     Work *w;
     int n;
-    double rho;
+    double rho, inner;
     double merit, first; /* |f| now and at the centre */
     int steps;           /* Newton's since the centre was set */
+    bool careful;        /* they may not raise |f| */
 } Run;
 
 /* ---- preparation ---- */
@@ -123,6 +125,7 @@ static TalusStatus prepare(Run *run)
     Work *w = run->w;
     bool resumed = s->strictness < 1.0 && w->rho > 0.0;
     run->rho = resumed ? w->rho : run->p->rho;
+    run->inner = run->p->inner;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (resumed)
         return TALUS_OK;
@@ -224,34 +227,55 @@ static void set_centre(Run *run)
     Work *w = run->w;
     memcpy(w->vector[CENTRE], w->vector[X], (size_t)run->n * sizeof *w->memory);
     evaluate(run);
+}
+
+/* With the present rho, on which f depends through its scales. */
+static void start_step(Run *run)
+{
+    evaluate(run);
     run->first = run->merit;
     run->steps = 0;
 }
 
+static void advance(Run *run, double a)
+{
+    Work *w = run->w;
+    for (int i = 0; i < run->n; i++)
+        w->vector[X][i] -= a * w->vector[STEP][i];
+    multiply(run, w->vector[X], w->vector[U]);
+    evaluate(run);
+}
+
+/* A careful one is halved until |f| does not rise. */
 static void newton_step(Run *run)
 {
     Work *w = run->w;
-    double *step = w->vector[F];
+    double before = run->merit, a = 1.0;
     linearise(run);
     talus_fronts_factor(&w->fronts, &w->matrix, w->left, w->own);
-    talus_fronts_solve(&w->fronts, step);
+    memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof *w->memory);
+    talus_fronts_solve(&w->fronts, w->vector[STEP]);
     run->s->info->products++;
-    for (int i = 0; i < run->n; i++)
-        w->vector[X][i] -= step[i];
-    multiply(run, w->vector[X], w->vector[U]);
-    evaluate(run);
     run->steps++;
+    advance(run, a);
+    for (int k = 0; k < HALVINGS && run->careful && !(run->merit <= before); k++) {
+        a *= 0.5;
+        advance(run, -a);
+    }
 }
 
-/* After a proximal step, or in vain. Below RHO_MIN rho falls only where its weight is what holds the
- * method up: Newton's steps are easy, and the residual hardly falls from centre to centre. */
-static void adapt(Run *run, bool done, int steps, double before)
+/* After a proximal step that is done or in vain, where |f| was and is so much at the old and the new
+ * centre. Below RHO_MIN rho falls only where its weight is what holds the method up: Newton's steps are
+ * easy, and the residual hardly falls from centre to centre. */
+static void adapt(Run *run, bool done, double was, double is)
 {
-    double floor = run->first > SLOW * before ? RHO_LEAST : fmin(RHO_MIN, run->rho);
+    double least = is > SLOW * was ? RHO_LEAST : fmin(RHO_MIN, run->rho);
+    run->inner = is > STALLED * was ? fmax(TIGHTEN * run->inner, INNER_MIN) : run->p->inner;
+    run->careful = !done && !run->careful;
     if (!done)
         run->rho = fmin(run->rho * GROW, RHO_MAX);
-    else if (steps <= FEW_NEWTON)
-        run->rho = fmax(run->rho * run->p->shrink, floor);
+    else if (run->steps <= FEW_NEWTON)
+        run->rho = fmax(run->rho * run->p->shrink, least);
     if (run->rho <= SUSPECT)
         talus_solve_suspect(run->s);
 }
@@ -260,17 +284,17 @@ static void adapt(Run *run, bool done, int steps, double before)
 static void end_proximal(Run *run)
 {
     Work *w = run->w;
-    bool done = run->merit <= run->p->inner * run->first;
-    int steps = run->steps;
-    double before = run->first;
-    if (!done && steps < MOST_NEWTON && isfinite(run->merit))
+    bool done = run->merit <= run->inner * run->first;
+    if (!done && run->steps < MOST_NEWTON && isfinite(run->merit))
         return;
     if (!(run->merit <= run->first)) {
         memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof *w->memory);
         multiply(run, w->vector[X], w->vector[U]);
     }
+    double was = run->first;
     set_centre(run);
-    adapt(run, done, steps, before);
+    adapt(run, done, was, run->merit);
+    start_step(run);
 }
 
 /* ---- the solve ---- */
@@ -280,6 +304,7 @@ static void iterate(Run *run)
     Work *w = run->w;
     multiply(run, w->vector[X], w->vector[U]);
     set_centre(run);
+    start_step(run);
     for (;;) {
         double sum, largest;
         measure(run, &sum, &largest);

@@ -78,7 +78,7 @@ struct Batch {
     int resident; /* whether iterate_resident can be launched; 0: not known, -1: no */
 };
 
-enum { VARIANTS = 16 };
+enum { VARIANTS = 32 };
 
 static CuArray<IterateState> device_state;
 static CuArray<double> device_partial;
@@ -335,14 +335,15 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
 }
 
 /* The rest of the run, beginning with steps that bring it to one that measures, where batches begin. */
-static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum)
+static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
+                           bool exact)
 {
     bool general = op->inertia != nullptr;
-    int variant = mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
+    int variant = exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
-    s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum)
-                      : iterate_kernels_double(op->rows, general, momentum);
+    s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum, exact)
+                      : iterate_kernels_double(op->rows, general, momentum, exact);
     s.batch = &batches[variant];
     s.run = run;
     s.left = run->iterations - run->done;
@@ -390,7 +391,7 @@ static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool 
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                      IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, false, true);
+    Stretch s = new_stretch(op, run, false, true, a->exact);
     IterateArgs args = new_args(op, w, run);
     args.trace = a->kind == TALUS_METRIC_TRACE;
     args.x[s.first] = a->x;
@@ -424,7 +425,7 @@ static void keep(Iterate *w, const TalusOperator *op, const double *x, const Tal
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, true, true);
+    Stretch s = new_stretch(op, run, true, true, a->exact);
     IterateArgs args = new_args(op, w, run);
     const bool on = goes_on(w, op, a->x, run);
     const int at = on ? w->kept.now : s.first;
@@ -459,7 +460,7 @@ static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAcce
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
-    if (!runs_here(op) || a->exact)
+    if (!runs_here(op))
         return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
@@ -490,7 +491,7 @@ TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *s
 static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
                                  double lambda, double *gamma, IterateState *state, TalusRun *run)
 {
-    Stretch s = new_stretch(op, run, mixed, false);
+    Stretch s = new_stretch(op, run, mixed, false, false);
     IterateArgs args = new_args(op, w, run);
     const TalusMetricBlock *none = nullptr;
     float *low = (float *)w->x[0].at, *no_low = nullptr;

@@ -110,7 +110,7 @@ struct IterateKernels {
 };
 
 /* iterate_double.cu, iterate_mixed.cu */
-IterateKernels iterate_kernels_double(int rows, bool general, bool momentum);
-IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum);
+IterateKernels iterate_kernels_double(int rows, bool general, bool momentum, bool exact);
+IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum, bool exact);
 
 #endif

@@ -200,7 +200,18 @@ template <int ROWS> static __device__ inline double friction_of(const StepScalar
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
 }
 
-template <class T, int ROWS, bool GENERAL, bool CHECK>
+/* De Saxce's shift mu |u_t| of the iterate whose gradient less the base's is u, for the step and for the
+ * residual. */
+template <class T, int ROWS>
+static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        return 0.0;
+    double t1 = base.g[1] + (double)u[1], t2 = base.g[2] + (double)u[2];
+    return mu * sqrt(t1 * t1 + t2 * t2);
+}
+
+template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
 static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
                                                  double (&sums)[ITERATE_SUMS])
 {
@@ -210,7 +221,9 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
-    load_records(CHECK ? args.v[parity] : args.w, pair, va, vb);
+    constexpr bool APART =
+        CHECK || EXACT; /* the gradients of x and of the iterate before, not of y */
+    load_records(APART ? args.v[parity] : args.w, pair, va, vb);
     const double mu = friction_of<ROWS>(c, i);
     const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
     relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
@@ -218,16 +231,20 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
         dx[k] = x[k] - dx[k];
         y[k] = x[k] + (T)c.beta * dx[k];
     }
-    if constexpr (CHECK) {
+    if constexpr (APART) {
         T du[ROWS];
         u[0] += base.compliance * x[0];
-        measure(base, mu, w, x, u, sums);
+        if constexpr (EXACT)
+            base.g[0] += shift_of(base, mu, u);
+        if constexpr (CHECK)
+            measure(base, mu, w, x, u, sums);
         load_records(args.v[1 - parity], pair, va, vb);
         relative<T, ROWS, GENERAL>(i, frame, va, vb, du);
         du[0] += base.compliance * (x[0] - dx[0]);
         for (int k = 0; k < ROWS; k++)
             du[k] = u[k] - du[k];
-        compare(w, x, dx, du, sums);
+        if constexpr (CHECK)
+            compare(w, x, dx, du, sums);
         for (int k = 0; k < ROWS; k++)
             u[k] += (T)c.beta * du[k];
     } else {
@@ -272,7 +289,7 @@ static __device__ inline int2 load_pair(int chunk)
 
 /* Contacts go from the last to the first, bodies from the first to the last: each kernel starts where the
  * one before has left its data in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
-template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool CHECK>
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
 static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
     iterate_contacts(int parity)
 {
@@ -292,7 +309,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
         int2 ahead = chunk >= CONTACT_BLOCKS ? load_pair(chunk - CONTACT_BLOCKS) : pair;
         if (i < args.op.blocks) {
             if constexpr (MOMENTUM)
-                accelerate_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, parity, sums);
+                accelerate_contact<T, ROWS, GENERAL, CHECK, EXACT>(c, i, pair, parity, sums);
             else
                 relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, sums);
         }

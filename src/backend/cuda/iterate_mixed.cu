@@ -1,8 +1,7 @@
 /* backend/cuda/iterate_mixed.cu - the iterations of iterate.h in single precision. */
 #include "backend/cuda/iterate_kernels.h"
 
-IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum)
+IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum, bool exact)
 {
-    return rows == 1 ? kernels_for<float, 1>(general, momentum)
-                     : kernels_for<float, 3>(general, momentum);
+    return kernels_for<float>(rows, general, momentum, exact);
 }

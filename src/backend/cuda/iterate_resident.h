@@ -241,7 +241,7 @@ static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
     gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
 }
 
-template <class T, int ROWS, bool GENERAL>
+template <class T, int ROWS, bool GENERAL, bool EXACT>
 static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
                                               Held<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
 {
@@ -249,7 +249,9 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
     load_records(args.v[0], h.pair, va, vb);
     gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
     const double mu = friction_of<ROWS>(c, i);
-    const Base<T, ROWS> base = base_of(h);
+    Base<T, ROWS> base = base_of(h);
+    if constexpr (EXACT)
+        base.g[0] += shift_of(base, mu, u);
     for (int k = 0; k < ROWS; k++) {
         dx[k] = h.x[k] - h.before[k];
         du[k] = u[k] - h.u[k];
@@ -312,7 +314,7 @@ static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS
          k++, i += (int)blockDim.x)                                             \
         if (i < contacts.y)
 
-template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
 static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resident(ResidentRun run)
 {
     __shared__ IterateState state;
@@ -347,7 +349,7 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
         FOR_HELD(i, k)
         {
             if constexpr (MOMENTUM)
-                accelerate_held<T, ROWS, GENERAL>(c, i, check, held[k], sums);
+                accelerate_held<T, ROWS, GENERAL, EXACT>(c, i, check, held[k], sums);
             else
                 relax_held<T, ROWS, GENERAL>(c, i, check, held[k], sums);
             store_vector<ROWS>(x, i, held[k].x);
