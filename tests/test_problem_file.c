@@ -183,6 +183,26 @@ TEST(models_and_bounds)
     check_round_trip(make_matrix_models(), 2);
 }
 
+/* Their friction is switched off, not lost; a matrix without sections is solved on its normal rows. */
+TEST(switched_off_friction)
+{
+    TalusFrictionModel none = {.section = TALUS_SECTION_NONE}, disc = {0};
+    TalusProblem *problem[2] = {make_bodies(0.3), make_matrix()}, *copy;
+    for (int i = 0; i < 2; i++) {
+        REQUIRE_OK(talus_problem_set_friction(problem[i], none));
+        CHECK_INT(talus_problem_rows(problem[i]), 1);
+        for (int k = 0; k < talus_problem_size(problem[i]); k++)
+            talus_problem_gamma(problem[i])[k] = 1.0 / (k + 3);
+        REQUIRE_OK(talus_problem_write("none.problem", problem[i]));
+        check_round_trip(problem[i], 2);
+        REQUIRE_OK(talus_problem_read("none.problem", NULL, &copy));
+        REQUIRE_OK(talus_problem_set_friction(copy, disc));
+        CHECK_INT(talus_problem_rows(copy), 3);
+        CHECK(talus_problem_mu(copy, 0) == 0.3);
+        talus_problem_destroy(copy);
+    }
+}
+
 TEST(turning_friction)
 {
     TalusProblem *problem = make_models(true);

@@ -326,6 +326,22 @@ TEST(solves_coulomb_and_the_relaxation)
     }
 }
 
+/* Rough bodies of all shapes, on which full Newton steps alternate, and loose proximal steps circle. */
+TEST(solves_heaps_that_full_steps_do_not)
+{
+    const HeapOptions heaps[2] = {
+        {.seed = 3, .nx = 4, .ny = 4, .nz = 4, .mu = 0.8, .general = 0.5},
+        {.seed = 35, .nx = 4, .ny = 4, .nz = 5, .mu = 0.85, .general = 1.0}};
+    for (int k = 0; k < 2; k++) {
+        TestProblem p = make_heap(&heaps[k]);
+        TalusProblem *problem = open_problem(&p, exact);
+        TalusSolveInfo info = solve(problem, "prox", 1e-10, TALUS_NORM_RMS);
+        CHECK_STR(talus_outcome_name(info.outcome), "converged");
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+}
+
 /* The velocities that another method finds. */
 TEST(agrees_with_shifted_apgd)
 {
@@ -354,7 +370,6 @@ TEST(solves_problems_without_friction)
     TestProblem p = make_heap(&(HeapOptions){.seed = 4, .nx = 3, .ny = 3, .nz = 4});
     TalusProblem *problem = open_problem(&p, relaxed);
     TalusSolveInfo info = solve(problem, "prox", 1e-12, TALUS_NORM_MAX);
-    CHECK_INT(talus_problem_rows(problem), 1);
     CHECK_STR(talus_outcome_name(info.outcome), "converged");
     talus_problem_destroy(problem);
     free_test_problem(&p);
@@ -501,14 +516,6 @@ TEST(survives_failed_allocations)
 
 /* ---- the real problems ---- */
 
-static double distance(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
-
 /* Exact Coulomb in Siconos's measure, and the reference's velocities. */
 static void check_real(const char *folder, const char *name)
 {
@@ -523,12 +530,16 @@ static void check_real(const char *folder, const char *name)
     REQUIRE_OK(talus_fclib_problem(f, &exact, NULL, &problem));
     TalusSolveInfo info = solve(problem, "prox", 1e-8, TALUS_NORM_SICONOS);
     int n = talus_problem_size(problem);
-    double *u = calloc(3 * (size_t)n, sizeof *u);
+    double *u = calloc(2 * (size_t)n, sizeof *u);
     talus_problem_offset(problem, u + n);
     talus_problem_velocity(problem, talus_problem_gamma(problem), u);
     CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
     CHECK_OK(talus_fclib_read_point(reference, "solution", f, &point));
-    double far = distance(u, point.u, n), size = distance(u + n, u + 2 * n, n);
+    double far = 0.0, size = 0.0;
+    for (int i = 0; i < n; i++) {
+        far = hypot(far, u[i] - point.u[i]);
+        size = hypot(size, u[n + i]);
+    }
     bool unique = strcmp(name, "OneObject-i1028-138") != 0;
     if (!CHECK(info.outcome == TALUS_OUTCOME_CONVERGED && m.siconos <= 1e-8 &&
                info.iterations < 150 && (far <= 1e-6 * size || !unique)))
@@ -575,6 +586,7 @@ int main(void)
     RUN(slope_agrees_with_differences);
     RUN(one_contact_by_hand);
     RUN(solves_coulomb_and_the_relaxation);
+    RUN(solves_heaps_that_full_steps_do_not);
     RUN(agrees_with_shifted_apgd);
     RUN(solves_problems_without_friction);
     RUN(solves_singular_problems);

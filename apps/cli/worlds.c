@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const WorldsRow *const table[] = {
-    &worlds_hourglass,       &worlds_million,  &worlds_ten_million,
-    &worlds_hundred_million, &worlds_pospisil, &worlds_beverloo,
-    &worlds_agreement,       &worlds_shear,    &worlds_packing};
+    &worlds_hourglass, &worlds_million,  &worlds_ten_million, &worlds_hundred_million,
+    &worlds_pospisil,  &worlds_beverloo, &worlds_agreement,   &worlds_shear,
+    &worlds_packing,   &worlds_janssen};
 
 enum { ROWS = sizeof table / sizeof *table };
 

@@ -52,7 +52,8 @@ typedef struct WorldsRow {
 /* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; by their own
  * names alone: worlds_shear.c, worlds_packing.c, worlds_janssen.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
-    worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing;
+    worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
+    worlds_janssen;
 
 /* The rows by number; NULL beyond the last. */
 const WorldsRow *worlds_row(int index);

@@ -65,9 +65,8 @@ typedef enum TalusOuterKind {
 
 typedef struct TalusOuter {
     TalusOuterKind kind;
-    int every; /* inner iterations between two updates; 0: the solver's own choice */
-    double
-        share; /* of the way that an update moves shifts or bounds, (0, 1]; 0: 0.5, for Tresca 1 */
+    int every;    /* inner iterations between two updates; 0: the solver's own choice */
+    double share; /* of the way that an update moves shifts or bounds, (0, 1]; 0: all of it */
     int refresh; /* blocks under TALUS_LAW_FIXED: how often their bounds are estimated anew after the
                     presolve; -1: no presolve, bounds as they are in talus_problem_estimate */
 } TalusOuter;

@@ -13,8 +13,8 @@
 #include "sets/one_slide.h"
 
 /* F'(n), t and F''(n). A slope that is `noise` beside its terms is 0: with a singular A any n from there on will do. */
-TALUS_INLINE double talus_cone_slope(const TalusOne *one, const double b[3], double noise, double n,
-                                     double t[2], double *curve)
+TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
+                                           double n, double t[2], double *curve)
 {
     const double(*a)[3] = one->a;
     double block[2][2] = {{a[1][1], a[1][2]}, {a[2][1], a[2][2]}};
@@ -43,8 +43,8 @@ TALUS_INLINE double talus_cone_slope(const TalusOne *one, const double b[3], dou
 }
 
 /* The root of F' between lo, where it is negative, and hi, where it is not. */
-TALUS_INLINE void talus_cone_root(const TalusOne *one, const double b[3], double noise, double lo,
-                                  double hi, double gamma[3])
+TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], double noise,
+                                        double lo, double hi, double gamma[3])
 {
     double n = hi, curve;
     for (int k = 0; k < 200; k++) {
@@ -66,8 +66,8 @@ TALUS_INLINE void talus_cone_root(const TalusOne *one, const double b[3], double
 }
 
 /* As talus_one_cone, A being regular and b not in the dual cone; false where no n is large enough. */
-TALUS_INLINE bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
-                                     double gamma[3])
+TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
+                                           double gamma[3])
 {
     double size = fabs(b[0]) + fabs(b[1]) + fabs(b[2]), lo = 0.0, curve;
     double trace = one->a[0][0] + one->a[1][1] + one->a[2][2];
@@ -89,7 +89,7 @@ TALUS_INLINE bool talus_cone_bearing(const TalusOne *one, const double b[3], dou
     return false;
 }
 
-TALUS_INLINE void talus_one_cone(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_cone(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;
     double across = sqrt(b[1] * b[1] + b[2] * b[2]), trace = a[0][0] + a[1][1] + a[2][2];

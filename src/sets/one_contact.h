@@ -19,6 +19,14 @@
 #include <stdbool.h>
 #include <talus/set.h>
 
+/* The longer functions of these solvers. Not inlined on the device, where one kernel has all of them: that
+ * would take minutes to compile. */
+#ifdef __CUDACC__
+#define TALUS_ONE_FUNCTION static __host__ __device__ __noinline__
+#else
+#define TALUS_ONE_FUNCTION static inline
+#endif
+
 /* How the problem of one contact is solved within a sweep. */
 typedef enum TalusOneSolver {
     TALUS_ONE_PROJECT, /* not at all: a projected gradient step (gs) */

@@ -40,8 +40,8 @@ TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
 }
 
 /* t and n at lambda; returns f, and its derivative in `slope` unless that is NULL. */
-TALUS_INLINE double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
-                                   double *slope)
+TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
+                                         double *slope)
 {
     double size2, size, dt[2];
     *n = t[0] = t[1] = 0.0;
@@ -58,7 +58,7 @@ TALUS_INLINE double talus_slide_at(TalusSlide *slide, double lambda, double t[2]
 }
 
 /* The root of f between lo and hi, where it has other signs; at lo it is that of -rise. */
-TALUS_INLINE double talus_slide_root(TalusSlide *slide, double lo, double hi, double rise)
+TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double hi, double rise)
 {
     double size = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]), t[2], n, slope = 0.0;
     double lambda = size / (slide->mu * slide->n0) - 0.5 * (slide->s[0][0] + slide->s[1][1]);
@@ -85,8 +85,8 @@ TALUS_INLINE double talus_slide_root(TalusSlide *slide, double lo, double hi, do
 
 /* The least of sign * f between lo, where it falls, and hi, where it rises, or a place before where it is
  * negative; its value is left in `least`. */
-TALUS_INLINE double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
-                                        double *least)
+TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
+                                              double *least)
 {
     double t[2], n, slope = 0.0, lambda = lo;
     for (int k = 0; k < 60; k++) {
@@ -122,7 +122,7 @@ TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
     }
 }
 
-TALUS_INLINE void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double lambda)
+TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double lambda)
 {
     double t[2], n;
     talus_slide_at(slide, lambda, t, &n, NULL);
@@ -135,7 +135,7 @@ TALUS_INLINE void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double la
 }
 
 /* All sliding solutions with lambda between lo and hi. An extremum that is 0 but for rounding counts. */
-TALUS_INLINE void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
+TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
 {
     double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
     double t[2], n, slope = 0.0, last = lo; /* below `from` f is as at 0 */
@@ -172,7 +172,7 @@ TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
 
 /* All solutions. With a singular A what sticks may leave a velocity, left2 its square: such a one is taken if
  * it is rounding or, if it is small, where there is no other. */
-TALUS_INLINE void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
     TalusPick pick = {one, b, {gamma[0], gamma[1], gamma[2]}, {0.0, 0.0, 0.0}, INFINITY};
@@ -196,7 +196,7 @@ TALUS_INLINE void talus_one_nearest(const TalusOne *one, const double b[3], doub
 }
 
 /* As talus_one_coulomb where b_n < 0 and mu |r| < 1. */
-TALUS_INLINE void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
     double size = one->a[1][1] + one->a[2][2], lo = talus_raise2(slide.s, size), n = slide.n0;
@@ -221,7 +221,7 @@ TALUS_INLINE void talus_one_bearing(const TalusOne *one, const double b[3], doub
     }
 }
 
-TALUS_INLINE void talus_one_coulomb(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_coulomb(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double *row = one->a[0];
     bool open = b[0] >= 0.0, was_open = gamma[0] == 0.0 && gamma[1] == 0.0 && gamma[2] == 0.0;

@@ -42,7 +42,7 @@ TALUS_INLINE double talus_raise2(double b[2][2], double size)
 
 /* |x| = r by the secular equation: 1/|x(lambda)| is concave and rises, so Newton's steps on
  * 1/|x| - 1/r from the left never pass the root. */
-TALUS_INLINE void talus_disc_secular(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], double r, double x[2])
 {
     double trace = b[0][0] + b[1][1], lambda = talus_raise2(b, trace), size = 1.0;
     for (int k = 0; k < 60 && talus_solve2(b, lambda, c, x); k++) {
@@ -60,7 +60,7 @@ TALUS_INLINE void talus_disc_secular(double b[2][2], const double c[2], double r
 }
 
 /* Newton in the polar angle from the direction of x; false unless it ends in the minimum. */
-TALUS_INLINE bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = sqrt(x[0] * x[0] + x[1] * x[1]), e[2] = {x[0] / size, x[1] / size};
     for (int k = 0; k < 12; k++) {
@@ -86,7 +86,7 @@ TALUS_INLINE bool talus_disc_polar(double b[2][2], const double c[2], double r, 
 }
 
 /* As talus_one_disc, c being neither zero nor so small that its square is, r > 0. */
-TALUS_INLINE void talus_disc_minimum(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], double r, double x[2])
 {
     double trace = b[0][0] + b[1][1];
     if (!talus_solve2(b, talus_raise2(b, trace), c, x)) { /* B = 0 */
@@ -108,7 +108,7 @@ TALUS_INLINE void talus_disc_minimum(double b[2][2], const double c[2], double r
 }
 
 /* The minimum of Eq. 14. Of spheres, where B is a multiple of the identity, shortening gives it. */
-TALUS_INLINE void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
+TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = fmax(fabs(c[0]), fabs(c[1]));
     if (size == 0.0 || r == 0.0) {
@@ -125,7 +125,7 @@ TALUS_INLINE void talus_one_disc(double b[2][2], const double c[2], double r, do
 
 /* gs-disc: the normal impulse for the tangential one as it is, then that for its bound. Solves the contact's
  * problem where A has no entries between normal and tangents; else the contact is visited again anyway. */
-TALUS_INLINE void talus_one_by_disc(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_by_disc(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;
     gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);

@@ -16,8 +16,8 @@ typedef struct TalusAlart {
 } TalusAlart;
 
 /* F at gamma, divided by rho, and its square. */
-TALUS_INLINE double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
-                                TalusAlart *f)
+TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
+                                      TalusAlart *f)
 {
     double u[3], p[2];
     talus_one_velocity(one, b, gamma, u);
@@ -73,8 +73,9 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
 }
 
 /* x + d, d halved until |F|^2 falls below `merit`; false where it does not. */
-TALUS_INLINE bool talus_alart_search(const TalusOne *one, const double b[3], const double d[3],
-                                     double x[3], double *merit, TalusAlart *f)
+TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
+                                           const double d[3], double x[3], double *merit,
+                                           TalusAlart *f)
 {
     for (double step = 1.0; step > 1e-2; step *= 0.5) {
         double trial[3] = {x[0] + step * d[0], x[1] + step * d[1], x[2] + step * d[2]};
@@ -89,7 +90,7 @@ TALUS_INLINE bool talus_alart_search(const TalusOne *one, const double b[3], con
     return false;
 }
 
-TALUS_INLINE void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
 {
     double across = one->a[1][1] + one->a[2][2];
     TalusAlart at;

@@ -22,7 +22,7 @@ TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], con
 
 /* One step of Newton's method on these, which recovers digits lost where n is a small difference; false
  * where none are lost or it does not help. */
-TALUS_INLINE bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), m[3][3], r[3], d[3], along;
     double e[2] = {gamma[1] / size, gamma[2] / size}, unit = one->a[0][0] + one->a[1][1];

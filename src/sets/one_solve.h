@@ -31,8 +31,8 @@ TALUS_INLINE void talus_one_apart(const TalusOne *one, const double b[3], double
         talus_one_restrict(one, gamma);
 }
 
-TALUS_INLINE void talus_one_coupled(TalusOneSolver solver, const TalusOne *one, const double b[3],
-                                    double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne *one,
+                                          const double b[3], double gamma[3])
 {
     switch (solver) {
     case TALUS_ONE_ROWS: talus_one_by_rows(one, b, gamma); break;
@@ -47,8 +47,9 @@ TALUS_INLINE void talus_one_coupled(TalusOneSolver solver, const TalusOne *one, 
     }
 }
 
-/* gamma, in: the impulse before, from which one_by_rows, one_by_disc and Newton start; out: the contact's. The
- * solver takes the law and section (talus_one_takes). */
+/* gamma, in: the impulse before, from which one_by_rows, one_by_disc and Newton start, and next to which
+ * the others choose where there are several solutions; out: the contact's. The solver takes the law and section
+ * (talus_one_takes). */
 TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
                                   double gamma[3])
 {

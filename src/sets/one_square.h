@@ -16,7 +16,7 @@ TALUS_INLINE double talus_one_component(double diagonal, double rest, double bou
 }
 
 /* pgs: component by component, each for the others as they are. */
-TALUS_INLINE void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;
     gamma[0] = talus_project_nonneg(-(b[0] + a[0][1] * gamma[1] + a[0][2] * gamma[2]) / a[0][0]);
@@ -35,7 +35,7 @@ TALUS_INLINE void talus_swap(double *x, double *y)
 }
 
 /* Divides the rows, then the columns of m by their largest entries; unit has what the columns had. */
-TALUS_INLINE void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
+TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
 {
     for (int i = 0; i < 3; i++) {
         double largest = fmax(fmax(fabs(m[i][0]), fabs(m[i][1])), fabs(m[i][2]));
@@ -53,7 +53,7 @@ TALUS_INLINE void talus_equilibrate3(double m[3][3], double r[3], double unit[3]
 
 /* x with m x = r by elimination with full pivoting. From a pivot on that is rounding the unknowns are 0: one
  * solution of a singular system if it has any, and the caller looks whether it has. */
-TALUS_INLINE void talus_solve3(double m[3][3], double r[3], double x[3])
+TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
 {
     int column[3] = {0, 1, 2}, rank = 0;
     double unit[3], y[3] = {0.0, 0.0, 0.0};
@@ -124,8 +124,8 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
 }
 
 /* The same, brought into its bounds, and by how much it breaks the law, in velocities over their terms. */
-TALUS_INLINE double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
-                                   double gamma[3])
+TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
+                                         double gamma[3])
 {
     double unit = one->a[0][0] + one->a[1][1] + one->a[2][2], u[3], size = 0.0, moved = 0.0;
     talus_case_gamma(one, b, c, gamma);
@@ -151,7 +151,7 @@ TALUS_INLINE double talus_try_case(const TalusOne *one, const double b[3], Talus
  * components with two bounds each, the nine with an infinite normal impulse are none, and under Coulomb's
  * law the nine with none are one. Where mu (|A_n1| + |A_n2|) >= A_nn, that law may have several solutions:
  * then all cases are tried, and of those that hold the one next to the impulse before is taken. */
-TALUS_INLINE void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_ONE_FUNCTION void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},
                                             {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};

@@ -82,12 +82,14 @@ static void release_metric(const TalusBackend *backend, Work *w)
 /* The bound on momentum: its limits, factors when the residual has risen by RISE over its least and after
  * CALM iterations in which it has fallen. At mu 0.3 some 20 is best on a sheared bed and 50 in a long solve,
  * at mu 0.8 from 5 to 10. */
-enum { EXACT_LENGTH = 10, CALM = 100 };
+enum { EXACT_LENGTH = 10, CALM = 100, PATIENCE = 1500 };
 static const double LEAST = 3.0, MOST = 60.0, LOWERED = 0.7, RAISED = 1.1, RISE = 1.3;
 
 typedef struct Restraint {
     double least; /* residual since the bound was last lowered, < 0: none yet */
     int calm;     /* iterations that lowered it, since the bound was last changed */
+    double mark;  /* residual when it was last halved, */
+    int marked;   /*   and iterations since */
 } Restraint;
 
 /* De Saxce's shift makes the map that is iterated unsymmetric, and momentum drives it into cycles where
@@ -103,11 +105,24 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
             momentum->most = fmin(RAISED * momentum->most, fmax(MOST, momentum->most));
         }
     } else if (residual > RISE * r->least) {
-        *r = (Restraint){.least = residual};
+        r->least = residual;
+        r->calm = 0;
         momentum->most = fmax(LOWERED * momentum->most, fmin(LEAST, momentum->most));
         momentum->theta = 1.0;
         *beta = 0.0;
     }
+}
+
+/* Whether the residual has not halved for too long: impulses drift along a null space of N, say, for
+ * which bounded momentum is too slow. */
+static bool is_stuck(Restraint *r, double residual, int iterations)
+{
+    r->marked += iterations;
+    if (!(residual > 0.5 * r->mark)) {
+        r->mark = residual;
+        r->marked = 0;
+    }
+    return r->marked > PATIENCE;
 }
 
 /* ---- the iteration ---- */
@@ -118,7 +133,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
 {
     const int check = talus_chunk_check(s, p->check, CHECK_UNSEEN);
     bool go = true;
-    Restraint restraint = {.least = -1.0};
+    Restraint restraint = {.least = -1.0, .mark = INFINITY};
     for (int since = 0; go;) {
         TalusRun run = talus_chunk_next(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
@@ -133,6 +148,8 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
             a->warm = false; /* showing it uses the scratch */
         go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
              talus_solve_continue(s, rms, run.residual_max);
+        s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
+        go = go && !s->stuck;
     }
     return TALUS_OK;
 }

@@ -1,8 +1,8 @@
 /* solvers/bgs.c - block Gauss-Seidel, each contact solved exactly.
  *
  * Coulomb's law on the disc: open, sticking, or the root of one scalar equation (sets/one_coulomb.h). The
- * relaxation: a quadratic program over one cone (sets/one_cone.h). The answer depends on the contact's block,
- * its velocity and mu alone, not on the impulse it had. */
+ * relaxation: a quadratic program over one cone (sets/one_cone.h). Where a strongly coupled contact has several
+ * solutions, the one next to its impulse before is taken. */
 #include "solvers/block_sweep.h"
 
 static TalusStatus solve_bgs(TalusSolve *s)

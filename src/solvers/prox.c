@@ -8,14 +8,18 @@
  * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per Newton
  * step in an order found once per solve (problem/fronts.h).
  *
- * The rules. |f| is measured as the residual is, in m/s. Newton steps are full ones: across kinks, where
- * blocks change between open, sliding and sticking, |f| may rise a hundredfold for a step or two. Over
- * ../shared/problems under exact Coulomb a search along the steps (halving until |f| is no more than
- * what it was, twice or ten times that) took up to twice as many factorisations, and none was solved by
- * it that is not without. Once |f| is below `inner` times its value at the centre, x becomes the
- * centre, and rho falls by `shrink` if that took few steps, so that in the end the method is Newton's
- * on the problem itself; mostly one or two steps do (a tight inner solve, 0.1, doubles their number).
- * If MOST_NEWTON steps do not, x goes back to the centre unless something was gained, and rho grows.
+ * The rules. |f| is in m/s, with the diagonal of the proximal problem, d (1 + rho), as the scale of a
+ * block. Newton steps are full ones at first: across kinks, where blocks change between open, sliding and
+ * sticking, |f| may rise a hundredfold for a step or two, and with a search along every step the real
+ * problems of ../shared under exact Coulomb took up to twice as many factorisations. Once |f| is below
+ * `inner` times its value at the centre, x becomes the centre, and rho falls by `shrink` if that took
+ * few steps, so that in the end the method is Newton's on the problem itself; mostly one or two steps
+ * do (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to centre, the
+ * next proximal step is solved more tightly: loose ones can go round in circles. If MOST_NEWTON steps do
+ * not do, x goes back to the centre unless something was gained, rho grows, and steps are searched along
+ * from then on, or no more: full ones can alternate between two points. Exact Coulomb is no monotone
+ * problem and no proof covers this; on 400 random heaps of up to 200 contacts with mu from 0.1 to 1.2
+ * it ended on all, after 23 steps on average and 450 at most.
  *
  * The impulses shown and returned are those of the iterate projected onto the cones. An iteration is
  * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
@@ -35,9 +39,9 @@
 
 enum { MOST_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
-static const double GROW = 4.0;
+static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
-static const double STALLED = 0.9, TIGHTEN = 0.1, INNER_MIN = 1e-3;
+static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* of `inner` */
 static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
 static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
@@ -76,7 +80,7 @@ typedef struct Run {
     double rho, inner;
     double merit, first; /* |f| now and at the centre */
     int steps;           /* Newton's since the centre was set */
-    bool careful;        /* they may not raise |f| */
+    bool careful;        /* they are halved where they raise |f| */
 } Run;
 
 /* ---- preparation ---- */
@@ -246,7 +250,7 @@ static void advance(Run *run, double a)
     evaluate(run);
 }
 
-/* A careful one is halved until |f| does not rise. */
+/* A careful one is halved until |f| rises by no more than RISE. */
 static void newton_step(Run *run)
 {
     Work *w = run->w;
@@ -258,7 +262,7 @@ static void newton_step(Run *run)
     run->s->info->products++;
     run->steps++;
     advance(run, a);
-    for (int k = 0; k < HALVINGS && run->careful && !(run->merit <= before); k++) {
+    for (int k = 0; k < HALVINGS && run->careful && !(run->merit <= RISE * before); k++) {
         a *= 0.5;
         advance(run, -a);
     }
@@ -270,12 +274,14 @@ static void newton_step(Run *run)
 static void adapt(Run *run, bool done, double was, double is)
 {
     double least = is > SLOW * was ? RHO_LEAST : fmin(RHO_MIN, run->rho);
-    run->inner = is > STALLED * was ? fmax(TIGHTEN * run->inner, INNER_MIN) : run->p->inner;
-    run->careful = !done && !run->careful;
-    if (!done)
+    run->inner = is > STALLED * was ? fmin(fmax(TIGHTEN * run->inner, INNER_MIN), run->inner)
+                                    : run->p->inner;
+    if (!done) {
         run->rho = fmin(run->rho * GROW, RHO_MAX);
-    else if (run->steps <= FEW_NEWTON)
+        run->careful = !run->careful;
+    } else if (run->steps <= FEW_NEWTON) {
         run->rho = fmax(run->rho * run->p->shrink, least);
+    }
     if (run->rho <= SUSPECT)
         talus_solve_suspect(run->s);
 }

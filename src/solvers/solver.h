@@ -67,6 +67,8 @@ struct TalusSolve {
     double began, paused, deadline; /* clock: start, time given to observers, end of the budget */
     bool started;                   /* a first residual has been seen */
     bool stopped;                   /* by a monitor or an observer */
+    bool
+        stuck; /* set by an exact algorithm that gave up for want of progress, to have outer loops tried */
     TalusOuterPlan plan;
     struct TalusWatch *watch;
     struct TalusShow *show;

@@ -97,13 +97,6 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &
         talus_one_restrict(&one, next);
 }
 
-/* Not inlined: the solvers of one contact are long, and one copy of them serves all kernels of a file. */
-static __device__ __attribute__((noinline)) void
-solve_one(TalusOneSolver solver, const TalusOne *one, const double *b, double *gamma)
-{
-    talus_one_solve(solver, one, b, gamma);
-}
-
 /* Any block; omega lengthens the change of the impulse, which is then brought back into its set. */
 static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
                                             const double g[3], double next[3])
@@ -111,7 +104,7 @@ static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne
     double old[3] = {next[0], next[1], next[2]}, without[3];
     for (int k = 0; k < 3; k++)
         without[k] = g[k] - talus_one_dot(one.a[k], old);
-    solve_one(b.local, &one, without, next);
+    talus_one_solve(b.local, &one, without, next);
     if (b.omega == 1.0)
         return;
     for (int k = 0; k < 3; k++)
