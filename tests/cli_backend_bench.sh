@@ -29,7 +29,8 @@ refused "--fresh: gpu always runs anew" gpu --fresh
 refused "--backend, --repeat and --steps are for experiments that run worlds" heyn-1 --steps 3
 refused "heyn-1 has no rows" heyn-1 heyn-2
 "$TALUS" list experiments >list || fail "list experiments"
-for name in gpu hourglass million ten-million hundred-million pospisil beverloo agreement; do
+for name in gpu hourglass million ten-million hundred-million pospisil beverloo agreement shear packing \
+    janssen; do
     contains list "  $name "
 done
 
@@ -63,6 +64,21 @@ contains out.json '"experiment": "hourglass"'
 contains err "jacobi"
 grep -q "Targets" err && fail "a trial was judged"
 [ -s out/hourglass-quick/results.json ] || fail "out/hourglass-quick: $(ls out)"
+
+# rows that `gpu` leaves out
+for name in shear packing janssen; do
+    "$TALUS" bench $name --quick --threads 1 --out $name >$name.txt 2>err || fail "$name: $(cat err)"
+    grep -q ' held$\| missed$' $name.txt && fail "$name: a quick version was judged"
+    contains $name.txt "Targets"
+done
+grep -q "Shear\|packing\|Janssen" table 2>/dev/null && fail "gpu ran a row that is not its own"
+contains shear.txt "the same problems under both laws"
+# both laws reached the tolerance of every solve
+awk -F, 'NR > 1 { n++; if ($NF != 0) exit 1 } END { if (n != 8) exit 1 }' shear/table-1.csv ||
+    fail "shear: $(cat shear/table-1.csv)"
+# what the bottom and the wall bear is the weight, within a fifth while the last batch still comes to rest
+contains janssen.txt "bottom, before"
+contains packing.txt "contacts, > 1e-2 mean"
 
 # the device, or a sentence
 if "$TALUS" list backends | grep -A 1 '^  cuda ' | grep -q 'not '; then

@@ -3,6 +3,7 @@
 
 #include "support/test.h"
 
+#include "backend/cpu/sweep.h"
 #include "base/rng.h"
 #include "problem/problem.h"
 
@@ -115,11 +116,39 @@ TEST(one_row_per_block)
     check_product(&m, false);
 }
 
+/* Blocks of one colour are swept at once, so none may read another's impulses: entry (i, j) keeps them
+ * apart, whether or not there is (j, i). */
+TEST(coupled_blocks_have_different_colours)
+{
+    Matrix m = full_blocks();
+    TalusProblemDef def = {.block_count = BLOCKS,
+                           .rows = 3,
+                           .row_start = m.start,
+                           .column = m.column,
+                           .values = m.values,
+                           .offset = m.offset,
+                           .mu = m.mu};
+    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED, .omega = 1.0, .rho = 1.0};
+    TalusProblem *problem;
+    TalusSweep *sweep = NULL;
+    REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
+    REQUIRE_OK(talus_backend_cpu.sweep_begin(talus_problem_operator(problem), &options,
+                                             talus_problem_gamma(problem), &sweep));
+    for (int row = 0; row < SIZE; row++)
+        for (int32_t k = m.start[row]; k < m.start[row + 1]; k++) {
+            int i = row / 3, j = m.column[k] / 3;
+            CHECK(i == j || sweep->colouring.class_of[i] != sweep->colouring.class_of[j]);
+        }
+    talus_backend_cpu.sweep_destroy(sweep);
+    talus_problem_destroy(problem);
+}
+
 int main(void)
 {
     RUN(full_blocks_are_the_sum_over_entries);
     RUN(an_entry_missing);
     RUN(rows_of_a_length_with_other_columns);
     RUN(one_row_per_block);
+    RUN(coupled_blocks_have_different_colours);
     return talus_test_result();
 }

@@ -318,6 +318,26 @@ TEST(rows_follow_from_friction)
     free_test_problem(&p);
 }
 
+/* Bounds that move start from 0, whatever the memory held that they are in. */
+TEST(moving_bounds_start_from_zero)
+{
+    TestProblem p = make_column(4, 1.0, 0.3);
+    TalusProblem *problem = NULL;
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+    REQUIRE_OK(talus_problem_set_friction(problem, (TalusFrictionModel){.law = TALUS_LAW_COULOMB}));
+    REQUIRE_OK(
+        TALUS_RESERVE(problem->estimate_store, problem->estimate_room, 4, 0, "unwritten memory"));
+    for (int i = 0; i < 4; i++)
+        problem->estimate_store[i] = NAN;
+    REQUIRE_OK(talus_problem_set_moving(problem, true));
+    for (int i = 0; i < 4; i++)
+        CHECK(problem->op.estimate[i] == 0.0);
+    REQUIRE_OK(talus_problem_set_moving(problem, false));
+    CHECK(talus_problem_estimate(problem) == NULL);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* ---- memory that does not come ---- */
 
 /* Every allocation of create, export and solve fails in turn; sanitizers see what is left behind. */
@@ -392,6 +412,7 @@ int main(void)
     RUN(steps_of_worlds_survive_the_round_trip);
     RUN(order_of_contacts_does_not_matter);
     RUN(rows_follow_from_friction);
+    RUN(moving_bounds_start_from_zero);
     RUN(every_allocation_may_fail);
     RUN(huge_impulses_hide_no_residual);
     return talus_test_result();

@@ -428,6 +428,7 @@ int main(void)
     RUN(bodies_without_friction);
     RUN(explicit_matrix);
     RUN(models_and_bounds);
+    RUN(switched_off_friction);
     RUN(turning_friction);
     RUN(wrong_frames_are_refused);
     RUN(wrong_headers_are_refused);

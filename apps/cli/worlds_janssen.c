@@ -275,7 +275,7 @@ static TalusStatus run_janssen(Worlds *w)
 {
     Silo silo = {.batch = worlds_size(w, 480, 30),
                  .batches = worlds_size(w, 7, 2),
-                 .silo = w->quick ? 0.3 : 1.0,
+                 .silo = w->quick ? 0.35 : 1.0,
                  .sheet = 0.002,
                  .settle = worlds_size(w, 160, 40),
                  .pulled = worlds_size(w, 12, 2),

@@ -58,10 +58,11 @@ double verify_mu(const TalusProblemDef *def, int block)
     return def->rows == 3 ? def->mu[block] : 0.0;
 }
 
-/* Without friction a law has nothing to say: such a block is a cone without width. */
-VerifySet verify_set(const TalusProblemDef *def, int block)
+/* Without friction a law has nothing to say: such a block is a cone without width. `rows` is the
+ * problem's, which is a pass over all contacts. */
+static VerifySet set_of(const TalusProblemDef *def, int rows, int block)
 {
-    VerifySet set = {.rows = verify_rows(def), .mu = verify_mu(def, block)};
+    VerifySet set = {.rows = rows, .mu = verify_mu(def, block)};
     TalusFrictionModel model = model_of(def, block);
     if (def->contacts && model.section != TALUS_SECTION_NONE) {
         set.spinning = def->contacts[block].spinning;
@@ -70,6 +71,11 @@ VerifySet verify_set(const TalusProblemDef *def, int block)
     if (set.rows > 1 && (set.mu > 0.0 || set.spinning > 0.0 || set.rolling > 0.0))
         set.model = model;
     return set;
+}
+
+VerifySet verify_set(const TalusProblemDef *def, int block)
+{
+    return set_of(def, verify_rows(def), block);
 }
 
 static double compliance_of(const TalusProblemDef *def, int block)
@@ -243,8 +249,8 @@ void verify_product(const TalusProblemDef *def, const double *x, double *out)
         free(v);
         return;
     }
-    int stride = stride_of(def);
-    for (int i = 0; i < verify_size(def); i++) {
+    int stride = stride_of(def), n = verify_size(def);
+    for (int i = 0; i < n; i++) {
         int row = i * stride;
         out[i] = 0.0;
         for (int k = def->row_start[row]; k < def->row_start[row + 1]; k++)
@@ -265,10 +271,11 @@ void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
         free(v);
         return;
     }
+    int stride = stride_of(def);
     if (gamma)
         verify_product(def, gamma, u);
     for (int row = 0; row < n; row++)
-        u[row] = (gamma ? u[row] : 0.0) + def->offset[row * stride_of(def)];
+        u[row] = (gamma ? u[row] : 0.0) + def->offset[row * stride];
 }
 
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient)
@@ -383,7 +390,7 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
     verify_velocity(def, gamma, p.u);
     verify_gradient(def, gamma, p.g);
     for (int i = 0; i < p.blocks; i++) {
-        p.set[i] = verify_set(def, i);
+        p.set[i] = set_of(def, rows, i);
         p.set[i].estimate = gamma[i * rows];
         p.normal[i] = entry_of(def, i, 0) + compliance_of(def, i);
         for (int k = 1; k < rows; k++)

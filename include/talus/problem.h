@@ -47,7 +47,8 @@ typedef struct TalusProblemDef {
     const double *free_velocity;  /* [6 body_count]: v_f, linear then angular, world frame */
     int contact_count;
     const TalusContactDef *contacts;
-    /* explicit form: values != NULL; compressed rows, symmetric, blocks of `rows` (1 or 3) */
+    /* explicit form: values != NULL; compressed rows, blocks of `rows` (1 or 3). Symmetric, but for
+     * problems whose friction is all Coulomb's: there the pattern of blocks alone has to be */
     int block_count;
     int rows;
     const int32_t *row_start; /* [rows * block_count + 1] */

@@ -91,7 +91,8 @@ const char *talus_outcome_name(TalusOutcome outcome);
 /* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
  * the message. "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference
  * speed, apgd where it is at least 0.01 %, and lbfgs-fb below or where that speed is not known: fewer
- * products, of which each comes with more vector work. */
+ * products, of which each comes with more vector work. Under Coulomb's law it is prox for matrices of at
+ * most 1,000 blocks on the host, else apgd. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

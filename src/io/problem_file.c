@@ -172,7 +172,7 @@ static Header describe(TalusProblem *problem, const TalusProblemDef *def)
     uint32_t flags = flags_of(def, blocks, talus_problem_estimate(problem));
     Header h = {.version = flags & ~(uint32_t)HAS_RADIUS ? VERSION : 1,
                 .form = matrix ? FORM_MATRIX : FORM_BODIES,
-                .rows = (uint32_t)talus_problem_rows(problem),
+                .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
                 .flags = flags,
                 .blocks = (uint64_t)blocks};
     memcpy(h.magic, TALUS_PROBLEM_MAGIC, sizeof h.magic);
@@ -188,6 +188,7 @@ typedef struct Packed {
     StoredContact *contacts;
     StoredModel *models;
     StoredTurning *turning;
+    double *gamma;
 } Packed;
 
 static void clear_packed(Packed *packed)
@@ -195,6 +196,18 @@ static void clear_packed(Packed *packed)
     talus_release(packed->contacts);
     talus_release(packed->models);
     talus_release(packed->turning);
+    talus_release(packed->gamma);
+}
+
+/* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
+static TalusStatus pack_normals(const Header *h, Content *content, Packed *packed)
+{
+    size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
+    TALUS_TRY(TALUS_ALLOC(packed->gamma, rows * blocks, "impulses"));
+    for (size_t i = 0; i < blocks; i++)
+        packed->gamma[rows * i] = content->gamma[i];
+    content->gamma = packed->gamma;
+    return TALUS_OK;
 }
 
 static TalusStatus pack(const Header *h, Content *content, Packed *packed)
@@ -252,6 +265,8 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
     TALUS_TRY(talus_problem_export(problem, &content.def));
     Header header = describe(problem, &content.def);
     TalusStatus status = pack(&header, &content, &packed);
+    if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
+        status = pack_normals(&header, &content, &packed);
     if (status == TALUS_OK)
         status = write_content(path, &header, &content);
     clear_packed(&packed);
@@ -502,16 +517,17 @@ static TalusStatus fill(const char *path, const Header *h, const Content *conten
 {
     double *estimate = talus_problem_estimate(problem);
     int rows = talus_problem_rows(problem);
-    if (rows != (int)h->rows)
+    bool normals = h->form == FORM_MATRIX && rows == 1; /* of a matrix without sections */
+    if (rows != (int)h->rows && !normals)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: %" PRIu32 " rows per block, but the contacts' friction asks for %d",
                           path, h->rows, rows);
     if (content->estimate && !estimate)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: has estimates, but no contact whose bounds are fixed by them", path);
-    if (h->blocks)
-        memcpy(talus_problem_gamma(problem), content->gamma,
-               h->rows * h->blocks * sizeof *content->gamma);
+    for (uint64_t i = 0; i < h->blocks; i++)
+        memcpy(talus_problem_gamma(problem) + i * (uint64_t)rows, content->gamma + i * h->rows,
+               (size_t)rows * sizeof *content->gamma);
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
     return TALUS_OK;

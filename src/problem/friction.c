@@ -186,9 +186,11 @@ TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
     bool fixed = any_law(op, TALUS_LAW_FIXED);
     if (moving && !fixed && p->lent) {
         TALUS_TRY(p->backend->reserve(&p->lent_estimate, &p->lent_room, blocks, "bounds"));
+        p->backend->zero(p->lent_estimate, blocks);
         op->estimate = p->lent_estimate;
     } else if (moving && !fixed) {
         TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));
+        memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
     } else if (!moving && !fixed) {
         op->estimate = NULL;

@@ -82,7 +82,7 @@ static void release_metric(const TalusBackend *backend, Work *w)
 /* The bound on momentum: its limits, factors when the residual has risen by RISE over its least and after
  * CALM iterations in which it has fallen. At mu 0.3 some 20 is best on a sheared bed and 50 in a long solve,
  * at mu 0.8 from 5 to 10. */
-enum { EXACT_LENGTH = 10, CALM = 100, PATIENCE = 1500 };
+enum { EXACT_LENGTH = 10, CALM = 100, PATIENCE = 1000 };
 static const double LEAST = 3.0, MOST = 60.0, LOWERED = 0.7, RAISED = 1.1, RISE = 1.3;
 
 typedef struct Restraint {

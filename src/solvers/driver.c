@@ -31,8 +31,11 @@ enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
  * sweeps from LOOSE on, lbfgs-fb below TIGHT and where the speed is not known, apgd between. */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
-enum { AUTO_LOOSE, AUTO_BETWEEN, AUTO_OTHERS };
-static const char *const auto_others[AUTO_OTHERS] = {"gs:omega=1.5", "apgd"};
+enum { AUTO_LOOSE, AUTO_BETWEEN, AUTO_MATRIX, AUTO_OTHERS };
+static const char *const auto_others[AUTO_OTHERS] = {"gs:omega=1.5", "apgd", "prox"};
+
+/* Under Coulomb's law: prox for matrices of at most so many blocks, else apgd. */
+enum { PROX_BLOCKS = 1000 };
 
 /* A residual this many times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
@@ -72,7 +75,8 @@ TalusSolverRow talus_solver_row(int index)
     TalusSolverRow row = {
         .name = "auto",
         .summary = "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
-                   "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown",
+                   "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown; under "
+                   "coulomb apgd, and prox for small matrices",
         .reference = "docs/solvers.md"};
     const TalusSolverType *t = index > 0 ? table[index - 1] : &talus_solver_lbfgs_fb;
     if (index > 0) {
@@ -414,13 +418,26 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSo
     return solve->backend->check();
 }
 
+/* Whether Coulomb's law is to be solved by factorisation: a matrix, which worlds have not, that is not too
+ * large for it, on the host. */
+static bool suits_prox(const TalusProblem *problem)
+{
+    const uint32_t taken = talus_solver_prox.takes;
+    return !problem->backend->remote && problem->op.values && problem->op.blocks <= PROX_BLOCKS &&
+           !(talus_problem_kinds(problem) & ~taken);
+}
+
 /* The solver that "auto" sends this one to, NULL for itself. */
 static TalusSolver *auto_choice(const TalusSolver *s, const TalusProblem *problem,
                                 const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
-    (void)problem;
-    if (!s->other[0] || !(speed > 0.0) || options->tolerance < TIGHT * speed)
+    bool coulomb = talus_problem_kinds(problem) & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
+    if (!s->other[0])
+        return NULL;
+    if (coulomb && options->outer.kind == TALUS_OUTER_AUTO)
+        return s->other[suits_prox(problem) ? AUTO_MATRIX : AUTO_BETWEEN];
+    if (!(speed > 0.0) || options->tolerance < TIGHT * speed)
         return NULL;
     return s->other[options->tolerance >= LOOSE * speed ? AUTO_LOOSE : AUTO_BETWEEN];
 }

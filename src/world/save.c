@@ -120,6 +120,15 @@ static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
     talus_release(name);
 }
 
+/* Whether anything was set for the pair. */
+static bool is_set(const TalusPairDef *pair)
+{
+    const TalusPairDef unset = talus_pair_def_default();
+    return pair->own_model || pair->friction != unset.friction ||
+           pair->restitution != unset.restitution || pair->spinning != unset.spinning ||
+           pair->rolling != unset.rolling || pair->cohesion != unset.cohesion;
+}
+
 static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
 {
     TalusPairDef pair = talus_pair_def_default();
@@ -132,7 +141,7 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
     talus_archive_f64(a, &pair.cohesion);
     talus_archive_bool(a, &pair.own_model);
     transfer_model(a, &pair.model);
-    if (a->loading && a->status == TALUS_OK)
+    if (a->loading && a->status == TALUS_OK && is_set(&pair)) /* each makes all laws anew */
         talus_archive_take(a, talus_world_set_pair(world, i, j, &pair));
 }
 

@@ -10,25 +10,42 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Colours of the blocks coupled to block i that have one already. */
-static uint64_t taken_colours(const TalusOperator *op, const uint8_t *class_of, int i)
+#include <string.h>
+
+/* Colours of the blocks before block i that it is coupled to, by its own rows or, in `used`, by theirs: of
+ * a matrix that is not symmetric one of the two entries may be missing. */
+static uint64_t taken_colours(const TalusOperator *op, const TalusColouring *c, int i)
 {
-    uint64_t taken = 0;
+    uint64_t taken = c->used[i];
     for (int row = i * op->rows; row < (i + 1) * op->rows; row++)
         for (int32_t k = op->row_start[row]; k < op->row_start[row + 1]; k++) {
             int j = op->column[k] / op->rows;
-            if (j < i && class_of[j] < COLOURS)
-                taken |= UINT64_C(1) << class_of[j];
+            if (j < i && c->class_of[j] < COLOURS)
+                taken |= UINT64_C(1) << c->class_of[j];
         }
     return taken;
 }
 
-static void colour_blocks(const TalusOperator *op, uint8_t *class_of)
+static void forbid_colour(const TalusOperator *op, const TalusColouring *c, int i)
 {
+    for (int row = i * op->rows; row < (i + 1) * op->rows; row++)
+        for (int32_t k = op->row_start[row]; k < op->row_start[row + 1]; k++)
+            if (op->column[k] / op->rows > i)
+                c->used[op->column[k] / op->rows] |= UINT64_C(1) << c->class_of[i];
+}
+
+static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
+{
+    size_t blocks = (size_t)op->blocks;
+    TALUS_TRY(TALUS_RESERVE(c->used, c->used_room, blocks, 0, "colours"));
+    memset(c->used, 0, blocks * sizeof *c->used);
     for (int i = 0; i < op->blocks; i++) {
-        uint64_t open = ~taken_colours(op, class_of, i) & ((UINT64_C(1) << COLOURS) - 1);
-        class_of[i] = open ? (uint8_t)__builtin_ctzll(open) : COLOURS;
+        uint64_t open = ~taken_colours(op, c, i) & ((UINT64_C(1) << COLOURS) - 1);
+        c->class_of[i] = open ? (uint8_t)__builtin_ctzll(open) : COLOURS;
+        if (open)
+            forbid_colour(op, c, i);
     }
+    return TALUS_OK;
 }
 
 /* Blocks by colour; those without one last. */
@@ -153,7 +170,7 @@ TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
     if (op->pair)
         TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
     else
-        colour_blocks(op, sweep->colouring.class_of);
+        TALUS_TRY(colour_blocks(op, &sweep->colouring));
     order_blocks(sweep);
     return TALUS_OK;
 }

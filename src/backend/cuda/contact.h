@@ -63,7 +63,7 @@ struct CuOwned {
 };
 
 struct CuScratch {
-    long long serial; /* another number after every cu_scratch and cu_changed */
+    long long serial; /* another number after every cu_scratch: the operator may have changed */
     CuArray<double> velocity;
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
@@ -77,9 +77,7 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_changed: offsets or bounds are others now, what runs keep of the operator is stale.
- * cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
-void cu_changed(const TalusOperator *op);
+/* operator.cu. cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
 /* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false

@@ -10,7 +10,7 @@
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
  *                  and disc, estimate 8 with a fixed one, base 8 with Coulomb's; with moments all contacts
- *                  are general, and gamma is 24 more, turning, lever and touch 16 each
+ *                  are general, gamma is 24 more, turning and lever 16 each, touches 8 more
  *     each of the two lists, the last step's and the one being made
  *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
  *                  4 unless between two spheres

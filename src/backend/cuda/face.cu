@@ -162,6 +162,11 @@ static void put_args(const FaceArgs *args)
 
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run)
 {
+    if (!op->pair || op->varied)
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "mprgp: runs of iterations on the device know contacts with half lines or "
+            "circular cones alone");
     TALUS_TRY(open_shared());
     FaceArgs args = new_args(op, state, run);
     FaceState end = {};

@@ -109,8 +109,6 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     cu_totals_get(LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
-    if (share > 0.0)
-        cu_changed(op);
 }
 
 void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
@@ -130,7 +128,6 @@ void cu_law_unshift(const TalusOperator *op)
     if (!op->base)
         return;
     launch(unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
-    cu_changed(op);
 }
 
 /* ---- bounds ---- */
@@ -152,5 +149,4 @@ void cu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric, co
         return;
     launch(move_estimates, blocks_for(op->blocks), THREADS, law_of(op, metric, x, share), op->rows,
            op->estimate);
-    cu_changed(op);
 }

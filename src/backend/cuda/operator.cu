@@ -169,17 +169,12 @@ static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
     return TALUS_OK;
 }
 
-void cu_changed(const TalusOperator *op)
-{
-    static long long serial;
-    cu_scratch_of(op)->serial = ++serial;
-}
-
 TalusStatus cu_scratch_begin(const TalusOperator *op)
 {
+    static long long serial;
     CuScratch *s;
     TALUS_TRY(device_of(op, &s));
-    cu_changed(op);
+    s->serial = ++serial;
     s->heavy_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
