@@ -135,7 +135,7 @@ until=$(awk -F, 'END { printf "%.2f", $1 + 0.1 }' killed/steps.csv)
 cmp killed/frames.talus whole/frames.talus || fail "other frames after a kill"
 
 # ---- a run that fails says so; where a step fails, its files are those of a run that has ended ----
-"$TALUS" run box-stack --set 'bodies[1].at=[0,0,1]' --solver cpg --until 1 --out late --quiet 2>err
+"$TALUS" run box-stack --set 'bodies[1].at=[0,0,1]' --solver gpcg --until 1 --out late --quiet 2>err
 [ $? -eq 1 ] || fail "a solver that does not take a later step: $(cat err)"
 contains err "the state before that step is in late"
 state_is late failed || fail "state: $(value late state)"

@@ -196,9 +196,11 @@ TEST(vanishing_pivots_are_replaced)
     TalusSparse sparse = to_sparse(N, N, a);
     REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, NULL));
     CHECK_INT(talus_ldl_fill(&ldl), N - 2);
-    CHECK_INT(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){1e-12, 0.0}), TALUS_ERR_NUMERIC);
+    CHECK_INT(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.relative = 1e-12}),
+              TALUS_ERR_NUMERIC);
     CHECK(ldl.failed >= 0 && ldl.failed < N);
-    REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){1e-12, 0.25}));
+    REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, NULL,
+                                &(TalusPivots){.relative = 1e-12, .replacement = 0.25}));
     CHECK_INT(ldl.replaced, 2);
     CHECK_INT(ldl.failed, -1);
     /* What the rule factored is A with 0.25 added where a pivot vanished: a residual that is a
@@ -229,6 +231,21 @@ TEST(indefinite_matrices_are_refused)
     talus_ldl_clear(&ldl);
 }
 
+/* Known from the analysis, before memory is asked for. */
+TEST(a_factor_that_fills_in_is_refused)
+{
+    double a[MOST][MOST] = {{4.0, 1.0, 1.0}, {1.0, 4.0, 1.0}, {1.0, 1.0, 4.0}};
+    TalusLdl ldl = {0};
+    TalusSparse sparse = to_sparse(3, 3, a);
+    REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, NULL));
+    CHECK_INT(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.most = 2.0}),
+              TALUS_ERR_UNSUPPORTED);
+    CHECK(ldl.lower == NULL);
+    CHECK_OK(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.most = 3.0}));
+    talus_sparse_clear(&sparse);
+    talus_ldl_clear(&ldl);
+}
+
 /* ---- triplets ---- */
 
 TEST(duplicates_are_summed)
@@ -254,6 +271,7 @@ int main(void)
     RUN(forms);
     RUN(vanishing_pivots_are_replaced);
     RUN(indefinite_matrices_are_refused);
+    RUN(a_factor_that_fills_in_is_refused);
     RUN(duplicates_are_summed);
     return talus_test_result();
 }

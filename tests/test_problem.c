@@ -86,6 +86,29 @@ TEST(bad_numbers_are_refused)
     refuse_and_free(&s, "problem: block 0 has the diagonal entry inf, expected a positive one");
 }
 
+TEST(bad_friction_models_are_refused)
+{
+    Spoil s = fresh();
+    s.contact->model = (TalusFrictionModel){.section = TALUS_SECTION_POLYGON, .sides = 2};
+    refuse_and_free(&s, "contact 1: friction model: 2 sides; a polygon has 3 to 64, the other "
+                        "sections 0");
+    s = fresh();
+    s.contact->model.sides = 4;
+    refuse_and_free(&s, "contact 1: friction model: 4 sides; a polygon has 3 to 64, the other "
+                        "sections 0");
+    s = fresh();
+    s.contact->rolling = 0.1;
+    refuse_and_free(&s, "contact 1: spinning 0 and rolling 0.1 need a length above 0, it is 0");
+    s = fresh();
+    s.contact->spinning = -1.0;
+    refuse_and_free(&s, "contact 1: spinning -1 and rolling 0 must be finite and not negative");
+    TestProblem matrix = make_explicit(1, 3, 3);
+    TalusFrictionModel models[3] = {{0}, {.law = TALUS_LAWS}, {0}};
+    matrix.def.model = models;
+    refuse(&matrix.def, "block 1: friction model: no section 0, law 3");
+    free_test_problem(&matrix);
+}
+
 TEST(exactly_one_form_is_taken)
 {
     Spoil s = fresh();
@@ -338,6 +361,74 @@ TEST(moving_bounds_start_from_zero)
     free_test_problem(&p);
 }
 
+/* Friction against turning makes all blocks six rows long; a contact without a section has none of it. */
+TEST(turning_takes_six_rows)
+{
+    TestProblem p = make_column(4, 1.0, 0.3);
+    TalusContactDef *contact = (TalusContactDef *)p.def.contacts;
+    contact[1].spinning = 0.1;
+    contact[1].length = 0.5;
+    for (int rows = 6; rows >= 3; rows -= 3) {
+        TalusProblem *problem = NULL;
+        REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+        CHECK_INT(talus_problem_rows(problem), rows);
+        CHECK_INT(talus_problem_operator(problem)->general, rows == 6 ? 4 : 0);
+        CHECK(talus_problem_mu(problem, 1) == (rows == 6 ? 0.3 : 0.0));
+        CHECK(talus_problem_operator(problem)->varied == (rows == 6));
+        talus_problem_destroy(problem);
+        contact[1].model.section = TALUS_SECTION_NONE;
+    }
+    free_test_problem(&p);
+}
+
+static void check_model(TalusProblem *problem, TalusFrictionModel expected, int rows)
+{
+    TalusFrictionModel found = talus_problem_friction(problem, 1);
+    CHECK_INT(talus_problem_rows(problem), rows);
+    CHECK_INT(found.section, expected.section);
+    CHECK_INT(found.law, rows == 1 ? 0 : expected.law);
+    CHECK_INT(found.sides, rows == 1 ? 0 : expected.sides);
+    CHECK(!talus_problem_estimate(problem) == (rows == 1 || expected.law != TALUS_LAW_FIXED));
+}
+
+/* Any model, one after the other, and what is exported is the problem with it. Without a section the
+ * normal rows are left: N_nn and q_n. */
+TEST(friction_can_be_changed)
+{
+    static const TalusFrictionModel models[] = {
+        {.section = TALUS_SECTION_SQUARE, .law = TALUS_LAW_FIXED},
+        {.section = TALUS_SECTION_NONE},
+        {.section = TALUS_SECTION_POLYGON, .law = TALUS_LAW_COULOMB, .sides = 6},
+        {.section = TALUS_SECTION_DISC, .law = TALUS_LAW_COULOMB},
+        {.section = TALUS_SECTION_DISC}};
+    TestProblem made[] = {make_heap(&(HeapOptions){4, 3, 2, 2, 0.4, 0.01, 0.3}),
+                          make_explicit(6, 9, 3)};
+    for (int i = 0; i < 2; i++) {
+        TalusProblem *problem = NULL;
+        double q[200];
+        REQUIRE_OK(talus_problem_create(&made[i].def, NULL, &problem));
+        double normal = talus_problem_operator(problem)->diagonal[1][0];
+        for (int m = 0; m < 5; m++) {
+            TalusProblem *again = NULL;
+            TalusProblemDef out;
+            int rows = models[m].section == TALUS_SECTION_NONE ? 1 : 3;
+            REQUIRE_OK(talus_problem_set_friction(problem, models[m]));
+            check_model(problem, models[m], rows);
+            REQUIRE_OK(talus_problem_export(problem, &out));
+            REQUIRE_OK(talus_problem_create(&out, NULL, &again));
+            check_model(again, models[m], rows);
+            CHECK(talus_problem_operator(again)->diagonal[1][0] == normal);
+            REQUIRE(talus_problem_size(again) <= 200);
+            talus_problem_offset(again, q);
+            CHECK(i == 0 || q[rows] == made[i].def.offset[3]);
+            talus_problem_destroy(again);
+        }
+        CHECK(!talus_problem_operator(problem)->varied);
+        talus_problem_destroy(problem);
+        free_test_problem(&made[i]);
+    }
+}
+
 /* ---- memory that does not come ---- */
 
 /* Every allocation of create, export and solve fails in turn; sanitizers see what is left behind. */
@@ -405,6 +496,7 @@ int main(void)
 {
     RUN(bad_contacts_are_refused);
     RUN(bad_numbers_are_refused);
+    RUN(bad_friction_models_are_refused);
     RUN(exactly_one_form_is_taken);
     RUN(bad_matrices_are_refused);
     RUN(a_matrix_has_no_bodies);
@@ -412,6 +504,8 @@ int main(void)
     RUN(steps_of_worlds_survive_the_round_trip);
     RUN(order_of_contacts_does_not_matter);
     RUN(rows_follow_from_friction);
+    RUN(turning_takes_six_rows);
+    RUN(friction_can_be_changed);
     RUN(moving_bounds_start_from_zero);
     RUN(every_allocation_may_fail);
     RUN(huge_impulses_hide_no_residual);

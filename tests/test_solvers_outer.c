@@ -275,6 +275,37 @@ TEST(solves_leave_no_shift_and_no_bound)
         free_test_problem(&made[i]);
 }
 
+/* To be watched changes nothing: what an observer is not to see is put back to the bit. */
+static bool only_look(void *user, const TalusObservation *seen)
+{
+    (void)user, (void)seen;
+    return true;
+}
+
+TEST(observed_solves_are_the_same)
+{
+    static const TalusOuterKind kinds[] = {TALUS_OUTER_SHIFT, TALUS_OUTER_TRESCA};
+    TestProblem made[] = {make_heap(&(HeapOptions){7, 3, 2, 2, 0.5, 0.01, 0.2}),
+                          make_explicit(8, 10, 3)};
+    for (int i = 0; i < 2; i++) {
+        TalusProblem *problem = problem_of(&made[i], model_of(0, TALUS_LAW_COULOMB));
+        size_t bytes = (size_t)talus_problem_size(problem) * sizeof(double);
+        double *gamma = malloc(bytes);
+        for (int k = 0; k < 2; k++) {
+            TalusSolveOptions options = talus_solve_options_default();
+            options.outer.kind = kinds[k];
+            solve(problem, "lbfgs-fb", &options);
+            memcpy(gamma, talus_problem_gamma(problem), bytes);
+            options.observer = only_look;
+            solve(problem, "lbfgs-fb", &options);
+            CHECK(memcmp(gamma, talus_problem_gamma(problem), bytes) == 0);
+        }
+        free(gamma);
+        talus_problem_destroy(problem);
+        free_test_problem(&made[i]);
+    }
+}
+
 /* Jacobi with too long a step swings ever further: no impulses are left, and no shifts. */
 TEST(divergence_leaves_no_shift)
 {
@@ -426,6 +457,7 @@ int main(void)
     RUN(every_method_arrives_at_the_same_velocities);
     RUN(rolling_friction_under_every_law);
     RUN(solves_leave_no_shift_and_no_bound);
+    RUN(observed_solves_are_the_same);
     RUN(divergence_leaves_no_shift);
     RUN(memory_that_does_not_come_leaves_no_shift);
     RUN(bounds_come_from_a_presolve_and_are_refreshed);

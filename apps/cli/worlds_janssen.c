@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCHES = 8, SHEETS = 5, PILE = BATCHES * SHEETS, LAWS = 2 };
+enum { BATCHES = 8, SHEETS = 10, PILE = BATCHES * SHEETS, LAWS = 2 };
 
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const double radius = 0.1, mass = 6.28, mu = 0.5,
@@ -147,12 +147,12 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     load->weight = fill->count;
     TALUS_TRY(talus_world_set_accuracy(world, 1e-2, 2000));
     TALUS_TRY(advance(w, world, pile, silo->settle, fill, NULL, NULL));
-    TALUS_TRY(talus_world_set_accuracy(world, 1e-3, 5000));
     TALUS_TRY(advance(w, world, pile, silo->last, fill, &load->before, NULL));
     for (int i = 0; i < SHEETS; i++) {
         TALUS_TRY(talus_world_remove_body(world, pile->id[--pile->left]));
         TALUS_TRY(advance(w, world, pile, silo->pulled, fill, NULL, NULL));
     }
+    TALUS_TRY(talus_world_set_accuracy(world, 1e-3, 5000));
     TALUS_TRY(advance(w, world, pile, silo->last, fill, &load->bottom, &load->wall));
     TALUS_TRY(column_height(world, &load->height));
     load->before /= one;
@@ -274,12 +274,12 @@ static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
 static TalusStatus run_janssen(Worlds *w)
 {
     Silo silo = {.batch = worlds_size(w, 480, 30),
-                 .batches = worlds_size(w, 7, 2),
+                 .batches = worlds_size(w, 6, 2),
                  .silo = w->quick ? 0.35 : 1.0,
-                 .sheet = 0.002,
-                 .settle = worlds_size(w, 160, 40),
-                 .pulled = worlds_size(w, 12, 2),
-                 .last = worlds_size(w, 20, 2)};
+                 .sheet = 0.004,
+                 .settle = worlds_size(w, 160, 120),
+                 .pulled = worlds_size(w, 15, 8),
+                 .last = worlds_size(w, 20, 5)};
     Fill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
         TALUS_TRY(fill_silo(w, &silo, laws[law], &fill[law]));

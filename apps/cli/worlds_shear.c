@@ -20,7 +20,7 @@ enum {
     STARTS = 2,
     LAWS = 2,
     RUNS = 2,
-    FINE_EVERY = 3,
+    FINE_EVERY = 5,
     BUDGET = 10000
 };
 
@@ -402,11 +402,11 @@ static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const S
 static TalusStatus run_shear(Worlds *w)
 {
     Shear shear = {.bodies = worlds_size(w, 4000, 150),
-                   .settle = worlds_size(w, 400, 120),
-                   .begin = worlds_size(w, 200, 10),
-                   .steps = worlds_size(w, 40, 2),
+                   .settle = worlds_size(w, 300, 120),
+                   .begin = worlds_size(w, 100, 10),
+                   .steps = worlds_size(w, 20, 2),
                    .every = worlds_size(w, 5, 2),
-                   .samples = worlds_size(w, 6, 1),
+                   .samples = worlds_size(w, 5, 1),
                    .radius = 0.1,
                    .vat = w->quick ? 0.6 : 1.6,
                    .turn = 0.5};

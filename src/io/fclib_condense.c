@@ -32,7 +32,7 @@ static TalusStatus factor(TalusLdl *ldl, const TalusSparse *a, TalusSparse *tran
         talus_sparse_clear(transposed);
     const TalusSparse *t = transposed->start ? transposed : NULL;
     TALUS_TRY(talus_ldl_analyse(ldl, a, t));
-    return talus_ldl_factor(ldl, a, t, &(TalusPivots){relative, 0.0});
+    return talus_ldl_factor(ldl, a, t, &(TalusPivots){.relative = relative});
 }
 
 static TalusStatus factor_mass(TalusCondenser *c)

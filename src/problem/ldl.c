@@ -42,9 +42,17 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
     return TALUS_OK;
 }
 
-static TalusStatus reserve_factor(TalusLdl *ldl)
+/* As of fronts.c: entries of each triangle of a factor. */
+static const double MOST_ENTRIES = 5e8;
+
+static TalusStatus reserve_factor(TalusLdl *ldl, double most)
 {
     size_t need = (size_t)ldl->start[ldl->n];
+    if ((double)need > (most > 0.0 ? most : MOST_ENTRIES))
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "factor: %d rows would fill in to %.3g entries, more than the %.3g allowed", ldl->n,
+            (double)need, most > 0.0 ? most : MOST_ENTRIES);
     if (ldl->upper == ldl->lower)
         ldl->upper = NULL; /* it was an alias */
     if (need > ldl->l_room || !ldl->lower) {
@@ -327,7 +335,7 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
 {
     int32_t *pattern;
     size_t n = (size_t)ldl->n;
-    TALUS_TRY(reserve_factor(ldl));
+    TALUS_TRY(reserve_factor(ldl, pivots->most));
     TALUS_TRY(TALUS_ALLOC(pattern, n, "factor"));
     memset(ldl->fill, 0, n * sizeof *ldl->fill);
     for (int k = 0; k < ldl->n; k++)

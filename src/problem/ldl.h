@@ -40,10 +40,13 @@ typedef struct TalusLdl {
 } TalusLdl;
 
 /* A pivot is bad when it is not above `relative` times its row's diagonal entry of A. A bad one
- * becomes `replacement`, or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. */
+ * becomes `replacement`, or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of
+ * more than `most` entries (0: 5e8) is refused with TALUS_ERR_UNSUPPORTED: the system might grant memory
+ * that it has not. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
+    double most;
 } TalusPivots;
 
 /* `transposed` is A' for a matrix that is not symmetric, NULL for one that is. */
