@@ -46,6 +46,8 @@ set(talus_test_environment
   ${talus_asan_options}
   TSAN_OPTIONS=halt_on_error=1)
 
+set(talus_long_tests paraview test_solvers test_solvers_limits cli_resume cli_backend_bench test_draw viewer_page report_page)
+
 function(talus_add_test name)
   set(work ${PROJECT_BINARY_DIR}/tests/work/${name})
   file(MAKE_DIRECTORY ${work})
@@ -65,6 +67,9 @@ function(talus_add_test name)
     LABELS ${label}
     TIMEOUT ${timeout}
     SKIP_RETURN_CODE 77)
+  if(name IN_LIST talus_long_tests)
+    set_tests_properties(${name} PROPERTIES COST 10) # begun first, so that no core waits for them at the end
+  endif()
   if(label STREQUAL "browser")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK browser) # two would wait for each other
   endif()

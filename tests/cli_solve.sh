@@ -190,6 +190,10 @@ rows=$(sed -n 's/^"rows": \([0-9]*\).*/\1/p' out) contacts=$(sed -n 's/^"contact
     >out 2>err || fail "extract with a law: $(cat err)"
 "$TALUS" info own.talus >out 2>err || fail "info: $(cat err)"
 contains out "law fixed, section polygon:5"
+# what is saved has the bounds of the best result, not those of the last: the verifier finds it solved
+"$TALUS" solve own.talus --solver gs,gs:omega=0.01 --tol 1e-7 --max-iter 3000 --save bounds.talus >out 2>err ||
+    fail "--save under fixed: $(cat err)"
+"$TALUS" verify own.talus bounds.talus --tol 2e-7 >out 2>err || fail "bounds that are saved: $(cat err)"
 # what is saved has the law and the impulses: a start from there ends at once
 "$TALUS" solve box.talus --solver apgd --law coulomb --section square --tol 1e-9 --max-iter 20000 --save law.talus \
     >out 2>err || fail "--save: $(cat err)"

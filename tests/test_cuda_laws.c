@@ -240,11 +240,11 @@ TEST(a_loaded_world_goes_on_bitwise_under_every_law)
     for (int k = 0; k < CASES; k++) {
         TalusWorld *world = moved_to(start, k % 2 ? "cuda-mixed" : "cuda");
         CHECK_OK(set_case(world, &cases[k]));
-        run(world, 3);
+        run(world, 2);
         TalusWorld *copy = moved_to(world, world->backend_name);
         REQUIRE(copy && same_state(world, copy));
-        run(world, 5);
-        run(copy, 5);
+        run(world, 3);
+        run(copy, 3);
         CHECK(same_state(world, copy));
         talus_world_destroy(copy);
         talus_world_destroy(world);

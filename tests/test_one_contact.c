@@ -270,15 +270,22 @@ static double apart(const double x[3], const double y[3])
     return most > 0.0 ? most / size : 0.0;
 }
 
-/* A positive definite with |A_nt| below A_nn / mu and a condition number that leaves digits: unique. */
+/* A positive definite with a condition number that leaves digits, and a single solution. Two of them, d apart in
+ * impulses, would have d'A d <= mu |d_n| |(A d)_t|, in which |d_n|^2 <= d'A d det A_tt / det A and |A d|^2 <=
+ * tr A d'A d: not if mu^2 tr A < det A / det A_tt. (mu |A_nt| < A_nn is not enough: a contact that can stick may
+ * slide as well.) */
 static void tame_one(TalusRng *rng, TalusOne *one, double b[3])
 {
     random_block(rng, 3, one->a);
     double unit = one->a[0][0] + one->a[1][1] + one->a[2][2];
     for (int k = 0; k < 3; k++)
         one->a[k][k] += 0.05 * unit;
-    one->mu = between(rng, 0.0, 0.9) * one->a[0][0] / hypot(one->a[0][1], one->a[0][2]);
-    one->mu = fmin(one->mu, 2.0);
+    const double(*a)[3] = one->a;
+    double det = a[1][1] * a[2][2] - a[1][2] * a[2][1];
+    double rest = a[0][0] - (a[0][1] * (a[2][2] * a[1][0] - a[1][2] * a[2][0]) +
+                             a[0][2] * (a[1][1] * a[2][0] - a[2][1] * a[1][0])) /
+                                det; /* det A / det A_tt */
+    one->mu = between(rng, 0.0, 0.99) * sqrt(rest / (a[0][0] + a[1][1] + a[2][2]));
     for (int k = 0; k < 3; k++)
         b[k] = between(rng, -1.0, 1.0);
 }
@@ -290,7 +297,7 @@ TEST(solvers_agree_where_the_solution_is_unique)
     int states[3] = {0, 0, 0};
     for (int i = 0; i < PROBLEMS; i++) {
         TalusOne one = {.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_DISC};
-        double b[3], exact[3], newton[3] = {0.0, 0.0, 0.0};
+        double b[3], exact[3] = {0.0, 0.0, 0.0}, newton[3] = {0.0, 0.0, 0.0};
         tame_one(&rng, &one, b);
         talus_one_solve(TALUS_ONE_EXACT, &one, b, exact);
         talus_one_solve(TALUS_ONE_NEWTON, &one, b, newton);
@@ -298,7 +305,7 @@ TEST(solvers_agree_where_the_solution_is_unique)
         double length = hypot(exact[1], exact[2]);
         states[exact[0] == 0.0 ? 0 : length < one.mu * exact[0] * (1.0 - 1e-12) ? 1 : 2]++;
         /* the relaxation has Coulomb's solution where the opening mu |u_t| is in b already */
-        double u[3], shifted[3] = {b[0], b[1], b[2]}, relaxed[3];
+        double u[3], shifted[3] = {b[0], b[1], b[2]}, relaxed[3] = {0.0, 0.0, 0.0};
         talus_one_velocity(&one, b, exact, u);
         shifted[0] += one.mu * hypot(u[1], u[2]);
         one.law = TALUS_LAW_CCP;

@@ -470,8 +470,8 @@ static int bench_session(Session *session, const char *name)
     const Experiment *e = session->experiment;
     if (o->backend || o->repeat >= 0 || o->steps >= 0)
         return cli_usage(&cli_bench,
-                         "--backend, --repeat and --steps are for experiments that run worlds: gpu "
-                         "and what `talus list experiments` names below it");
+                         "--backend, --repeat and --steps are for experiments that run worlds: "
+                         "`talus list experiments` names them from shear on");
     session->divisor = o->quick ? 10 : 1;
     open_set(session, name, e->name);
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);

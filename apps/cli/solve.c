@@ -25,7 +25,8 @@ typedef struct Session {
     LabList solvers;
     LabSet set;
     TalusPool *pool;
-    double *best; /* impulses of the best result so far, for --save */
+    double *best;   /* impulses of the best result so far, for --save */
+    double *bounds; /* those under law fixed that it has; NULL: none */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
@@ -199,6 +200,12 @@ static TalusStatus keep_best(Session *session, LabProblem *problem, const LabRes
     if (!session->best && TALUS_ALLOC(session->best, n, "best impulses") != TALUS_OK)
         return TALUS_ERR_MEMORY;
     memcpy(session->best, talus_problem_gamma(problem->problem), n * sizeof *session->best);
+    const double *bounds = talus_problem_estimate(problem->problem);
+    size_t blocks = (size_t)talus_problem_blocks(problem->problem);
+    if (bounds && !session->bounds && TALUS_ALLOC(session->bounds, blocks, "bounds") != TALUS_OK)
+        return TALUS_ERR_MEMORY;
+    if (bounds)
+        memcpy(session->bounds, bounds, blocks * sizeof *bounds);
     session->best_residual = result->residual[LAB_R_NATURAL];
     strcpy(session->best_solver, result->solver);
     return TALUS_OK;
@@ -254,7 +261,11 @@ static int save_best(Session *session)
     const Options *o = &session->options;
     if (!session->best)
         return cli_fail("%s: not written: no solver has a result", o->save);
-    if (lab_problem_save(&session->set.problems[0], session->best, o->save) != TALUS_OK)
+    LabProblem *p = &session->set.problems[0];
+    if (session->bounds)
+        memcpy(talus_problem_estimate(p->problem), session->bounds,
+               (size_t)talus_problem_blocks(p->problem) * sizeof *session->bounds);
+    if (lab_problem_save(p, session->best, o->save) != TALUS_OK)
         return cli_fail_library();
     if (!o->quiet)
         fprintf(stderr, "talus: %s: the result of %s, which has the smallest residual\n", o->save,
@@ -323,6 +334,7 @@ static int solve_main(int argc, char **argv)
     lab_set_clear(&session.set);
     lab_list_clear(&session.solvers);
     talus_release(session.best);
+    talus_release(session.bounds);
     talus_pool_destroy(session.pool);
     return code;
 }

@@ -25,6 +25,8 @@ typedef struct Options {
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
+    double *bounds;        /* normal impulses stored as those that bound friction; NULL: none */
+    int bounded;           /* how many */
     double stored_u;       /* |u - u of the solution's file| / |q|; NAN where it has none */
     double velocity_error; /* |u - u of the reference| / |q|; NAN without one */
     double as_stored;      /* Siconos's error with W as stored; NAN unless W is unsymmetric */
@@ -40,8 +42,10 @@ static double distance(const double *a, const double *b, int n)
     return sqrt(sum);
 }
 
-static void measure(const VerifyPoint *point, Findings *found)
+static void measure(VerifyPoint *point, Findings *found)
 {
+    if (found->bounds && found->bounded == point->blocks)
+        verify_set_estimate(point, found->bounds);
     verify_measure(point, &found->metrics);
     found->contacts = point->blocks;
     found->rows = point->rows;
@@ -146,6 +150,23 @@ static double *own_in_rows_of(const TalusFclib *problem, const char *path)
             r[i * dimension + k] = gamma[i * rows + k];
     talus_problem_destroy(solution);
     return r;
+}
+
+/* The bounds under law fixed that a file of our own kind has beside its impulses. One that cannot be read
+ * is refused when these are. */
+static void read_bounds(const char *path, Findings *found)
+{
+    TalusProblem *solution;
+    if (talus_problem_read(path, NULL, &solution) != TALUS_OK)
+        return;
+    const double *stored = talus_problem_estimate(solution);
+    size_t blocks = (size_t)talus_problem_blocks(solution);
+    if (stored) {
+        found->bounds = cli_must(calloc(blocks + 1, sizeof *stored));
+        found->bounded = (int)blocks;
+        memcpy(found->bounds, stored, blocks * sizeof *stored);
+    }
+    talus_problem_destroy(solution);
 }
 
 /* An FCLIB problem and a solution of either kind. */
@@ -325,7 +346,7 @@ static int verify_main(int argc, char **argv)
 {
     Options options = {.tol = NAN};
     CliList operands;
-    Findings found;
+    Findings found = {0};
     int code;
     if (!cli_parse(&cli_verify, argc, argv, &options, &operands, &code))
         return code;
@@ -341,8 +362,11 @@ static int verify_main(int argc, char **argv)
         return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
+    if (!options.group)
+        read_bounds(solution, &found);
     code = fclib ? with_fclib(problem, solution, &options, &found)
                  : with_own(problem, solution, &options, &found);
+    free(found.bounds);
     if (code != CLI_OK)
         return code;
     if (options.json)
@@ -362,7 +386,7 @@ static const CliOption verify_options[] = {
      "guesses/1, ...; solution by default, or else ccp_solution"},
     {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
      "friction law: ccp, fixed or coulomb; under fixed the bounds are\n"
-     "those of the solution's own normal impulses"},
+     "those stored with the solution, or else of its own normal impulses"},
     {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
      "disc, square, polygon:m or none; without --law and --section a\n"
      "problem's own, or ccp and disc"},

@@ -3,10 +3,10 @@
  * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest
  * bear whatever their impact left between them, with the wall's friction up or down: the law is about
  * friction that is mobilised upwards everywhere, and experiments lower the bottom a little for it (Vanel and
- * Clement 1999). Here the bottom is a pile of thin sheets, planes a small part of a diameter apart, and
- * after each batch the uppermost are pulled away one by one. Then the load of the bottom is taken, a mean
- * over steps. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)); with S the weight of
- * a column of the height lambda, Janssen's K is R / (2 mu lambda). */
+ * Clement 1999). So after each batch the plate goes down slowly, a little before each step: a fixed body
+ * has no velocity, and another plate takes its place. The load of the bottom is a mean over the later part
+ * of that way: where the plate stops, the grains' last motion loads it again. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)); with S the weight of a
+ * column of the height lambda, Janssen's K is R / (2 mu lambda). */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -14,22 +14,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCHES = 8, SHEETS = 10, PILE = BATCHES * SHEETS, LAWS = 2 };
+enum { BATCHES = 8, LAWS = 2 };
 
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const double radius = 0.1, mass = 6.28, mu = 0.5,
                     step = 0.005; /* as scenes/silo.json has them */
 
 typedef struct Silo {
-    int batch, batches;       /* spheres; how many of the scene's batches */
-    double silo, sheet;       /* radius; thickness */
-    int settle, pulled, last; /* steps: of a batch, after a sheet, that the mean is over */
+    int batch, batches;     /* spheres; how many of the scene's batches */
+    double silo, down;      /* radius; what the plate sinks in a step */
+    int settle, sink, last; /* steps: of a batch, of the plate, that the mean is over */
 } Silo;
 
 /* Over the weight of a batch. */
 typedef struct Load {
-    double weight, before, bottom, wall; /* before: with the sheets still there */
-    double height;                       /* of the column, over R */
+    double weight;
+    double before, bottom, after, wall; /* bottom, wall: while the plate sinks */
+    double height;                      /* of the column, over R */
 } Load;
 
 typedef struct Fill {
@@ -40,12 +41,12 @@ typedef struct Fill {
     WorldsStep worst;
 } Fill;
 
-/* The sheets, lowest first; the probes of bottom and wall. */
-typedef struct Pile {
-    TalusBodyId id[PILE];
-    int probe[PILE], left, all;
-    int plate, wall;
-} Pile;
+typedef struct Plate {
+    TalusBodyId id;
+    int shape, material;
+    double z;
+    int probe, wall; /* the wall's probe */
+} Plate;
 
 /* ---- the bottom ---- */
 
@@ -57,44 +58,52 @@ static int find_probe(const TalusWorld *world, const char *name)
     return 0;
 }
 
-/* On the scene's plate. */
-static TalusStatus lay_sheets(TalusWorld *world, const Silo *silo, Pile *pile)
+static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
 {
-    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    TalusBodyBatch sheets = talus_body_batch_default();
-    TalusVec3 at[PILE];
-    *pile = (Pile){.all = silo->batches * SHEETS,
-                   .plate = find_probe(world, "plate"),
-                   .wall = find_probe(world, "wall")};
-    pile->left = pile->all;
-    for (int i = 0; i < pile->all; i++)
-        at[i] = (TalusVec3){0.0, 0.0, (i + 1) * silo->sheet};
-    TALUS_TRY(talus_world_add_shape(world, &plane, &sheets.shape));
-    sheets.count = pile->all;
-    sheets.material = talus_world_material_count(world) - 1; /* the scene has one */
-    sheets.fixed = true;
-    sheets.position = at;
-    TALUS_TRY(talus_world_add_bodies(world, &sheets, pile->id));
-    for (int i = 0; i < pile->all; i++) {
-        TalusProbeDef probe = {.name = "sheet", .kind = TALUS_PROBE_BODY, .body = pile->id[i]};
-        TALUS_TRY(talus_world_add_probe(world, &probe, &pile->probe[i]));
-    }
-    return TALUS_OK;
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusVec3 at = {0.0, 0.0, plate->z};
+    batch.count = 1;
+    batch.shape = plate->shape;
+    batch.material = plate->material;
+    batch.fixed = true;
+    batch.position = &at;
+    TALUS_TRY(talus_world_add_bodies(world, &batch, &plate->id));
+    TalusProbeDef probe = {.name = "plate", .kind = TALUS_PROBE_BODY, .body = plate->id};
+    return talus_world_add_probe(world, &probe, &plate->probe);
 }
 
-/* What plate and sheets bear, N. */
-static double bottom_load(const TalusWorld *world, const Pile *pile)
+static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
 {
-    double load = -talus_world_probe_value(world, pile->plate).force.z;
-    for (int i = 0; i < pile->left; i++)
-        load -= talus_world_probe_value(world, pile->probe[i]).force.z;
-    return load;
+    TalusBodyId old = plate->id;
+    plate->z -= by;
+    TALUS_TRY(lay_plate(world, plate));
+    return talus_world_remove_body(world, old);
+}
+
+/* The scene's own plate goes. It is the first body. */
+static TalusStatus take_plate(TalusWorld *world, Plate *plate)
+{
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    int n = talus_world_body_count(world);
+    TalusBodyState state = {0};
+    TalusStatus status = TALUS_ALLOC(state.id, (size_t)n, "bodies");
+    *plate = (Plate){.wall = find_probe(world, "wall"),
+                     .material = talus_world_material_count(world) - 1}; /* the scene has one */
+    if (status == TALUS_OK) {
+        talus_world_get_state(world, &state);
+        plate->id = state.id[0];
+        status = talus_world_add_shape(world, &plane, &plate->shape);
+    }
+    if (status == TALUS_OK)
+        status = lower_plate(world, 0.0, plate);
+    talus_release(state.id);
+    return status;
 }
 
 /* ---- filling ---- */
 
 /* Means of the loads over the steps; these may be NULL. */
-static TalusStatus advance(const Worlds *w, TalusWorld *world, const Pile *pile, int steps,
+static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
                            Fill *fill, double *bottom, double *wall)
 {
     double sums[2] = {0.0, 0.0};
@@ -102,8 +111,8 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Pile *pile,
         TalusStepInfo info;
         TALUS_TRY(talus_world_step(world, &info));
         TALUS_TRY(worlds_stopped(w));
-        sums[0] += bottom_load(world, pile) / steps;
-        sums[1] -= talus_world_probe_value(world, pile->wall).force.z / steps;
+        sums[0] -= talus_world_probe_value(world, plate->probe).force.z / steps;
+        sums[1] -= talus_world_probe_value(world, plate->wall).force.z / steps;
         fill->worst.rms = fmax(fill->worst.rms, info.solve.residual.rms);
         fill->worst.relative =
             fmax(fill->worst.relative, info.solve.residual.rms / info.reference_speed);
@@ -138,29 +147,40 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     return status;
 }
 
-/* One batch, which the scene lets fall; then the sheets, and the load. */
-static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Pile *pile,
+/* Loads are means over the later steps. */
+static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
+                        Fill *fill, Load *load)
+{
+    int from = silo->sink * 2 / 5, count = silo->sink - from;
+    for (int i = 0; i < silo->sink; i++) {
+        double bottom, wall;
+        TALUS_TRY(lower_plate(world, silo->down, plate));
+        TALUS_TRY(advance(w, world, plate, 1, fill, &bottom, &wall));
+        load->bottom += i >= from ? bottom / count : 0.0;
+        load->wall += i >= from ? wall / count : 0.0;
+    }
+    return TALUS_OK;
+}
+
+/* One batch, which the scene lets fall; then the plate sinks. */
+static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              Fill *fill)
 {
     double one = silo->batch * mass * talus_norm(talus_world_gravity(world));
     Load *load = &fill->load[fill->count++];
     load->weight = fill->count;
-    TALUS_TRY(talus_world_set_accuracy(world, 1e-2, 2000));
-    TALUS_TRY(advance(w, world, pile, silo->settle, fill, NULL, NULL));
-    TALUS_TRY(advance(w, world, pile, silo->last, fill, &load->before, NULL));
-    for (int i = 0; i < SHEETS; i++) {
-        TALUS_TRY(talus_world_remove_body(world, pile->id[--pile->left]));
-        TALUS_TRY(advance(w, world, pile, silo->pulled, fill, NULL, NULL));
-    }
-    TALUS_TRY(talus_world_set_accuracy(world, 1e-3, 5000));
-    TALUS_TRY(advance(w, world, pile, silo->last, fill, &load->bottom, &load->wall));
+    TALUS_TRY(advance(w, world, plate, silo->settle, fill, NULL, NULL));
+    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
+    TALUS_TRY(sink(w, world, silo, plate, fill, load));
+    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
     TALUS_TRY(column_height(world, &load->height));
     load->before /= one;
     load->bottom /= one;
+    load->after /= one;
     load->wall /= one;
-    load->height /= silo->silo;
-    worlds_say(w, "janssen: %d batches: the bottom bears %.3f of them, %.3f before", fill->count,
-               load->bottom, load->before);
+    load->height = (load->height - plate->z) / silo->silo;
+    worlds_say(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
+               fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;
 }
 
@@ -168,18 +188,19 @@ static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw
 {
     WorldsCase c = {.scene = "silo", .backend = w->backend[0]};
     TalusWorld *world;
-    Pile pile;
-    int pause = silo->settle + 2 * silo->last + SHEETS * silo->pulled;
+    Plate plate;
+    int pause = silo->settle + 2 * silo->last + silo->sink;
     *fill = (Fill){0};
     worlds_set(&c.sets, "batch=%d", silo->batch);
     worlds_set(&c.sets, "silo=%.17g", silo->silo);
     worlds_set(&c.sets, "pause=%.17g", pause * step);
-    worlds_set(&c.sets, "gap=%.17g", radius + PILE * silo->sheet);
     worlds_set(&c.sets, "law=%s", talus_law_name(law));
     TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = lay_sheets(world, silo, &pile);
+    TalusStatus status = take_plate(world, &plate);
+    if (status == TALUS_OK)
+        status = talus_world_set_accuracy(world, 1e-2, 2000);
     while (status == TALUS_OK && fill->count < silo->batches)
-        status = add_batch(w, world, silo, &pile, fill);
+        status = add_batch(w, world, silo, &plate, fill);
     talus_world_destroy(world);
     return status;
 }
@@ -232,6 +253,7 @@ static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const 
     lab_table_add(t, "%.3f", load->bottom);
     lab_table_add(t, "%.3f", law_of(load->weight, fill->saturation));
     lab_table_add(t, "%.3f", load->wall);
+    lab_table_add(t, "%.3f", load->after);
 }
 
 static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
@@ -249,7 +271,7 @@ static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
 static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
 {
     static const char *const headings[] = {"law",    "height/R",  "weight", "bottom, before",
-                                           "bottom", "the law's", "wall"};
+                                           "bottom", "the law's", "wall",   "bottom, after"};
     enum { HEADINGS = sizeof headings / sizeof *headings };
     LabTable *t =
         lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch", HEADINGS);
@@ -264,11 +286,12 @@ static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
         t->note, sizeof t->note,
         "Q = S (1 - exp(-W/S)): under ccp S = %.3f batches, lambda = %.2f R, K = %.2f, scatter "
         "%.1f %% of S; under coulomb %.3f, %.2f R, %.2f, %.1f %%. Batches of %d spheres, mu %g, "
-        "R = %g diameters; %d sheets of %g diameters are pulled from below after each batch. "
-        "Before: the load ahead of that. Backend %s.",
+        "R = %g diameters; after each batch the bottom sinks by %g diameters in %d steps: bottom and "
+        "wall are means of the later ones, before and after of steps at rest. Backend %s.",
         fill[0].saturation, fill[0].lambda, fill[0].k, 100.0 * fill[0].scatter, fill[1].saturation,
         fill[1].lambda, fill[1].k, 100.0 * fill[1].scatter, silo->batch, mu,
-        0.5 * silo->silo / radius, SHEETS, 0.5 * silo->sheet / radius, w->backend[0]);
+        0.5 * silo->silo / radius, 0.5 * silo->down * silo->sink / radius, silo->sink,
+        w->backend[0]);
 }
 
 static TalusStatus run_janssen(Worlds *w)
@@ -276,9 +299,9 @@ static TalusStatus run_janssen(Worlds *w)
     Silo silo = {.batch = worlds_size(w, 480, 30),
                  .batches = worlds_size(w, 6, 2),
                  .silo = w->quick ? 0.35 : 1.0,
-                 .sheet = 0.004,
+                 .down = 2e-4,
                  .settle = worlds_size(w, 160, 120),
-                 .pulled = worlds_size(w, 15, 8),
+                 .sink = worlds_size(w, 120, 40),
                  .last = worlds_size(w, 20, 5)};
     Fill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {

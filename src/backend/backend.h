@@ -56,8 +56,8 @@ typedef struct TalusAccelerated {
     double beta, step; /* momentum and 1/L */
     bool want_residual;
     bool
-        exact; /* Coulomb blocks follow their law: De Saxce's shift is that of y in the step and that of
-                   x in the residual, not what the offsets hold */
+        exact; /* Coulomb blocks follow their law: De Saxce's shift is that of x, in the step from y and
+                   in the residual, not what the offsets hold */
     bool warm; /* kept by the backend: the scratch holds the wrenches of x; false after x is set */
 } TalusAccelerated;
 

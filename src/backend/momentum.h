@@ -1,10 +1,10 @@
 /* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that
- * points uphill is dropped; `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long where two gradients differ by more than L times their
- * points: then L is raised to what they show. That is believed of points only that are further apart than
- * rounding: a product's rounding is about `unit` L |x|, and once iterates stand still it is all that their
- * gradients differ by. */
+ * points uphill is dropped; `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long
+ * where two gradients differ by more than L times their points: then L is raised to what they show. That is
+ * believed of points only that are further apart than rounding: a product's rounding is about `unit` L |x|,
+ * and once iterates stand still it is all that their gradients differ by. */
 #ifndef TALUS_BACKEND_MOMENTUM_H
 #define TALUS_BACKEND_MOMENTUM_H
 

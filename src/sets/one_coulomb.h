@@ -7,8 +7,9 @@
  * one equation, nearly a straight line for large lambda, by Newton's method within brackets.
  *
  * Where mu |r| < 1, a contact with b_n >= 0 can only be open, and one with b_n < 0 sticks or, f being negative
- * at 0 and positive for large lambda, slides. Otherwise there may be several solutions, or none if A is
- * singular and b incompatible with it. Then f is looked at in 32 values of lambda from small to large, with
+ * at 0 and positive for large lambda, slides. That such a solution is the only one is certain for mu^2 tr A <
+ * det A / det A_tt alone; beyond, one that can stick is taken to stick, though it might slide as well.
+ * Otherwise there may be several solutions, or none if A is singular and b incompatible with it. Then f is looked at in 32 values of lambda from small to large, with
  * the extrema between them, and of all solutions found the one next to the impulse before is taken: a sweep
  * would else jump from one to the other for ever. Without any, the contact gets n0 and no friction. */
 #ifndef TALUS_SETS_ONE_COULOMB_H

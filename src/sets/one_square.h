@@ -149,8 +149,8 @@ TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3],
 /* bgs-enum: all cases in a fixed order, open, sticking, one component at a bound, both; the first that
  * holds to rounding or, if none does, the one that breaks the law least. Of the 27 combinations of three
  * components with two bounds each, the nine with an infinite normal impulse are none, and under Coulomb's
- * law the nine with none are one. Where mu (|A_n1| + |A_n2|) >= A_nn, that law may have several solutions:
- * then all cases are tried, and of those that hold the one next to the impulse before is taken. */
+ * law the nine with none are one. Where mu (|A_n1| + |A_n2|) >= A_nn, a contact that law lets open may bear as
+ * well: then all cases are tried, and of those that hold the one next to the impulse before is taken. */
 TALUS_ONE_FUNCTION void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},

@@ -79,16 +79,17 @@ static void release_metric(const TalusBackend *backend, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum: its limits, factors when the residual has risen by RISE over its least and after
- * CALM iterations in which it has fallen. At mu 0.3 some 20 is best on a sheared bed and 50 in a long solve,
- * at mu 0.8 from 5 to 10. */
+/* The bound on momentum: its limits, and its factors when the residual has risen by RISE over its least and
+ * after CALM iterations in which it has not. At mu 0.3 some 20 is best on a sheared bed and 50 in a long
+ * solve, at mu 0.8 from 5 to 10; where impulses drift, none. */
 enum { EXACT_LENGTH = 10, CALM = 100, PATIENCE = 1000 };
-static const double LEAST = 3.0, MOST = 60.0, LOWERED = 0.7, RAISED = 1.1, RISE = 1.3;
+static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RAISED = 1.1, RISE = 1.3;
+static const double PROGRESS = 0.8;
 
 typedef struct Restraint {
     double least; /* residual since the bound was last lowered, < 0: none yet */
-    int calm;     /* iterations that lowered it, since the bound was last changed */
-    double mark;  /* residual when it was last halved, */
+    int calm;     /* iterations since the bound was last changed */
+    double mark;  /* residual when it last fell by PROGRESS, */
     int marked;   /*   and iterations since */
 } Restraint;
 
@@ -97,28 +98,29 @@ typedef struct Restraint {
 static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
                      double *beta)
 {
-    if (r->least < 0.0 || residual < r->least) {
+    if (r->least < 0.0 || residual < r->least)
         r->least = residual;
-        r->calm += iterations;
-        if (r->calm >= CALM) {
-            r->calm = 0;
-            momentum->most = fmin(RAISED * momentum->most, fmax(MOST, momentum->most));
-        }
-    } else if (residual > RISE * r->least) {
+    if (residual > RISE * r->least) {
         r->least = residual;
         r->calm = 0;
         momentum->most = fmax(LOWERED * momentum->most, fmin(LEAST, momentum->most));
         momentum->theta = 1.0;
         *beta = 0.0;
+        return;
+    }
+    r->calm += iterations;
+    if (r->calm >= CALM) {
+        r->calm = 0;
+        momentum->most = fmin(RAISED * momentum->most, fmax(MOST, momentum->most));
     }
 }
 
-/* Whether the residual has not halved for too long: impulses drift along a null space of N, say, for
+/* Whether the residual has hardly fallen for too long: impulses drift along a null space of N, say, for
  * which bounded momentum is too slow. */
 static bool is_stuck(Restraint *r, double residual, int iterations)
 {
     r->marked += iterations;
-    if (!(residual > 0.5 * r->mark)) {
+    if (!(residual > PROGRESS * r->mark)) {
         r->mark = residual;
         r->marked = 0;
     }
