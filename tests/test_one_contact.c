@@ -270,24 +270,64 @@ static double apart(const double x[3], const double y[3])
     return most > 0.0 ? most / size : 0.0;
 }
 
-/* A positive definite with a condition number that leaves digits, and a single solution. Two of them, d apart in
- * impulses, would have d'A d <= mu |d_n| |(A d)_t|, in which |d_n|^2 <= d'A d det A_tt / det A and |A d|^2 <=
- * tr A d'A d: not if mu^2 tr A < det A / det A_tt. (mu |A_nt| < A_nn is not enough: a contact that can stick may
- * slide as well.) */
+/* A positive definite with |A_nt| below A_nn / mu and a condition number that leaves digits. */
 static void tame_one(TalusRng *rng, TalusOne *one, double b[3])
 {
     random_block(rng, 3, one->a);
     double unit = one->a[0][0] + one->a[1][1] + one->a[2][2];
     for (int k = 0; k < 3; k++)
         one->a[k][k] += 0.05 * unit;
-    const double(*a)[3] = one->a;
-    double det = a[1][1] * a[2][2] - a[1][2] * a[2][1];
-    double rest = a[0][0] - (a[0][1] * (a[2][2] * a[1][0] - a[1][2] * a[2][0]) +
-                             a[0][2] * (a[1][1] * a[2][0] - a[2][1] * a[1][0])) /
-                                det; /* det A / det A_tt */
-    one->mu = between(rng, 0.0, 0.99) * sqrt(rest / (a[0][0] + a[1][1] + a[2][2]));
+    one->mu = between(rng, 0.0, 0.9) * one->a[0][0] / hypot(one->a[0][1], one->a[0][2]);
+    one->mu = fmin(one->mu, 2.0);
     for (int k = 0; k < 3; k++)
         b[k] = between(rng, -1.0, 1.0);
+}
+
+/* Below this mu there is one solution. Two, d apart in impulses, would have d'A d <= mu |d_n| |(A d)_t|, in which
+ * d_n^2 <= d'A d / s, s = det A / det A_tt, and |A d|^2 <= tr A d'A d: not if mu^2 tr A < s. */
+static double unique_below(const TalusOne *one)
+{
+    const double(*a)[3] = one->a;
+    double det = a[1][1] * a[2][2] - a[1][2] * a[2][1];
+    double first = a[2][2] * a[1][0] - a[1][2] * a[2][0];
+    double second = a[1][1] * a[2][0] - a[2][1] * a[1][0];
+    double s = a[0][0] - (a[0][1] * first + a[0][2] * second) / det;
+    return sqrt(s / (a[0][0] + a[1][1] + a[2][2]));
+}
+
+/* mu |A_nt| < A_nn is not enough: this contact, with 0.86 A_nn, can stick and slide. */
+TEST(a_contact_may_stick_and_slide)
+{
+    TalusOne one = {.a = {{0.399, 0.259, -0.0918}, {0.259, 0.57, 0.251}, {-0.0918, 0.251, 0.478}},
+                    .mu = 1.2447,
+                    .law = TALUS_LAW_COULOMB,
+                    .section = TALUS_SECTION_DISC};
+    double b[3] = {-0.194, 0.946, 0.933}, stuck[3] = {0.0, 0.0, 0.0}, slid[3] = {0.0, 0.0, 0.0};
+    CHECK(one.mu * hypot(one.a[0][1], one.a[0][2]) < 0.87 * one.a[0][0]);
+    CHECK(one.mu > unique_below(&one));
+    talus_one_solve(TALUS_ONE_EXACT, &one, b, stuck);
+    talus_one_solve(TALUS_ONE_NEWTON, &one, b, slid);
+    CHECK(broken(&one, b, stuck) < 1e-15);
+    CHECK(broken(&one, b, slid) < 1e-15);
+    CHECK(hypot(stuck[1], stuck[2]) < 0.99 * one.mu * stuck[0]);
+    CHECK_NEAR(hypot(slid[1], slid[2]), one.mu * slid[0], 1e-14);
+    CHECK(stuck[0] > 1.5 * slid[0]);
+}
+
+/* Within 1e-6 of the rim of its cone, but inside. */
+TEST(a_contact_sticks_close_to_the_rim)
+{
+    TalusOne one = {.a = {{34.0, 19.0, -13.0}, {19.0, 32.0, -10.0}, {-13.0, -10.0, 19.0}},
+                    .law = TALUS_LAW_CCP,
+                    .section = TALUS_SECTION_DISC};
+    const double planted[3] = {2.0, 0.125, 0.5};
+    double b[3], gamma[3] = {0.0, 0.0, 0.0};
+    one.mu = hypot(planted[1], planted[2]) / planted[0] * (1.0 + 5e-7);
+    for (int k = 0; k < 3; k++)
+        b[k] = -talus_one_dot(one.a[k], planted);
+    talus_one_solve(TALUS_ONE_EXACT, &one, b, gamma);
+    CHECK(broken(&one, b, gamma) < 1e-14);
+    CHECK_NEAR(apart(gamma, planted), 0.0, 1e-13);
 }
 
 TEST(solvers_agree_where_the_solution_is_unique)
@@ -299,6 +339,9 @@ TEST(solvers_agree_where_the_solution_is_unique)
         TalusOne one = {.law = TALUS_LAW_COULOMB, .section = TALUS_SECTION_DISC};
         double b[3], exact[3] = {0.0, 0.0, 0.0}, newton[3] = {0.0, 0.0, 0.0};
         tame_one(&rng, &one, b);
+        one.mu = fmin(one.mu, 0.99 * unique_below(&one));
+        for (int k = 1; k < 3; k++)
+            b[k] = 0.5 * one.mu * b[k] + one.a[k][0] * (b[0] / one.a[0][0]); /* some stick */
         talus_one_solve(TALUS_ONE_EXACT, &one, b, exact);
         talus_one_solve(TALUS_ONE_NEWTON, &one, b, newton);
         disc = fmax(disc, apart(exact, newton));
@@ -420,6 +463,8 @@ int main(void)
 {
     RUN(laws_hold);
     RUN(part_by_part_comes_to_the_same);
+    RUN(a_contact_may_stick_and_slide);
+    RUN(a_contact_sticks_close_to_the_rim);
     RUN(solvers_agree_where_the_solution_is_unique);
     RUN(the_disc_has_its_minimum);
     RUN(newtons_matrix_is_the_derivative);

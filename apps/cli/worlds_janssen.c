@@ -301,7 +301,7 @@ static TalusStatus run_janssen(Worlds *w)
                  .silo = w->quick ? 0.35 : 1.0,
                  .down = 2e-4,
                  .settle = worlds_size(w, 160, 120),
-                 .sink = worlds_size(w, 120, 40),
+                 .sink = worlds_size(w, 240, 40),
                  .last = worlds_size(w, 20, 5)};
     Fill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {

@@ -65,6 +65,17 @@ TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], 
     }
 }
 
+/* Whether the contact is on the rim, but for digits that the root has lost. One that sticks close to it has no
+ * velocity but rounding, and must not be moved onto it. */
+TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], const double gamma[3])
+{
+    double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), r = one->mu * gamma[0], u[3];
+    talus_one_velocity(one, b, gamma, u);
+    double pull = -(gamma[1] * u[1] + gamma[2] * u[2]);
+    bool slips = pull > 1e-14 * size * (fabs(b[0]) + fabs(b[1]) + fabs(b[2]));
+    return size >= r * (1.0 - (slips ? 1e-6 : 1e-13));
+}
+
 /* As talus_one_cone, A being regular and b not in the dual cone; false where no n is large enough. */
 TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
                                            double gamma[3])
@@ -75,8 +86,7 @@ TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3
     for (int k = 0; k < 60; k++) {
         if (!(talus_cone_slope(one, b, noise, hi, &gamma[1], &curve) < 0.0)) {
             talus_cone_root(one, b, noise, lo, hi, gamma);
-            double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]);
-            if (size >= one->mu * gamma[0] * (1.0 - 1e-6)) {
+            if (talus_cone_slides(one, b, gamma)) {
                 for (int tries = 0; tries < 3 && talus_slide_polish(one, b, gamma); tries++)
                     continue;
                 talus_slide_touch(one, gamma);
