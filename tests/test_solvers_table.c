@@ -1,5 +1,5 @@
 /* What every solver of the table promises, without being entered anywhere else: no unit in any of
- * its constants. (Threads, budgets, known optima: test_solvers.c. Observers: test_metrics.c.) */
+ * its constants. (Threads, budgets, known optima: test_solvers*.c. Observers: test_metrics.c.) */
 
 #include "support/problems.h"
 #include "support/test.h"

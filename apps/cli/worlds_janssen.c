@@ -5,8 +5,10 @@
  * friction that is mobilised upwards everywhere, and experiments lower the bottom a little for it (Vanel and
  * Clement 1999). So after each batch the plate goes down slowly, a little before each step: a fixed body
  * has no velocity, and another plate takes its place. The load of the bottom is a mean over the later part
- * of that way: where the plate stops, the grains' last motion loads it again. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)); with S the weight of a
- * column of the height lambda, Janssen's K is R / (2 mu lambda). */
+ * of that way: where the plate stops, the grains' last motion loads it again. Least squares fit the loads Q at
+ * the weights W by Q = S (1 - exp(-W / S)); with S the weight of a column of the height lambda, Janssen's K
+ * is R / (2 mu lambda). Beside it stands the form of Vanel and Clement, in which a weight A is borne as by a
+ * liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -33,11 +35,16 @@ typedef struct Load {
     double height;                      /* of the column, over R */
 } Load;
 
+typedef struct Law {
+    double free, saturation; /* A, S */
+    double scatter;          /* rms of what the fit leaves, over A + S */
+    double lambda, k;        /* lambda over R */
+} Law;
+
 typedef struct Fill {
     Load load[BATCHES];
     int count;
-    double saturation, scatter; /* S; rms of what the fit leaves, over S */
-    double lambda, k;           /* lambda over R */
+    Law one, two; /* Janssen's; with A besides */
     WorldsStep worst;
 } Fill;
 
@@ -207,39 +214,54 @@ static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw
 
 /* ---- the fit ---- */
 
-static double law_of(double weight, double saturation)
+static double load_of(double weight, double free, double saturation)
 {
-    return saturation * (1.0 - exp(-weight / saturation));
+    double held = fmax(weight - free, 0.0);
+    return weight - held + saturation * (1.0 - exp(-held / saturation));
 }
 
-static double misfit(const Fill *fill, double saturation)
+static double misfit(const Fill *fill, double free, double saturation)
 {
     double sum = 0.0;
     for (int i = 0; i < fill->count; i++) {
-        double off = fill->load[i].bottom - law_of(fill->load[i].weight, saturation);
+        double off = fill->load[i].bottom - load_of(fill->load[i].weight, free, saturation);
         sum += off * off;
     }
     return sum;
 }
 
-/* S by golden section in its logarithm, from a twentieth of a batch to a thousand. */
-static void fit(Fill *fill)
+/* S for this A by golden section in its logarithm, from a twentieth of a batch to a thousand. */
+static double best_saturation(const Fill *fill, double free)
 {
     static const double golden = 0.6180339887498949;
     double low = log(0.05), high = log(1000.0);
     for (int i = 0; i < 80; i++) {
         double a = high - golden * (high - low), b = low + golden * (high - low);
-        if (misfit(fill, exp(a)) < misfit(fill, exp(b)))
+        if (misfit(fill, free, exp(a)) < misfit(fill, free, exp(b)))
             high = b;
         else
             low = a;
     }
+    return exp(0.5 * (low + high));
+}
+
+/* With `parameters` fitted: S, or A and S, A in hundredths of a batch up to one batch. */
+static Law fit(const Fill *fill, int parameters)
+{
     const Load *last = &fill->load[fill->count - 1];
-    fill->saturation = exp(0.5 * (low + high));
-    fill->scatter = sqrt(misfit(fill, fill->saturation) / (fill->count > 1 ? fill->count - 1 : 1)) /
-                    fill->saturation;
-    fill->lambda = fill->saturation * last->height / last->weight;
-    fill->k = 1.0 / (2.0 * mu * fill->lambda);
+    Law law = {.saturation = best_saturation(fill, 0.0)};
+    for (int i = 1; parameters > 1 && i <= 100; i++) {
+        double free = 0.01 * i, saturation = best_saturation(fill, free);
+        if (misfit(fill, free, saturation) < misfit(fill, law.free, law.saturation)) {
+            law.free = free;
+            law.saturation = saturation;
+        }
+    }
+    int over = fill->count > parameters ? fill->count - parameters : 1;
+    law.scatter = sqrt(misfit(fill, law.free, law.saturation) / over) / (law.free + law.saturation);
+    law.lambda = law.saturation * last->height / last->weight;
+    law.k = 1.0 / (2.0 * mu * law.lambda);
+    return law;
 }
 
 /* ---- the table ---- */
@@ -251,27 +273,50 @@ static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const 
     lab_table_add(t, "%g", load->weight);
     lab_table_add(t, "%.3f", load->before);
     lab_table_add(t, "%.3f", load->bottom);
-    lab_table_add(t, "%.3f", law_of(load->weight, fill->saturation));
+    lab_table_add(t, "%.3f", load_of(load->weight, 0.0, fill->one.saturation));
+    lab_table_add(t, "%.3f", load_of(load->weight, fill->two.free, fill->two.saturation));
     lab_table_add(t, "%.3f", load->wall);
     lab_table_add(t, "%.3f", load->after);
 }
 
 static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
 {
+    const char *name = talus_law_name(law);
     const Load *last = &fill->load[fill->count - 1];
     char what[LAB_TEXT];
-    snprintf(what, sizeof what, "janssen, %s: scatter about the law, over its limit",
-             talus_law_name(law));
-    worlds_judge(w, what, 100.0 * fill->scatter, 5.0, "%", &fill->worst);
-    snprintf(what, sizeof what, "janssen, %s: load of the fullest silo over its weight",
-             talus_law_name(law));
+    snprintf(what, sizeof what, "janssen, %s: scatter about the law, over its limit", name);
+    worlds_judge(w, what, 100.0 * fill->one.scatter, 5.0, "%", &fill->worst);
+    snprintf(what, sizeof what, "janssen, %s: the same with a part borne freely", name);
+    worlds_judge(w, what, 100.0 * fill->two.scatter, 5.0, "%", &fill->worst);
+    snprintf(what, sizeof what, "janssen, %s: load of the fullest silo over its weight", name);
     worlds_judge(w, what, last->bottom / last->weight, 0.5, "", &fill->worst);
+}
+
+static void add_fits(Worlds *w, const Fill fill[LAWS])
+{
+    static const char *const headings[] = {"law",      "fit", "A, batches", "S, batches",
+                                           "lambda/R", "K",   "scatter, %"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    LabTable *t = lab_set_table(w->set, "Janssen: the fits", HEADINGS);
+    for (int i = 0; i < HEADINGS; i++)
+        lab_table_add(t, "%s", headings[i]);
+    for (int i = 0; i < 2 * LAWS; i++) {
+        const Law *law = i % 2 ? &fill[i / 2].two : &fill[i / 2].one;
+        lab_table_add(t, "%s", talus_law_name(laws[i / 2]));
+        lab_table_add(t, "%s", i % 2 ? "with A" : "Janssen");
+        lab_table_add(t, "%.2f", law->free);
+        lab_table_add(t, "%.3f", law->saturation);
+        lab_table_add(t, "%.2f", law->lambda);
+        lab_table_add(t, "%.2f", law->k);
+        lab_table_add(t, "%.1f", 100.0 * law->scatter);
+    }
 }
 
 static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
 {
-    static const char *const headings[] = {"law",    "height/R",  "weight", "bottom, before",
-                                           "bottom", "the law's", "wall",   "bottom, after"};
+    static const char *const headings[] = {"law",          "height/R", "weight", "bottom, before",
+                                           "bottom",       "Janssen",  "with A", "wall",
+                                           "bottom, after"};
     enum { HEADINGS = sizeof headings / sizeof *headings };
     LabTable *t =
         lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch", HEADINGS);
@@ -284,14 +329,12 @@ static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
     }
     snprintf(
         t->note, sizeof t->note,
-        "Q = S (1 - exp(-W/S)): under ccp S = %.3f batches, lambda = %.2f R, K = %.2f, scatter "
-        "%.1f %% of S; under coulomb %.3f, %.2f R, %.2f, %.1f %%. Batches of %d spheres, mu %g, "
-        "R = %g diameters; after each batch the bottom sinks by %g diameters in %d steps: bottom and "
-        "wall are means of the later ones, before and after of steps at rest. Backend %s.",
-        fill[0].saturation, fill[0].lambda, fill[0].k, 100.0 * fill[0].scatter, fill[1].saturation,
-        fill[1].lambda, fill[1].k, 100.0 * fill[1].scatter, silo->batch, mu,
-        0.5 * silo->silo / radius, 0.5 * silo->down * silo->sink / radius, silo->sink,
-        w->backend[0]);
+        "Batches of %d spheres, mu %g, R = %g diameters; after each batch the bottom sinks by %g "
+        "diameters in %d steps: bottom and wall are means of the later ones, before and after of "
+        "steps at rest. Backend %s.",
+        silo->batch, mu, 0.5 * silo->silo / radius, 0.5 * silo->down * silo->sink / radius,
+        silo->sink, w->backend[0]);
+    add_fits(w, fill);
 }
 
 static TalusStatus run_janssen(Worlds *w)
@@ -301,12 +344,13 @@ static TalusStatus run_janssen(Worlds *w)
                  .silo = w->quick ? 0.35 : 1.0,
                  .down = 2e-4,
                  .settle = worlds_size(w, 160, 120),
-                 .sink = worlds_size(w, 240, 40),
+                 .sink = worlds_size(w, 120, 40),
                  .last = worlds_size(w, 20, 5)};
     Fill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
         TALUS_TRY(fill_silo(w, &silo, laws[law], &fill[law]));
-        fit(&fill[law]);
+        fill[law].one = fit(&fill[law], 1);
+        fill[law].two = fit(&fill[law], 2);
     }
     report(w, &silo, fill);
     return TALUS_OK;

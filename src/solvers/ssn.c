@@ -15,7 +15,8 @@
  * present normal impulses and taken for constant.
  *
  * Iterates are outside the set until the end, where they are projected. One factorisation per iteration
- * on one thread of the host. */
+ * on one thread of the host, of a symmetric matrix: of one from a file that is not, as Coulomb's law allows,
+ * it takes one triangle, and steps are Newton's only as far as the other is the same. */
 #include "problem/ldl.h"
 #include "solvers/solver.h"
 
