@@ -66,21 +66,24 @@ grep -q "Targets" err && fail "a trial was judged"
 [ -s out/hourglass-quick/results.json ] || fail "out/hourglass-quick: $(ls out)"
 
 # rows that `gpu` leaves out
-for name in shear packing janssen; do
-    "$TALUS" bench $name --quick --threads 1 --out $name >$name.txt 2>err || fail "$name: $(cat err)"
-    grep -q '[0-9-] *held$\|[0-9-] *missed$' $name.txt && fail "$name: a quick version was judged"
-    contains $name.txt "Targets"
-done
-grep -q "sheared bed\|frictionless packing\|Janssen" table 2>/dev/null && fail "gpu ran a row that is not its own"
-contains shear.txt "the same problems under both laws"
-# both laws reached the tolerance of every solve
-awk -F, 'NR > 1 { n++; if ($NF != 0) exit 1 } END { if (n != 8) exit 1 }' shear/table-1.csv ||
-    fail "shear: $(cat shear/table-1.csv)"
-# bottom and wall bear the weight, within a tenth
-awk -F, 'NR > 1 { n++; off = $5 + $8 - $3; if (off > 0.1 * $3 || off < -0.1 * $3) exit 1 }
-    END { if (n != 4) exit 1 }' janssen/table-1.csv || fail "janssen: $(cat janssen/table-1.csv)"
-awk -F, 'NR == 2 { n = $3 > 0.55 && $3 < 0.66 } END { exit !n }' packing/table-1.csv ||
-    fail "packing: $(cat packing/table-1.csv)"
+other_rows() {
+    for name in shear packing janssen; do
+        "$TALUS" bench $name --quick --threads 1 --out $name >$name.txt 2>err || fail "$name: $(cat err)"
+        grep -q '[0-9-] *held$\|[0-9-] *missed$' $name.txt && fail "$name: a quick version was judged"
+        contains $name.txt "Targets"
+    done
+    grep -q "sheared bed\|frictionless packing\|Janssen" table 2>/dev/null && fail "gpu ran a row that is not its own"
+    contains shear.txt "the same problems under both laws"
+    # both laws reached the tolerance of every solve
+    awk -F, 'NR > 1 { n++; if ($NF != 0) exit 1 } END { if (n != 8) exit 1 }' shear/table-1.csv ||
+        fail "shear: $(cat shear/table-1.csv)"
+    # bottom and wall bear the weight, within a tenth
+    awk -F, 'NR > 1 { n++; off = $5 + $8 - $3; if (off > 0.1 * $3 || off < -0.1 * $3) exit 1 }
+        END { if (n != 4) exit 1 }' janssen/table-1.csv || fail "janssen: $(cat janssen/table-1.csv)"
+    awk -F, 'NR == 2 { n = $3 > 0.55 && $3 < 0.66 } END { exit !n }' packing/table-1.csv ||
+        fail "packing: $(cat packing/table-1.csv)"
+}
+[ -n "${TALUS_SANITIZE:-}" ] || other_rows
 
 # the device, or a sentence
 if "$TALUS" list backends | grep -A 1 '^  cuda ' | grep -q 'not '; then

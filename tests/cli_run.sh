@@ -101,6 +101,12 @@ fi
 [ "$(grep -Ec '^[-+.0-9e]+ [-+.0-9e]+ [-+.0-9e]+$' positions)" -eq 100 ] ||
     fail "positions: $(wc -l positions)"
 
+# ---- friction ----
+"$TALUS" run settle-box --set bodies=8 --set law=coulomb --set section=polygon:5 --until 0.01 >said || fail "law=coulomb"
+contains said "h = 0.005 s, coulomb on polygon:5, "
+"$TALUS" run settle-box --set materials.sphere.rolling=1 >said 2>err && fail "materials.sphere was taken"
+contains err "materials has no key 'sphere'; there is grain"
+
 # ---- info and extract ----
 "$TALUS" extract hourglass --set bodies=100 --at 0.2 -o step.problem >said || fail "extract"
 contains said "step.problem: "
@@ -110,6 +116,7 @@ contains said "contact problem, sound"
 contains said "out/checkpoint-a.talus: checkpoint, sound"
 contains said "state             finished at t = 0.2 s, step 20, to t = 0.2 s"
 "$TALUS" info hourglass >said || fail "info hourglass"
+contains said "friction          law ccp, section disc"
 contains said "sphere"
 printf 'no scene' >junk
 "$TALUS" info junk >said 2>err && fail "info junk succeeded"

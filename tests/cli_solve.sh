@@ -164,6 +164,20 @@ expect 2 "--outer trasca: expected shift, tresca or auto" box.talus --solver gs 
 expect 2 "did you mean 'every'?" box.talus --solver gs --outer tresca:evry=3
 expect 2 "--measure x: expected natural or siconos" box.talus --solver gs --measure x
 expect 1 "is under another law: expected --law coulomb" box.talus --solver gs --measure siconos
+expect 1 "of exact Coulomb friction on the disc, and box.talus has section square: expected --section disc" box.talus --solver gs \
+    --measure siconos --law coulomb --section square
+# what an option has nothing to do with is no silence
+expect 1 "--outer shift is how solvers reach exact Coulomb friction, and box.talus is under another law" box.talus \
+    --solver gs --outer shift
+expect 1 "refresh is of bounds, and box.talus has none: expected --law fixed" box.talus --solver gs --law coulomb \
+    --outer auto:refresh=2
+expect 1 "the bounds that box.talus stores are all zero" box.talus --solver gs --law fixed --outer auto:refresh=-1
+expect 1 "no solver named takes any of the problems; prox: " box.talus --solver prox --law coulomb \
+    --outer tresca --quiet
+# compliance is a part of the matrix that Siconos would have, so its error vanishes at a solution with it
+extract settle-box --set bodies=27 --set materials.grain.stiffness=1e4 --at 0.4 -o soft.talus
+"$TALUS" solve soft.talus --solver apgd --law coulomb --measure siconos --tol 1e-7 >out 2>err || fail "soft: $(cat err)"
+grep -q '^  apgd *converged' out || fail "Siconos's measure with compliance: $(cat out)"
 law() { "$TALUS" solve box.talus --solver lbfgs-fb --report laws "$@" >out 2>err || fail "$*: $(cat err)"; }
 law --law coulomb --outer shift:every=50
 grep -q 'kept' err && fail "a first call kept something: $(cat err)"

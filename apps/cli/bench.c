@@ -555,8 +555,9 @@ const CliCommand cli_bench = {
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
         "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n"
-        "`talus bench gpu` runs worlds instead, all its rows or those named: speed, agreement with\n"
-        "the cpu, physics, each with its target. docs/gpu.md tells more.\n",
+        "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md. So does `gpu`, all\n"
+        "its rows or those named: speed, agreement with the cpu, physics. Each figure stands beside\n"
+        "its target. docs/gpu.md tells more.\n",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .main = bench_main};

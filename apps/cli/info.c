@@ -81,6 +81,10 @@ static int info_scene(const char *path)
         info_fact("title", "%s", talus_scene_title(scene));
         info_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
                   talus_scene_every(scene), talus_world_step_length(world));
+        TalusFrictionModel model = talus_world_friction(world);
+        char section[32];
+        talus_section_format(model, section, sizeof section);
+        info_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
         for (int i = 0; i < talus_scene_param_count(scene); i++)
             info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
                       talus_scene_param_value(scene, i));

@@ -163,21 +163,23 @@ enum { HEADINGS = sizeof headings / sizeof *headings };
 /* What a table has only where it tells something. */
 typedef struct Extra {
     bool error, limits;
-    bool coulomb, fixed; /* some result is under that law, or under several */
+    bool updates; /* some result is under another law than ccp */
+    bool siconos,
+        bounds; /* all contacts of a result are under coulomb; some have bounds of law fixed */
 } Extra;
 
 static void add_headings(LabTable *table, Extra extra)
 {
     lab_table_begin(table, "",
-                    HEADINGS + extra.error + extra.limits + (extra.coulomb || extra.fixed) +
-                        extra.coulomb + extra.fixed);
+                    HEADINGS + extra.error + extra.limits + extra.updates + extra.siconos +
+                        extra.bounds);
     for (int c = 0; c < HEADINGS; c++)
         lab_table_add(table, "%s", headings[c]);
-    if (extra.coulomb || extra.fixed)
+    if (extra.updates)
         lab_table_add(table, "updates");
-    if (extra.coulomb)
+    if (extra.siconos)
         lab_table_add(table, "Siconos");
-    if (extra.fixed)
+    if (extra.bounds)
         lab_table_add(table, "bounds");
     if (extra.error)
         lab_table_add(table, "u error");
@@ -203,11 +205,11 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
     lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     lab_table_add(table, "%d", r->open);
     lab_table_add(table, "%.2f", 1e-6 * r->memory_bytes);
-    if (extra.coulomb || extra.fixed)
+    if (extra.updates)
         lab_table_add(table, "%d", r->updates);
-    if (extra.coulomb)
+    if (extra.siconos)
         lab_table_add(table, "%.2e", r->residual[LAB_R_SICONOS]);
-    if (extra.fixed)
+    if (extra.bounds)
         lab_table_add(table, "%.2e", r->residual[LAB_R_BOUND_MISMATCH]);
     if (extra.error)
         lab_table_add(table, "%.2e", r->residual[LAB_R_VELOCITY_ERROR]);
@@ -240,10 +242,11 @@ void lab_print_results(const LabSet *set, int problem, FILE *out)
     qsort(order, (size_t)count, sizeof *order, by_rank);
     Extra extra = {.error = p->reference != NULL};
     for (int i = 0; i < count; i++) {
-        bool mixed = strcmp(order[i]->law, "mixed") == 0;
         extra.limits |= !lab_same_terms(order[0], order[i]);
-        extra.coulomb |= mixed || strcmp(order[i]->law, "coulomb") == 0 || order[i]->siconos;
-        extra.fixed |= mixed || strcmp(order[i]->law, "fixed") == 0;
+        extra.updates |= order[i]->law[0] && strcmp(order[i]->law, "ccp") != 0;
+        extra.siconos |= strcmp(order[i]->law, "coulomb") == 0 || order[i]->siconos;
+        extra.bounds |=
+            strcmp(order[i]->law, "fixed") == 0 || order[i]->residual[LAB_R_BOUND_MISMATCH] > 0.0;
     }
     LabTable table;
     add_headings(&table, extra);

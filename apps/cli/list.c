@@ -178,5 +178,6 @@ const CliCommand cli_list = {
     .operands_max = 1,
     .details = "Solvers come with their parameters as key=default, for --solver NAME:key=value;\n"
                "scenes with theirs as name=value, for --set name=value.\n"
+               "Sets are the sections and laws that friction may have.\n"
                "Features are the optional parts of this build.\n",
     .main = list_main};

@@ -63,9 +63,19 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
+/* "coulomb on disc, "; "" for what is so by default. */
+static void friction_text(TalusFrictionModel model, char text[64])
+{
+    char section[32];
+    talus_section_format(model, section, sizeof section);
+    bool usual = model.law == TALUS_LAW_CCP && model.section == TALUS_SECTION_DISC;
+    snprintf(text, 64, usual ? "" : "%s on %s, ", talus_law_name(model.law), section);
+}
+
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
 {
     double now = talus_now();
+    char friction[64];
     memset(progress, 0, sizeof *progress);
     progress->begun = now;
     begin_interval(progress, now);
@@ -73,9 +83,10 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
         return;
     progress->table = json ? stderr : stdout;
     progress->bar = isatty(STDERR_FILENO);
-    fprintf(progress->table, "%s: %d bodies, h = %g s, %d thread%s, to t = %g s\n\n",
+    friction_text(talus_world_friction(run->world), friction);
+    fprintf(progress->table, "%s: %d bodies, h = %g s, %s%d thread%s, to t = %g s\n\n",
             run->settings.title, talus_world_body_count(run->world),
-            talus_world_step_length(run->world), talus_world_threads(run->world),
+            talus_world_step_length(run->world), friction, talus_world_threads(run->world),
             talus_world_threads(run->world) == 1 ? "" : "s", run->settings.until);
     fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "time", "bodies",
             "contacts", "iterations", "residual", "penetration", "kinetic", "steps/s", "left");

@@ -82,7 +82,7 @@ static int check_support(TalusWorld *world, const char *spec)
     for (int i = 0; i < talus_solver_count(); i++) {
         TalusSolverRow row = talus_solver_row(i);
         if (strlen(row.name) == length && strncmp(row.name, spec, length) == 0)
-            choosy = !strstr(row.accepts, "cone") || !strstr(row.accepts, "nonneg");
+            choosy = strstr(row.accepts, " x ") || !strstr(row.accepts, "turning");
     }
     if (!choosy)
         return CLI_OK;
@@ -511,7 +511,8 @@ static int run_main(int argc, char **argv)
 
 static const CliOption run_options[] = {
     {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
-     "a parameter of the scene, or any key path such as\nsolver.tolerance=1e-4; may be repeated"},
+     "a parameter of the scene, or any key path such as\n"
+     "solver.tolerance=1e-4, law=coulomb or section=polygon:8;\nmay be repeated"},
     {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
      "solver and its parameters; `talus list solvers`"},
     {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",

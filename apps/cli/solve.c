@@ -30,6 +30,7 @@ typedef struct Session {
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
+    bool taken; /* some solver took some problem */
 } Session;
 
 /* ---- before anything runs ---- */
@@ -129,6 +130,54 @@ static void tell_apart(LabSet *set)
     }
 }
 
+static bool has_bounds(const LabProblem *p)
+{
+    const double *bounds = talus_problem_estimate(p->problem);
+    for (int i = 0; bounds && i < talus_problem_blocks(p->problem); i++)
+        if (bounds[i] > 0.0)
+            return true;
+    return false;
+}
+
+/* Whether a problem whose friction goes by these words is under `law`, or is so for want of any friction. */
+static bool is_under(const char *law, const char *words, const char *section, const char *asked)
+{
+    bool smooth = strcmp(section, "none") == 0;
+    return smooth ? asked && strcmp(asked, law) == 0
+                  : strcmp(words, "mixed") == 0 || strcmp(words, law) == 0;
+}
+
+/* Whether the measure and the outer loop have something to do on this problem. */
+static int check_friction(const Session *session, const LabProblem *p)
+{
+    const TalusOuter *outer = &session->outer;
+    const char *asked = session->options.law;
+    char law[LAB_WORD], section[LAB_WORD];
+    lab_friction_text(p->problem, law, section);
+    bool smooth = strcmp(section, "none") == 0;
+    bool loops = outer->kind != TALUS_OUTER_AUTO || outer->every || outer->share > 0.0;
+    if (is_siconos(&session->options) && !p->exact && !smooth)
+        return cli_fail("--measure siconos is of exact Coulomb friction, and %s is under another "
+                        "law: expected --law coulomb",
+                        p->path);
+    if (is_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
+        return cli_fail("--measure siconos is of exact Coulomb friction on the disc, and %s has "
+                        "section %s: expected --section disc",
+                        p->path, section);
+    if (loops && !is_under("coulomb", law, section, asked))
+        return cli_fail("--outer %s is how solvers reach exact Coulomb friction, and %s is under "
+                        "another law: expected --law coulomb",
+                        session->options.outer, p->path);
+    if (outer->refresh && !is_under("fixed", law, section, asked))
+        return cli_fail("--outer %s: refresh is of bounds, and %s has none: expected --law fixed",
+                        session->options.outer, p->path);
+    if (outer->refresh < 0 && !smooth && !has_bounds(p))
+        return cli_fail("--outer %s: the bounds that %s stores are all zero; without refresh=-1 "
+                        "they are estimated",
+                        session->options.outer, p->path);
+    return CLI_OK;
+}
+
 static int open_problems(Session *session, const CliList *operands)
 {
     const Options *o = &session->options;
@@ -146,11 +195,8 @@ static int open_problems(Session *session, const CliList *operands)
         if (lab_problem_open(operands->item[i], o->law || o->section ? &session->model : NULL,
                              session->pool, p) != TALUS_OK)
             return cli_fail_library();
-        if (is_siconos(o) && !p->exact)
-            return cli_fail(
-                "--measure siconos is of exact Coulomb friction, and %s is under another "
-                "law: expected --law coulomb",
-                p->path);
+        if (check_friction(session, p) != CLI_OK)
+            return CLI_FAILED;
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
@@ -229,6 +275,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     if (status != TALUS_OK)
         return status;
     session->failed |= result->outcome == LAB_FAILED;
+    session->taken |= result->outcome != LAB_UNSUPPORTED;
     if (kept && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
                 session->set.problems[problem].name);
@@ -294,6 +341,10 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
+    if (!session
+             ->taken) /* by the outer loop or the backend: check_support has looked at the sets */
+        return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
+                        set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;
 }
 

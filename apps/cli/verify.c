@@ -52,7 +52,8 @@ static void measure(VerifyPoint *point, Findings *found)
     found->stored_u = found->velocity_error = found->as_stored = NAN;
 }
 
-/* Siconos's error of the problem with W as stored: the same point with another u. */
+/* Siconos's error of the problem with W as stored: the same point with another u, which is g as well, for
+ * an FCLIB file has no compliance. */
 static double error_as_stored(const TalusFclib *problem, const VerifyPoint *point,
                               const double *as_stored)
 {
@@ -64,7 +65,7 @@ static double error_as_stored(const TalusFclib *problem, const VerifyPoint *poin
     for (int i = 0; i < point->blocks; i++)
         memcpy(u + i * point->rows, as_stored + i * problem->dimension,
                (size_t)point->rows * sizeof *u);
-    other.u = u;
+    other.u = other.g = u;
     verify_measure(&other, &metrics);
     free(u);
     return metrics.siconos;

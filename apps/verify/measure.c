@@ -135,7 +135,7 @@ static void count_block(const Block *b, TalusMetrics *out)
 }
 
 typedef struct Totals {
-    double natural2, natural_max, zero2, gradient2, gap, gap_abs, gap2, q2, u2, gamma2, siconos2;
+    double natural2, natural_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2, gamma2, siconos2;
     double datum, dilation2, mismatch2;
     int coulomb, fixed;
 } Totals;
@@ -173,13 +173,13 @@ static void add_law(const Block *b, Totals *t)
     }
 }
 
-/* Exact Coulomb, whatever the law. */
+/* Exact Coulomb, whatever the law. Siconos's matrix holds the compliance, so its velocities are g. */
 static double siconos_of(const Block *b)
 {
     VerifySet cone = b->set;
     double shifted[VERIFY_ROWS];
     cone.model.law = TALUS_LAW_COULOMB;
-    paired(&cone, b->u, shifted);
+    paired(&cone, b->g, shifted);
     return displacement(&cone, b->gamma, 1.0, shifted);
 }
 
@@ -201,7 +201,7 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     t->gradient2 += pow(displacement(&b.set, b.gamma, out->tau_g, g) / out->tau_g, 2);
     t->siconos2 += pow(siconos_of(&b), 2);
     t->q2 += pow(length(b.q), 2);
-    t->u2 += pow(length(b.u), 2);
+    t->g2 += pow(length(b.g), 2);
     t->gamma2 += pow(length(b.gamma), 2);
     t->datum = fmax(t->datum, fmax(p->normal[i], p->tangential[i]));
     out->cone_violation = fmax(out->cone_violation, displacement(&b.set, b.gamma, 0.0, none));
@@ -232,7 +232,7 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
     out->duality_gap_scaled = t.datum > 0.0 ? fabs(t.gap) / t.datum : 0.0;
     out->dilation = t.coulomb ? sqrt(t.dilation2 / t.coulomb) : 0.0;
     out->bound_mismatch = t.fixed ? sqrt(t.mismatch2 / t.fixed) : 0.0;
-    double scale = fmax(t.q2, fmax(t.gamma2, t.u2));
+    double scale = fmax(t.q2, fmax(t.gamma2, t.g2));
     out->siconos = scale > 0.0 ? sqrt(t.siconos2 / scale) : 0.0;
     out->siconos_over_q = t.q2 > 0.0 ? sqrt(t.siconos2 / t.q2) : 0.0;
 }

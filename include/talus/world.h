@@ -208,6 +208,8 @@ TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int ma
 double talus_world_time(const TalusWorld *world);
 int64_t talus_world_steps(const TalusWorld *world);
 double talus_world_step_length(const TalusWorld *world);
+/* Of pairs of materials that have no model of their own. */
+TalusFrictionModel talus_world_friction(const TalusWorld *world);
 int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */

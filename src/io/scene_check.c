@@ -101,6 +101,21 @@ TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pai
     return read_section(pair->json, pair->section, model);
 }
 
+/* One pair, whichever name comes first, has one entry. */
+static TalusStatus check_pair_once(const ScenePair *pairs, int last)
+{
+    const char *const *names = (const char *const *)pairs[last].between.items;
+    for (int i = 0; i < last; i++) {
+        const char *const *others = (const char *const *)pairs[i].between.items;
+        bool same = strcmp(names[0], others[0]) == 0 && strcmp(names[1], others[1]) == 0;
+        bool turned = strcmp(names[0], others[1]) == 0 && strcmp(names[1], others[0]) == 0;
+        if (same || turned)
+            return talus_json_fail(talus_json_get(pairs[last].json, "between"), 0,
+                                   "friction[%d] has this pair already", i);
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus check_pairs(const TalusScene *scene)
 {
     TalusFrictionModel model;
@@ -113,6 +128,7 @@ static TalusStatus check_pairs(const TalusScene *scene)
         for (int k = 0; k < 2; k++, json = json->next)
             TALUS_TRY(talus_scene_material(scene, json, names[k], &index));
         TALUS_TRY(talus_scene_pair_model(scene, &pairs[i], &model));
+        TALUS_TRY(check_pair_once(pairs, i));
     }
     return TALUS_OK;
 }

@@ -19,7 +19,7 @@ typedef struct Walk {
     TalusJson *node;
 } Walk;
 
-enum { MAX_WORD = 128, MAX_NAMES = 256 };
+enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* that a message can tell */ };
 
 /* ---- messages ---- */
 
@@ -27,11 +27,15 @@ enum { MAX_WORD = 128, MAX_NAMES = 256 };
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_SHOWN], known[256] = "";
     const char *near = talus_nearest(word, names, count);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s '%s'%s%s%s", w->source, what,
-                      talus_json_show(word, shown), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
+    if (near)
+        snprintf(known, sizeof known, "; did you mean '%s'?", near);
+    for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 i ? ", " : "; there is ", names[i]);
+    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s '%s'%s", w->source, what,
+                      talus_json_show(word, shown), known);
 }
 
 static int child_names(const TalusJson *node, const char **names, int count)

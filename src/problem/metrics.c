@@ -20,7 +20,7 @@ typedef struct Block {
     int rows;
     TalusSet set; /* the cone, or under TALUS_LAW_FIXED the prism */
     bool coulomb;
-    double scale, compliance;
+    double scale;
     const double *gamma, *g, *q;
 } Block;
 
@@ -130,14 +130,14 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     s->outside = fmax(s->outside, moved(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
-/* Exact Coulomb on the cone of the section, whatever the block's law. */
+/* Exact Coulomb on the cone of the section, whatever the block's law. Siconos has one matrix, which holds
+ * compliance too: its velocities are the gradient. */
 static void add_siconos(const Block *b, Sums *s)
 {
     double u[TALUS_ROWS];
     TalusSet cone = b->set;
     cone.prism = false;
     memcpy(u, b->g, (size_t)b->rows * sizeof *u);
-    u[0] -= b->compliance * b->gamma[0];
     for (int k = 0; k < b->rows; k++) {
         s->gamma2 += b->gamma[k] * b->gamma[k];
         s->u2 += u[k] * u[k];
@@ -187,7 +187,6 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
                    .set = talus_block_set(op, i, false, NULL),
                    .coulomb = op->model && op->model[i].law == TALUS_LAW_COULOMB,
                    .scale = talus_block_scale(op, i),
-                   .compliance = op->compliance ? op->compliance[i] : 0.0,
                    .gamma = gamma + at,
                    .g = g + at,
                    .q = q + at};

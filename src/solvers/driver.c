@@ -84,7 +84,8 @@ TalusSolverRow talus_solver_row(int index)
         row.summary = t->summary;
         row.reference = t->reference;
     }
-    talus_outer_takes(t->takes, row.accepts);
+    /* auto is lbfgs-fb where it does not hand over, and apgd where that does not suffice */
+    talus_outer_takes(index > 0 ? t->takes : t->takes | talus_solver_apgd.takes, row.accepts);
     return row;
 }
 
@@ -349,7 +350,8 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
             info->outcome = TALUS_OUTCOME_CONVERGED;
         else if (claimed)
             info->outcome = TALUS_OUTCOME_BUDGET;
-        if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED ||
+        bool exact = info->residual.rms == 0.0; /* then a stricter claim changes nothing */
+        if (!claimed || exact || info->outcome == TALUS_OUTCOME_CONVERGED ||
             wanted->norm != TALUS_NORM_SICONOS)
             return TALUS_OK;
         solve->strictness *= fmin(fmax(0.5 * wanted->tolerance / now, 1e-2), 0.5);

@@ -185,6 +185,11 @@ TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int ma
     return TALUS_OK;
 }
 
+TalusFrictionModel talus_world_friction(const TalusWorld *world)
+{
+    return world->def.friction;
+}
+
 double talus_world_step_length(const TalusWorld *world)
 {
     return world->def.step;

@@ -193,7 +193,8 @@ static void touch_floor(Maker *m, const double *size, int a)
 {
     double x = between(&m->rng, -0.3, 0.3), y = between(&m->rng, -0.3, 0.3);
     TalusVec3 down = unit(talus_vec3(x, y, -1.0));
-    add_contact(m, a, -1, down, size[a], 0.0)->bias = between(&m->rng, -0.02, 0.02);
+    TalusContactDef *c = add_contact(m, a, -1, down, size[a], 0.0); /* may draw numbers first */
+    c->bias = between(&m->rng, -0.02, 0.02);
 }
 
 static void touch_all(Maker *m, const HeapOptions *o, const double *size)
