@@ -6,8 +6,8 @@
  * power iterations at first, kept from solve to solve, slowly lowered, and raised at once when two
  * consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference is more than
  * rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the present iterate is added to
- * the gradient in every step: no outer loop, and momentum within bounds that follow the residual. No test on the objective: that stalls at 1e-8 by cancellation. One
- * product per iteration. */
+ * the gradient in every step: no outer loop, and momentum within bounds that follow the residual. No test
+ * on the objective: that stalls at 1e-8 by cancellation. One product per iteration. */
 #include "solvers/chunk.h"
 
 #include "base/status.h"
@@ -80,15 +80,17 @@ static void release_metric(const TalusBackend *backend, Work *w)
 /* ---- Coulomb's law ---- */
 
 /* The bound on momentum: its limits, and its factors when the residual has risen by RISE over its least and
- * after CALM iterations in which it has not. At mu 0.3 some 20 is best on a sheared bed and 50 in a long
- * solve, at mu 0.8 from 5 to 10; where impulses drift, none. */
-enum { EXACT_LENGTH = 10, CALM = 100, PATIENCE = 1000 };
-static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RAISED = 1.1, RISE = 1.3;
+ * after CALM iterations in which it has not; in a solve that is longer than LONG, CALM_LONG. At mu 0.5 some 20
+ * is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; where impulses drift, none. */
+enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
+static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
+static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
 typedef struct Restraint {
     double least; /* residual since the bound was last lowered, < 0: none yet */
-    int calm;     /* iterations since the bound was last changed */
+    int calm;     /* iterations since the bound was last changed, */
+    int done;     /*   and in all, but for those that ended in a rise */
     double mark;  /* residual when it last fell by PROGRESS, */
     int marked;   /*   and iterations since */
 } Restraint;
@@ -109,9 +111,12 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
         return;
     }
     r->calm += iterations;
-    if (r->calm >= CALM) {
+    r->done += iterations;
+    bool is_long = r->done > LONG;
+    if (r->calm >= (is_long ? CALM_LONG : CALM)) {
         r->calm = 0;
-        momentum->most = fmin(RAISED * momentum->most, fmax(MOST, momentum->most));
+        momentum->most =
+            fmin((is_long ? RAISED_LONG : RAISED) * momentum->most, fmax(MOST, momentum->most));
     }
 }
 
