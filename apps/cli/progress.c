@@ -68,8 +68,9 @@ static void friction_text(TalusFrictionModel model, char text[64])
 {
     char section[32];
     talus_section_format(model, section, sizeof section);
-    bool usual = model.law == TALUS_LAW_CCP && model.section == TALUS_SECTION_DISC;
-    snprintf(text, 64, usual ? "" : "%s on %s, ", talus_law_name(model.law), section);
+    text[0] = '\0';
+    if (model.law != TALUS_LAW_CCP || model.section != TALUS_SECTION_DISC)
+        snprintf(text, 64, "%s on %s, ", talus_law_name(model.law), section);
 }
 
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
