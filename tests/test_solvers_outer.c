@@ -424,6 +424,10 @@ TEST(refusals_say_what_is_taken)
     check_refusal("apgd", disc, TALUS_OUTER_SHIFT,
                   "solver apgd: solves Coulomb's law itself; shifts are for solvers of the "
                   "relaxation");
+    check_refusal(
+        "prox", disc, TALUS_OUTER_TRESCA,
+        "solver prox: solves Coulomb's law itself; Tresca's loop is for solvers that take "
+        "fixed bounds");
     talus_problem_destroy(square);
     talus_problem_destroy(disc);
     free_test_problem(&heap);

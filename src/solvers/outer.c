@@ -112,7 +112,14 @@ static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, T
     plan->shift = kind != TALUS_OUTER_TRESCA && !(cones & ~type->takes);
     plan->tresca =
         kind != TALUS_OUTER_SHIFT && !plan->shift && !plan->bounds && !(prisms & ~type->takes);
-    return plan->shift || plan->tresca ? TALUS_OK : refuse_kind(type, coulomb);
+    if (plan->shift || plan->tresca)
+        return TALUS_OK;
+    if (direct)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver %s: solves Coulomb's law itself; Tresca's loop is for solvers "
+                          "that take fixed bounds",
+                          type->name);
+    return refuse_kind(type, coulomb);
 }
 
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
