@@ -200,6 +200,26 @@ double worlds_core_volume(const WorldsCore *core)
     return 4.0 * core->half * core->half * (core->high - core->low);
 }
 
+TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *count)
+{
+    int n = talus_world_body_count(world);
+    TalusBodyState state = {0};
+    *count = 0;
+    TALUS_TRY(TALUS_ALLOC(state.position, (size_t)n, "positions"));
+    TalusStatus status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
+    if (status != TALUS_OK) {
+        talus_release(state.position);
+        return status;
+    }
+    talus_world_get_state(world, &state);
+    for (int i = 0; i < n; i++)
+        if (!state.fixed[i])
+            state.position[(*count)++] = state.position[i];
+    talus_release(state.fixed);
+    *centre = state.position;
+    return TALUS_OK;
+}
+
 /* By columns of an eighth of the radius: exact along z. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
 {

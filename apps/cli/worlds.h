@@ -112,6 +112,8 @@ typedef struct WorldsCore {
 } WorldsCore;
 
 double worlds_core_volume(const WorldsCore *core);
+/* The centres of the bodies that move, which the caller releases. */
+TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *count);
 /* The volume of the part of a ball that is within the core. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
 

@@ -179,27 +179,19 @@ static WorldsCore core_of(int side, double margin)
 static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, const WorldsCore *core,
                         double out[QUANTITIES])
 {
-    int n = talus_world_body_count(world), count = 0;
     double height = 0.0, volume = 0.0;
-    TalusBodyState state = {0};
-    TalusStatus status = TALUS_ALLOC(state.position, (size_t)n, "positions");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
-    if (status == TALUS_OK) {
-        talus_world_get_state(world, &state);
-        for (int i = 0; i < n; i++)
-            if (!state.fixed[i]) {
-                height += state.position[i].z;
-                volume += worlds_ball_within(core, state.position[i], radius);
-                count++;
-            }
-        out[HEIGHT] = height / count;
-        out[FRACTION] = volume / worlds_core_volume(core);
-        out[ENERGY] = ledger->kinetic + ledger->potential;
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
+    for (int i = 0; i < n; i++) {
+        height += centre[i].z;
+        volume += worlds_ball_within(core, centre[i], radius);
     }
-    talus_release(state.position);
-    talus_release(state.fixed);
-    return status;
+    out[HEIGHT] = height / n;
+    out[FRACTION] = volume / worlds_core_volume(core);
+    out[ENERGY] = ledger->kinetic + ledger->potential;
+    talus_release(centre);
+    return TALUS_OK;
 }
 
 static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],

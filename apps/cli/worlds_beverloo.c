@@ -37,20 +37,14 @@ typedef struct Rate {
 
 static TalusStatus count_below(const TalusWorld *world, double height, int *below)
 {
-    int n = talus_world_body_count(world);
-    TalusBodyState state = {0};
-    TalusStatus status = TALUS_ALLOC(state.position, (size_t)n, "positions");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
     *below = 0;
-    if (status == TALUS_OK) {
-        talus_world_get_state(world, &state);
-        for (int i = 0; i < n; i++)
-            *below += !state.fixed[i] && state.position[i].z < height;
-    }
-    talus_release(state.position);
-    talus_release(state.fixed);
-    return status;
+    for (int i = 0; i < n; i++)
+        *below += centre[i].z < height;
+    talus_release(centre);
+    return TALUS_OK;
 }
 
 /* Notes the largest residual on the way. */

@@ -134,24 +134,15 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
 /* Twice the mean height of the spheres: that of the column, where it is as dense everywhere. */
 static TalusStatus column_height(const TalusWorld *world, double *height)
 {
-    int n = talus_world_body_count(world), count = 0;
-    TalusBodyState state = {0};
-    TalusStatus status = TALUS_ALLOC(state.position, (size_t)n, "positions");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
     *height = 0.0;
-    if (status == TALUS_OK) {
-        talus_world_get_state(world, &state);
-        for (int i = 0; i < n; i++)
-            if (!state.fixed[i]) {
-                *height += 2.0 * state.position[i].z;
-                count++;
-            }
-        *height /= count > 0 ? count : 1;
-    }
-    talus_release(state.position);
-    talus_release(state.fixed);
-    return status;
+    for (int i = 0; i < n; i++)
+        *height += 2.0 * centre[i].z;
+    *height /= n > 0 ? n : 1;
+    talus_release(centre);
+    return TALUS_OK;
 }
 
 /* Loads are means over the later steps. */

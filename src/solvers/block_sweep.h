@@ -20,7 +20,11 @@ typedef struct TalusBlockSweepWork {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* Sweeps with this solver of one contact until the velocity change of one is within the tolerance. */
+/* Sweeps from and into gamma until the velocity change of one is within the tolerance. *sweep is kept from
+ * solve to solve. */
+TalusStatus talus_sweep_until(TalusSolve *solve, const TalusSweepOptions *options,
+                              TalusSweep **sweep);
+/* The same with this solver of one contact and the parameters above. */
 TalusStatus talus_block_sweep(TalusSolve *solve, TalusOneSolver local);
 void talus_block_sweep_clear(void *work, const TalusBackend *backend);
 

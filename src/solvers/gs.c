@@ -6,7 +6,7 @@
  * Stops on the velocity change of a sweep, then measures the true residual. Good for loose
  * tolerances; with friction it stalls at about 1e-2 of the starting residual on deep beds.
  * order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
-#include "solvers/solver.h"
+#include "solvers/block_sweep.h"
 
 #include "base/hash.h"
 #include "base/status.h"
@@ -43,18 +43,6 @@ static const TalusParam params[] = {
      "of the random order"},
 };
 
-/* Sweeps on a device with memory of its own before the host looks at the change: a look costs as much
- * as a sweep of a small problem. */
-enum { REMOTE_SWEEPS = 4 };
-
-static int sweeps_at_once(const TalusSolve *s)
-{
-    int left = s->options->max_iterations - s->info->iterations;
-    if (!s->backend->remote || s->options->observer || s->options->monitor)
-        return 1;
-    return left < 1 ? 1 : left < REMOTE_SWEEPS ? left : REMOTE_SWEEPS;
-}
-
 static TalusStatus solve_gs(TalusSolve *s)
 {
     const Params *p = s->params;
@@ -65,22 +53,7 @@ static TalusStatus solve_gs(TalusSolve *s)
                                  .omega = p->omega,
                                  .rho = p->rho,
                                  .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
-    int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    TALUS_TRY(s->backend->sweep_begin(s->op, &options, s->gamma, &work->sweep));
-    double rms;
-    do {
-        int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep_run(work->sweep, sweeps) / s->op->blocks);
-        for (int k = 0; k < sweeps; k++)
-            talus_solve_count(s, products);
-        if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep_end(work->sweep, s->gamma);
-            if (!talus_solve_show(s, s->gamma, NULL, rms))
-                return TALUS_OK;
-        }
-    } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep_end(work->sweep, s->gamma);
-    return TALUS_OK;
+    return talus_sweep_until(s, &options, &work->sweep);
 }
 
 static void clear(void *work, const TalusBackend *backend)

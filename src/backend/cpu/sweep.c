@@ -156,23 +156,11 @@ static void item_step(SweepItem *item, double rho, const double u[3], double dp[
     }
 }
 
-static void push_body(const TalusOperator *op, int body, double sign, const double arm[3],
-                      const double dp[3], double v[8])
-{
-    double torque[3], turn[3];
-    cross3(arm, dp, torque);
-    turn_body(op, body, v[7], torque, turn);
-    for (int k = 0; k < 3; k++) {
-        v[k] += sign * (v[3] * dp[k]);
-        v[4 + k] += sign * turn[k];
-    }
-}
-
 static void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
-    push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
+    talus_push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
     if (item->b >= 0)
-        push_body(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
+        talus_push_body(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
 }
 
 static double sweep_item(TalusSweep *sweep, SweepItem *item)

@@ -88,6 +88,19 @@ struct TalusSweep {
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
+/* A body's velocities v after the impulse sign * dp at `arm`. */
+static inline void talus_push_body(const TalusOperator *op, int body, double sign,
+                                   const double arm[3], const double dp[3], double v[8])
+{
+    double torque[3], turn[3];
+    cross3(arm, dp, torque);
+    turn_body(op, body, v[7], torque, turn);
+    for (int k = 0; k < 3; k++) {
+        v[k] += sign * (v[3] * dp[k]);
+        v[4 + k] += sign * turn[k];
+    }
+}
+
 /* Fills packs and items from the operator and gamma. */
 TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses back, block by block. */

@@ -152,18 +152,6 @@ static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int
     return take_step(o, item, rows, old, next, gamma, change);
 }
 
-static void push_side(const TalusOperator *op, int body, double sign, const double arm[3],
-                      const double p[3], double v[8])
-{
-    double torque[3], turn[3];
-    cross3(arm, p, torque);
-    turn_body(op, body, v[7], torque, turn);
-    for (int k = 0; k < 3; k++) {
-        v[k] += sign * (v[3] * p[k]);
-        v[4 + k] += sign * turn[k];
-    }
-}
-
 static double general_step(TalusSweep *sweep, const LocalItem *item)
 {
     const TalusOperator *op = sweep->op;
@@ -181,9 +169,9 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
     g[0] += item->bias + item->compliance * gamma[0];
     double moved = solve_item(&sweep->options, item, op->rows, g, gamma, change);
     talus_frame_world(item->frame, change, world);
-    push_side(op, item->a, -1.0, item->arm_a, world, a);
+    talus_push_body(op, item->a, -1.0, item->arm_a, world, a);
     if (b)
-        push_side(op, item->b, 1.0, item->arm_b, world, b);
+        talus_push_body(op, item->b, 1.0, item->arm_b, world, b);
     return moved;
 }
 
