@@ -10,20 +10,13 @@
 
 #include "base/rng.h"
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
-
 /* ---- a problem on both backends, and vectors for it ---- */
 
 typedef enum Kind { PLAIN, FACES, HUGE_ONES, KINDS } Kind;

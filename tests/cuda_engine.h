@@ -6,14 +6,7 @@
 
 #include "backend/backend.h"
 #include "base/rng.h"
-
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
+#include "support/cuda.h"
 
 /* ---- worlds ---- */
 

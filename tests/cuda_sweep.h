@@ -9,18 +9,11 @@
 #include "problem/problem.h"
 #ifdef TALUS_HAVE_CUDA
 #include "backend/cuda/cuda.h"
+#include "support/cuda.h"
 #endif
 
 #include <stdlib.h>
 #include <string.h>
-
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
 
 /* As in backend/cuda/sweep.h. */
 enum { HEAVY_TOUCHES = 40, HEAVY_CLASS = 80, ITEM = 128 };

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +16,6 @@
 #include <string.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
-
 /* ---- a problem on both backends ---- */
 
 typedef struct Case {

@@ -4,16 +4,9 @@
 
 #include "backend/backend.h"
 #include "base/status.h"
+#include "support/cuda.h"
 
 #include <stdlib.h>
-
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
 
 /* ---- host and device ---- */
 

@@ -5,20 +5,13 @@
 #include "support/test.h"
 
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <talus/solver.h>
-
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
 
 /* ---- problems and solves ---- */
 

@@ -1,6 +1,7 @@
 /* Whole solves under every friction law and section on the cuda backends: solvers find what they find on the
  * cpu, with 3 and 6 rows, from bodies and from a matrix; what a backend does not know it refuses. */
 
+#include "support/cuda.h"
 #include "support/models.h"
 #include "support/test.h"
 
@@ -11,14 +12,6 @@
 #include <talus/solver.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
-
 /* Contact velocities of what a solver finds on a backend. */
 static double *solved(const ModelCase *c, const char *spec, const char *backend, double tolerance)
 {

@@ -2,6 +2,7 @@
  * matrix, in a metric and without. Operation by operation against the CPU, which tests/test_backend_sets.c
  * and test_backend_law.c hold to plain formulas. */
 
+#include "support/cuda.h"
 #include "support/models.h"
 #include "support/test.h"
 
@@ -10,14 +11,6 @@
 #include <string.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
-
 static const HeapOptions small = {53, 3, 3, 2, 0.5, 0.02, 0.3};
 
 /* ---- a problem on both backends, and vectors for it ---- */

@@ -6,20 +6,13 @@
 #include "verify/verify.h"
 
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <talus/solver.h>
-
-static const TalusBackend *cuda; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda)               \
-            SKIP(talus_error()); \
-    } while (0)
 
 /* What the table has, with parameters that lead elsewhere. `slow`: where it would take thousands of
  * iterations, it is held to what it reports alone. */
