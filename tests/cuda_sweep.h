@@ -2,6 +2,7 @@
 #ifndef TALUS_TEST_CUDA_SWEEP_H
 #define TALUS_TEST_CUDA_SWEEP_H
 
+#include "support/cuda.h"
 #include "support/problems.h"
 #include "support/test.h"
 
@@ -9,7 +10,6 @@
 #include "problem/problem.h"
 #ifdef TALUS_HAVE_CUDA
 #include "backend/cuda/cuda.h"
-#include "support/cuda.h"
 #endif
 
 #include <stdlib.h>
