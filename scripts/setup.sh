@@ -1,7 +1,8 @@
 #!/bin/sh
 # Install what is missing, and nothing else: setup.sh [run|test|bench].
 #   run     what building and running needs: a C compiler, CMake, Ninja; and, where they can be had, HDF5
-#           (FCLIB files), zlib (small frames and pages) and civetweb (talus view)
+#           (FCLIB files), zlib (small frames and pages), civetweb (talus view), CHOLMOD and MUMPS with
+#           OpenBLAS (factorisations of the direct methods) and PETSc (its solvers tao-*)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where it can be had,
 #           Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
 #   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS and, where it can be had, Siconos
@@ -32,6 +33,10 @@ need_run() {
     have h5cc || want libhdf5-dev
     has_header zlib.h || want zlib1g-dev
     has_header civetweb.h || want libcivetweb-dev
+    has_header suitesparse/cholmod.h || want libsuitesparse-dev
+    has_header dmumps_c.h || want libmumps-seq-dev
+    installed libopenblas-dev || want libopenblas-dev
+    installed libpetsc-real-dev || want libpetsc-real-dev
 }
 need_test() {
     need_run

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The solver of docs/adding-a-solver.md compiles as printed and, with the page's two lines, is found by
+# The solver of docs/adding-a-solver.md compiles as printed and, with the page's line in the table, is found by
 # its name, takes its parameter, and solves a step of a scene with friction and one without.
 set -eu
 page=$TALUS_SOURCE_DIR/docs/adding-a-solver.md
@@ -7,8 +7,8 @@ page=$TALUS_SOURCE_DIR/docs/adding-a-solver.md
 awk '/^```c solver$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" >steepest.c
 test "$(wc -l <steepest.c)" -gt 50
 compile() {
-    cc -std=c17 -Wall -Wextra -Werror -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L \
-        -I "$TALUS_SOURCE_DIR/include" -I "$TALUS_SOURCE_DIR/src" "$@"
+    cc -std=c17 -Wall -Wextra -Werror -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L "$@" \
+        -I "$TALUS_SOURCE_DIR/include" -I "$TALUS_SOURCE_DIR/src"
 }
 compile -c steepest.c -o steepest.o
 echo "ok       the page's solver compiles"
@@ -17,11 +17,12 @@ if [ -n "${TALUS_SANITIZE:-}" ]; then
     exit 0
 fi
 
-# The two lines of the page, in a copy of the driver that is linked in place of the library's.
-extern='extern const TalusSolverType talus_solver_steepest;' row='&talus_solver_steepest,'
-grep -qF "$extern" "$page" && grep -qF "$row" "$page"
-sed "s/^#include \"solvers\/solver.h\"/&\n$extern/; s/ table\[\] = {/& \\$row/" \
-    "$TALUS_SOURCE_DIR/src/solvers/driver.c" >driver.c
+# The page's line, in a copy of the table for a driver that is linked in place of the library's.
+row='TALUS_SOLVER(steepest)'
+grep -qF "$row" "$page"
+mkdir solvers
+{ cat "$TALUS_SOURCE_DIR/src/solvers/table.h" && echo "$row"; } >solvers/table.h
+cp "$TALUS_SOURCE_DIR/src/solvers/driver.c" driver.c
 cat >main.c <<'END'
 #include <stdio.h>
 #include <talus/talus.h>
@@ -50,9 +51,9 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086 # words
-compile main.c driver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" $TALUS_LINK -lm -lpthread -o try
+compile -I . main.c driver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" $TALUS_LINK -lm -lpthread -o try
 "$TALUS" extract settle-box --set bodies=27 --at 0.4 -o rough.talus >/dev/null
 "$TALUS" extract settle-box --set bodies=27 --set mu=0 --at 0.4 -o smooth.talus >/dev/null
 ./try rough.talus
 ./try smooth.talus
-echo "ok       and solves problems with the page's two lines"
+echo "ok       and solves problems with the page's line"

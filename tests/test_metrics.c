@@ -371,7 +371,8 @@ TEST(an_observer_changes_nothing)
 {
     for (int s = 0; s < talus_solver_count(); s++)
         for (int i = 0; i < 4; i++) /* every iterate is shown up to 50, some of them later */
-            watch(talus_solver_row(s).name, i % 2 ? 0.4 : 0.0, i < 2 ? 40 : 150);
+            if (!talus_solver_row(s).missing)
+                watch(talus_solver_row(s).name, i % 2 ? 0.4 : 0.0, i < 2 ? 40 : 150);
 }
 
 TEST(an_observer_can_stop)

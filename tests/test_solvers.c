@@ -165,7 +165,8 @@ TEST(every_solver_is_listed)
     for (int i = 0; i < talus_solver_count(); i++) {
         TalusSolverRow row = talus_solver_row(i);
         int lines = 0;
-        talus_solver_destroy(solver_of(row.name));
+        if (!row.missing)
+            talus_solver_destroy(solver_of(row.name));
         CHECK(*row.summary && *row.reference && *row.accepts);
         talus_solver_describe(i, count_line, &lines);
         CHECK((lines == 0) == (strcmp(row.name, "auto") == 0));

@@ -76,6 +76,8 @@ static void solve_in_both(TestProblem p, TalusFrictionModel model)
     REQUIRE_OK(talus_problem_set_friction(b, model));
     for (int s = 0; s < talus_solver_count(); s++) {
         const char *name = talus_solver_row(s).name;
+        if (talus_solver_row(s).missing)
+            continue;
         TalusSolveInfo first = run(name, a), second = run(name, b);
         const double *x = talus_problem_gamma(a), *y = talus_problem_gamma(b);
         int differ = 0;

@@ -297,7 +297,8 @@ static TalusStatus run_case(Session *session, int problem)
             TALUS_TRY(run_one(session, problem, &e->runs[i], 0.0));
     for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
-        if (strcmp(other.solver, "auto") != 0 && !named_by_runs(e, other.solver))
+        if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&
+            !named_by_runs(e, other.solver))
             TALUS_TRY(run_one(session, problem, &other, others_seconds));
     }
     return TALUS_OK;

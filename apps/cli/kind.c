@@ -90,6 +90,8 @@ int cli_fail_unsupported(const TalusProblem *problem)
     for (int i = 1; i < talus_solver_count() && used < size; i++) { /* 0 is "auto" */
         const char *name = talus_solver_row(i).name;
         TalusSolver *solver;
+        if (talus_solver_row(i).missing)
+            continue;
         if (talus_solver_create(name, &solver) != TALUS_OK)
             return cli_fail_library();
         if (talus_solver_supports(solver, problem) == TALUS_OK)

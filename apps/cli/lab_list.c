@@ -28,14 +28,14 @@ static TalusStatus add(LabList *list, const char *item)
     return TALUS_OK;
 }
 
-/* "auto" only chooses among the others. What was named before is not meant twice. */
+/* Those of this build; "auto" only chooses among the others. What was named before is not meant twice. */
 static TalusStatus add_all(LabList *list)
 {
     const char *twice = list->twice;
     for (int i = 0; i < talus_solver_count(); i++) {
-        const char *name = talus_solver_row(i).name;
-        if (strcmp(name, "auto") != 0)
-            TALUS_TRY(add(list, name));
+        TalusSolverRow row = talus_solver_row(i);
+        if (strcmp(row.name, "auto") != 0 && !row.missing)
+            TALUS_TRY(add(list, row.name));
     }
     list->twice = twice;
     return TALUS_OK;

@@ -31,6 +31,8 @@ static void list_solvers(void)
         print_row(row.name, row.summary);
         printf("  %*saccepts %s", NAME_WIDTH, "", row.accepts);
         printf("%s%s\n", row.reference[0] ? "; " : "", row.reference);
+        if (row.missing)
+            printf("  %*snot in this build: %s\n", NAME_WIDTH, "", row.missing);
         talus_solver_describe(i, print_parameter, NULL);
     }
 }

@@ -89,7 +89,7 @@ TalusSolveOptions talus_solve_options_default(void);
 const char *talus_outcome_name(TalusOutcome outcome);
 
 /* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
- * the message. "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference
+ * the message, a solver that this build lacks with how to get it (TALUS_ERR_UNSUPPORTED). "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference
  * speed, apgd where it is at least 0.01 %, and lbfgs-fb below or where that speed is not known: fewer
  * products, of which each comes with more vector work. Under Coulomb's law it is prox for matrices of at
  * most 1,000 blocks on the host, else apgd. */
@@ -110,7 +110,8 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
 /* The table of solvers, for listings and documentation. */
 typedef struct TalusSolverRow {
     const char *name, *summary, *reference;
-    char accepts[96]; /* nonneg, laws (or law x section) that it takes itself, turning */
+    char accepts[96];    /* nonneg, laws (or law x section) that it takes itself, turning */
+    const char *missing; /* what this build lacks for it and how to get it; NULL: it can run */
 } TalusSolverRow;
 
 int talus_solver_count(void);

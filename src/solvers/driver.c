@@ -17,12 +17,9 @@
 #include <string.h>
 
 static const TalusSolverType *const table[] = {
-    &talus_solver_apgd,     &talus_solver_lbfgs_fb,   &talus_solver_gs,      &talus_solver_jacobi,
-    &talus_solver_admm,     &talus_solver_anderson,   &talus_solver_cpg,     &talus_solver_gpcg,
-    &talus_solver_gpminres, &talus_solver_gpminres_p, &talus_solver_kucera,  &talus_solver_mprgp,
-    &talus_solver_pgd,      &talus_solver_spg,        &talus_solver_ssn,     &talus_solver_prox,
-    &talus_solver_bgs,      &talus_solver_bgs_enum,   &talus_solver_gs_disc, &talus_solver_nscd,
-    &talus_solver_pgs,
+#define TALUS_SOLVER(name) &talus_solver_##name,
+#include "solvers/table.h"
+#undef TALUS_SOLVER
 };
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
@@ -83,6 +80,7 @@ TalusSolverRow talus_solver_row(int index)
         row.name = t->name;
         row.summary = t->summary;
         row.reference = t->reference;
+        row.missing = t->missing ? t->missing() : NULL;
     }
     /* auto is lbfgs-fb where it does not hand over, and apgd where that does not suffice */
     talus_outer_takes(index > 0 ? t->takes : t->takes | talus_solver_apgd.takes, row.accepts);
@@ -127,6 +125,9 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
     s->type = find_type(name);
     if (!s->type)
         return TALUS_ERR_ARGUMENT;
+    const char *missing = s->type->missing ? s->type->missing() : NULL;
+    if (missing)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "solver %s: not in this build: %s", name, missing);
     if (strcmp(name, "auto") == 0) {
         if (*parameters)
             return talus_fail(TALUS_ERR_ARGUMENT,

@@ -38,6 +38,8 @@ typedef struct TalusSolverType {
     void (*clear)(void *work, const TalusBackend *backend);
     /* What with these parameters works on the host's arrays alone, or NULL; NULL: nothing ever does. */
     const char *(*on_host)(const void *params);
+    /* What this build lacks for it and how to get it, or NULL where it can run; NULL: it always can. */
+    const char *(*missing)(void);
 } TalusSolverType;
 
 /* What is done around an algorithm for laws beyond ccp (outer.h). */
@@ -113,14 +115,9 @@ void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
 
-extern const TalusSolverType talus_solver_jacobi, talus_solver_gs, talus_solver_apgd;
-extern const TalusSolverType talus_solver_lbfgs_fb;
-extern const TalusSolverType talus_solver_admm, talus_solver_anderson, talus_solver_spg;
-extern const TalusSolverType talus_solver_gpcg, talus_solver_gpminres, talus_solver_gpminres_p;
-extern const TalusSolverType talus_solver_cpg, talus_solver_kucera, talus_solver_mprgp;
-extern const TalusSolverType talus_solver_pgd, talus_solver_ssn;
-extern const TalusSolverType talus_solver_prox;
-extern const TalusSolverType talus_solver_bgs, talus_solver_bgs_enum, talus_solver_gs_disc;
-extern const TalusSolverType talus_solver_nscd, talus_solver_pgs;
+/* Every row of solvers/table.h is defined in a file of its own. */
+#define TALUS_SOLVER(name) extern const TalusSolverType talus_solver_##name;
+#include "solvers/table.h"
+#undef TALUS_SOLVER
 
 #endif

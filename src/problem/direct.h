@@ -1,0 +1,64 @@
+/* problem/direct.h - sparse symmetric systems A x = b by a direct method, of three makes.
+ *
+ *     ldl       of our own: L D L' without exchange of rows, in an order of least degree. For matrices that
+ *               are quasi-definite: the sign of every pivot is known beforehand, whatever the order
+ *     cholmod   SuiteSparse's Cholesky factorisation: positive definite matrices. Its supernodal part is
+ *               under the GPL, so a program with it is, too
+ *     mumps     multifrontal, with exchange of rows: any symmetric matrix
+ *
+ * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis of a
+ * pattern is kept: the same pattern again costs nothing. One thread; the same bits each time.
+ *
+ *     TalusDirect *d;
+ *     talus_direct_create(TALUS_DIRECT_LDL, &d);
+ *     talus_direct_analyse(d, &a, sign);
+ *     talus_direct_factor(d, &a);
+ *     talus_direct_solve(d, x);
+ *     talus_direct_destroy(d); */
+#ifndef TALUS_PROBLEM_DIRECT_H
+#define TALUS_PROBLEM_DIRECT_H
+
+#include "problem/sparse.h"
+
+#include <stdint.h>
+
+typedef struct TalusDirect TalusDirect;
+
+typedef enum TalusDirectKind {
+    TALUS_DIRECT_LDL,
+    TALUS_DIRECT_CHOLMOD,
+    TALUS_DIRECT_MUMPS,
+    TALUS_DIRECT_KINDS
+} TalusDirectKind;
+
+const char *talus_direct_name(TalusDirectKind kind);
+/* NULL where this build has it; else how to get it. */
+const char *talus_direct_missing(TalusDirectKind kind);
+
+/* Fails with TALUS_ERR_UNSUPPORTED where it is missing. */
+TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
+void talus_direct_destroy(TalusDirect *d);
+
+/* `sign`: of each pivot, 1 or -1; NULL: all 1. Other makes than ldl do not need it. */
+TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
+
+/* TALUS_ERR_NUMERIC: a pivot is zero or of the wrong sign, and talus_error says which row;
+ * TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the factor does not fit or is beyond what is allowed. After a
+ * failure another matrix of the same pattern may be tried. */
+TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
+/* x becomes A^-1 x. */
+TalusStatus talus_direct_solve(TalusDirect *d, double *x);
+/* The same, then up to `steps` rounds of refinement against `lower`, as long as the residual falls by half.
+ * *residual, if not NULL: |b - A x| / |b| at the end, maximum norms. */
+TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
+                                double *residual);
+
+typedef struct TalusDirectFacts {
+    int analyses, factorisations; /* done so far */
+    int64_t fill;                 /* entries of the factor, from the analysis */
+    size_t bytes;                 /* held, where the library tells; else from fill */
+} TalusDirectFacts;
+
+TalusDirectFacts talus_direct_facts(const TalusDirect *d);
+
+#endif
