@@ -245,7 +245,7 @@ static bool in_this_build(const char *spec)
 {
     for (int i = 0; i < talus_solver_count(); i++)
         if (same_algorithm(spec, talus_solver_row(i).name))
-            return true;
+            return !talus_solver_row(i).missing;
     return false;
 }
 

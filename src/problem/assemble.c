@@ -10,59 +10,20 @@
  * matrix is symmetric to the bit. */
 #include "problem/problem.h"
 
+#include "problem/jacobian.h"
+
 #include "base/memory.h"
 #include "base/status.h"
 
 #include <string.h>
 
-/* One row of D' on one body. */
-typedef double Arm[6];
-
 typedef struct Assembly {
     const TalusOperator *op;
-    Arm *arm; /* [2 blocks * rows]: of side a, then of side b */
+    TalusArm *arm; /* [2 blocks * rows]: of side a, then of side b */
     TalusSparse *out;
 } Assembly;
 
-/* ---- rows of D' ---- */
-
-/* The rows of the moments: nothing on the velocity, the contact's axes on the spin. */
-static void set_levers(const TalusOperator *op, int i, int side, Arm *arm)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
-    for (int k = 0; k < 3; k++) {
-        double local[3] = {k == 0, k == 1, k == 2};
-        talus_frame_world(op->frame[i], local, arm[k] + 3);
-        for (int c = 0; c < 3; c++) {
-            arm[k][c] = 0.0;
-            arm[k][3 + c] *= lever;
-        }
-    }
-}
-
-static void set_arms(const TalusOperator *op, int i, int side, Arm *arm)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    double sign = side ? 1.0 : -1.0;
-    if (op->rows == 6)
-        set_levers(op, i, side, arm + 3);
-    for (int k = 0; k < op->rows && k < 3; k++) {
-        double local[3] = {k == 0, k == 1, k == 2}, axis[3], lever[3], turn[3];
-        talus_frame_world(op->frame[i], local, axis);
-        for (int c = 0; c < 3; c++)
-            lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
-        cross3(lever, axis, turn);
-        for (int c = 0; c < 3; c++) {
-            arm[k][c] = sign * axis[c];
-            arm[k][3 + c] = sign * turn[c];
-        }
-        if (general < 0 && k == 0) /* a sphere's normal passes through its centre */
-            memset(arm[k] + 3, 0, 3 * sizeof **arm);
-    }
-}
-
-static double couple(const TalusOperator *op, int body, const Arm x, const Arm y)
+static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
 {
     double turn[3];
     turn_body(op, body, op->body[body][7], y + 3, turn);
@@ -177,8 +138,8 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
         int32_t count = (int32_t)count_entries(op, i);
         for (int k = 0; k < rows; k++)
             out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
-        set_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
-        set_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+        talus_contact_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        talus_contact_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
     talus_release(a.arm);

@@ -9,29 +9,26 @@
  *     primal   min 1/2 v'M v + f'v + 1/2 s'E^-1 s,  A v + (s of compliant contacts) >= b      (Eq. 10)
  *     dual     min 1/2 lambda'P lambda + kappa'lambda,  lambda >= 0,  P = A M^-1 A' + G'E G    (Eq. 13)
  * with A = G'D', b = -G'bias, f = -M v_f (Eq. 11 and kappa omit M and its inverse), kappa = A v_f - b = G'q.
- * The bodies' unknowns are those of operator.h: v and the spin in m/s, s = l w, so that all have one unit;
- * bodies that cannot move have none. A problem given as a matrix has the dual view alone.
+ * Unknowns of the primal view are those of jacobian.h. A problem given as a matrix has the dual view alone.
  * v = v_f + M^-1 A'lambda leads from dual to primal; u_i = D_i'v + bias are the contact velocities. */
 #ifndef TALUS_PROBLEM_QP_H
 #define TALUS_PROBLEM_QP_H
 
-#include "problem/problem.h"
+#include "problem/jacobian.h"
 
 typedef struct TalusQp {
     int blocks, rows;   /* of the problem */
-    int unknowns;       /* of the primal view: 6 per body that moves; 0: there is none */
-    int multipliers;    /* of the dual */
+    int multipliers;    /* unknowns of the dual */
     int32_t *first;     /* [blocks + 1]: multipliers of each block */
     double (*edge)[3];  /* [multipliers]: columns of G, `rows` entries each */
     double *compliance; /* [blocks]; NULL: rigid */
     double *kappa;      /* [multipliers] */
 
     /* primal view */
-    int32_t *body;         /* [unknowns / 6]: index in the problem */
-    double (*mass)[9];     /* [unknowns / 6]: m, and l^-2 I as xx yy zz xy xz yz (entries 1..6) */
-    double *free_velocity; /* [unknowns] */
-    TalusSparse a;         /* multipliers x unknowns, columns rising */
-    double *b;             /* [multipliers] */
+    bool has_primal;
+    TalusJacobian bodies; /* unknowns, masses and D' */
+    TalusSparse a;        /* multipliers x unknowns, columns rising */
+    double *b;            /* [multipliers] */
 } TalusQp;
 
 /* Takes nonneg, ccp x polygon and ccp x square with 1 or 3 rows; others are refused with a reason. The arrays

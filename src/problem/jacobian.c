@@ -1,0 +1,210 @@
+/* problem/jacobian.c - D' and M of a problem with bodies, from the operator's arrays. */
+#include "problem/jacobian.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* ---- rows of D' ---- */
+
+/* The rows of the moments: nothing on the velocity, the contact's axes on the spin. */
+static void set_levers(const TalusOperator *op, int i, int side, TalusArm *arm)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
+    for (int k = 0; k < 3; k++) {
+        double local[3] = {k == 0, k == 1, k == 2};
+        talus_frame_world(op->frame[i], local, arm[k] + 3);
+        for (int c = 0; c < 3; c++) {
+            arm[k][c] = 0.0;
+            arm[k][3 + c] *= lever;
+        }
+    }
+}
+
+void talus_contact_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    double sign = side ? 1.0 : -1.0;
+    if (op->rows == 6)
+        set_levers(op, i, side, arm + 3);
+    for (int k = 0; k < op->rows && k < 3; k++) {
+        double local[3] = {k == 0, k == 1, k == 2}, axis[3], lever[3], turn[3];
+        talus_frame_world(op->frame[i], local, axis);
+        for (int c = 0; c < 3; c++)
+            lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
+        cross3(lever, axis, turn);
+        for (int c = 0; c < 3; c++) {
+            arm[k][c] = sign * axis[c];
+            arm[k][3 + c] = sign * turn[c];
+        }
+        if (general < 0 && k == 0) /* a sphere's normal passes through its centre */
+            memset(arm[k] + 3, 0, 3 * sizeof **arm);
+    }
+}
+
+/* ---- groups ---- */
+
+static TalusSym3 spin_inverse(const TalusOperator *op, int body)
+{
+    double k = op->body[body][7];
+    TalusSym3 m = {k, k, k, 0.0, 0.0, 0.0};
+    if (op->inertia) {
+        const double *i = op->inertia[body];
+        m = (TalusSym3){i[0], i[1], i[2], i[3], i[4], i[5]};
+    }
+    return m;
+}
+
+/* By leading minors: none of an inverse inertia may vanish. */
+static bool is_positive(TalusSym3 m)
+{
+    double second = m.xx * m.yy - m.xy * m.xy;
+    double third =
+        m.zz * second - m.yz * (m.xx * m.yz - m.xy * m.xz) + m.xz * (m.xy * m.yz - m.yy * m.xz);
+    return m.xx > 0.0 && second > 0.0 && third > 0.0;
+}
+
+static bool is_zero(TalusSym3 m)
+{
+    return m.xx == 0.0 && m.yy == 0.0 && m.zz == 0.0;
+}
+
+static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool turns,
+                      TalusSym3 inverse)
+{
+    int g = j->groups++;
+    j->body[g] = body;
+    j->turns[g] = turns;
+    j->inverse[g] = inverse;
+    j->mass[g] = talus_sym3_inverse(inverse);
+    for (int c = 0; c < 3; c++)
+        j->free_velocity[3 * g + c] = op->body[body][turns ? 4 + c : c];
+}
+
+/* place[2 body + turns]: its group, or -1. */
+static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
+{
+    j->groups = 0;
+    for (int i = 0; i < op->bodies; i++) {
+        double m = op->body[i][3];
+        TalusSym3 spin = spin_inverse(op, i);
+        place[2 * i] = m > 0.0 ? j->groups : -1;
+        if (m > 0.0)
+            add_group(j, op, i, false, (TalusSym3){m, m, m, 0.0, 0.0, 0.0});
+        if (!is_positive(spin) && !is_zero(spin))
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "body %d: its inverse inertia is singular but not zero, so it has no "
+                              "inertia that a method with velocities as unknowns could use",
+                              i);
+        place[2 * i + 1] = is_zero(spin) ? -1 : j->groups;
+        if (!is_zero(spin))
+            add_group(j, op, i, true, spin);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the matrix ---- */
+
+/* Entries of row k of a contact on one group of body `side`; none where they vanish for every contact of
+ * its kind. */
+static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *at)
+{
+    for (int c = 0; c < 3 && group >= 0; c++) {
+        d->column[*at] = 3 * group + c;
+        d->value[(*at)++] = arm[c];
+    }
+}
+
+static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
+                    const TalusArm *arm, int32_t *at)
+{
+    int a = op->pair[i][0], b = op->pair[i][1];
+    bool central = k == 0 && i < op->sphere_sphere + op->sphere_fixed;
+    for (int turn = 0; turn < 2; turn++) {
+        int side = (b >= 0 && b < a) != (turn == 1); /* the lower body first */
+        int body = op->pair[i][side];
+        if (body < 0)
+            continue;
+        const double *row = arm[side * op->rows + k];
+        if (k < 3)
+            add_entries(d, place[2 * body], row, at);
+        if (!central)
+            add_entries(d, place[2 * body + 1], row + 3, at);
+    }
+    d->start[i * op->rows + k + 1] = *at;
+}
+
+static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const int32_t *place)
+{
+    TalusArm arm[2 * TALUS_ROWS];
+    TalusSparse *d = &j->transposed;
+    int32_t at = 0;
+    size_t rows = (size_t)op->blocks * (size_t)op->rows;
+    talus_sparse_clear(d);
+    TALUS_TRY(talus_sparse_alloc(d, (int)rows, 3 * j->groups, 12 * rows,
+                                 "matrix of contacts and bodies"));
+    for (int i = 0; i < op->blocks; i++) {
+        talus_contact_arms(op, i, 0, arm);
+        if (op->pair[i][1] >= 0)
+            talus_contact_arms(op, i, 1, arm + op->rows);
+        for (int k = 0; k < op->rows; k++)
+            add_row(op, d, place, i, k, (const TalusArm *)arm, &at);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
+{
+    const TalusOperator *op = &problem->op;
+    if (!op->pair)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "a problem given as a matrix has no bodies whose velocities could be "
+                          "unknowns");
+    size_t most = 2 * (size_t)op->bodies;
+    TALUS_TRY(TALUS_RESERVE(j->body, j->body_room, most, 0, "bodies"));
+    TALUS_TRY(TALUS_RESERVE(j->turns, j->turns_room, most, 0, "bodies"));
+    TALUS_TRY(TALUS_RESERVE(j->mass, j->mass_room, most, 0, "masses"));
+    TALUS_TRY(TALUS_RESERVE(j->inverse, j->inverse_room, most, 0, "masses"));
+    TALUS_TRY(TALUS_RESERVE(j->free_velocity, j->velocity_room, 3 * most, 0, "velocities"));
+    int32_t *place;
+    TALUS_TRY(TALUS_ALLOC(place, most, "places of bodies"));
+    TalusStatus status = set_groups(j, op, place);
+    if (status == TALUS_OK)
+        status = set_matrix(j, op, place);
+    talus_release(place);
+    return status;
+}
+
+void talus_jacobian_clear(TalusJacobian *j)
+{
+    talus_release(j->body);
+    talus_release(j->turns);
+    talus_release(j->mass);
+    talus_release(j->inverse);
+    talus_release(j->free_velocity);
+    talus_sparse_clear(&j->transposed);
+    memset(j, 0, sizeof *j);
+}
+
+static void multiply(int groups, const TalusSym3 *m, const double *x, double *y)
+{
+    for (int g = 0; g < groups; g++) {
+        TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};
+        v = talus_sym3_mul(m[g], v);
+        y[3 * g] = v.x;
+        y[3 * g + 1] = v.y;
+        y[3 * g + 2] = v.z;
+    }
+}
+
+void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
+{
+    multiply(j->groups, j->inverse, x, y);
+}
+
+void talus_jacobian_weigh(const TalusJacobian *j, const double *x, double *y)
+{
+    multiply(j->groups, j->mass, x, y);
+}
