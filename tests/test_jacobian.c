@@ -5,6 +5,7 @@
 #include "problem/jacobian.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* |D' M^-1 D x + E x - (N + E) x| relative to the size. */

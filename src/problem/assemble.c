@@ -138,8 +138,8 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
         int32_t count = (int32_t)count_entries(op, i);
         for (int k = 0; k < rows; k++)
             out->start[i * rows + k + 1] = out->start[i * rows + k] + count;
-        talus_contact_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
-        talus_contact_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
+        talus_jacobian_arms(op, i, 0, a.arm + (size_t)(2 * i) * (size_t)rows);
+        talus_jacobian_arms(op, i, 1, a.arm + (size_t)(2 * i + 1) * (size_t)rows);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &a);
     talus_release(a.arm);

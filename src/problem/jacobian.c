@@ -23,7 +23,7 @@ static void set_levers(const TalusOperator *op, int i, int side, TalusArm *arm)
     }
 }
 
-void talus_contact_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
+void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
     double sign = side ? 1.0 : -1.0;
@@ -146,9 +146,9 @@ static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const i
     TALUS_TRY(talus_sparse_alloc(d, (int)rows, 3 * j->groups, 12 * rows,
                                  "matrix of contacts and bodies"));
     for (int i = 0; i < op->blocks; i++) {
-        talus_contact_arms(op, i, 0, arm);
+        talus_jacobian_arms(op, i, 0, arm);
         if (op->pair[i][1] >= 0)
-            talus_contact_arms(op, i, 1, arm + op->rows);
+            talus_jacobian_arms(op, i, 1, arm + op->rows);
         for (int k = 0; k < op->rows; k++)
             add_row(op, d, place, i, k, (const TalusArm *)arm, &at);
     }

@@ -12,7 +12,7 @@
 typedef double TalusArm[6];
 
 /* The rows of contact i on its body a (side 0) or b (side 1). */
-void talus_contact_arms(const TalusOperator *op, int i, int side, TalusArm *arm);
+void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm);
 
 typedef struct TalusJacobian {
     int groups;                /* 3 unknowns each */
