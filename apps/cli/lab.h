@@ -146,7 +146,7 @@ typedef struct LabResult {
     LabOutcome outcome;
     bool interrupted;
     char reason[512]; /* why there is no better outcome; "" where that is plain */
-    int iterations, applies, updates;
+    int iterations, applies, updates, factorisations;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
     double memory_bytes;

@@ -51,6 +51,8 @@ static void put_figures(JsonOut *json, const LabResult *r)
         json_int(json, "iterations", r->iterations);
         json_int(json, "applies", r->applies);
         json_int(json, "updates", r->updates);
+        if (r->factorisations)
+            json_int(json, "factorisations", r->factorisations);
     } else {
         json_null(json, "iterations");
         json_null(json, "applies");

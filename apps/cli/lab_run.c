@@ -258,6 +258,7 @@ static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, 
     out->iterations = info.iterations;
     out->applies = info.products;
     out->updates = info.updates;
+    out->factorisations = info.factorisations;
     out->seconds = info.seconds;
     out->memory_bytes = (double)info.memory_bytes;
     if (strcmp(job->solver, "auto") == 0)

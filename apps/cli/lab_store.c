@@ -121,6 +121,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
                        .iterations = int_of(run, "iterations"),
                        .applies = int_of(run, "applies"),
                        .updates = int_of(run, "updates"),
+                       .factorisations = int_of(run, "factorisations"),
                        .seconds = real_of(run, "seconds"),
                        .objective = real_of(run, "objective"),
                        .memory_bytes = real_of(run, "memory_bytes"),

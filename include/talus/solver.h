@@ -31,6 +31,7 @@ typedef struct TalusSolveInfo {
     int iterations;
     int products;           /* operator products or sweeps */
     int updates;            /* of shifts or bounds; 0 where the law needs none */
+    int factorisations;     /* of matrices of the problem's size; 0 in methods without */
     TalusResidual residual; /* recomputed from gamma, in double precision */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */

@@ -49,6 +49,12 @@ static void count_bytes(size_t bytes)
         ;
 }
 
+void talus_memory_note(size_t before, size_t now)
+{
+    atomic_fetch_sub(&bytes_now, before);
+    count_bytes(now);
+}
+
 void talus_fail_allocation_in(long n)
 {
     atomic_store(&fail_countdown, n);

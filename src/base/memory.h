@@ -30,6 +30,10 @@ size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
 
+/* Memory that another library holds for this one was `before` bytes and is `now` bytes: it counts with the
+ * library's own. */
+void talus_memory_note(size_t before, size_t now);
+
 /* For tests: the n-th allocation from now on fails (1 = the next); 0 switches it off. */
 void talus_fail_allocation_in(long n);
 

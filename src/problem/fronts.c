@@ -6,14 +6,14 @@
  * pivots goes to the parent. */
 #include "problem/fronts.h"
 
-#include "backend/cpu/lane.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "problem/product.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 24, TILE_ROWS = 4, TILE_LANES = 4 };
+enum { PANEL = 24 };
 
 /* Entries of the factor and of the fronts at work. */
 static const double MOST_ENTRIES = 5e8;
@@ -21,87 +21,12 @@ static const double MOST_ENTRIES = 5e8;
 /* A pivot below this share of the largest entry of its panel's square counts as zero. */
 static const double VANISHED = 1e-14;
 
-/* ---- products of dense matrices by rows ---- */
-
-typedef struct Matrix {
-    double *at;
-    int stride;
-} Matrix;
-
-static Matrix part(Matrix m, int row, int column)
-{
-    return (Matrix){m.at + (size_t)row * (size_t)m.stride + (size_t)column, m.stride};
-}
-
-/* c -= a b, or with `anew` c = a b, on a tile of `rows` rows and `lanes` lanes: these three are constants. */
-KERNEL void multiply_tile(const int rows, const int lanes, const bool anew, int inner, Matrix a,
-                          Matrix b, Matrix c)
-{
-    Lane sum[TILE_ROWS][TILE_LANES];
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < lanes; j++)
-            sum[i][j] = lane(0.0);
-    for (int k = 0; k < inner; k++) {
-        Lane y[TILE_LANES];
-        for (int j = 0; j < lanes; j++)
-            y[j] = lane_load(part(b, k, LANES * j).at);
-        for (int i = 0; i < rows; i++) {
-            Lane x = lane(*part(a, i, k).at);
-            for (int j = 0; j < lanes; j++)
-                sum[i][j] += x * y[j];
-        }
-    }
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < lanes; j++) {
-            double *to = part(c, i, LANES * j).at;
-            lane_store(to, anew ? sum[i][j] : lane_load(to) - sum[i][j]);
-        }
-}
-
-KERNEL void multiply_column(const bool anew, int rows, int inner, Matrix a, Matrix b, Matrix c)
-{
-    for (int i = 0; i < rows; i++) {
-        double sum = 0.0, *to = part(c, i, 0).at;
-        for (int k = 0; k < inner; k++)
-            sum += *part(a, i, k).at * *part(b, k, 0).at;
-        *to = anew ? sum : *to - sum;
-    }
-}
-
-KERNEL void multiply_strip(const int lanes, const bool anew, int rows, int inner, Matrix a,
-                           Matrix b, Matrix c)
-{
-    int i = 0;
-    for (; i + TILE_ROWS <= rows; i += TILE_ROWS)
-        multiply_tile(TILE_ROWS, lanes, anew, inner, part(a, i, 0), b, part(c, i, 0));
-    for (; i < rows; i++)
-        multiply_tile(1, lanes, anew, inner, part(a, i, 0), b, part(c, i, 0));
-}
-
-/* c -= a b, or with `anew` c = a b; a has `inner` columns. */
-KERNEL void multiply(const bool anew, int rows, int columns, int inner, Matrix a, Matrix b,
-                     Matrix c)
-{
-    int j = 0;
-    for (; j + LANES * TILE_LANES <= columns; j += LANES * TILE_LANES)
-        multiply_strip(TILE_LANES, anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
-    for (; j + LANES <= columns; j += LANES)
-        multiply_strip(1, anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
-    for (; j < columns; j++)
-        multiply_column(anew, rows, inner, a, part(b, 0, j), part(c, 0, j));
-}
-
-static void subtract_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
-{
-    multiply(false, rows, columns, inner, a, b, c);
-}
+/* ---- one dense front ---- */
 
 static void set_product(int rows, int columns, int inner, Matrix a, Matrix b, Matrix c)
 {
     multiply(true, rows, columns, inner, a, b, c);
 }
-
-/* ---- one dense front ---- */
 
 static double largest_entry(int n, Matrix a)
 {
@@ -226,7 +151,7 @@ static void count_room(TalusFronts *f, size_t *front, size_t *stack)
 static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
 {
     size_t front, stack;
-    TALUS_TRY(talus_front_tree_create(a, &f->tree));
+    TALUS_TRY(talus_front_tree_create(a, NULL, &f->tree));
     size_t count = (size_t)f->tree.count, n = (size_t)a->blocks;
     TALUS_TRY(TALUS_ALLOC(f->factor_start, count + 1, "factor"));
     TALUS_TRY(TALUS_ALLOC(f->children, count, "fronts"));

@@ -29,7 +29,9 @@ typedef struct TalusFrontTree {
     int32_t *front_of;   /* [blocks]: where a block is eliminated */
 } TalusFrontTree;
 
-TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, TalusFrontTree *out);
+/* Of the pattern of `a` alone. `weight`: rows of each block where they differ; NULL: as many for all. */
+TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
+                                    TalusFrontTree *out);
 void talus_front_tree_clear(TalusFrontTree *tree);
 
 typedef struct TalusFronts {

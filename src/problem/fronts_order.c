@@ -19,7 +19,9 @@ static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
     const TalusBlockMatrix *a;
+    const int32_t *weight; /* [n]: rows of each block; NULL: as many for all */
     int n;
+    int rows;                        /* of all blocks */
     int32_t *near;                   /* per block at a->start: elements, then blocks */
     int32_t *elements, *total;       /* [n]: how many of each kind, and of both */
     int32_t *degree;                 /* [n]; -1 once eliminated */
@@ -43,7 +45,12 @@ static void close_graph(Graph *g)
         talus_release(owned[i]);
 }
 
-/* ---- blocks by degree ---- */
+static int weight_of(const Graph *g, int i)
+{
+    return g->weight ? g->weight[i] : 1;
+}
+
+/* ---- blocks by degree: rows of all their neighbours ---- */
 
 static void enlist(Graph *g, int i)
 {
@@ -74,17 +81,20 @@ static TalusStatus open_graph(Graph *g)
                                 &g->mark,     &g->member, &g->parent, &g->pivots, &g->front_of};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         TALUS_TRY(TALUS_ALLOC(*arrays[i], n, "elimination order"));
-    TALUS_TRY(TALUS_ALLOC(g->head, n + 1, "elimination order"));
+    for (int i = 0; i < g->n; i++)
+        g->rows += weight_of(g, i);
+    TALUS_TRY(TALUS_ALLOC(g->head, (size_t)g->rows + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->bound_start, n + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->near, (size_t)g->a->start[g->n], "elimination order"));
-    for (int d = 0; d <= g->n; d++)
+    for (int d = 0; d <= g->rows; d++)
         g->head[d] = -1;
     for (int i = g->n - 1; i >= 0; i--) { /* the first block first among equals */
         int32_t *near = g->near + g->a->start[i];
         for (int32_t k = g->a->start[i]; k < g->a->start[i + 1]; k++)
-            if (g->a->column[k] != i)
+            if (g->a->column[k] != i) {
                 near[g->total[i]++] = g->a->column[k];
-        g->degree[i] = g->total[i];
+                g->degree[i] += weight_of(g, g->a->column[k]);
+            }
         g->member[i] = -1;
         enlist(g, i);
     }
@@ -142,23 +152,33 @@ static void rewrite_neighbours(Graph *g, int i)
     g->total[i] = total + 1;
 }
 
-/* Blocks coupled to i beyond the new element. */
+/* Rows coupled to i beyond the new element. */
 static int count_others(Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
-    int others = g->total[i] - g->elements[i];
+    int others = 0;
     g->stamp++;
-    for (int32_t k = g->elements[i]; k < g->total[i]; k++)
+    for (int32_t k = g->elements[i]; k < g->total[i]; k++) {
         g->mark[near[k]] = g->stamp;
+        others += weight_of(g, near[k]);
+    }
     for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new */
         for (int32_t b = g->bound_start[near[k]]; b < g->bound_start[near[k] + 1]; b++) {
             int j = g->bound[b];
             if (g->mark[j] != g->stamp && g->member[j] != g->count) {
                 g->mark[j] = g->stamp;
-                others++;
+                others += weight_of(g, j);
             }
         }
     return others;
+}
+
+static int bound_rows(const Graph *g, int front)
+{
+    int rows = 0;
+    for (int32_t b = g->bound_start[front]; b < g->bound_start[front + 1]; b++)
+        rows += weight_of(g, g->bound[b]);
+    return rows;
 }
 
 static TalusStatus eliminate(Graph *g, int p)
@@ -178,9 +198,10 @@ static TalusStatus eliminate(Graph *g, int p)
         }
     }
     g->bound_start[g->count + 1] = kept;
+    int bound = bound_rows(g, g->count);
     for (int32_t b = begin; b < kept; b++) {
         int i = g->bound[b];
-        g->degree[i] = kept - begin - 1 + count_others(g, i);
+        g->degree[i] = bound - weight_of(g, i) + count_others(g, i);
         enlist(g, i);
     }
     g->count++;
@@ -204,21 +225,26 @@ static TalusStatus eliminate_all(Graph *g)
 /* ---- the tree ---- */
 
 /* Children come before parents, so a front has all its own pivots when its turn comes. `into` is the
- * front that has taken up another, or that itself. */
-static void merge_fronts(Graph *g, int32_t *into)
+ * front that has taken up another, or that itself; `rows` those of a front's pivots. */
+static void merge_fronts(Graph *g, int32_t *into, int32_t *rows)
 {
-    for (int f = 0; f < g->count; f++)
+    for (int f = 0; f < g->count; f++) {
         into[f] = f;
+        rows[f] = 0;
+    }
+    for (int i = 0; i < g->n; i++)
+        rows[g->front_of[i]] += weight_of(g, i);
     for (int f = 0; f < g->count; f++) {
         int p = g->parent[f];
         if (p < 0)
             continue;
-        double own = g->pivots[f], bound = g->bound_start[f + 1] - g->bound_start[f];
-        double whole = g->pivots[p] + g->bound_start[p + 1] - g->bound_start[p];
-        double zeros = own * (whole - bound), all = own * (own + whole) + g->pivots[p] * whole;
+        double own = rows[f], bound = bound_rows(g, f);
+        double whole = rows[p] + bound_rows(g, p);
+        double zeros = own * (whole - bound), all = own * (own + whole) + rows[p] * whole;
         if (zeros <= MERGE_SHARE * all) {
             into[f] = p;
             g->pivots[p] += g->pivots[f];
+            rows[p] += rows[f];
         }
     }
     for (int f = g->count - 1; f >= 0; f--)
@@ -287,7 +313,7 @@ static void fill_lists(const Graph *g, const int32_t *into, const int32_t *numbe
 static TalusStatus build_tree(Graph *g, int32_t *work, TalusFrontTree *t)
 {
     int32_t *into = work, *number = work + g->count;
-    merge_fronts(g, into);
+    merge_fronts(g, into, number);
     t->count = number_fronts(g, into, number, work + 2 * g->count);
     size_t room = (size_t)g->n;
     for (int f = 0; f < g->count; f++)
@@ -311,9 +337,10 @@ void talus_front_tree_clear(TalusFrontTree *t)
     *t = (TalusFrontTree){0};
 }
 
-TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, TalusFrontTree *out)
+TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
+                                    TalusFrontTree *out)
 {
-    Graph g = {.a = a, .n = a->blocks};
+    Graph g = {.a = a, .weight = weight, .n = a->blocks};
     int32_t *work = NULL;
     *out = (TalusFrontTree){0};
     TalusStatus status = open_graph(&g);

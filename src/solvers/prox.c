@@ -260,6 +260,7 @@ static void newton_step(Run *run)
     memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof *w->memory);
     talus_fronts_solve(&w->fronts, w->vector[STEP]);
     run->s->info->products++;
+    run->s->info->factorisations++;
     run->steps++;
     advance(run, a);
     for (int k = 0; k < HALVINGS && run->careful && !(run->merit <= RISE * before); k++) {

@@ -1,0 +1,366 @@
+/* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
+ *
+ * Everything is on PETSC_COMM_SELF, so MPI is started as a process of its own, without network and without
+ * daemons, and never asked for anything. PETSc may not print, abort, catch signals, or read options files:
+ * its errors become texts. Its memory is counted. One thread at a time. */
+#include "solvers/tao_module.h"
+
+#include <malloc.h>
+#include <petscksp.h>
+#include <petsctao.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(PetscInt) == sizeof(int32_t), "the module shares arrays of indices");
+_Static_assert(sizeof(PetscScalar) == sizeof(double), "the module shares arrays of numbers");
+
+#define TO_TEXT(x) #x
+#define TEXT(x) TO_TEXT(x)
+
+static const char *const types[] = {TAOBLMVM, TAOTRON, TAOGPCG, TAOBQPIP};
+
+/* One solve: what PETSc's callbacks need. */
+typedef struct Run {
+    const TalusTaoProblem *problem;
+    Vec x, lower, upper;
+    Mat hessian; /* NULL for blmvm */
+    PetscErrorCode (*multiply)(Mat, Vec, Vec);
+    Tao tao;
+    void *default_test; /* of KSPConvergedDefault */
+    bool ended, stop;   /* `iterated` and `multiplied` have said so */
+    bool
+        counted; /* products of conjugate gradients are counted by `multiply`: they are with H itself */
+} Run;
+
+static Run *current; /* the innermost solve: a callback may start another */
+
+/* ---- memory ---- */
+
+static struct {
+    size_t now, peak, limit;
+} held;
+
+static void note(size_t more, size_t less)
+{
+    held.now += more;
+    held.now -= less < held.now ? less : held.now;
+    held.peak = held.now > held.peak ? held.now : held.peak;
+}
+
+static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const char function[],
+                               const char file[], void **out)
+{
+    (void)line, (void)function, (void)file;
+    *out = NULL;
+    if (size == 0)
+        return 0;
+    if ((held.limit > 0 && held.now + size > held.limit) ||
+        posix_memalign(out, PETSC_MEMALIGN, size) != 0) {
+        *out = NULL;
+        return PETSC_ERR_MEM;
+    }
+    if (clear)
+        memset(*out, 0, size);
+    note(malloc_usable_size(*out), 0);
+    return 0;
+}
+
+static PetscErrorCode release(void *block, int line, const char function[], const char file[])
+{
+    (void)line, (void)function, (void)file;
+    note(0, block ? malloc_usable_size(block) : 0);
+    free(block);
+    return 0;
+}
+
+static PetscErrorCode resize(size_t size, int line, const char function[], const char file[],
+                             void **block)
+{
+    void *fresh;
+    PetscErrorCode error = allocate(size, PETSC_FALSE, line, function, file, &fresh);
+    if (error)
+        return error;
+    if (*block && fresh) {
+        size_t had = malloc_usable_size(*block);
+        memcpy(fresh, *block, had < size ? had : size);
+    }
+    release(*block, line, function, file);
+    *block = fresh;
+    return 0;
+}
+
+/* ---- errors ---- */
+
+static struct {
+    PetscErrorCode code;
+    char text[TALUS_TAO_TEXT];
+} first_error;
+
+/* In place of PETSc's handler, which prints: keeps the first message of a cascade. */
+static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, const char *file,
+                                 PetscErrorCode code, PetscErrorType type, const char *message,
+                                 void *user)
+{
+    (void)comm, (void)line, (void)file, (void)user;
+    if (type == PETSC_ERROR_INITIAL && !first_error.code) {
+        first_error.code = code;
+        snprintf(first_error.text, sizeof first_error.text, "%s: %s", function ? function : "PETSc",
+                 message && *message ? message : "no reason given");
+    }
+    return code;
+}
+
+static void tell_error(PetscErrorCode code, TalusTaoResult *result)
+{
+    const char *general = NULL;
+    result->end = TALUS_TAO_FAILED;
+    if (code == PETSC_ERR_MEM || first_error.code == PETSC_ERR_MEM)
+        result->end = TALUS_TAO_MEMORY;
+    if (first_error.code) {
+        snprintf(result->text, sizeof result->text, "%s", first_error.text);
+        return;
+    }
+    PetscErrorMessage(code, &general, NULL);
+    snprintf(result->text, sizeof result->text, "PETSc's error %d: %s", (int)code,
+             general ? general : "unknown");
+}
+
+/* ---- start and end ---- */
+
+/* A process by itself, in memory of its own; no daemon, no network, no signal handlers. What the user has
+ * set stays. */
+static const char *const quiet[][2] = {
+    {"OMPI_MCA_ess_singleton_isolated", "1"},
+    {"OMPI_MCA_pml", "ob1"},
+    {"OMPI_MCA_btl", "self"},
+    {"OMPI_MCA_osc", "^ucx"},
+    {"OMPI_MCA_opal_signal", ""},
+    {"OMPI_MCA_mpi_yield_when_idle", "1"},
+    {"OMPI_MCA_mpi_warn_on_fork", "0"},
+};
+enum { QUIET = sizeof quiet / sizeof *quiet };
+
+static pid_t opened_by;
+
+static void finish(void)
+{
+    if (getpid() == opened_by) /* not the child of a fork */
+        PetscFinalize();
+}
+
+static PetscErrorCode start_petsc(void)
+{
+    bool set[QUIET];
+    for (int i = 0; i < QUIET; i++) {
+        set[i] = !getenv(quiet[i][0]);
+        setenv(quiet[i][0], quiet[i][1], 0);
+    }
+    PetscErrorCode error = PetscMallocSet(allocate, release, resize);
+    if (!error)
+        error = PetscOptionsSetValue(NULL, "-no_signal_handler", "1");
+    if (!error)
+        error = PetscOptionsSetValue(NULL, "-skip_petscrc", "1");
+    if (!error)
+        error = PetscInitializeNoArguments();
+    for (int i = 0; i < QUIET; i++)
+        if (set[i])
+            unsetenv(quiet[i][0]); /* programs started from here do not inherit it */
+    return error;
+}
+
+/* Threads of BLAS change the order of sums. Not every BLAS has it. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+static bool open_petsc(TalusTaoResult *result)
+{
+    static bool tried, works;
+    if (tried) {
+        if (!works)
+            tell_error(PETSC_ERR_LIB, result);
+        return works;
+    }
+    tried = true;
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
+    PetscErrorCode error = start_petsc();
+    if (!error)
+        error = PetscPushErrorHandler(keep_error, NULL);
+    if (error) {
+        tell_error(error, result);
+        return false;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    opened_by = getpid();
+    atexit(finish);
+    works = true;
+    return true;
+}
+
+/* ---- callbacks ---- */
+
+static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void *user)
+{
+    Run *run = user;
+    const double *at;
+    double *g;
+    (void)tao;
+    PetscCall(VecGetArrayRead(x, &at));
+    PetscCall(VecGetArray(gradient, &g));
+    *f = run->problem->evaluate(run->problem->user, at, g);
+    PetscCall(VecRestoreArray(gradient, &g));
+    PetscCall(VecRestoreArrayRead(x, &at));
+    return 0;
+}
+
+static PetscErrorCode keep_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
+{
+    (void)tao, (void)x, (void)hessian, (void)preconditioner, (void)user;
+    return 0;
+}
+
+static void count_product(Run *run)
+{
+    run->stop = !run->problem->multiplied(run->problem->user) || run->stop;
+}
+
+static PetscErrorCode multiply_counted(Mat hessian, Vec x, Vec y)
+{
+    count_product(current);
+    return current->multiply(hessian, x, y);
+}
+
+/* In place of TAO's rules for stopping. */
+static PetscErrorCode ask(Tao tao, void *user)
+{
+    Run *run = user;
+    Vec x;
+    const double *at;
+    PetscInt number;
+    PetscReal norm;
+    PetscCall(TaoGetSolution(tao, &x));
+    PetscCall(TaoGetSolutionStatus(tao, &number, NULL, &norm, NULL, NULL, NULL));
+    PetscCall(VecGetArrayRead(x, &at));
+    run->ended = !run->problem->iterated(run->problem->user, (int)number, at, norm);
+    PetscCall(VecRestoreArrayRead(x, &at));
+    return TaoSetConvergedReason(tao, run->ended ? TAO_CONVERGED_USER : TAO_CONTINUE_ITERATING);
+}
+
+/* Conjugate gradients: PETSc's own rule, unless they are to end. */
+static PetscErrorCode ask_inner(KSP ksp, PetscInt number, PetscReal norm,
+                                KSPConvergedReason *reason, void *user)
+{
+    Run *run = user;
+    if (number > 0 && !run->counted)
+        count_product(run);
+    PetscCall(KSPConvergedDefault(ksp, number, norm, reason, run->default_test));
+    if (run->stop && *reason == KSP_CONVERGED_ITERATING)
+        *reason = KSP_CONVERGED_ITS;
+    return 0;
+}
+
+/* ---- the solve ---- */
+
+static PetscErrorCode make_hessian(Run *run)
+{
+    const TalusTaoProblem *p = run->problem;
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, p->n, p->n, p->start, p->column, p->value,
+                                        &run->hessian));
+    PetscCall(MatSetOption(run->hessian, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(run->hessian, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+    PetscCall(MatGetOperation(run->hessian, MATOP_MULT, (void (**)(void)) & run->multiply));
+    PetscCall(MatSetOperation(run->hessian, MATOP_MULT, (void (*)(void))multiply_counted));
+    return TaoSetHessian(run->tao, run->hessian, run->hessian, keep_hessian, run);
+}
+
+static PetscErrorCode set_inner(Run *run)
+{
+    KSP ksp;
+    PC pc;
+    PetscCall(TaoGetKSP(run->tao, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, run->problem->precondition));
+    PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE)); /* H may be singular */
+    PetscCall(KSPConvergedDefaultCreate(&run->default_test));
+    return KSPSetConvergenceTest(ksp, ask_inner, run, NULL);
+}
+
+static PetscErrorCode set_up(Run *run)
+{
+    const TalusTaoProblem *p = run->problem;
+    PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, p->n, p->x, &run->x));
+    PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, p->n, p->lower, &run->lower));
+    PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, p->n, p->upper, &run->upper));
+    PetscCall(TaoCreate(PETSC_COMM_SELF, &run->tao));
+    PetscCall(TaoSetType(run->tao, types[p->method]));
+    PetscCall(TaoSetSolution(run->tao, run->x));
+    PetscCall(TaoSetVariableBounds(run->tao, run->lower, run->upper));
+    PetscCall(TaoSetObjectiveAndGradient(run->tao, NULL, evaluate, run));
+    PetscCall(TaoSetConvergenceTest(run->tao, ask, run));
+    if (p->method == TALUS_TAO_BLMVM)
+        return 0;
+    run->counted = p->method == TALUS_TAO_BQPIP;
+    PetscCall(make_hessian(run));
+    return set_inner(run);
+}
+
+static PetscErrorCode solve_set_up(Run *run, TalusTaoResult *result)
+{
+    TaoConvergedReason reason;
+    PetscCall(TaoSolve(run->tao));
+    PetscCall(TaoGetConvergedReason(run->tao, &reason));
+    result->end = run->ended ? TALUS_TAO_ENDED : TALUS_TAO_GAVE_UP;
+    if (!run->ended)
+        snprintf(result->text, sizeof result->text, "TAO ended with %s",
+                 TaoConvergedReasons[reason]);
+    return 0;
+}
+
+/* Whatever is there, also after a failure. */
+static void clear(Run *run)
+{
+    TaoDestroy(&run->tao);
+    MatDestroy(&run->hessian);
+    VecDestroy(&run->upper);
+    VecDestroy(&run->lower);
+    VecDestroy(&run->x);
+    if (run->default_test)
+        KSPConvergedDefaultDestroy(run->default_test);
+}
+
+static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
+{
+    Run run = {.problem = problem}, *outer = current;
+    size_t before = held.now;
+    *result = (TalusTaoResult){.end = TALUS_TAO_FAILED};
+    held.peak = before;
+    held.limit = problem->memory_limit > 0 ? before + problem->memory_limit : 0;
+    first_error.code = 0;
+    current = &run;
+    PetscErrorCode error = set_up(&run);
+    if (!error)
+        error = solve_set_up(&run, result);
+    if (error)
+        tell_error(error, result);
+    held.limit = 0;
+    result->bytes = held.peak - before;
+    clear(&run);
+    current = outer;
+}
+
+static const TalusTaoModule module = {
+    .version = TALUS_TAO_VERSION,
+    .package = "PETSc " TEXT(PETSC_VERSION_MAJOR) "." TEXT(PETSC_VERSION_MINOR) "." TEXT(
+        PETSC_VERSION_SUBMINOR),
+    .open = open_petsc,
+    .solve = solve,
+};
+
+__attribute__((visibility("default"))) const TalusTaoModule *talus_tao_module(void);
+
+const TalusTaoModule *talus_tao_module(void)
+{
+    return &module;
+}

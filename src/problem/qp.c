@@ -1,0 +1,439 @@
+/* problem/qp.c - both views of a problem with polygonal cones, and what leads from one to the other. */
+#include "problem/qp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/turn.h"
+#include "problem/block_matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- edges ---- */
+
+static bool has_friction(const TalusOperator *op, int i)
+{
+    return op->rows == 3 && op->mu[i] > 0.0;
+}
+
+/* A body that can be turned but not moved is reached by friction alone. */
+static bool is_movable(const TalusOperator *op, int i)
+{
+    const double *d = op->diagonal[i];
+    return d[0] > 0.0 || (has_friction(op, i) && d[1] > 0.0);
+}
+
+static int edge_count(const TalusOperator *op, int i)
+{
+    if (!is_movable(op, i))
+        return 0;
+    if (!has_friction(op, i))
+        return 1;
+    return op->model[i].section == TALUS_SECTION_SQUARE ? 4 : (int)op->model[i].sides;
+}
+
+/* Corner k of the section for mu = 1. The corners of a square are at odd eighths of a turn. */
+static void set_corner(const TalusBlockModel *model, int k, double t[2])
+{
+    if (model->section == TALUS_SECTION_SQUARE) {
+        t[0] = k == 0 || k == 3 ? 1.0 : -1.0;
+        t[1] = k < 2 ? 1.0 : -1.0;
+    } else {
+        talus_turn((double)k / model->sides, &t[0], &t[1]);
+    }
+}
+
+static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[3])
+{
+    for (int k = 0; k < count; k++) {
+        double t[2] = {0.0, 0.0}, mu = has_friction(op, i) ? op->mu[i] : 0.0;
+        if (mu > 0.0)
+            set_corner(&op->model[i], k, t);
+        edge[k][0] = 1.0;
+        edge[k][1] = mu * t[0];
+        edge[k][2] = mu * t[1];
+    }
+}
+
+static TalusStatus refuse_block(const TalusOperator *op, int i)
+{
+    const TalusBlockModel *m = op->model ? &op->model[i] : NULL;
+    if (!has_friction(op, i))
+        return TALUS_OK;
+    if (!m || m->section == TALUS_SECTION_DISC)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d: its friction cone is circular; a quadratic program has "
+                          "polygons or squares as sections",
+                          i);
+    if (m->law == TALUS_LAW_FIXED || (m->law == TALUS_LAW_COULOMB && op->moving))
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "contact %d: the bounds of its friction are given; a quadratic program of "
+            "cones has them from the impulses themselves",
+            i);
+    return TALUS_OK;
+}
+
+static TalusStatus check_blocks(const TalusOperator *op)
+{
+    if (op->rows == 6)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "friction against turning has no polygonal cone");
+    for (int i = 0; i < op->blocks; i++)
+        TALUS_TRY(refuse_block(op, i));
+    return TALUS_OK;
+}
+
+static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
+{
+    size_t blocks = (size_t)op->blocks;
+    TALUS_TRY(TALUS_RESERVE(qp->first, qp->first_room, blocks + 1, 0, "multipliers"));
+    int64_t count = 0;
+    for (int i = 0; i < op->blocks; i++) {
+        qp->first[i] = (int32_t)count;
+        count += edge_count(op, i);
+        if (count > INT32_MAX)
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "quadratic program: more than %d multipliers",
+                              INT32_MAX);
+    }
+    qp->first[op->blocks] = (int32_t)count;
+    qp->multipliers = (int)count;
+    size_t n = (size_t)count;
+    TALUS_TRY(TALUS_RESERVE(qp->edge, qp->edge_room, n, 0, "edges of cones"));
+    TALUS_TRY(TALUS_RESERVE(qp->scale, qp->scale_room, n, 0, "scales"));
+    for (int i = 0; i < op->blocks; i++) {
+        int32_t at = qp->first[i], edges = qp->first[i + 1] - at;
+        double mu = has_friction(op, i) ? op->mu[i] : 0.0;
+        set_edges(op, i, edges, qp->edge + at);
+        for (int k = 0; k < edges; k++)
+            qp->scale[at + k] = op->diagonal[i][0] + mu * mu * op->diagonal[i][1];
+    }
+    return TALUS_OK;
+}
+
+/* ---- the primal view ---- */
+
+/* Row of A for one edge: the combination of the contact's rows of D', whose columns rise. */
+static void add_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
+                    int32_t *at)
+{
+    int32_t place[3] = {0}, end[3] = {0};
+    for (int k = 0; k < rows; k++) {
+        place[k] = d->start[i * rows + k];
+        end[k] = edge[k] != 0.0 ? d->start[i * rows + k + 1] : place[k];
+    }
+    for (;;) {
+        int32_t column = INT32_MAX;
+        double sum = 0.0;
+        for (int k = 0; k < rows; k++)
+            if (place[k] < end[k] && d->column[place[k]] < column)
+                column = d->column[place[k]];
+        if (column == INT32_MAX)
+            return;
+        for (int k = 0; k < rows; k++)
+            if (place[k] < end[k] && d->column[place[k]] == column)
+                sum += edge[k] * d->value[place[k]++];
+        a->column[*at] = column;
+        a->value[(*at)++] = sum;
+    }
+}
+
+static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
+{
+    const TalusSparse *d = &qp->bodies.transposed;
+    size_t n = (size_t)qp->multipliers;
+    int32_t at = 0;
+    TALUS_TRY(talus_jacobian_fill(&qp->bodies, problem));
+    talus_sparse_clear(&qp->a);
+    TALUS_TRY(talus_sparse_alloc(&qp->a, (int)n, 3 * qp->bodies.groups, 12 * n,
+                                 "constraints of the quadratic program"));
+    TALUS_TRY(TALUS_RESERVE(qp->b, qp->b_room, n, 0, "right-hand side"));
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
+            add_row(d, qp->rows, i, qp->edge[k], &qp->a, &at);
+            qp->a.start[k + 1] = at;
+        }
+    for (size_t k = 0; k < n; k++)
+        qp->b[k] = -qp->kappa[k];
+    talus_sparse_add(&qp->a, 1.0, qp->bodies.free_velocity, qp->b);
+    qp->has_primal = true;
+    return TALUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
+{
+    size_t blocks = (size_t)op->blocks;
+    qp->compliance = NULL;
+    if (!op->compliance)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(qp->compliance_store, qp->compliance_room, blocks, 0, "compliance"));
+    memcpy(qp->compliance_store, op->compliance, blocks * sizeof *op->compliance);
+    qp->compliance = qp->compliance_store;
+    return TALUS_OK;
+}
+
+TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
+{
+    const TalusOperator *op = &problem->op;
+    if (problem->lent)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "quadratic program: the problem's data are not on the host");
+    TALUS_TRY(check_blocks(op));
+    qp->blocks = op->blocks;
+    qp->rows = op->rows;
+    qp->has_primal = false;
+    TALUS_TRY(fill_edges(qp, op));
+    TALUS_TRY(fill_compliance(qp, op));
+    size_t size = (size_t)op->rows * (size_t)op->blocks;
+    TALUS_TRY(TALUS_RESERVE(qp->offset, qp->offset_room, size, 0, "offsets"));
+    TALUS_TRY(TALUS_RESERVE(qp->kappa, qp->kappa_room, (size_t)qp->multipliers, 0, "offsets"));
+    talus_problem_offset(problem, qp->offset);
+    talus_qp_slacks(qp, qp->offset, qp->kappa);
+    return op->pair ? fill_primal(qp, problem) : TALUS_OK;
+}
+
+void talus_qp_clear(TalusQp *qp)
+{
+    talus_release(qp->first);
+    talus_release(qp->edge);
+    talus_release(qp->compliance_store);
+    talus_release(qp->scale);
+    talus_release(qp->kappa);
+    talus_release(qp->b);
+    talus_release(qp->offset);
+    talus_jacobian_clear(&qp->bodies);
+    talus_sparse_clear(&qp->a);
+    memset(qp, 0, sizeof *qp);
+}
+
+/* ---- from view to view ---- */
+
+void talus_qp_slacks(const TalusQp *qp, const double *u, double *out)
+{
+    const int rows = qp->rows;
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
+            double sum = 0.0;
+            for (int r = 0; r < rows; r++)
+                sum += qp->edge[k][r] * u[i * rows + r];
+            out[k] = sum;
+        }
+}
+
+void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma)
+{
+    const int rows = qp->rows;
+    for (int i = 0; i < qp->blocks; i++) {
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+            for (int r = 0; r < rows; r++)
+                sum[r] += qp->edge[k][r] * lambda[k];
+        memcpy(gamma + i * rows, sum, (size_t)rows * sizeof *gamma);
+    }
+}
+
+/* share[0] c + share[1] d = t; neither is negative where t lies between the corners c and d. */
+static void share_between(const double *c, const double *d, const double *t, double share[2])
+{
+    double det = c[0] * d[1] - c[1] * d[0];
+    share[0] = (t[0] * d[1] - t[1] * d[0]) / det;
+    share[1] = (c[0] * t[1] - c[1] * t[0]) / det;
+}
+
+/* The tangential part from the two corners of its sector; what is left of the normal part goes to all
+ * edges alike, for the corners add up to zero. Rounding may leave t outside by a little, or, on the border of
+ * two sectors, in neither: then the sector with the least negative share is it. */
+static void split_impulse(double (*const edge)[3], int count, const double *gamma, double *lambda)
+{
+    double best = -INFINITY, share[2] = {0.0, 0.0};
+    int sector = 0;
+    for (int k = 0; k < count; k++) {
+        double here[2];
+        share_between(edge[k] + 1, edge[(k + 1) % count] + 1, gamma + 1, here);
+        if (fmin(here[0], here[1]) > best) {
+            best = fmin(here[0], here[1]);
+            sector = k;
+            share[0] = fmax(here[0], 0.0);
+            share[1] = fmax(here[1], 0.0);
+        }
+    }
+    double rest = fmax(gamma[0] - share[0] - share[1], 0.0) / count;
+    for (int k = 0; k < count; k++)
+        lambda[k] = rest;
+    lambda[sector] += share[0];
+    lambda[(sector + 1) % count] += share[1];
+}
+
+void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda)
+{
+    for (int i = 0; i < qp->blocks; i++) {
+        int at = qp->first[i], count = qp->first[i + 1] - at;
+        if (count == 1)
+            lambda[at] = gamma[i * qp->rows];
+        else if (count > 1)
+            split_impulse(qp->edge + at, count, gamma + i * qp->rows, lambda + at);
+    }
+}
+
+void talus_qp_velocity(const TalusQp *qp, const double *lambda, double *v)
+{
+    size_t unknowns = 3 * (size_t)qp->bodies.groups;
+    memset(v, 0, unknowns * sizeof *v);
+    talus_sparse_add_transposed(&qp->a, 1.0, lambda, v);
+    talus_jacobian_divide(&qp->bodies, v, v);
+    for (size_t k = 0; k < unknowns; k++)
+        v[k] += qp->bodies.free_velocity[k];
+}
+
+/* ---- P ---- */
+
+/* Entries of block row i's first row in `out`, those above the diagonal left out where `lower`; the rows
+ * after it have one more each there. */
+static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
+{
+    int64_t count = 0;
+    for (int32_t e = n->start[i]; e < n->start[i + 1]; e++) {
+        int j = n->column[e];
+        if (!lower || j < i)
+            count += qp->first[j + 1] - qp->first[j];
+    }
+    return count + (lower ? 1 : 0);
+}
+
+static double couple(const TalusQp *qp, const double *block, int k, int l)
+{
+    double sum = 0.0;
+    for (int r = 0; r < qp->rows; r++)
+        for (int c = 0; c < qp->rows; c++)
+            sum += qp->edge[k][r] * block[r * qp->rows + c] * qp->edge[l][c];
+    return sum;
+}
+
+static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, bool lower,
+                                  TalusSparse *out)
+{
+    int64_t entries = 0;
+    for (int i = 0; i < qp->blocks; i++) {
+        int64_t edges = qp->first[i + 1] - qp->first[i], row = row_entries(qp, n, i, lower);
+        entries += edges * row + (lower ? edges * (edges - 1) / 2 : 0);
+    }
+    TALUS_TRY(talus_sparse_alloc(out, qp->multipliers, qp->multipliers, (size_t)entries,
+                                 "matrix of the dual"));
+    int32_t at = 0;
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
+            for (int32_t e = n->start[i]; e < n->start[i + 1]; e++) {
+                int j = n->column[e];
+                const double *block = n->value + (size_t)e * (size_t)(qp->rows * qp->rows);
+                for (int l = qp->first[j]; l < qp->first[j + 1] && (!lower || l <= k); l++) {
+                    out->column[at] = l;
+                    out->value[at++] = couple(qp, block, k, l);
+                }
+            }
+            out->start[k + 1] = at;
+        }
+    return TALUS_OK;
+}
+
+TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
+                                 TalusSparse *out)
+{
+    TalusSparse whole;
+    TalusBlockMatrix n;
+    *out = (TalusSparse){0};
+    TALUS_TRY(talus_problem_assemble(problem, &whole));
+    TalusStatus status = talus_block_matrix_create(&whole, qp->rows, &n);
+    talus_sparse_clear(&whole);
+    TALUS_TRY(status);
+    status = multiply_edges(qp, &n, lower, out);
+    talus_block_matrix_clear(&n);
+    return status;
+}
+
+/* ---- objectives ---- */
+
+static double largest(const double *x, size_t n, double so_far)
+{
+    for (size_t k = 0; k < n; k++)
+        so_far = fmax(so_far, fabs(x[k]));
+    return so_far;
+}
+
+double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
+{
+    const TalusJacobian *j = &qp->bodies;
+    size_t n = (size_t)qp->multipliers;
+    if (!qp->has_primal)
+        return largest(qp->kappa, n, p ? largest(p->value, (size_t)p->start[p->rows], 0.0) : 0.0);
+    double most = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
+    for (int g = 0; g < j->groups; g++) {
+        const double *v = j->free_velocity + 3 * g;
+        TalusVec3 f = talus_sym3_mul(j->mass[g], talus_vec3(v[0], v[1], v[2]));
+        most = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), most);
+        most = largest(&f.x, 3, most);
+    }
+    return most;
+}
+
+/* x'M x; `x` is the only thing it reads of the unknowns. */
+static double weigh(const TalusJacobian *j, const double *x)
+{
+    double sum = 0.0;
+    for (int g = 0; g < j->groups; g++) {
+        TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};
+        sum += talus_dot(v, talus_sym3_mul(j->mass[g], v));
+    }
+    return sum;
+}
+
+static double normal_impulse(const TalusQp *qp, const double *lambda, int i)
+{
+    double sum = 0.0;
+    for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+        sum += lambda[k];
+    return sum;
+}
+
+static double yielding(const TalusQp *qp, const double *lambda, int i)
+{
+    return qp->compliance ? qp->compliance[i] * normal_impulse(qp, lambda, i) : 0.0;
+}
+
+/* `slack`: A v - b. */
+static double violation(const TalusQp *qp, const double *lambda, const double *slack)
+{
+    double most = 0.0;
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+            most = fmax(most, -(slack[k] + yielding(qp, lambda, i)));
+    return most;
+}
+
+TalusStatus talus_qp_gap(const TalusQp *qp, const double *v, const double *lambda, TalusQpGap *out)
+{
+    const TalusJacobian *j = &qp->bodies;
+    size_t unknowns = 3 * (size_t)j->groups, n = (size_t)qp->multipliers;
+    double *moved, *slack, stored = 0.0, linear = 0.0;
+    TALUS_TRY(TALUS_ALLOC(moved, unknowns + n, "objectives"));
+    slack = moved + unknowns;
+    for (int i = 0; i < qp->blocks; i++)
+        stored += yielding(qp, lambda, i) * normal_impulse(qp, lambda, i);
+    for (size_t k = 0; k < unknowns; k++)
+        moved[k] = v[k] - j->free_velocity[k];
+    out->primal = 0.5 * (weigh(j, moved) + stored);
+    talus_qp_velocity(qp, lambda, moved);
+    for (size_t k = 0; k < unknowns; k++)
+        moved[k] -= j->free_velocity[k];
+    for (size_t k = 0; k < n; k++) {
+        linear += qp->kappa[k] * lambda[k];
+        slack[k] = -qp->b[k];
+    }
+    out->dual = -0.5 * (weigh(j, moved) + stored) - linear;
+    out->gap = out->primal - out->dual;
+    out->datum = talus_qp_datum(qp, NULL);
+    talus_sparse_add(&qp->a, 1.0, v, slack);
+    out->infeasibility = violation(qp, lambda, slack);
+    talus_release(moved);
+    return TALUS_OK;
+}

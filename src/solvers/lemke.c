@@ -1,0 +1,228 @@
+/* solvers/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem: the
+ * baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
+ *
+ * lemke_lcp.h has the two problems, the dual one of the relaxation and Stewart and Trinkle's of Coulomb's law;
+ * lemke_pivot.h the method. The covering vector is all ones in units of velocity: z_0 is a speed by which every
+ * contact is opened, and falls to 0. Should accuracy get lost on the way, or the path end on a ray that
+ * proves nothing, the path is tried again with other covering vectors.
+ *
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. For the relaxation that proves
+ * that no velocity satisfies all constraints (watch.c has the argument). For Coulomb's law it does where gamma
+ * is without friction, for u_n >= 0 is asked of every contact; otherwise a solution may still exist, in which
+ * contacts slide. Both are checked in numbers before anything is claimed.
+ *
+ * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
+ * onto the cones. There is no warm start: from a solution nothing is done, from all else the path starts
+ * anew. One thread, dense: the inverse has n p entries, n unknowns, p of them basic. */
+#include "solvers/best.h"
+#include "solvers/lemke_lcp.h"
+#include "solvers/lemke_pivot.h"
+#include "solvers/outer.h"
+#include "solvers/watch.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIES = 4 };
+
+/* A ray counts as proof when the velocity change it asks for is FAR times that of q. */
+static const double FAR = 1e5;
+/* What is left of a ray's friction by rounding. */
+static const double ROUNDING = 1e-8;
+
+typedef struct Params {
+    int most, refactor, ties;
+} Params;
+
+static const char *const ties[] = {"lexicographic", "first", NULL};
+
+static const TalusParam params[] = {
+    {"most", TALUS_PARAM_INT, offsetof(Params, most), 2000, 1, 20000, NULL,
+     "unknowns of the LCP above which the problem is refused"},
+    {"refactor", TALUS_PARAM_INT, offsetof(Params, refactor), 100, 1, 1e6, NULL,
+     "pivots after which the basis is factorised anew"},
+    {"ties", TALUS_PARAM_CHOICE, offsetof(Params, ties), TALUS_TIES_LEXICOGRAPHIC, 0, 0, ties,
+     "what leaves the basis of several; first may go round in circles"},
+};
+
+enum { Q, IMPULSE, RAY, PRODUCT, VECTORS };
+
+typedef struct Work {
+    TalusContactLcp problem;
+    TalusLemke lemke;
+    double *z, *cover;
+    double *memory, *vector[VECTORS];
+    size_t z_room, cover_room, memory_room;
+    TalusBest best;
+} Work;
+
+/* ---- preparation ---- */
+
+static TalusStatus check_size(const TalusSolve *s, const Params *p)
+{
+    int64_t size = talus_contact_lcp_size(s->op);
+    if (size <= p->most)
+        return TALUS_OK;
+    bool coulomb = (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "solver lemke: %s LCP of %d contacts has %lld unknowns, above most=%d; %s",
+                      coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks,
+                      (long long)size, p->most,
+                      coulomb ? "apgd or bgs take problems of this size, or raise most"
+                              : "ipm-chol or apgd take problems of this size, or raise most");
+}
+
+static TalusStatus prepare(TalusSolve *s, Work *w)
+{
+    const Params *p = s->params;
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    for (int k = 0; k < VECTORS; k++)
+        w->vector[k] = w->memory + (size_t)k * n;
+    s->backend->product(s->op, NULL, false, true, w->vector[Q]);
+    TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
+    size_t size = (size_t)w->problem.lcp.n;
+    TALUS_TRY(TALUS_RESERVE(w->z, w->z_room, size, 0, "unknowns of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(w->cover, w->cover_room, size, 0, "covering vector"));
+    w->lemke.ties = (TalusLemkeTies)p->ties;
+    w->lemke.refactor = p->refactor;
+    return TALUS_OK;
+}
+
+/* All ones at first; then numbers from 1 to 2 that have nothing to do with each other. */
+static void set_cover(Work *w, int attempt)
+{
+    uint32_t state = (uint32_t)attempt;
+    for (int i = 0; i < w->problem.lcp.n; i++) {
+        state = state * 1664525u + 1013904223u;
+        w->cover[i] = attempt == 0 ? 1.0 : 1.0 + (double)(state >> 16) * 0x1p-16;
+    }
+}
+
+/* ---- measuring ---- */
+
+/* Whether to go on from the impulses in vector[IMPULSE], whose residual is measured. */
+static bool tell(TalusSolve *s, Work *w)
+{
+    TalusResidual r;
+    talus_outer_measure(s, w->vector[IMPULSE], &r);
+    s->info->products++;
+    talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
+    return talus_solve_show(s, w->vector[IMPULSE], NULL, r.rms) &&
+           talus_solve_continue(s, r.rms, r.max);
+}
+
+static bool tell_point(TalusSolve *s, Work *w)
+{
+    talus_lemke_point(&w->lemke, w->z);
+    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[IMPULSE]);
+    s->backend->project(s->op, NULL, w->vector[IMPULSE]);
+    talus_solve_count(s, 0);
+    return tell(s, w);
+}
+
+/* ---- rays ---- */
+
+static bool has_no_friction(const TalusSolve *s, const double *gamma)
+{
+    const TalusOperator *op = s->op;
+    for (int i = 0; op->rows == 3 && i < op->blocks; i++) {
+        const double *g = gamma + 3 * i;
+        bool exact = op->model && op->model[i].law == TALUS_LAW_COULOMB;
+        if (exact && fabs(g[1]) + fabs(g[2]) > ROUNDING * g[0])
+            return false;
+    }
+    return true;
+}
+
+static bool proves_infeasible(TalusSolve *s, Work *w)
+{
+    double *gamma = w->vector[RAY], gain, energy;
+    TalusSizes sizes;
+    talus_lemke_ray(&w->lemke, w->z);
+    talus_contact_lcp_impulses(&w->problem, w->z, gamma);
+    if (!has_no_friction(s, gamma))
+        return false;
+    s->backend->product(s->op, gamma, true, false, w->vector[PRODUCT]);
+    s->info->products++;
+    energy = s->backend->dot(s->op, gamma, w->vector[PRODUCT]);
+    gain = -s->backend->dot(s->op, gamma, w->vector[Q]);
+    s->backend->sizes(s->op, NULL, w->vector[Q], &sizes);
+    return gain > 0.0 && gain * gain > FAR * FAR * energy * sizes.over;
+}
+
+/* ---- the solve ---- */
+
+/* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
+static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
+{
+    TalusLemkeState state;
+    set_cover(w, attempt);
+    TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
+    *again = tell_point(s, w);
+    while (*again && state == TALUS_LEMKE_GOING) {
+        TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
+        if (state == TALUS_LEMKE_RAY) {
+            *again = !proves_infeasible(s, w);
+            s->info->outcome = *again ? TALUS_OUTCOME_BUDGET : TALUS_OUTCOME_INFEASIBLE;
+        } else {
+            *again = tell_point(s, w);
+        }
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus solve_lemke(TalusSolve *s)
+{
+    Work *w = s->work;
+    size_t bytes = (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma;
+    TALUS_TRY(check_size(s, s->params));
+    TALUS_TRY(prepare(s, w));
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    s->watch->off = true; /* impulses grow along the path; rays are the proof */
+    memcpy(w->vector[IMPULSE], s->gamma, bytes);
+    bool again = tell(s, w);
+    for (int attempt = 0; again && attempt < TRIES; attempt++)
+        TALUS_TRY(follow(s, w, attempt, &again));
+    if (again)
+        s->info->outcome = TALUS_OUTCOME_BUDGET;
+    memcpy(s->gamma, w->vector[IMPULSE], bytes);
+    talus_best_take(&w->best, s, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_contact_lcp_clear(&w->problem);
+    talus_lemke_clear(&w->lemke);
+    talus_release(w->z);
+    talus_release(w->cover);
+    talus_release(w->memory);
+    talus_best_clear(&w->best, backend);
+}
+
+static const char *on_host(const void *parameters)
+{
+    (void)parameters;
+    return "the pivoting";
+}
+
+const TalusSolverType talus_solver_lemke = {
+    .name = "lemke",
+    .summary = "pivoting, small problems: the dual LCP of the relaxation, the copositive one of "
+               "Stewart and Trinkle under coulomb",
+    .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 1",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, SQUARE) | TALUS_TAKES(CCP, POLYGON) |
+             TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES(COULOMB, POLYGON),
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(Params),
+    .work_size = sizeof(Work),
+    .solve = solve_lemke,
+    .clear = clear,
+    .on_host = on_host,
+};

@@ -1,0 +1,36 @@
+/* solvers/tao_bqpip.c - BQPIP of PETSc's TAO: Mehrotra's interior point method for bounds. */
+#include "solvers/tao.h"
+
+#include <stddef.h>
+
+static const char *const preconditions[] = {"cholesky", "icc", "jacobi", "none", NULL};
+
+static const TalusParam params[] = {
+    {"precondition", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, precondition), 0, 0, 0,
+     preconditions,
+     "of conjugate gradients: Cholesky, which leaves them nothing to do, incomplete Cholesky, the "
+     "diagonal, or none"},
+};
+
+static const TalusTaoKind kind = {
+    .method = TALUS_TAO_BQPIP, .preconditions = preconditions, .needs_upper = true};
+
+static TalusStatus solve(TalusSolve *s)
+{
+    return talus_tao_solve(s, &kind);
+}
+
+const TalusSolverType talus_solver_tao_bqpip = {
+    .name = "tao-bqpip",
+    .summary = "PETSc's TAO: interior point method for bounds, on the dual QP",
+    .reference = "Mehrotra 1992; PETSc's manual pages",
+    .takes = TALUS_TAO_TAKES,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(TalusTaoParams),
+    .work_size = sizeof(TalusTaoWork),
+    .solve = solve,
+    .clear = talus_tao_clear,
+    .on_host = talus_tao_on_host,
+    .missing = talus_tao_missing,
+};

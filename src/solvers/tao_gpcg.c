@@ -1,0 +1,33 @@
+/* solvers/tao_gpcg.c - GPCG of PETSc's TAO: gradient projection, then conjugate gradients on the face. */
+#include "solvers/tao.h"
+
+#include <stddef.h>
+
+static const char *const preconditions[] = {"icc", "jacobi", "none", NULL};
+
+static const TalusParam params[] = {
+    {"precondition", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, precondition), 0, 0, 0,
+     preconditions, "of conjugate gradients: incomplete Cholesky, the diagonal, or none"},
+};
+
+static const TalusTaoKind kind = {.method = TALUS_TAO_GPCG, .preconditions = preconditions};
+
+static TalusStatus solve(TalusSolve *s)
+{
+    return talus_tao_solve(s, &kind);
+}
+
+const TalusSolverType talus_solver_tao_gpcg = {
+    .name = "tao-gpcg",
+    .summary = "PETSc's TAO: gradient projection and conjugate gradients, on the dual QP",
+    .reference = "More & Toraldo 1991",
+    .takes = TALUS_TAO_TAKES | TALUS_TAKES_BOX,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(TalusTaoParams),
+    .work_size = sizeof(TalusTaoWork),
+    .solve = solve,
+    .clear = talus_tao_clear,
+    .on_host = talus_tao_on_host,
+    .missing = talus_tao_missing,
+};

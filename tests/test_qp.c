@@ -1,0 +1,327 @@
+/* A problem with polygonal cones as a quadratic program: both views against the operator, conversions,
+ * objectives and their gap. */
+#include "support/problems.h"
+#include "support/test.h"
+
+#include "base/rng.h"
+#include "problem/qp.h"
+
+#include <talus/solver.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const TalusFrictionModel sections[] = {
+    {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3},
+    {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 4},
+    {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 7},
+    {TALUS_SECTION_SQUARE, TALUS_LAW_CCP, 0},
+};
+
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+typedef struct Case {
+    TestProblem test;
+    TalusProblem *problem;
+    TalusQp qp;
+} Case;
+
+static Case make_case(TestProblem test, TalusFrictionModel model)
+{
+    Case c = {.test = test};
+    CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
+    CHECK_OK(talus_problem_set_friction(c.problem, model));
+    CHECK_OK(talus_qp_fill(&c.qp, c.problem));
+    return c;
+}
+
+static void free_case(Case *c)
+{
+    talus_qp_clear(&c->qp);
+    talus_problem_destroy(c->problem);
+    free_test_problem(&c->test);
+}
+
+static TestProblem heap(int i)
+{
+    return make_heap(&(HeapOptions){.seed = 5,
+                                    .nx = 3,
+                                    .ny = 2,
+                                    .nz = 3,
+                                    .mu = 0.5,
+                                    .general = i & 1 ? 0.5 : 0.0,
+                                    .compliance = i & 2 ? 0.1 : 0.0});
+}
+
+static double *random_multipliers(const TalusQp *qp, uint64_t seed)
+{
+    TalusRng rng = talus_rng(seed);
+    double *x = calloc((size_t)qp->multipliers + 1, sizeof *x);
+    for (int k = 0; k < qp->multipliers; k++)
+        x[k] = talus_rng_uniform(&rng) < 0.3 ? 0.0 : talus_rng_uniform(&rng);
+    return x;
+}
+
+/* G'((N + E) G lambda + q) by the operator. */
+static double *slacks(Case *c, const double *lambda)
+{
+    size_t n = (size_t)talus_problem_size(c->problem);
+    double *gamma = calloc(n, sizeof *gamma), *u = calloc(n, sizeof *u);
+    double *out = calloc((size_t)c->qp.multipliers + 1, sizeof *out);
+    talus_qp_impulses(&c->qp, lambda, gamma);
+    talus_problem_gradient(c->problem, gamma, u);
+    talus_qp_slacks(&c->qp, u, out);
+    free(gamma), free(u);
+    return out;
+}
+
+static double yielding(const TalusQp *qp, const double *lambda, int i)
+{
+    double sum = 0.0;
+    for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+        sum += lambda[k];
+    return qp->compliance ? qp->compliance[i] * sum : 0.0;
+}
+
+/* y += A x of a symmetric matrix given by its lower triangle. */
+static void add_symmetric(const TalusSparse *lower, const double *x, double *y)
+{
+    for (int k = 0; k < lower->rows; k++)
+        for (int32_t e = lower->start[k]; e < lower->start[k + 1]; e++) {
+            int l = lower->column[e];
+            CHECK(l <= k && (e == lower->start[k] || lower->column[e - 1] < l));
+            y[k] += lower->value[e] * x[l];
+            if (l < k)
+                y[l] += lower->value[e] * x[k];
+        }
+}
+
+/* P lambda + kappa, by P whole and by its lower triangle, and A v + s - b are the operator's slacks. */
+static void compare_views(Case *c)
+{
+    TalusQp *qp = &c->qp;
+    TalusSparse whole, lower;
+    size_t n = (size_t)qp->multipliers, bytes = n * sizeof(double);
+    double *lambda = random_multipliers(qp, 3), *expected = slacks(c, lambda), largest = 0.0;
+    double *dual = malloc(bytes), *half = malloc(bytes), *primal = malloc(bytes);
+    double *v = calloc(3 * (size_t)qp->bodies.groups, sizeof *v);
+    REQUIRE_OK(talus_qp_dual_matrix(qp, c->problem, false, &whole));
+    REQUIRE_OK(talus_qp_dual_matrix(qp, c->problem, true, &lower));
+    memcpy(dual, qp->kappa, bytes);
+    memcpy(half, qp->kappa, bytes);
+    talus_sparse_add(&whole, 1.0, lambda, dual);
+    add_symmetric(&lower, lambda, half);
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+            primal[k] = yielding(qp, lambda, i) - qp->b[k];
+    talus_qp_velocity(qp, lambda, v);
+    talus_sparse_add(&qp->a, 1.0, v, primal);
+    for (size_t k = 0; k < n; k++)
+        largest = fmax(largest, fabs(expected[k]));
+    for (size_t k = 0; k < n; k++) {
+        CHECK_NEAR(dual[k], expected[k], 1e-13 * largest);
+        CHECK_NEAR(half[k], expected[k], 1e-13 * largest);
+        CHECK_NEAR(primal[k], expected[k], 1e-13 * largest);
+    }
+    talus_sparse_clear(&whole);
+    talus_sparse_clear(&lower);
+    free(lambda), free(expected), free(dual), free(half), free(primal), free(v);
+}
+
+TEST(both_views_are_the_operators)
+{
+    for (int s = 0; s < SECTIONS; s++)
+        for (int i = 0; i < 4; i++) {
+            Case c = make_case(heap(i), sections[s]);
+            int edges = sections[s].sides ? sections[s].sides : 4;
+            CHECK_INT(c.qp.multipliers, edges * talus_problem_blocks(c.problem));
+            compare_views(&c);
+            free_case(&c);
+        }
+    Case c = make_case(heap(3), (TalusFrictionModel){.section = TALUS_SECTION_NONE});
+    CHECK_INT(c.qp.multipliers, talus_problem_blocks(c.problem));
+    CHECK_INT(c.qp.rows, 1);
+    compare_views(&c);
+    free_case(&c);
+}
+
+/* A body that is moved but cannot be: its velocity is in b. A contact of two such has no multiplier. */
+TEST(given_motion_is_data)
+{
+    TestProblem test = heap(0);
+    double *inv_mass = (double *)test.def.inv_mass, *v = (double *)test.def.free_velocity;
+    TalusSym3 *inertia = (TalusSym3 *)test.def.inv_inertia;
+    for (int body = 0; body < 2; body++) {
+        inv_mass[body] = 0.0;
+        inertia[body] = (TalusSym3){0};
+        v[6 * body] = 0.7 + body;
+        v[6 * body + 4] = -0.4;
+    }
+    Case c = make_case(test, sections[0]);
+    int without = 0;
+    for (int i = 0; i < c.qp.blocks; i++)
+        without += c.qp.first[i] == c.qp.first[i + 1];
+    CHECK_INT(without, 3); /* with each other, and each with the floor */
+    CHECK_INT(c.qp.bodies.groups, 2 * (test.def.body_count - 2));
+    compare_views(&c);
+    free_case(&c);
+}
+
+TEST(contacts_without_friction_have_one_edge)
+{
+    TestProblem test = heap(1);
+    TalusContactDef *contacts = (TalusContactDef *)test.def.contacts;
+    for (int i = 0; i < test.def.contact_count; i += 3)
+        contacts[i].mu = 0.0;
+    Case c = make_case(test, sections[3]);
+    CHECK_INT(c.qp.first[1], 1);
+    CHECK_INT(c.qp.first[2], 5);
+    compare_views(&c);
+    free_case(&c);
+}
+
+/* ---- impulses and multipliers ---- */
+
+static void convert_back(const TalusQp *qp, const double *gamma)
+{
+    size_t n = (size_t)(qp->rows * qp->blocks);
+    double *lambda = calloc((size_t)qp->multipliers, sizeof *lambda),
+           *again = calloc(n, sizeof *again);
+    talus_qp_multipliers(qp, gamma, lambda);
+    talus_qp_impulses(qp, lambda, again);
+    for (int k = 0; k < qp->multipliers; k++)
+        CHECK(lambda[k] >= 0.0);
+    for (size_t k = 0; k < n; k++)
+        CHECK_NEAR(again[k], gamma[k], 1e-15 * (1.0 + fabs(gamma[k])));
+    free(lambda), free(again);
+}
+
+TEST(impulses_and_multipliers)
+{
+    for (int s = 0; s < SECTIONS; s++) {
+        Case c = make_case(heap(0), sections[s]);
+        TalusRng rng = talus_rng(9);
+        int n = talus_problem_size(c.problem);
+        double *gamma = calloc((size_t)n, sizeof *gamma);
+        convert_back(&c.qp, gamma);
+        for (int k = 0; k < n; k++) /* much of it outside: projected to edges, facets and the tip */
+            gamma[k] = 2.0 * talus_rng_uniform(&rng) - 1.0;
+        for (int i = 0; i < c.qp.blocks; i++)
+            talus_set_project(sections[s], 3, talus_problem_mu(c.problem, i), NULL, 0.0,
+                              gamma + 3 * i);
+        convert_back(&c.qp, gamma);
+        for (int i = 0; i < c.qp.blocks; i++) /* the edges themselves */
+            for (int r = 0; r < 3; r++)
+                gamma[3 * i + r] = c.qp.edge[c.qp.first[i] + i % (c.qp.first[1])][r];
+        convert_back(&c.qp, gamma);
+        free(gamma);
+        free_case(&c);
+    }
+}
+
+/* ---- objectives ---- */
+
+/* gap = lambda'w for v of the same lambda, the problem's objective is minus the dual one. */
+static void check_gap(Case *c, const double *lambda, double limit)
+{
+    TalusQp *qp = &c->qp;
+    TalusQpGap gap;
+    double *v = calloc(3 * (size_t)qp->bodies.groups, sizeof *v), *w = slacks(c, lambda);
+    double *gamma = calloc((size_t)talus_problem_size(c->problem), sizeof *gamma);
+    double product = 0.0, worst = 0.0, objective;
+    talus_qp_velocity(qp, lambda, v);
+    talus_qp_impulses(qp, lambda, gamma);
+    REQUIRE_OK(talus_problem_objective(c->problem, gamma, &objective));
+    REQUIRE_OK(talus_qp_gap(qp, v, lambda, &gap));
+    for (int k = 0; k < qp->multipliers; k++) {
+        product += lambda[k] * w[k];
+        worst = fmax(worst, -w[k]);
+    }
+    CHECK_NEAR(gap.dual, -objective, 1e-13 * fabs(objective));
+    CHECK_NEAR(gap.gap, product, 1e-13 * gap.primal);
+    CHECK_NEAR(gap.infeasibility, worst, 1e-13 + 1e-13 * worst);
+    CHECK(fabs(gap.gap) <= limit * gap.primal);
+    free(v), free(w), free(gamma);
+}
+
+TEST(gap_of_both_views)
+{
+    for (int s = 0; s < SECTIONS; s++) {
+        Case c = make_case(heap(s), sections[s]);
+        TalusSolver *solver = NULL;
+        TalusSolveOptions options = talus_solve_options_default();
+        TalusSolveInfo info;
+        double *lambda = random_multipliers(&c.qp, 4);
+        check_gap(&c, lambda, INFINITY);
+        options.tolerance = 1e-13;
+        REQUIRE_OK(talus_solver_create("apgd", &solver));
+        REQUIRE_OK(talus_solver_solve(solver, c.problem, &options, &info));
+        talus_qp_multipliers(&c.qp, talus_problem_gamma(c.problem), lambda);
+        check_gap(&c, lambda, 1e-10);
+        talus_solver_destroy(solver);
+        free(lambda);
+        free_case(&c);
+    }
+}
+
+/* The largest entry of M, A, f and b, whichever it is. */
+TEST(datum_is_the_largest_entry)
+{
+    const TalusVec3 up = {0.0, 0.0, -1.0};
+    const double inv_mass = 0.25, radius = 1.0, still[6] = {0};
+    const TalusSym3 inertia = {0.625, 0.625, 0.625, 0, 0, 0};
+    TalusContactDef contact = {.a = 0, .b = -1, .normal = up, .arm_a = up, .mu = 0.5};
+    TalusProblemDef def = {.body_count = 1,
+                           .inv_mass = &inv_mass,
+                           .inv_inertia = &inertia,
+                           .radius = &radius,
+                           .free_velocity = still,
+                           .contact_count = 1,
+                           .contacts = &contact};
+    for (int turn = 0; turn < 2; turn++) {
+        Case c = {0};
+        contact.bias = turn ? -9.0 : -1.0;
+        REQUIRE_OK(talus_problem_create(&def, NULL, &c.problem));
+        REQUIRE_OK(talus_problem_set_friction(c.problem, sections[0]));
+        REQUIRE_OK(talus_qp_fill(&c.qp, c.problem));
+        CHECK_NEAR(talus_qp_datum(&c.qp, NULL), turn ? 9.0 : 4.0, 1e-14);
+        free_case(&c);
+    }
+}
+
+/* ---- refusals ---- */
+
+static void check_refused(TalusFrictionModel model, const char *reason)
+{
+    TestProblem test = heap(0);
+    TalusProblem *problem = NULL;
+    TalusQp qp = {0};
+    REQUIRE_OK(talus_problem_create(&test.def, NULL, &problem));
+    REQUIRE_OK(talus_problem_set_friction(problem, model));
+    CHECK(talus_qp_fill(&qp, problem) == TALUS_ERR_UNSUPPORTED);
+    if (!CHECK(strstr(talus_error(), reason) != NULL))
+        printf("    %s\n", talus_error());
+    talus_qp_clear(&qp);
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
+TEST(others_are_refused)
+{
+    check_refused((TalusFrictionModel){0}, "its friction cone is circular");
+    check_refused((TalusFrictionModel){TALUS_SECTION_SQUARE, TALUS_LAW_FIXED, 0}, "are given");
+}
+
+int main(void)
+{
+    RUN(both_views_are_the_operators);
+    RUN(given_motion_is_data);
+    RUN(contacts_without_friction_have_one_edge);
+    RUN(impulses_and_multipliers);
+    RUN(gap_of_both_views);
+    RUN(datum_is_the_largest_entry);
+    RUN(others_are_refused);
+    return talus_test_result();
+}
