@@ -34,6 +34,13 @@ endforeach()
 if(TARGET CUDA::cudart_static)
   string(APPEND talus_link " ${CUDA_cudart_static_LIBRARY} -ldl -lrt")
 endif()
+foreach(library IN LISTS talus_package_libraries)
+  if(library MATCHES "/")
+    string(APPEND talus_link " ${library}")
+  else()
+    string(APPEND talus_link " -l${library}")
+  endif()
+endforeach()
 set(talus_test_environment
   TALUS=${PROJECT_BINARY_DIR}/talus
   TALUS_SOURCE_DIR=${PROJECT_SOURCE_DIR}

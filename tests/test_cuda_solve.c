@@ -52,6 +52,7 @@ static const Spec specs[] = {
     {"gs-disc", true},
     {"nscd", true},
     {"pgs", true},
+    {"amg", true},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs, PROBLEMS = 7 };

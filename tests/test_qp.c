@@ -147,24 +147,44 @@ TEST(both_views_are_the_operators)
     free_case(&c);
 }
 
-/* A body that is moved but cannot be: its velocity is in b. A contact of two such has no multiplier. */
+/* A body that moves and that no impulse moves: its velocity is in b. */
 TEST(given_motion_is_data)
 {
     TestProblem test = heap(0);
-    double *inv_mass = (double *)test.def.inv_mass, *v = (double *)test.def.free_velocity;
-    TalusSym3 *inertia = (TalusSym3 *)test.def.inv_inertia;
-    for (int body = 0; body < 2; body++) {
-        inv_mass[body] = 0.0;
-        inertia[body] = (TalusSym3){0};
-        v[6 * body] = 0.7 + body;
-        v[6 * body + 4] = -0.4;
-    }
+    int body = test.def.body_count - 1;
+    ((double *)test.def.inv_mass)[body] = 0.0;
+    ((TalusSym3 *)test.def.inv_inertia)[body] = (TalusSym3){0};
+    ((double *)test.def.free_velocity)[6 * body] = 0.7;
+    ((double *)test.def.free_velocity)[6 * body + 4] = -0.4;
     Case c = make_case(test, sections[0]);
-    int without = 0;
-    for (int i = 0; i < c.qp.blocks; i++)
-        without += c.qp.first[i] == c.qp.first[i + 1];
-    CHECK_INT(without, 3); /* with each other, and each with the floor */
-    CHECK_INT(c.qp.bodies.groups, 2 * (test.def.body_count - 2));
+    CHECK_INT(c.qp.bodies.groups, 2 * body);
+    compare_views(&c);
+    free_case(&c);
+}
+
+/* A sphere that can be turned but not moved: no impulse along the normal has an effect, so a contact without
+ * friction is left out. */
+TEST(contacts_out_of_reach_have_no_multiplier)
+{
+    const TalusVec3 down = {0.0, 0.0, -1.0}, aside = {1.0, 0.0, 0.0};
+    const double inv_mass = 0.0, radius = 1.0, still[6] = {0};
+    const TalusSym3 inertia = {0.625, 0.625, 0.625, 0, 0, 0};
+    const TalusContactDef contacts[] = {{.b = -1, .normal = down, .arm_a = down, .mu = 0.5},
+                                        {.b = -1, .normal = aside, .arm_a = aside}};
+    TalusProblemDef def = {.body_count = 1,
+                           .inv_mass = &inv_mass,
+                           .inv_inertia = &inertia,
+                           .radius = &radius,
+                           .free_velocity = still,
+                           .contact_count = 2,
+                           .contacts = contacts};
+    Case c = {0};
+    REQUIRE_OK(talus_problem_create(&def, NULL, &c.problem));
+    REQUIRE_OK(talus_problem_set_friction(c.problem, sections[0]));
+    REQUIRE_OK(talus_qp_fill(&c.qp, c.problem));
+    CHECK_INT(c.qp.first[1], 3);
+    CHECK_INT(c.qp.multipliers, 3);
+    CHECK_INT(c.qp.bodies.groups, 1);
     compare_views(&c);
     free_case(&c);
 }
@@ -318,6 +338,7 @@ int main(void)
 {
     RUN(both_views_are_the_operators);
     RUN(given_motion_is_data);
+    RUN(contacts_out_of_reach_have_no_multiplier);
     RUN(contacts_without_friction_have_one_edge);
     RUN(impulses_and_multipliers);
     RUN(gap_of_both_views);

@@ -11,6 +11,7 @@
 #include "base/timer.h"
 #include "io/file.h"
 #include "lab_store.h"
+#include "widen.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,6 +48,11 @@ static double time_of(const Session *session, const BenchCase *c)
     return session->options.quick ? c->quick_at : c->at;
 }
 
+static int contacts_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_contacts : c->contacts;
+}
+
 static const char *name_of(const Session *session, const BenchCase *c)
 {
     return session->options.quick ? c->quick_name : c->name;
@@ -74,6 +80,9 @@ static TalusStatus hash_case(const Session *session, const BenchCase *c, const c
     for (int i = 0; i < count_sets(set); i++)
         *out = talus_hash(*out, set[i], strlen(set[i]));
     *out = talus_hash(*out, numbers, sizeof numbers);
+    int contacts = contacts_of(session, c);
+    if (contacts > 0)
+        *out = talus_hash(*out, &contacts, sizeof contacts);
     *out = talus_hash(*out, talus_version(), strlen(talus_version()));
     return TALUS_OK;
 }
@@ -140,13 +149,32 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
     return status;
 }
 
+/* The problem of the next step, with as many contacts as the case asks for. */
+static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorld *world,
+                           const char *path)
+{
+    TalusWorld *wide = NULL;
+    TalusProblem *problem;
+    double envelope;
+    int contacts = contacts_of(session, c);
+    if (contacts > 0)
+        TALUS_TRY(widen_world(world, contacts, &wide, &envelope));
+    TalusStatus status = talus_world_build(wide ? wide : world, &problem);
+    if (status == TALUS_OK)
+        status = write_problem(problem, c, path);
+    if (status == TALUS_OK && wide && !session->options.quiet)
+        fprintf(stderr, "talus: %s: %d contacts in an envelope of %.6f sizes\n",
+                name_of(session, c), talus_problem_blocks(problem), envelope);
+    talus_world_destroy(wide);
+    return status;
+}
+
 static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
                           const char *path)
 {
     const char *const *set = sets_of(session, c);
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
-    TalusProblem *problem;
     TalusSceneChoice choice = {.threads = session->set.threads};
     double begun = talus_now();
     TalusStatus status = talus_scene_load(scene_path, set, count_sets(set), &scene);
@@ -155,9 +183,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     if (status == TALUS_OK)
         status = advance(session, world, c);
     if (status == TALUS_OK && !cli_stop_signal())
-        status = talus_world_build(world, &problem);
-    if (status == TALUS_OK && !cli_stop_signal())
-        status = write_problem(problem, c, path);
+        status = extract(session, c, world, path);
     if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
         fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", name_of(session, c),
                 talus_world_time(world), talus_now() - begun);
@@ -294,7 +320,7 @@ static TalusStatus run_case(Session *session, int problem)
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
         if (is_for(&e->runs[i], problem) && in_this_build(e->runs[i].solver))
-            TALUS_TRY(run_one(session, problem, &e->runs[i], 0.0));
+            TALUS_TRY(run_one(session, problem, &e->runs[i], e->seconds));
     for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
         if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const Experiment *const table[] = {&heyn_1, &heyn_2, &heyn_3, &preclik};
+static const Experiment *const table[] = {&heyn_1, &heyn_2, &heyn_3, &preclik, &petra_opt};
 
 enum { EXPERIMENTS = sizeof table / sizeof *table };
 

@@ -17,6 +17,7 @@ typedef struct BenchCase {
     const char *set[BENCH_SETS]; /* NAME=VALUE, as for --set */
     const char *quick_set[BENCH_SETS];
     double heaviest;                 /* > 0: the mass of the heaviest body is then made this */
+    int contacts, quick_contacts;    /* > 0: the envelope is widened until there are so many */
     const TalusFrictionModel *model; /* of all contacts with friction; NULL: the scene's */
     const char
         *exact; /* the solver that is run before all others to the last digits: its velocities are
@@ -37,6 +38,7 @@ typedef struct Experiment {
     int case_count;
     const BenchRun *runs;
     int run_count;
+    double seconds; /* of a run that is named, at most; 0: no limit */
     int others; /* iterations of every solver of the table that the runs do not name; 0: they rest */
     /* divisor: of all iterations; 10 with --quick, and then the paper's figures and statements, which
      * are of other problems, are left out. */
@@ -71,7 +73,7 @@ void experiment_claim(LabTable *claims, const char *statement, bool holds, const
 void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
                         const char *format, ...) CLI_PRINTF(4, 5);
 
-/* heyn.c, preclik.c */
-extern const Experiment heyn_1, heyn_2, heyn_3, preclik;
+/* heyn.c, preclik.c, petra.c */
+extern const Experiment heyn_1, heyn_2, heyn_3, preclik, petra_opt;
 
 #endif

@@ -217,7 +217,28 @@ void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_table_print(const LabTable *table, FILE *out);
 void lab_table_clear(LabTable *table);
 
-enum { LAB_TABLES = 24, LAB_NOTES = 32 };
+/* Curves or points for the page, beside those that it draws of runs. Values are copied. */
+typedef struct LabCurve {
+    char name[LAB_TEXT];
+    double *x, *y;
+    int count;
+} LabCurve;
+
+enum { LAB_CURVES = 32 };
+
+typedef struct LabFigure {
+    char title[LAB_TEXT], note[1024];
+    char x[LAB_TEXT], y[LAB_TEXT]; /* labels of the axes */
+    bool x_log, y_log, points;     /* points: marks that no line joins */
+    LabCurve curve[LAB_CURVES];
+    int curves;
+} LabFigure;
+
+void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
+                    int count);
+void lab_figure_clear(LabFigure *figure);
+
+enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
     const char *title, *kind, *dir; /* dir NULL: nothing is kept */
@@ -229,6 +250,8 @@ typedef struct LabSet {
     int result_count, result_room;
     LabTable tables[LAB_TABLES];
     int table_count;
+    LabFigure *figures[LAB_FIGURES];
+    int figure_count;
     char *notes[LAB_NOTES];
     int note_count;
     LabResult *stored; /* results of an earlier call, found in dir */
@@ -245,6 +268,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *kept);
 LabTable *lab_set_table(LabSet *set, const char *title, int columns);
+LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
 /* A table of the set with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);

@@ -170,6 +170,40 @@ static void put_tables(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
+static void put_curves(JsonOut *json, const LabFigure *figure)
+{
+    json_open_object(json, NULL);
+    json_text(json, "title", figure->title);
+    json_text(json, "note", figure->note);
+    json_text(json, "x", figure->x);
+    json_text(json, "y", figure->y);
+    json_bool(json, "x_log", figure->x_log);
+    json_bool(json, "y_log", figure->y_log);
+    json_bool(json, "points", figure->points);
+    json_open_array(json, "curves");
+    for (int i = 0; i < figure->curves; i++) {
+        const LabCurve *c = &figure->curve[i];
+        json_open_object(json, NULL);
+        json_text(json, "name", c->name);
+        json_reals(json, "x", c->x, (size_t)c->count);
+        json_reals(json, "y", c->y, (size_t)c->count);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+/* Left out where there are none, as in all results of problems. */
+static void put_all_curves(JsonOut *json, const LabSet *set)
+{
+    if (set->figure_count == 0)
+        return;
+    json_open_array(json, "figures");
+    for (int i = 0; i < set->figure_count; i++)
+        put_curves(json, set->figures[i]);
+    json_close_array(json);
+}
+
 /* ---- the answer to --json ---- */
 
 static void put_answer(JsonOut *json, const LabSet *set, int problem)
@@ -273,6 +307,7 @@ static void put_set(void *user, JsonOut *json)
         put_run(json, &set->results[i]);
     json_close_array(json);
     put_tables(json, set);
+    put_all_curves(json, set);
     if (!set->complete)
         put_earlier(json, set);
     json_close_object(json);

@@ -128,6 +128,10 @@ void lab_set_clear(LabSet *set)
         lab_result_clear(&set->stored[i]);
     for (int i = 0; i < set->table_count; i++)
         lab_table_clear(&set->tables[i]);
+    for (int i = 0; i < set->figure_count; i++) {
+        lab_figure_clear(set->figures[i]);
+        free(set->figures[i]);
+    }
     for (int i = 0; i < set->note_count; i++)
         free(set->notes[i]);
     talus_release(set->problems);

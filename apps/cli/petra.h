@@ -10,17 +10,16 @@ enum { PETRA_SIZES = 3, PETRA_RUNS = 48, PETRA_STEPS = 1200 };
 /* Contacts of a pebble in the paper's problems: 20,942 and 20,920 among 1,000. */
 #define PETRA_DENSITY 20.942
 
-/* A solver with its tolerance, over g h. */
+/* A solver with its tolerance, over g h; 0: it has a rule of its own. */
 typedef struct PetraMethod {
     const char *label, *spec;
     double tolerance;
-    bool second_order;
 } PetraMethod;
 
 typedef struct PetraStep {
     double time, kinetic;
     double seconds; /* of the processor, for the whole step */
-    double memory;  /* bytes that the solve held beside the problem */
+    double memory;  /* bytes that the library held at most */
     double residual;
     int contacts, iterations;
 } PetraStep;
@@ -28,12 +27,12 @@ typedef struct PetraStep {
 /* A vessel until rest. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged;      /* starts 1e-9 apart from the others */
+    bool nudged; /* starts 1e-9 apart from the others */
     int pebbles;
     double threshold; /* of the kinetic energy at rest */
     PetraStep *step;
-    int count, missed; /* steps; those that missed their tolerance */
-    bool rested;       /* else its time was over */
+    int count, missed;    /* steps; those that missed their tolerance */
+    bool rested;          /* else its time was over */
     double infeasibility; /* of the step after the last, m/s; NAN: not solved */
 } PetraRun;
 
@@ -61,6 +60,6 @@ const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
 double petra_mean(const PetraRun *run); /* seconds of a step */
 
 /* petra_tables.c: tables, figures and verdicts of what has been run. */
-TalusStatus petra_report(const Petra *p);
+void petra_report(const Petra *p);
 
 #endif

@@ -13,7 +13,7 @@
 static const WorldsRow *const table[] = {
     &worlds_hourglass, &worlds_million,  &worlds_ten_million, &worlds_hundred_million,
     &worlds_pospisil,  &worlds_beverloo, &worlds_agreement,   &worlds_shear,
-    &worlds_packing,   &worlds_janssen};
+    &worlds_packing,   &worlds_janssen,  &worlds_petra};
 
 enum { ROWS = sizeof table / sizeof *table };
 

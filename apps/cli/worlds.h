@@ -50,10 +50,10 @@ typedef struct WorldsRow {
 } WorldsRow;
 
 /* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; by their own
- * names alone: worlds_shear.c, worlds_packing.c, worlds_janssen.c */
+ * names alone: worlds_shear.c, worlds_packing.c, worlds_janssen.c, worlds_petra.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
     worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
-    worlds_janssen;
+    worlds_janssen, worlds_petra;
 
 /* The rows by number; NULL beyond the last. */
 const WorldsRow *worlds_row(int index);

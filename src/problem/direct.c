@@ -18,6 +18,7 @@ struct TalusDirect {
     const TalusDirectMake *make;
     void *state;
     TalusDirectFacts facts;
+    double most;                  /* entries of a factor; 0: TALUS_DIRECT_MOST */
     size_t noted;                 /* bytes of the package that memory.h knows of */
     bool analysed;                /* there is an analysis of the pattern kept here */
     bool factored;                /* and a factor */
@@ -157,6 +158,34 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
+/* The packages would go on with them, and some do not come back. */
+static TalusStatus check_values(const TalusSparse *a)
+{
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
+            if (!isfinite(a->value[e]))
+                return talus_fail(TALUS_ERR_NUMERIC,
+                                  "direct solver: the entry in row %d, column %d is %g", i,
+                                  a->column[e], a->value[e]);
+    return TALUS_OK;
+}
+
+/* The system might grant memory that it has not. */
+static TalusStatus check_fill(const TalusDirect *d)
+{
+    double most = d->most > 0.0 ? d->most : TALUS_DIRECT_MOST;
+    if ((double)d->facts.fill <= most)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "%s: %d rows would fill in to %.3g entries, more than the %.3g allowed",
+                      d->make->name, d->pattern.rows, (double)d->facts.fill, most);
+}
+
+void talus_direct_limit(TalusDirect *d, double most)
+{
+    d->most = most;
+}
+
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
 {
     d->factored = false;
@@ -165,6 +194,8 @@ TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
                           "direct solver: %d rows with %d entries, not of the pattern that was "
                           "analysed last",
                           lower->rows, talus_sparse_entries(lower));
+    TALUS_TRY(check_fill(d));
+    TALUS_TRY(check_values(lower));
     if (lower->rows > 0) {
         TalusStatus status = d->make->factor(d->state, lower);
         note_foreign(d);

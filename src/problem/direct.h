@@ -42,21 +42,29 @@ void talus_direct_destroy(TalusDirect *d);
 /* `sign`: of each pivot, 1 or -1; NULL: all 1. Other makes than ldl do not need it. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* TALUS_ERR_NUMERIC: a pivot is zero or of the wrong sign, and talus_error says which row;
- * TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the factor does not fit or is beyond what is allowed. After a
- * failure another matrix of the same pattern may be tried. */
+/* Factors with more entries are refused before memory is asked for; 0: that many. */
+#define TALUS_DIRECT_MOST 5e8
+void talus_direct_limit(TalusDirect *d, double most);
+
+/* `lower` has the pattern analysed last; it is compared.
+ * TALUS_ERR_NUMERIC: an entry is not finite, or a pivot is zero or of the wrong sign, and talus_error says in
+ * which row (mumps: after how many). Zero is what is below 2^-52 of the row's diagonal entry for ldl, exactly
+ * that for cholmod and mumps: a matrix that is singular but for rounding may get a factor, and
+ * talus_direct_refine tells how little it is worth.
+ * TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the factor does not fit or is beyond what is allowed.
+ * After a failure another matrix of the same pattern may be tried. */
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
 /* x becomes A^-1 x. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
 /* The same, then up to `steps` rounds of refinement against `lower`, as long as the residual falls by half.
- * *residual, if not NULL: |b - A x| / |b| at the end, maximum norms. */
+ * *residual, if not NULL: |b - A x| / |b| at the end, maximum norms. TALUS_ERR_NUMERIC: x is not finite. */
 TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
                                 double *residual);
 
 typedef struct TalusDirectFacts {
     int analyses, factorisations; /* done so far */
-    int64_t fill;                 /* entries of the factor, from the analysis */
-    size_t bytes;                 /* held, where the library tells; else from fill */
+    int64_t fill;                 /* entries of the factor with the diagonal, from the analysis */
+    size_t bytes;                 /* held for analysis and factor, as the make tells */
 } TalusDirectFacts;
 
 TalusDirectFacts talus_direct_facts(const TalusDirect *d);

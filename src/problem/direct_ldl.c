@@ -16,14 +16,17 @@
 
 enum { PANEL = 24, STRIP = 32 };
 
-/* As of fronts.c: entries of the factor and of the fronts at work. */
-static const double MOST_ENTRIES = 5e8;
-
 /* A pivot that is no larger than this share of its row's diagonal entry is zero but for rounding. */
 static const double VANISHED = 0x1p-52;
 
+typedef struct Room {
+    size_t order, stack; /* rows of the largest front, entries of the stack */
+    int64_t fill;
+} Room;
+
 typedef struct Ldl {
     int rows;
+    Room room;
     TalusRowTree tree;
     int8_t *sign;          /* [rows] */
     int32_t *entry_start;  /* [count + 1]: entries of A that a front takes up, */
@@ -37,7 +40,7 @@ typedef struct Ldl {
     int32_t *waiting;  /* [count]: fronts on the stack */
     int32_t *children; /* [count]: how many */
     int32_t *local;    /* [rows]: place in the front at work */
-    size_t bytes;
+    size_t bytes;      /* of the five arrays of numbers; 0: not there */
 } Ldl;
 
 static int front_order(const Ldl *f, int k)
@@ -122,11 +125,6 @@ static size_t triangle(size_t n)
     return n * (n + 1) / 2;
 }
 
-typedef struct Room {
-    size_t order, panel, stack; /* rows of the largest front; entries of a panel and of the stack */
-    int64_t fill;
-} Room;
-
 static Room count_room(Ldl *f)
 {
     const TalusRowTree *t = &f->tree;
@@ -149,25 +147,38 @@ static Room count_room(Ldl *f)
         held += triangle(order - pivots);
         room.stack = held > room.stack ? held : room.stack;
     }
-    room.panel = room.order * PANEL;
     return room;
 }
 
-static TalusStatus reserve(Ldl *f, Room room)
+static void release_numbers(Ldl *f)
 {
-    int64_t factor = f->factor_start[f->tree.count];
-    double size = (double)factor + (double)(room.order * room.order) + (double)room.stack;
-    if (size > MOST_ENTRIES)
+    double **const owned[] = {&f->factor, &f->front, &f->stack, &f->panel, &f->x};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        talus_release(*owned[i]);
+        *owned[i] = NULL;
+    }
+    f->bytes = 0;
+}
+
+/* Before the first factorisation of a pattern. */
+static TalusStatus reserve_numbers(Ldl *f)
+{
+    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->room.order;
+    size_t front = order * order, panel = order * PANEL;
+    double size = (double)factor + (double)front + (double)f->room.stack;
+    if (size > TALUS_DIRECT_MOST)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "factor: %d rows would fill in to %.1f GB, more than the %.1f allowed",
-                          f->rows, 8e-9 * size, 8e-9 * MOST_ENTRIES);
-    f->bytes = sizeof(double) *
-               ((size_t)factor + room.order * room.order + room.stack + room.panel + room.order);
-    TALUS_TRY(TALUS_ALLOC(f->factor, (size_t)factor, "factor"));
-    TALUS_TRY(TALUS_ALLOC(f->front, room.order * room.order, "front"));
-    TALUS_TRY(TALUS_ALLOC(f->stack, room.stack, "fronts"));
-    TALUS_TRY(TALUS_ALLOC(f->panel, room.panel, "front"));
-    return TALUS_ALLOC(f->x, room.order, "front");
+                          "ldl: a factor of %d rows needs %.3g entries with its fronts, more than "
+                          "the %.3g allowed",
+                          f->rows, size, TALUS_DIRECT_MOST);
+    release_numbers(f);
+    TALUS_TRY(TALUS_ALLOC(f->factor, factor, "factor"));
+    TALUS_TRY(TALUS_ALLOC(f->front, front, "front"));
+    TALUS_TRY(TALUS_ALLOC(f->stack, f->room.stack, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->panel, panel, "front"));
+    TALUS_TRY(TALUS_ALLOC(f->x, order, "front"));
+    f->bytes = sizeof(double) * (factor + front + f->room.stack + panel + order);
+    return TALUS_OK;
 }
 
 static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
@@ -183,9 +194,8 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
     memcpy(f->sign, sign, n * sizeof *sign);
-    Room room = count_room(f);
-    *fill = room.fill;
-    TALUS_TRY(reserve(f, room));
+    f->room = count_room(f);
+    *fill = f->room.fill;
     return place_entries(f, lower);
 }
 
@@ -299,6 +309,8 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
 {
     Ldl *f = state;
     const TalusRowTree *t = &f->tree;
+    if (f->bytes == 0)
+        TALUS_TRY(reserve_numbers(f));
     double *top = f->stack;
     int depth = 0;
     for (int k = 0; k < t->count; k++) {

@@ -31,6 +31,7 @@
 static const char *const cycles[] = {"V", "W", NULL};
 static const char *const corrections[] = {"reject", "project", "search", NULL};
 static const char *const bounds[] = {"inject", "none", NULL};
+static const char *const truncations[] = {"off", "on", "late", NULL};
 static const char *const transfers[] = {"impulse", "velocity", NULL};
 static const char *const strengths[] = {"negative", "absolute", NULL};
 
@@ -47,10 +48,11 @@ static const TalusParam params[] = {
         "of a variable that would leave its bounds: drop it, cut it, or cut it and search a step"),
     ROW(bounds, CHOICE, AMG_INJECT, 0, 0, bounds,
         "on coarser levels: those of the rows that are there, or none"),
-    ROW(truncate, FLAG, 1, 0, 1, NULL, "leave rows at their bounds out of coarser levels"),
-    ROW(refresh, REAL, 0.02, 0.0, 1.0, NULL,
+    ROW(truncate, CHOICE, AMG_LATE, 0, 0, truncations,
+        "leave rows at their bounds out of coarser levels; late: once plain cycles stop halving"),
+    ROW(refresh, REAL, 0.0, 0.0, 1.0, NULL,
         "share of the free rows that must have changed before levels are built anew"),
-    ROW(warm, INT, 10, 0, 100000, NULL, "sweeps before the first levels are built"),
+    ROW(warm, INT, 0, 0, 100000, NULL, "sweeps before the first levels are built"),
     ROW(theta, REAL, 0.25, 0.0, 1.0, NULL,
         "a coupling is strong from this share of the largest on"),
     ROW(strong, CHOICE, AMG_NEGATIVE, 0, 0, strengths, "which couplings can be strong"),
@@ -58,7 +60,7 @@ static const TalusParam params[] = {
         "of the coarsening: the second has fine rows share coarse ones"),
     ROW(transfer, CHOICE, AMG_IMPULSE, 0, 0, transfers,
         "interpolate impulses by weights, or make clusters of contacts move as rigidly as they can"),
-    ROW(cluster, INT, 12, 1, 1000, NULL, "rows of such a cluster, at most"),
+    ROW(cluster, INT, 2, 1, 1000, NULL, "rows of such a cluster, at most"),
     ROW(coarsest, INT, 20, 1, 500, NULL, "rows of a level that is solved directly"),
 };
 
@@ -87,7 +89,7 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
 {
     TalusAmg *amg = &w->amg;
     w->ready = false;
-    talus_amg_clear(amg);
+    talus_amg_clear_levels(amg, 0);
     TALUS_TRY(talus_problem_assemble(s->problem, &amg->level[0].a));
     TALUS_TRY(talus_amg_level_vectors(&amg->level[0]));
     amg->unit = fmax(talus_sparse_entries(&amg->level[0].a), 1.0);
@@ -113,8 +115,13 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 
 /* ---- the solve ---- */
 
-/* False: the solve is to end. Tells the driver what has been done since `told`. */
-static bool measured(TalusSolve *s, Work *w, double *told)
+typedef struct Meter {
+    double told;      /* work that the driver knows of */
+    double residual2; /* of the last measurement */
+} Meter;
+
+/* Measures x; false: the solve is to end. */
+static bool measured(TalusSolve *s, Work *w, Meter *m)
 {
     TalusAmgLevel *l = &w->amg.level[0];
     TalusForward at;
@@ -122,48 +129,63 @@ static bool measured(TalusSolve *s, Work *w, double *told)
     s->backend->forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
     talus_best_offer(&w->best, s, l->x, at.residual2);
     double now = floor(w->amg.work + 0.5);
-    int products = (int)(now - *told);
-    *told = now;
+    int products = (int)(now - m->told);
+    m->told = now;
+    m->residual2 = at.residual2;
     return talus_solve_next(s, products, l->x, NULL, at.residual2, at.residual_max);
 }
 
-/* Builds the levels if there are none or their rows are no longer the free ones. */
-static TalusStatus refresh(Work *w)
+/* Whether row i has a place on the next level. */
+static bool takes_part(const TalusAmg *amg, int i)
 {
-    const TalusAmgParams *p = w->amg.params;
-    TalusAmgLevel *l = &w->amg.level[0];
+    const TalusAmgLevel *l = &amg->level[0];
+    return l->diagonal[i] > 0.0 && l->lower[i] < l->upper[i] &&
+           (!amg->truncate || talus_amg_inside(l, i));
+}
+
+/* Builds the levels if there are none or their rows are no longer those that should take part. */
+static TalusStatus refresh(TalusAmg *amg)
+{
+    TalusAmgLevel *l = &amg->level[0];
     int changed = 0, rows = 0;
-    if (w->amg.levels && !p->truncate)
-        return TALUS_OK;
     for (int i = 0; i < l->a.rows; i++) {
-        bool can = l->diagonal[i] > 0.0 && l->lower[i] < l->upper[i];
-        bool is = can && (!p->truncate || talus_amg_inside(l, i));
-        changed += is != l->taken[i];
-        rows += is;
+        changed += takes_part(amg, i) != l->taken[i];
+        rows += takes_part(amg, i);
     }
-    if (w->amg.levels && changed <= p->refresh * rows)
+    if (amg->levels && changed <= amg->params->refresh * rows)
         return TALUS_OK;
     for (int i = 0; i < l->a.rows; i++)
-        l->taken[i] = l->diagonal[i] > 0.0 && l->lower[i] < l->upper[i] &&
-                      (!p->truncate || talus_amg_inside(l, i));
-    return talus_amg_build(&w->amg);
+        l->taken[i] = takes_part(amg, i);
+    return talus_amg_build(amg);
+}
+
+/* A plain cycle is a good one while it halves the residual. */
+static bool has_stalled(double before, double now)
+{
+    return !(now <= 0.25 * before); /* squares */
 }
 
 static TalusStatus iterate(TalusSolve *s, Work *w)
 {
     const TalusAmgParams *p = s->params;
-    double told = 0.0;
-    if (!measured(s, w, &told))
+    TalusAmg *amg = &w->amg;
+    Meter m = {0};
+    if (!measured(s, w, &m))
         return TALUS_OK;
     for (int k = 0; k < p->warm; k++)
-        talus_amg_sweep(&w->amg, 0, k % 2 == 1);
-    if (p->warm > 0 && !measured(s, w, &told))
+        talus_amg_sweep(amg, 0, k % 2 == 1);
+    if (p->warm > 0 && !measured(s, w, &m))
         return TALUS_OK;
-    do {
-        TALUS_TRY(refresh(w));
-        talus_amg_cycle(&w->amg);
-    } while (measured(s, w, &told));
-    return TALUS_OK;
+    amg->truncate = p->truncate == AMG_ON;
+    for (;;) {
+        double before = m.residual2;
+        TALUS_TRY(refresh(amg));
+        talus_amg_cycle(amg);
+        if (!measured(s, w, &m))
+            return TALUS_OK;
+        if (p->truncate == AMG_LATE && has_stalled(before, m.residual2))
+            amg->truncate = true;
+    }
 }
 
 static TalusStatus solve_amg(TalusSolve *s)
@@ -181,7 +203,7 @@ static TalusStatus solve_amg(TalusSolve *s)
 static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    talus_amg_clear(&w->amg);
+    talus_amg_clear_levels(&w->amg, 0);
     talus_best_clear(&w->best, backend);
 }
 

@@ -16,15 +16,23 @@ enum { TALUS_AMG_LEVELS = 24 };
 typedef enum TalusAmgTransfer { AMG_IMPULSE, AMG_VELOCITY } TalusAmgTransfer;
 typedef enum TalusAmgStrength { AMG_NEGATIVE, AMG_ABSOLUTE } TalusAmgStrength;
 typedef enum TalusAmgCorrection { AMG_REJECT, AMG_PROJECT, AMG_SEARCH } TalusAmgCorrection;
+typedef enum TalusAmgTruncate { AMG_OFF, AMG_ON, AMG_LATE } TalusAmgTruncate;
 typedef enum TalusAmgBounds { AMG_INJECT, AMG_NONE } TalusAmgBounds;
 
 typedef struct TalusAmgParams {
     int cycle; /* 0: V, 1: W */
     int pre, post, correction, bounds;
-    int transfer, strong, passes, cluster, coarsest, warm;
+    int truncate, transfer, strong, passes, cluster, coarsest, warm;
     double theta, refresh;
-    bool truncate;
 } TalusAmgParams;
+
+/* Rows in clusters of which none is coupled to another, and the factors of each one's matrix. */
+typedef struct TalusAmgClusters {
+    int count, size;      /* size: the most rows of one */
+    int32_t *start, *row; /* rows by cluster */
+    double *factor;       /* size * size for each */
+    double *packed;       /* [size] */
+} TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
     TalusSparse a;    /* of level 0: the caller's */
@@ -35,6 +43,7 @@ typedef struct TalusAmgLevel {
     double *diagonal; /* [rows] */
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
     double *memory;
+    TalusAmgClusters clusters;
 } TalusAmgLevel;
 
 /* Work is counted in products with the finest matrix: entries used, of whichever matrix, over its own. */
@@ -42,6 +51,7 @@ typedef struct TalusAmg {
     const TalusAmgParams *params;
     TalusAmgLevel level[TALUS_AMG_LEVELS];
     int levels;                            /* 0: none yet */
+    bool truncate;                         /* rows at their bounds take no part in coarser levels */
     double *dense, *factor, *dense_vector; /* of the coarsest level, where it is small enough */
     uint8_t *state;
     double work, unit; /* done so far; entries of the finest matrix */
@@ -63,9 +73,12 @@ TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int
 /* Eq. (22) with the classical weights. */
 TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
                                 TalusSparse *p, double *work);
-/* What the rows of a cluster must do for its velocities to change least in energy. */
-TalusStatus talus_amg_rigid(const TalusAmgLevel *l, const int32_t *cluster, int size, int count,
-                            TalusSparse *p, double *work);
+/* What the rows of a cluster must do for its velocities to change least in energy; fills l->clusters, too. */
+TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int size, int count,
+                            double *work);
+void talus_amg_clusters_clear(TalusAmgClusters *c);
+/* Adds -A_FF^+ g in every cluster to d; returns the multiplications. */
+double talus_amg_clusters_solve(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
 
@@ -92,7 +105,6 @@ TalusStatus talus_amg_build(TalusAmg *amg);
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
 /* Gives back all levels from `first` on. */
 void talus_amg_clear_levels(TalusAmg *amg, int first);
-void talus_amg_clear(TalusAmg *amg);
 
 /* ---- amg_cycle.c ---- */
 

@@ -49,7 +49,7 @@ void talus_amg_gradient(TalusAmg *amg, int level)
 /* Truncation (Kornhuber 1994): rows at a bound neither send nor receive. */
 static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 {
-    return !amg->params->truncate || talus_amg_inside(l, i);
+    return !amg->truncate || talus_amg_inside(l, i);
 }
 
 /* q_H = P'g, x_H = 0, and the bounds (24). */
@@ -78,6 +78,8 @@ static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *ne
 static void interpolate(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
 {
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
+    if (l->clusters.count)
+        amg->work += talus_amg_clusters_solve(l) / amg->unit;
     talus_sparse_add(&l->p, 1.0, next->x, l->d);
     for (int i = 0; i < l->a.rows; i++)
         if (!passes(amg, l, i))

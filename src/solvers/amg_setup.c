@@ -31,8 +31,10 @@ TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
 
 void talus_amg_clear_levels(TalusAmg *amg, int first)
 {
-    for (int k = first > 0 ? first - 1 : 0; k < TALUS_AMG_LEVELS; k++)
+    for (int k = first > 0 ? first - 1 : 0; k < TALUS_AMG_LEVELS; k++) {
         talus_sparse_clear(&amg->level[k].p);
+        talus_amg_clusters_clear(&amg->level[k].clusters);
+    }
     for (int k = first; k < TALUS_AMG_LEVELS; k++) {
         TalusAmgLevel *l = &amg->level[k];
         talus_sparse_clear(&l->a);
@@ -47,11 +49,6 @@ void talus_amg_clear_levels(TalusAmg *amg, int first)
     amg->dense = NULL;
     amg->state = NULL;
     amg->levels = 0;
-}
-
-void talus_amg_clear(TalusAmg *amg)
-{
-    talus_amg_clear_levels(amg, 0);
 }
 
 /* Which rows of the next level there are, and P. */
@@ -73,7 +70,7 @@ static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
     TALUS_TRY(TALUS_ALLOC(cluster, (size_t)l->a.rows, "clusters"));
     TalusStatus status = talus_amg_clusters(l, amg->params->cluster, cluster, count);
     if (status == TALUS_OK)
-        status = talus_amg_rigid(l, cluster, amg->params->cluster, *count, &l->p, &amg->work);
+        status = talus_amg_rigid(l, cluster, amg->params->cluster, *count, &amg->work);
     talus_release(cluster);
     return status;
 }
@@ -116,6 +113,7 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
         return begin_level(l, next);
     talus_sparse_clear(&next->a);
     talus_sparse_clear(&l->p);
+    talus_amg_clusters_clear(&l->clusters);
     return TALUS_OK;
 }
 

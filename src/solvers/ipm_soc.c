@@ -29,6 +29,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { PATIENCE = 6, SHORT = 3 };
 
@@ -79,11 +81,11 @@ typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    int n, rows, cones;    /* cones: those that there are unknowns of */
-    double unit, impulse;  /* N times unit and gamma over impulse are what is worked with */
+    int n, rows, cones;   /* cones: those that there are unknowns of */
+    double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
     double nu, weight;
-    double sum, largest;   /* residual of what is shown */
-    double marked;         /* least residual when it last fell */
+    double sum, largest; /* residual of what is shown */
+    double marked;       /* least residual when it last fell */
     int since, shorts;
 } Run;
 
@@ -114,7 +116,7 @@ static void set_blocks(Run *run)
     for (int i = 0; i < op->blocks; i++) {
         TalusSocBlock *k = &run->w->block[i];
         double mu = op->rows == 1 ? 0.0 : op->mu[i], scale = talus_block_scale(op, i);
-        *k = (TalusSocBlock){.kind = !(scale > 0.0) ? TALUS_SOC_NOTHING
+        *k = (TalusSocBlock){.kind = !(scale > 0.0)  ? TALUS_SOC_NOTHING
                                      : mu > LEAST_MU ? TALUS_SOC_CONE
                                                      : TALUS_SOC_RAY,
                              .mu = mu,
@@ -148,9 +150,8 @@ static TalusStatus prepare_system(Run *run)
                           "solver ipm-soc: form=bodies needs bodies, this problem is a matrix");
     TalusDirectKind make = make_of(run->p);
     run->weight = bodies ? WEIGHT_BODIES : 0.0;
-    return talus_soc_system_prepare(&run->w->system, run->s,
-                                    bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make,
-                                    run->unit);
+    return talus_soc_system_prepare(
+        &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
 /* gamma = (a, 0, 0), s = (c, 0, 0), both of the order of what q and the diagonal suggest. */
@@ -251,6 +252,7 @@ static void choose(Run *run)
     run->s->backend->project(run->s->op, NULL, v[OTHER]);
     residual_of(run, v[SHOWN], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
+    if (getenv("SOCT")) fprintf(stderr, "  res %.2e other %.2e\n", sqrt(run->sum), sqrt(sum));
     if (sum < run->sum) {
         double *other = v[OTHER];
         v[OTHER] = v[SHOWN];
@@ -298,8 +300,7 @@ static void right_side(Run *run, bool corrected, double sigma)
         }
         talus_soc_unscale(k, v[RHO] + at, rho);
         for (int r = 0; r < run->rows; r++)
-            v[RIGHT][at + r] =
-                r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
+            v[RIGHT][at + r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
     }
 }
 
@@ -310,6 +311,7 @@ static TalusStatus direction(Run *run)
     double **v = w->vector, left;
     double enough = ENOUGH * sqrt(run->nu * run->cones);
     TALUS_TRY(talus_soc_system_solve(&w->system, run->s, v[RIGHT], enough, v[DX], v[IMAGE], &left));
+    if (getenv("SOCT")) fprintf(stderr, "  left %.2e enough %.2e prod %d\n", left, enough, run->s->info->products);
     for (int i = 0; i < run->s->op->blocks; i++) {
         const int at = i * run->rows;
         double dz[3];
@@ -378,6 +380,7 @@ static TalusStatus advance(Run *run)
             return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
         else
             a *= 0.5;
+    if (getenv("SOCT")) fprintf(stderr, "  nu %.2e a %.3f halv %d w %.1e rho %.1e\n", run->nu, a, halvings, run->weight, largest_of(v[RHO], run->n));
     memcpy(v[X], v[RIGHT], (size_t)run->n * sizeof *v[X]);
     memcpy(v[Z], v[GAMMA], (size_t)run->n * sizeof *v[Z]);
     run->shorts = a < TINY_STEP ? run->shorts + 1 : 0;
@@ -418,6 +421,7 @@ static TalusStatus interior(Run *run, bool *ended)
     look(run);
     for (;;) {
         TalusStatus status = iteration(run);
+        if (status == TALUS_ERR_NUMERIC && getenv("SOCT")) fprintf(stderr, "%s\n", talus_error());
         if (status == TALUS_ERR_NUMERIC) /* rounding is larger than what is left to gain */
             return TALUS_OK;
         TALUS_TRY(status);
@@ -430,11 +434,11 @@ static TalusStatus interior(Run *run, bool *ended)
     }
 }
 
-static TalusStatus polish(Run *run)
+static TalusStatus polish(Run *run, bool resumed)
 {
-    static const TalusProxRules rules = {.rho = 1e-8, .shrink = 0.1, .inner = 0.7};
+    const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
     run->w->polishing = true;
-    return talus_prox_run(run->s, &run->w->prox, &rules);
+    return talus_prox_run(run->s, &run->w->prox, &rules, resumed);
 }
 
 /* What gamma is at the start is looked at first: it may be good enough. */
@@ -456,7 +460,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     Work *w = run.w;
     bool ended = true, resumed = s->strictness < 1.0 && w->polishing;
     if (resumed)
-        return polish(&run);
+        return polish(&run, true);
     w->polishing = false;
     TALUS_TRY(prepare(&run));
     if (start_is_enough(&run))
@@ -469,7 +473,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     if (!ended)
         s->info->outcome = TALUS_OUTCOME_BUDGET; /* of which the best is taken */
     talus_best_take(&w->best, s, s->gamma);
-    return !ended && run.p->polish ? polish(&run) : TALUS_OK;
+    return !ended && run.p->polish ? polish(&run, false) : TALUS_OK;
 }
 
 static void clear(void *work, const TalusBackend *backend)
@@ -490,7 +494,8 @@ static const char *on_host(const void *parameters)
 
 const TalusSolverType talus_solver_ipm_soc = {
     .name = "ipm-soc",
-    .summary = "interior point on circular cones, Nesterov-Todd scaling, Newton polish: high accuracy",
+    .summary =
+        "interior point on circular cones, Nesterov-Todd scaling, Newton polish: high accuracy",
     .reference = "Nesterov & Todd 1998; Mehrotra 1992; Vandenberghe 2010",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC),
     .params = params,

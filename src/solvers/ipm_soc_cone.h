@@ -18,11 +18,7 @@
 #include <stdbool.h>
 
 /* NOTHING: the block's impulse is zero, no velocity depends on it. */
-typedef enum TalusSocKind {
-    TALUS_SOC_NOTHING,
-    TALUS_SOC_RAY,
-    TALUS_SOC_CONE
-} TalusSocKind;
+typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
     TalusSocKind kind;
@@ -95,16 +91,21 @@ static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const doubl
         k->b = sqrt(z[0] / x[0]);
     } else {
         double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
-        double w[3] = {z[0] / dz + x[0] / dx, z[1] / dz - x[1] / dx, z[2] / dz - x[2] / dx};
-        double c = sqrt(2.0 + 2.0 * talus_soc_dot(x, z) / (dx * dz)); /* 2 c of the head */
-        double root = sqrt(2.0 * (w[0] / c + 1.0));
+        double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
+        double px[3] = {x[0] / dx, x[1] / dx, x[2] / dx}, pz[3] = {z[0] / dz, z[1] / dz, z[2] / dz};
+        double w = (px[0] + pz[0]) / (2.0 * c), root = sqrt(2.0 * (w + 1.0));
         k->b = sqrt(dz / dx);
-        k->v[0] = (w[0] / c + 1.0) / root;
-        k->v[1] = w[1] / c / root;
-        k->v[2] = w[2] / c / root;
+        k->v[0] = (w + 1.0) / root;
+        k->lambda[0] = size * c;
+        for (int r = 1; r < 3; r++) {
+            k->v[r] = (pz[r] - px[r]) / (2.0 * c) / root;
+            k->lambda[r] =
+                size * ((c + px[0]) * pz[r] + (c + pz[0]) * px[r]) / (px[0] + pz[0] + 2.0 * c);
+        }
+        return isfinite(k->b) && k->b > 0.0 && talus_soc_inside(k, k->lambda);
     }
-    talus_soc_scale(k, x, k->lambda);
-    return isfinite(k->b) && k->b > 0.0 && talus_soc_inside(k, k->lambda);
+    k->lambda[0] = k->b * x[0];
+    return isfinite(k->b) && k->b > 0.0;
 }
 
 static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,

@@ -354,7 +354,7 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
     for (int k = 0; k < n; k++)
         v[R][k] = b[k] - v[R][k];
     keep_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
-    for (int k = 0; k < MOST_STEPS && *left > enough; k++) {
+    for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
         if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
             break;
         marked = k % SLOW_STEPS == 0 ? *left : marked;

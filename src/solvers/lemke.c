@@ -172,6 +172,7 @@ static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
             *again = tell_point(s, w);
         }
     }
+    s->info->factorisations += w->lemke.factorisations;
     return TALUS_OK;
 }
 

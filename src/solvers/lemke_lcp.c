@@ -12,9 +12,15 @@ enum { SQUARE_CORNERS = 4 };
 
 /* ---- unknowns ---- */
 
+/* Contacts of bodies that cannot move have no part in the problem, nor in its residual. */
+static bool moves(const TalusOperator *op, int i)
+{
+    return talus_block_scale(op, i) > 0.0;
+}
+
 static bool has_friction(const TalusOperator *op, int i)
 {
-    return op->rows == 3 && op->model && op->mu[i] > 0.0;
+    return moves(op, i) && op->rows == 3 && op->model && op->mu[i] > 0.0;
 }
 
 static int corners_of(const TalusOperator *op, int i)
@@ -33,7 +39,7 @@ static int unknowns_of(const TalusOperator *op, int i)
 {
     int corners = corners_of(op, i);
     if (corners == 0)
-        return 1;
+        return moves(op, i) ? 1 : 0;
     return is_exact(op, i) ? corners + 2 : corners;
 }
 
@@ -84,17 +90,14 @@ static int exponent_of(double x)
 
 static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
 {
-    double most = 0.0, widest = 0.0;
+    double most = 0.0;
     for (int k = 0; k < c->rows * c->blocks; k++)
         most = fmax(most, fabs(q[k]));
-    for (int i = 0; i < c->blocks; i++)
-        widest = fmax(widest, talus_block_scale(op, i));
     int speed = exponent_of(most);
     c->speed = ldexp(1.0, speed);
-    for (int i = 0; i < c->blocks; i++) {
-        double d = talus_block_scale(op, i);
-        c->block[i].unit = ldexp(1.0, speed - exponent_of(d > 0.0 ? d : widest));
-    }
+    for (int i = 0; i < c->blocks; i++)
+        if (c->block[i].count > 0)
+            c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
 }
 
 static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
@@ -107,7 +110,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
     for (int i = 0; i < op->blocks; i++) {
         int count = corners_of(op, i);
         c->block[i] = (TalusLcpBlock){.first = first,
-                                      .count = count ? count : 1,
+                                      .count = count ? count : unknowns_of(op, i),
                                       .exact = is_exact(op, i),
                                       .corner = count ? corner : -1,
                                       .mu = count ? op->mu[i] : 0.0};
@@ -190,13 +193,8 @@ static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
         TALUS_TRY(reserve_column(c, near, j, at));
         for (int k = 0; k < generators(b); k++) {
             c->lcp.start[unknown++] = at;
-            bool own = false;
-            for (int m = 0; m < near; m++) {
+            for (int m = 0; m < near; m++)
                 push_part(c, &at, c->near[m], j, k);
-                own |= c->near[m] == j;
-            }
-            if (!own && b->exact) /* bodies that cannot move: the bound is all there is */
-                push(c, &at, b->first + b->count + 1, k == 0 ? b->mu : -1.0);
         }
         if (!b->exact)
             continue;

@@ -26,12 +26,10 @@
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
  * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
  * iterates grow along a direction that the watch takes for its proof. */
-#include "solvers/best.h"
-#include "solvers/natural_map.h"
+#include "solvers/prox.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/fronts.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -45,9 +43,8 @@ static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* of `inner
 static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
 static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
-typedef struct Params {
-    double rho, shrink, inner;
-} Params;
+typedef TalusProxRules Params;
+typedef TalusProx Work;
 
 static const TalusParam params[] = {
     {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-6, 1e6, NULL,
@@ -60,17 +57,7 @@ static const TalusParam params[] = {
 
 /* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
 enum { X, CENTRE, U, F, STEP, SHOWN, V, OFFSET, VECTORS };
-
-typedef struct Work {
-    TalusBlockMatrix matrix; /* N + E */
-    TalusFronts fronts;
-    double *left, *own; /* the Jacobian's L and M */
-    double *memory, *vector[VECTORS];
-    TalusNaturalBlock *block;
-    size_t left_room, own_room, memory_room, block_room;
-    TalusBest best;
-    double rho; /* where the last call left it */
-} Work;
+_Static_assert((int)VECTORS == (int)TALUS_PROX_VECTORS, "vectors of prox.h");
 
 typedef struct Run {
     TalusSolve *s;
@@ -109,13 +96,14 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     return TALUS_OK;
 }
 
-static void set_blocks(const TalusOperator *op, TalusNaturalBlock *block)
+static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
 {
+    const TalusOperator *op = s->op;
     for (int i = 0; i < op->blocks; i++) {
         double scale = talus_block_scale(op, i);
         block[i] = (TalusNaturalBlock){
             .rows = op->rows,
-            .exact = op->model && op->model[i].law == TALUS_LAW_COULOMB,
+            .exact = s->plan.exact && op->model && op->model[i].law == TALUS_LAW_COULOMB,
             .mu = op->rows == 1 ? 0.0 : op->mu[i],
             .scale = scale > 0.0 ? scale : 1.0, /* bodies that cannot move: any will do */
         };
@@ -123,11 +111,10 @@ static void set_blocks(const TalusOperator *op, TalusNaturalBlock *block)
 }
 
 /* A call with another strictness goes on with the same problem: the driver found the last one wanting. */
-static TalusStatus prepare(Run *run)
+static TalusStatus prepare(Run *run, bool resumed)
 {
     TalusSolve *s = run->s;
     Work *w = run->w;
-    bool resumed = s->strictness < 1.0 && w->rho > 0.0;
     run->rho = resumed ? w->rho : run->p->rho;
     run->inner = run->p->inner;
     TALUS_TRY(talus_best_begin(&w->best, s));
@@ -135,7 +122,7 @@ static TalusStatus prepare(Run *run)
         return TALUS_OK;
     w->rho = 0.0;
     TALUS_TRY(reserve(s, w));
-    set_blocks(s->op, w->block);
+    set_blocks(s, w->block);
     s->backend->product(s->op, NULL, false, true, w->vector[OFFSET]);
     return prepare_matrix(s, w);
 }
@@ -322,11 +309,10 @@ static void iterate(Run *run)
     }
 }
 
-static TalusStatus solve_prox(TalusSolve *s)
+TalusStatus talus_prox_run(TalusSolve *s, TalusProx *w, const TalusProxRules *rules, bool resumed)
 {
-    Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
-    Work *w = run.w;
-    TALUS_TRY(prepare(&run));
+    Run run = {.s = s, .p = rules, .w = w, .n = s->op->rows * s->op->blocks};
+    TALUS_TRY(prepare(&run, resumed));
     memcpy(w->vector[X], s->gamma, (size_t)run.n * sizeof *s->gamma);
     iterate(&run);
     w->rho = run.rho;
@@ -335,9 +321,8 @@ static TalusStatus solve_prox(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+void talus_prox_clear(TalusProx *w, const TalusBackend *backend)
 {
-    Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
     talus_release(w->left);
@@ -345,6 +330,17 @@ static void clear(void *work, const TalusBackend *backend)
     talus_release(w->memory);
     talus_release(w->block);
     talus_best_clear(&w->best, backend);
+}
+
+static TalusStatus solve_prox(TalusSolve *s)
+{
+    TalusProx *w = s->work;
+    return talus_prox_run(s, w, s->params, s->strictness < 1.0 && w->rho > 0.0);
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    talus_prox_clear(work, backend);
 }
 
 static const char *on_host(const void *parameters)

@@ -22,7 +22,7 @@ static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
          talus_solve_next(s, products, s->gamma, NULL, at.residual2, at.residual_max);
          products = 2) {
         double length;
-        TALUS_TRY(talus_ssn_step(w, s, &length));
+        TALUS_TRY(talus_ssn_step(w, s, true, &length));
         talus_ssn_measure(w, s, &at);
     }
     s->backend->project(s->op, NULL, s->gamma);

@@ -304,11 +304,11 @@ static void take_clamped(TalusSsn *w, double *gamma)
     }
 }
 
-TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, double *length)
+TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, bool search, double *length)
 {
     evaluate(w, s->gamma);
     TALUS_TRY(find_direction(w, s));
-    double t = *length = step_length(w, s);
+    double t = *length = search ? step_length(w, s) : 1.0;
     if (is_normal(w)) {
         s->backend->axpby(s->op, t, w->vector[TALUS_SSN_DY], 1.0, w->vector[TALUS_SSN_Y]);
         take_clamped(w, s->gamma);

@@ -97,8 +97,9 @@ void talus_ssn_clear(TalusSsn *w);
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
 /* Bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
-/* One step of gamma, after talus_ssn_measure; one factorisation. *length: its share of Newton's. */
-TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, double *length);
+/* One step of gamma, after talus_ssn_measure; one factorisation. `search`: along the direction, else all of
+ * it. Returns its share of Newton's in *length. */
+TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, bool search, double *length);
 
 /* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, bounds by the normal impulses as
  * they are; returns the sum of (c times the change)^2. *changed: rows that came to a bound or left one. */

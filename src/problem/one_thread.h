@@ -1,0 +1,14 @@
+/* problem/one_thread.h - keeps the packages that factorise to the thread that calls them. */
+#ifndef TALUS_PROBLEM_ONE_THREAD_H
+#define TALUS_PROBLEM_ONE_THREAD_H
+
+/* OpenBLAS, where that is the BLAS of this process, has one thread from now on: sums by several are
+ * another sum, and worlds have threads of their own. Not undone, for another thread may factorise. */
+void talus_one_thread_blas(void);
+
+/* Parallel regions of OpenMP, which CHOLMOD has, run on this thread alone between the two calls. The first
+ * returns what the second takes. */
+int talus_one_thread_begin(void);
+void talus_one_thread_end(int before);
+
+#endif

@@ -1,0 +1,172 @@
+/* solvers/gs_ssn.c - sweeps that find the active set and Newton steps that end it, the hybrid which the
+ * conclusion of preclik-2009 proposes.
+ *
+ * Projected Gauss-Seidel sweeps over the rows of N + E until few rows come to a bound or leave one in a sweep,
+ * `active` of all, or `sweeps` are over. Then Newton steps (ssn_step.h) as long as they pay: while the
+ * residual has halved within the last `patience` of them and none was cut to `step_min`. Else back to sweeps, from
+ * where Newton stands if that is better than where it began, otherwise from there; twice as many as before,
+ * and with half the changes.
+ *
+ * A sweep over the matrix, which Newton needs anyway, costs about one product; a factorisation as many as
+ * tens of them and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
+#include "solvers/ssn_step.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    TalusSsnParams newton;
+    double active, omega;
+    int sweeps, patience;
+} Params;
+
+static const TalusParam params[] = {
+    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING),
+    {"active", TALUS_PARAM_REAL, offsetof(Params, active), 0.01, 0.0, 1.0, NULL,
+     "sweeps end once so large a share of the rows changes sides in one"},
+    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.3, 1e-6, 1.99, NULL,
+     "over-relaxation of the sweeps"},
+    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 20, 1, 1000000, NULL,
+     "at most so many before the first Newton step"},
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 8, 1, 1000000, NULL,
+     "Newton steps within which the residual must halve"},
+};
+
+enum { MOST_SWEEPS = 1 << 20 };
+
+static const double FALL = 0.5;
+
+typedef struct Work {
+    TalusSsn newton;
+    double *kept; /* the impulses that Newton began with */
+    size_t kept_room;
+} Work;
+
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    Work *w;
+    size_t n;
+    TalusForward at; /* residual of gamma */
+    int sweeps;      /* at most in a row */
+    double active;   /* rows */
+    bool careful;    /* Newton's steps are searched along */
+} Run;
+
+/* False: the solve is to end. */
+static bool goes_on(Run *run)
+{
+    TalusSolve *s = run->s;
+    return talus_solve_continue(s, sqrt(run->at.residual2 / s->op->blocks), run->at.residual_max);
+}
+
+static void measure(Run *run)
+{
+    talus_ssn_measure(&run->w->newton, run->s, &run->at);
+    run->s->info->products++;
+}
+
+/* False: the budget is spent, or an observer ended it. */
+static bool sweep(Run *run)
+{
+    TalusSolve *s = run->s;
+    int changed, done = 0;
+    do {
+        double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega, &changed);
+        talus_solve_count(s, 1);
+        if (!talus_solve_show(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
+            !talus_solve_within_budget(s))
+            return false;
+    } while (++done < run->sweeps && changed > run->active);
+    return true;
+}
+
+/* *go: sweeps are to follow. */
+static TalusStatus newton(Run *run, bool *go)
+{
+    TalusSolve *s = run->s;
+    double first = run->at.residual2, mark = first, length = 1.0;
+    s->backend->copy(run->w->kept, s->gamma, run->n);
+    for (int since = 0; since < run->p->patience && length > run->p->newton.step_min; since++) {
+        TALUS_TRY(talus_ssn_step(&run->w->newton, s, run->careful, &length));
+        measure(run);
+        *go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
+        if (!*go)
+            return TALUS_OK;
+        if (run->at.residual2 <= FALL * FALL * mark) {
+            mark = run->at.residual2;
+            since = -1;
+        }
+    }
+    if (!(run->at.residual2 < first))
+        s->backend->copy(s->gamma, run->w->kept, run->n);
+    return TALUS_OK;
+}
+
+static TalusStatus iterate(Run *run)
+{
+    TalusSolve *s = run->s;
+    bool go = true;
+    measure(run);
+    if (!goes_on(run))
+        return TALUS_OK;
+    while (go) {
+        s->backend->project(s->op, NULL, s->gamma);
+        if (!sweep(run))
+            break;
+        talus_ssn_place(&run->w->newton, s);
+        measure(run);
+        if (!goes_on(run))
+            break;
+        TALUS_TRY(newton(run, &go));
+        run->sweeps = run->sweeps < MOST_SWEEPS ? 2 * run->sweeps : MOST_SWEEPS;
+        run->active *= 0.5;
+        run->careful = !run->careful;
+    }
+    s->backend->project(s->op, NULL, s->gamma);
+    return TALUS_OK;
+}
+
+static TalusStatus solve_gs_ssn(TalusSolve *s)
+{
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
+    run.sweeps = run.p->sweeps;
+    run.active = run.p->active * (double)run.n;
+    TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
+    TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
+    if (status == TALUS_OK)
+        status = iterate(&run);
+    TalusStatus ended = talus_ssn_end(&w->newton, s);
+    return status == TALUS_OK ? ended : status;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_ssn_clear(&w->newton);
+    backend->release(w->kept);
+}
+
+static const char *on_host(const void *parameters)
+{
+    (void)parameters;
+    return "the factorisation of the free rows";
+}
+
+const TalusSolverType talus_solver_gs_ssn = {
+    .name = "gs-ssn",
+    .summary = "sweeps find the active set, semismooth Newton ends it: boxes and pyramids",
+    .reference = "preclik-2009 section 5",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .param_size = sizeof(Params),
+    .state_size = 0,
+    .work_size = sizeof(Work),
+    .solve = solve_gs_ssn,
+    .clear = clear,
+    .on_host = on_host,
+};

@@ -1,0 +1,166 @@
+/* solvers/ipm_solve.c - the interior point method as a solver: what ipm-chol and ipm-aug share.
+ *
+ * The impulses given are measured first and returned if they are good enough; else the method starts from
+ * the data, or with warm=on near them. An iteration counts its products with N; factorisations are
+ * counted apart. */
+#include "solvers/ipm_qp.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double OOQP = 1e-8;
+
+/* Iterations without a residual that is better by a tenth after which nothing more is to be had; impulses so
+ * many times the speed of the data over the scale that they may be growing for ever. */
+enum { PATIENCE = 12 };
+static const double BETTER = 0.9, GROWN = 1e3;
+
+const char *const talus_ipm_correctors[] = {"auto", "0", "1", "2", "3", "4", "5", "6", NULL};
+const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
+
+static void product(void *context, const double *gamma, double *u)
+{
+    const TalusSolve *s = context;
+    s->backend->product(s->op, gamma, true, false, u);
+}
+
+/* HOPDM's rule (Gondzio 1996): one, two, three correctors where a factorisation is worth more than 10, 30, 50
+ * solutions. */
+static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
+{
+    double ratio = talus_ipm_system_ratio(system);
+    if (p->correctors > 0)
+        return p->correctors - 1;
+    return (ratio > 10.0) + (ratio > 30.0) + (ratio > 50.0);
+}
+
+static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectKind kinds[2])
+{
+    if (p->linear > 0)
+        return kinds[p->linear - 1];
+    return talus_direct_missing(kinds[0]) ? kinds[1] : kinds[0];
+}
+
+/* The natural residual of the iterate's impulses, which become `shown`; u of them is left for evaluate. */
+static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
+{
+    talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
+    s->backend->project(s->op, NULL, shown);
+    s->backend->product(s->op, shown, true, false, ipm->velocity);
+    ipm->products++;
+    for (int k = 0; k < ipm->qp.rows * ipm->qp.blocks; k++)
+        ipm->impulse[k] = ipm->velocity[k] + ipm->qp.offset[k];
+    s->backend->forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
+}
+
+static bool meets_ooqp(const TalusIpm *ipm, double datum)
+{
+    return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
+}
+
+/* The largest multiplier as a speed. */
+static double largest(const TalusIpm *ipm)
+{
+    double most = 0.0;
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        most = fmax(most, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+    return most;
+}
+
+/* Steps until the driver or OOQP's rule has enough, or nothing is gained any more. */
+static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
+{
+    TalusIpm *ipm = &w->ipm;
+    double least = INFINITY;
+    for (int idle = 0;;) {
+        TalusForward sums;
+        measure(s, ipm, s->gamma, &sums);
+        talus_ipm_evaluate(ipm);
+        talus_best_offer(&w->best, s, s->gamma, sums.residual2);
+        if (largest(ipm) > GROWN * ipm->speed)
+            talus_solve_suspect(s);
+        int products = ipm->products;
+        ipm->products = 0;
+        bool more =
+            talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max);
+        bool ended = w->datum > 0.0 && meets_ooqp(ipm, w->datum);
+        if (ended)
+            s->info->outcome = TALUS_OUTCOME_CONVERGED;
+        if (!more || ended)
+            return TALUS_OK;
+        idle = sums.residual2 < BETTER * BETTER * least ? 0 : idle + 1;
+        least = fmin(least, sums.residual2);
+        int factorisations = ipm->system.factorisations;
+        TalusStatus status = idle > PATIENCE ? TALUS_ERR_NUMERIC : talus_ipm_step(ipm);
+        s->info->factorisations += ipm->system.factorisations - factorisations;
+        if (status == TALUS_ERR_NUMERIC) {
+            s->info->outcome = TALUS_OUTCOME_BUDGET; /* with the best that was met */
+            return TALUS_OK;
+        }
+        TALUS_TRY(status);
+    }
+}
+
+static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *form,
+                           const TalusDirectKind kinds[2])
+{
+    TalusIpm *ipm = &w->ipm;
+    const TalusIpmParams *p = s->params;
+    w->ready = false;
+    TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
+    TALUS_TRY(talus_ipm_reserve(ipm));
+    TALUS_TRY(talus_ipm_system_prepare(&ipm->system, form, choose_direct(p, kinds), &ipm->qp,
+                                       s->problem));
+    w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
+    ipm->correctors = corrector_count(p, &ipm->system);
+    ipm->product = product;
+    ipm->context = s;
+    if (p->warm && s->backend->dot(s->op, s->gamma, s->gamma) > 0.0) {
+        talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
+        return talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+    }
+    return talus_ipm_start(ipm);
+}
+
+/* Whether the impulses given are not good enough. */
+static bool is_needed(TalusSolve *s)
+{
+    double sum, most;
+    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->residual(s->op, s->gamma, &sum, &most);
+    return talus_solve_next(s, 1, s->gamma, NULL, sum, most);
+}
+
+TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])
+{
+    TalusIpmWork *w = s->work;
+    bool resumed = s->strictness < 1.0 && w->ready;
+    if (!resumed && !is_needed(s))
+        return TALUS_OK;
+    if (!resumed)
+        TALUS_TRY(prepare(s, w, form, kinds));
+    w->ipm.context = s;
+    w->ready = true;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    const TalusQp *qp = &w->ipm.qp;
+    if (qp->multipliers == 0 || !(w->ipm.speed > 0.0))
+        return TALUS_OK;
+    TALUS_TRY(iterate(s, w));
+    talus_best_take(&w->best, s, s->gamma);
+    return TALUS_OK;
+}
+
+void talus_ipm_clear(void *work, const TalusBackend *backend)
+{
+    TalusIpmWork *w = work;
+    talus_ipm_discard(&w->ipm);
+    talus_best_clear(&w->best, backend);
+}
+
+const char *talus_ipm_on_host(const void *params)
+{
+    (void)params;
+    return "the factorisation";
+}
