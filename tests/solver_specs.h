@@ -75,12 +75,19 @@ static const Spec specs[] = {
     {"ssn:metric=none,regularise=1e-7", false},
     {"prox", false},
     {"prox:rho=2,shrink=0.3,inner=0.2", false},
+    {"lemke", false},
+    {"lemke:cover=ones,refactor=30", false},
     {"admm", false},
     {"admm:anderson=0,change=2", true},
     {"anderson", false},
     {"anderson:map=gradient,metric=trace", false},
     {"spg", false},
     {"spg:precondition=off", false},
+    {"tao-blmvm", true},
+    {"tao-tron", false},
+    {"tao-tron:precondition=jacobi", false},
+    {"tao-gpcg", false},
+    {"tao-bqpip", false},
 };
 
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -119,10 +126,24 @@ static inline TalusSolveOptions budget(double tolerance, int iterations)
     return options;
 }
 
+/* Of a solver that this build lacks a package for. */
+static inline bool is_missing(const char *spec)
+{
+    size_t length = strcspn(spec, ":");
+    for (int i = 0; i < talus_solver_count(); i++) {
+        TalusSolverRow row = talus_solver_row(i);
+        if (strlen(row.name) == length && strncmp(row.name, spec, length) == 0)
+            return row.missing != NULL;
+    }
+    return false;
+}
+
 /* The first spec from `s` on that takes the problem: some are for problems without friction only. */
 static inline int from(int s, const TalusProblem *problem)
 {
     for (; s < SPECS; s++) {
+        if (is_missing(specs[s].text))
+            continue;
         TalusSolver *solver = solver_of(specs[s].text);
         bool ok = talus_solver_supports(solver, problem) == TALUS_OK;
         talus_solver_destroy(solver);

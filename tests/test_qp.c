@@ -162,33 +162,6 @@ TEST(given_motion_is_data)
     free_case(&c);
 }
 
-/* A sphere that can be turned but not moved: no impulse along the normal has an effect, so a contact without
- * friction is left out. */
-TEST(contacts_out_of_reach_have_no_multiplier)
-{
-    const TalusVec3 down = {0.0, 0.0, -1.0}, aside = {1.0, 0.0, 0.0};
-    const double inv_mass = 0.0, radius = 1.0, still[6] = {0};
-    const TalusSym3 inertia = {0.625, 0.625, 0.625, 0, 0, 0};
-    const TalusContactDef contacts[] = {{.b = -1, .normal = down, .arm_a = down, .mu = 0.5},
-                                        {.b = -1, .normal = aside, .arm_a = aside}};
-    TalusProblemDef def = {.body_count = 1,
-                           .inv_mass = &inv_mass,
-                           .inv_inertia = &inertia,
-                           .radius = &radius,
-                           .free_velocity = still,
-                           .contact_count = 2,
-                           .contacts = contacts};
-    Case c = {0};
-    REQUIRE_OK(talus_problem_create(&def, NULL, &c.problem));
-    REQUIRE_OK(talus_problem_set_friction(c.problem, sections[0]));
-    REQUIRE_OK(talus_qp_fill(&c.qp, c.problem));
-    CHECK_INT(c.qp.first[1], 3);
-    CHECK_INT(c.qp.multipliers, 3);
-    CHECK_INT(c.qp.bodies.groups, 1);
-    compare_views(&c);
-    free_case(&c);
-}
-
 TEST(contacts_without_friction_have_one_edge)
 {
     TestProblem test = heap(1);
@@ -338,7 +311,6 @@ int main(void)
 {
     RUN(both_views_are_the_operators);
     RUN(given_motion_is_data);
-    RUN(contacts_out_of_reach_have_no_multiplier);
     RUN(contacts_without_friction_have_one_edge);
     RUN(impulses_and_multipliers);
     RUN(gap_of_both_views);

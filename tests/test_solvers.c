@@ -308,6 +308,8 @@ TEST(no_contacts_are_no_work)
                            .contacts = &none};
     TalusProblem *problem = create(&def, NULL);
     for (int s = 0; s < SPECS; s++) {
+        if (is_missing(specs[s].text))
+            continue;
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 10);
         CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
         CHECK_INT(info.iterations, 0);

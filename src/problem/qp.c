@@ -16,17 +16,8 @@ static bool has_friction(const TalusOperator *op, int i)
     return op->rows == 3 && op->mu[i] > 0.0;
 }
 
-/* A body that can be turned but not moved is reached by friction alone. */
-static bool is_movable(const TalusOperator *op, int i)
-{
-    const double *d = op->diagonal[i];
-    return d[0] > 0.0 || (has_friction(op, i) && d[1] > 0.0);
-}
-
 static int edge_count(const TalusOperator *op, int i)
 {
-    if (!is_movable(op, i))
-        return 0;
     if (!has_friction(op, i))
         return 1;
     return op->model[i].section == TALUS_SECTION_SQUARE ? 4 : (int)op->model[i].sides;
@@ -271,7 +262,7 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
         int at = qp->first[i], count = qp->first[i + 1] - at;
         if (count == 1)
             lambda[at] = gamma[i * qp->rows];
-        else if (count > 1)
+        else
             split_impulse(qp->edge + at, count, gamma + i * qp->rows, lambda + at);
     }
 }

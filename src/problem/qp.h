@@ -5,7 +5,7 @@
  *     (1)                                     one row, or no friction
  *     (1, mu cos 2 pi k / m, mu sin ...)      polygon:m, inscribed; m = 3 in the paper (Eq. 2 and 6)
  *     (1, +-mu, +-mu)                         square, circumscribed.
- * A contact whose impulses have no effect, on bodies that cannot be moved that way, has none. Two views:
+ * Two views of the same problem:
  *     primal   min 1/2 v'M v + f'v + 1/2 s'E^-1 s,  A v + s >= b                                (Eq. 10)
  *     dual     min 1/2 lambda'P lambda + kappa'lambda,  lambda >= 0,  P = A M^-1 A' + G'E G      (Eq. 13)
  * with A = G'D', f = -M v_f (Eq. 11 and kappa omit M and its inverse), kappa = G'q = A v_f - b, and s the

@@ -18,7 +18,7 @@
 
 typedef struct Params {
     TalusSsnParams newton;
-    double active, omega;
+    double active, omega, soft;
     int sweeps, patience;
 } Params;
 
@@ -28,6 +28,8 @@ static const TalusParam params[] = {
      "sweeps end once so large a share of the rows changes sides in one"},
     {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.3, 1e-6, 1.99, NULL,
      "over-relaxation of the sweeps"},
+    {"soft", TALUS_PARAM_REAL, offsetof(Params, soft), 1e-3, 0.0, 1.0, NULL,
+     "regularisation of the first Newton step, a tenth of it in each that does not raise the residual"},
     {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 20, 1, 1000000, NULL,
      "at most so many before the first Newton step"},
     {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 8, 1, 1000000, NULL,
@@ -36,7 +38,7 @@ static const TalusParam params[] = {
 
 enum { MOST_SWEEPS = 1 << 20 };
 
-static const double FALL = 0.5;
+static const double FALL = 0.5, HARDEN = 0.01;
 
 typedef struct Work {
     TalusSsn newton;
@@ -72,29 +74,34 @@ static void measure(Run *run)
 static bool sweep(Run *run)
 {
     TalusSolve *s = run->s;
-    int changed, done = 0;
+    int done = 0;
     do {
-        double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega, &changed);
+        double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega);
         talus_solve_count(s, 1);
         if (!talus_solve_show(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
             !talus_solve_within_budget(s))
             return false;
-    } while (++done < run->sweeps && changed > run->active);
+    } while (++done < run->sweeps && run->w->newton.changed > run->active);
     return true;
 }
 
-/* *go: sweeps are to follow. */
+/* *go: sweeps are to follow. The first step after a move of the centre changes no sides by itself. */
 static TalusStatus newton(Run *run, bool *go)
 {
     TalusSolve *s = run->s;
+    TalusSsn *w = &run->w->newton;
+    const double least = run->p->newton.regularise;
     double first = run->at.residual2, mark = first, length = 1.0;
     s->backend->copy(run->w->kept, s->gamma, run->n);
+    talus_ssn_anchor(w, s, fmax(run->p->soft, least));
     for (int since = 0; since < run->p->patience && length > run->p->newton.step_min; since++) {
-        TALUS_TRY(talus_ssn_step(&run->w->newton, s, run->careful, &length));
+        TALUS_TRY(talus_ssn_step(w, s, run->careful, &length));
         measure(run);
         *go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
         if (!*go)
             return TALUS_OK;
+        if (talus_ssn_look(w, s) == 0)
+            talus_ssn_anchor(w, s, fmax(HARDEN * w->regularise, least));
         if (run->at.residual2 <= FALL * FALL * mark) {
             mark = run->at.residual2;
             since = -1;

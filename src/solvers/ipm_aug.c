@@ -16,7 +16,7 @@
 
 static bool yields(const TalusQp *qp, int i)
 {
-    return qp->compliance && qp->compliance[i] > 0.0 && qp->first[i] < qp->first[i + 1];
+    return qp->compliance && qp->compliance[i] > 0.0;
 }
 
 /* Rows of yielding contacts, numbered behind the velocities; returns how many. */

@@ -29,10 +29,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-enum { PATIENCE = 6, SHORT = 3 };
+/* Iterations without progress; short steps in a row; Newton steps without a better point. */
+enum { PATIENCE = 6, SHORT = 3, STALE = 10 };
 
 /* Steps: to the boundary, and that of which SHORT in a row are the end. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
@@ -42,6 +41,8 @@ static const double FALLING = 0.9;    /* of the residual within PATIENCE iterati
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
 static const double POLISH_RHO = 1e-8;
+static const double HANDOVER =
+    1e-8; /* residual over that of zero impulses from which Newton goes on */
 
 typedef struct Params {
     int linear, form;
@@ -85,7 +86,8 @@ typedef struct Run {
     double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
     double nu, weight;
     double sum, largest; /* residual of what is shown */
-    double marked;       /* least residual when it last fell */
+    double zero;         /* sum of squares of the residual of zero impulses */
+    double least, apart; /* least so far: of `sum`, and of what z and U are apart */
     int since, shorts;
 } Run;
 
@@ -252,7 +254,6 @@ static void choose(Run *run)
     run->s->backend->project(run->s->op, NULL, v[OTHER]);
     residual_of(run, v[SHOWN], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
-    if (getenv("SOCT")) fprintf(stderr, "  res %.2e other %.2e\n", sqrt(run->sum), sqrt(sum));
     if (sum < run->sum) {
         double *other = v[OTHER];
         v[OTHER] = v[SHOWN];
@@ -282,14 +283,15 @@ static TalusStatus factorise(Run *run)
     }
 }
 
-/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho; without centring and second order: -l - W^-1 rho. */
+/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho along W's axes; without centring and second order,
+ * -l - W^-1 rho. */
 static void right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
     for (int i = 0; i < run->s->op->blocks; i++) {
         const TalusSocBlock *k = &run->w->block[i];
         const int at = i * run->rows, rows = talus_soc_rows(k);
-        double p[3] = {0}, rho[3] = {0};
+        double p[3] = {0}, rho[3] = {0}, *right = v[RIGHT] + at;
         if (corrected) {
             double square[3];
             talus_soc_product(k, v[DX] + at, v[DZ] + at, p);
@@ -300,7 +302,8 @@ static void right_side(Run *run, bool corrected, double sigma)
         }
         talus_soc_unscale(k, v[RHO] + at, rho);
         for (int r = 0; r < run->rows; r++)
-            v[RIGHT][at + r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
+            right[r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
+        talus_soc_to_axes(k, right, right);
     }
 }
 
@@ -311,10 +314,10 @@ static TalusStatus direction(Run *run)
     double **v = w->vector, left;
     double enough = ENOUGH * sqrt(run->nu * run->cones);
     TALUS_TRY(talus_soc_system_solve(&w->system, run->s, v[RIGHT], enough, v[DX], v[IMAGE], &left));
-    if (getenv("SOCT")) fprintf(stderr, "  left %.2e enough %.2e prod %d\n", left, enough, run->s->info->products);
     for (int i = 0; i < run->s->op->blocks; i++) {
         const int at = i * run->rows;
         double dz[3];
+        talus_soc_from_axes(&w->block[i], v[DX] + at, v[DX] + at);
         talus_soc_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
         for (int r = 0; r < run->rows; r++)
             dz[r] += v[RHO][at + r];
@@ -380,7 +383,6 @@ static TalusStatus advance(Run *run)
             return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
         else
             a *= 0.5;
-    if (getenv("SOCT")) fprintf(stderr, "  nu %.2e a %.3f halv %d w %.1e rho %.1e\n", run->nu, a, halvings, run->weight, largest_of(v[RHO], run->n));
     memcpy(v[X], v[RIGHT], (size_t)run->n * sizeof *v[X]);
     memcpy(v[Z], v[GAMMA], (size_t)run->n * sizeof *v[Z]);
     run->shorts = a < TINY_STEP ? run->shorts + 1 : 0;
@@ -401,13 +403,17 @@ static TalusStatus iteration(Run *run)
 
 /* ---- the solve ---- */
 
+/* The residual falls, or, before z has met U, the distance between them. */
 static bool progresses(Run *run)
 {
-    if (run->sum < FALLING * FALLING * run->marked) {
-        run->marked = run->sum;
+    if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
+        return false;
+    double apart = largest_of(run->w->vector[RHO], run->n);
+    bool falls = run->sum < FALLING * FALLING * run->least || apart < FALLING * run->apart;
+    if (falls)
         run->since = 0;
-        return true;
-    }
+    run->least = fmin(run->least, run->sum);
+    run->apart = fmin(run->apart, apart);
     return ++run->since < PATIENCE && run->shorts < SHORT;
 }
 
@@ -415,13 +421,14 @@ static bool progresses(Run *run)
 static TalusStatus interior(Run *run, bool *ended)
 {
     TalusSolve *s = run->s;
+    memset(run->w->vector[SHOWN], 0, (size_t)run->n * sizeof *run->w->memory);
+    residual_of(run, run->w->vector[SHOWN], &run->zero, &run->largest);
     start(run);
-    run->marked = INFINITY;
+    run->least = run->apart = INFINITY;
     *ended = false;
     look(run);
     for (;;) {
         TalusStatus status = iteration(run);
-        if (status == TALUS_ERR_NUMERIC && getenv("SOCT")) fprintf(stderr, "%s\n", talus_error());
         if (status == TALUS_ERR_NUMERIC) /* rounding is larger than what is left to gain */
             return TALUS_OK;
         TALUS_TRY(status);
@@ -436,7 +443,8 @@ static TalusStatus interior(Run *run, bool *ended)
 
 static TalusStatus polish(Run *run, bool resumed)
 {
-    const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
+    const TalusProxRules rules = {
+        .rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7, .patience = STALE};
     run->w->polishing = true;
     return talus_prox_run(run->s, &run->w->prox, &rules, resumed);
 }

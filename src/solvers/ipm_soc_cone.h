@@ -4,11 +4,13 @@
  *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
  * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of
  * the central path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is
- * the symmetric W with W x = W^-1 z = l:
- *     W = b (2 v v' - J),   J = diag(1, -1, -1),   v'Jv = 1,
- * where with det x = x_n^2 - |x_t|^2, b = (det z / det x)^(1/4) and v comes from the scaling point
- *     w = (z/sqrt(det z) + J x/sqrt(det x)) / (2 c),   v = (w + e) / sqrt(2 (w_n + 1)).
- * Nesterov & Todd 1998; formulae as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+ * the symmetric W with W x = W^-1 z = l. With det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z)
+ * and c = sqrt((1 + p'r) / 2) it comes from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1):
+ * with a = w_t / |w_t|, W has the axes and lengths
+ *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
+ *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
+ * Kept apart, they are exact also where f is 1e8: sums over axes would leave the short ones to rounding.
+ * Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
 #ifndef TALUS_SOLVERS_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_SOC_CONE_H
 
@@ -24,7 +26,8 @@ typedef struct TalusSocBlock {
     TalusSocKind kind;
     double mu;
     double scale;     /* d of the natural residual */
-    double b, v[3];   /* W; of a ray, b alone */
+    double axis[2];   /* a; of a ray, axis and lengths[1, 2] are not used */
+    double length[3]; /* of W's axes */
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
@@ -52,60 +55,82 @@ static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* 2 v (v'x) - J x */
-static inline void talus_soc_reflect(const double v[3], const double x[3], double out[3])
+/* Between coordinates and those along W's axes; in place as well. */
+static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
-    double twice = 2.0 * talus_soc_dot(v, x);
-    double y[3] = {twice * v[0] - x[0], twice * v[1] + x[1], twice * v[2] + x[2]};
-    out[0] = y[0], out[1] = y[1], out[2] = y[2];
+    if (k->kind == TALUS_SOC_CONE) {
+        const double half = 0.70710678118654752440, n = half * x[0];
+        double along = half * (k->axis[0] * x[1] + k->axis[1] * x[2]);
+        double across = k->axis[0] * x[2] - k->axis[1] * x[1];
+        out[0] = n + along, out[1] = n - along, out[2] = across;
+    } else if (k->kind == TALUS_SOC_RAY) {
+        out[0] = x[0];
+    }
+}
+
+static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, double *out)
+{
+    if (k->kind == TALUS_SOC_CONE) {
+        const double half = 0.70710678118654752440;
+        double n = half * (y[0] + y[1]), along = half * (y[0] - y[1]), across = y[2];
+        out[0] = n;
+        out[1] = along * k->axis[0] - across * k->axis[1];
+        out[2] = along * k->axis[1] + across * k->axis[0];
+    } else if (k->kind == TALUS_SOC_RAY) {
+        out[0] = y[0];
+    }
 }
 
 /* out = W x and out = W^-1 x, in place as well. */
 static inline void talus_soc_scale(const TalusSocBlock *k, const double *x, double *out)
 {
-    if (k->kind == TALUS_SOC_RAY) {
-        out[0] = k->b * x[0];
-    } else if (k->kind == TALUS_SOC_CONE) {
-        talus_soc_reflect(k->v, x, out);
-        out[0] *= k->b, out[1] *= k->b, out[2] *= k->b;
-    }
+    double y[3];
+    talus_soc_to_axes(k, x, y);
+    for (int r = 0; r < talus_soc_rows(k); r++)
+        y[r] *= k->length[r];
+    talus_soc_from_axes(k, y, out);
 }
 
 static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, double *out)
 {
-    if (k->kind == TALUS_SOC_RAY) {
-        out[0] = x[0] / k->b;
-    } else if (k->kind == TALUS_SOC_CONE) {
-        const double jv[3] = {k->v[0], -k->v[1], -k->v[2]};
-        talus_soc_reflect(jv, x, out);
-        out[0] /= k->b, out[1] /= k->b, out[2] /= k->b;
-    }
+    double y[3];
+    talus_soc_to_axes(k, x, y);
+    for (int r = 0; r < talus_soc_rows(k); r++)
+        y[r] /= k->length[r];
+    talus_soc_from_axes(k, y, out);
 }
 
-/* W and l of a pair inside; false where rounding leaves none. */
+/* W and l of a pair inside a cone. */
+static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const double *z)
+{
+    double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
+    double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
+    double p[3] = {x[0] / dx, x[1] / dx, x[2] / dx}, q[3] = {z[0] / dz, z[1] / dz, z[2] / dz};
+    double w[2] = {(q[1] - p[1]) / (2.0 * c), (q[2] - p[2]) / (2.0 * c)};
+    double t = sqrt(w[0] * w[0] + w[1] * w[1]), b = sqrt(dz / dx);
+    double f = (p[0] + q[0]) / (2.0 * c) + t;
+    k->axis[0] = t > 0.0 ? w[0] / t : 1.0;
+    k->axis[1] = t > 0.0 ? w[1] / t : 0.0;
+    k->length[0] = b * f;
+    k->length[1] = b / f;
+    k->length[2] = b;
+    k->lambda[0] = size * c;
+    for (int r = 1; r < 3; r++)
+        k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
+}
+
+/* W and l; false where rounding leaves none. */
 static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
 {
-    if (k->kind == TALUS_SOC_NOTHING)
-        return true;
-    if (k->kind == TALUS_SOC_RAY) {
-        k->b = sqrt(z[0] / x[0]);
+    if (k->kind == TALUS_SOC_CONE) {
+        talus_soc_pair_cone(k, x, z);
+    } else if (k->kind == TALUS_SOC_RAY) {
+        k->length[0] = sqrt(z[0] / x[0]);
+        k->lambda[0] = k->length[0] * x[0];
     } else {
-        double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
-        double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
-        double px[3] = {x[0] / dx, x[1] / dx, x[2] / dx}, pz[3] = {z[0] / dz, z[1] / dz, z[2] / dz};
-        double w = (px[0] + pz[0]) / (2.0 * c), root = sqrt(2.0 * (w + 1.0));
-        k->b = sqrt(dz / dx);
-        k->v[0] = (w + 1.0) / root;
-        k->lambda[0] = size * c;
-        for (int r = 1; r < 3; r++) {
-            k->v[r] = (pz[r] - px[r]) / (2.0 * c) / root;
-            k->lambda[r] =
-                size * ((c + px[0]) * pz[r] + (c + pz[0]) * px[r]) / (px[0] + pz[0] + 2.0 * c);
-        }
-        return isfinite(k->b) && k->b > 0.0 && talus_soc_inside(k, k->lambda);
+        return true;
     }
-    k->lambda[0] = k->b * x[0];
-    return isfinite(k->b) && k->b > 0.0;
+    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_inside(k, k->lambda);
 }
 
 static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,

@@ -239,8 +239,9 @@ static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
     for (int i = 0; i < y->blocks; i++) {
         double *g = y->g + (size_t)(m * m) * (size_t)i;
         for (int k = 0; k < talus_soc_rows(&block[i]); k++) {
-            double unit[3] = {k == 0, k == 1, k == 2}, column[3], gamma[3];
-            talus_soc_unscale(&block[i], unit, column);
+            double axis[3] = {0}, column[3], gamma[3];
+            axis[k] = 1.0 / block[i].length[k];
+            talus_soc_from_axes(&block[i], axis, column);
             talus_soc_impulse(&block[i], m, column, gamma);
             for (int r = 0; r < m; r++)
                 g[m * r + k] = gamma[r];

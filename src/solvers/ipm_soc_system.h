@@ -1,10 +1,11 @@
 /* solvers/ipm_soc_system.h - the linear systems of the interior-point method on circular cones.
  *
- * With G = diag(T^-1 W^-1), T and W those of each block (ipm_soc_cone.h), every step asks for y with
+ * With G = diag(T^-1 Q L^-1), T the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every
+ * step asks for y, along the axes Q of each block, with
  *     (G'(N + E) G + I) y = b,        the change of gamma being G y.
- * However ill-conditioned W is, the matrix is that of the identity and more: the scaling keeps apart what
- * N says about the directions of a block that are free, and the large numbers that hold the others. That
- * matters on the mantle of a cone, where W has both, in axes that are not the block's. Two forms:
+ * In these axes a matrix with entries from 1e-16 to 1e16 is only badly scaled, which does elimination no
+ * harm: what N says about the free directions of a block is kept apart from the large numbers that hold the
+ * others. That matters on the mantle of a cone, where a block has both. Two forms:
  *     contacts  the matrix itself, positive definite
  *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M in the place of M^-1,
  *               sparse where bodies have many contacts; needs bodies

@@ -2,9 +2,11 @@
  * baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
  *
  * lemke_lcp.h has the two problems, the dual one of the relaxation and Stewart and Trinkle's of Coulomb's law;
- * lemke_pivot.h the method. The covering vector is all ones in units of velocity: z_0 is a speed by which every
- * contact is opened, and falls to 0. Should accuracy get lost on the way, or the path end on a ray that
- * proves nothing, the path is tried again with other covering vectors.
+ * lemke_pivot.h the method. The covering vector is in units of velocity: z_0 is a speed by which contacts are
+ * opened, and falls to 0. With all ones there, as usual, edges of one cone and contacts that are alike tie all
+ * the way; numbers between 1 and 2 that have nothing to do with each other leave the ties that are in the
+ * problem. Should accuracy get lost on the way, or the path end on a ray that proves nothing, others are
+ * tried.
  *
  * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. For the relaxation that proves
  * that no velocity satisfies all constraints (watch.c has the argument). For Coulomb's law it does where gamma
@@ -26,7 +28,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 4 };
+/* Paths that are tried, and pivots per unknown after which one has gone astray: few take more than one or two. */
+enum { TRIES = 4, LONG = 20 };
 
 /* A ray counts as proof when the velocity change it asks for is FAR times that of q. */
 static const double FAR = 1e5;
@@ -34,8 +37,12 @@ static const double FAR = 1e5;
 static const double ROUNDING = 1e-8;
 
 typedef struct Params {
-    int most, refactor, ties;
+    int most, refactor, cover, ties;
 } Params;
+
+enum { COVER_SPREAD, COVER_ONES };
+
+static const char *const covers[] = {"spread", "ones", NULL};
 
 static const char *const ties[] = {"lexicographic", "first", NULL};
 
@@ -44,6 +51,8 @@ static const TalusParam params[] = {
      "unknowns of the LCP above which the problem is refused"},
     {"refactor", TALUS_PARAM_INT, offsetof(Params, refactor), 100, 1, 1e6, NULL,
      "pivots after which the basis is factorised anew"},
+    {"cover", TALUS_PARAM_CHOICE, offsetof(Params, cover), COVER_SPREAD, 0, 0, covers,
+     "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"},
     {"ties", TALUS_PARAM_CHOICE, offsetof(Params, ties), TALUS_TIES_LEXICOGRAPHIC, 0, 0, ties,
      "what leaves the basis of several; first may go round in circles"},
 };
@@ -92,13 +101,12 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     return TALUS_OK;
 }
 
-/* All ones at first; then numbers from 1 to 2 that have nothing to do with each other. */
-static void set_cover(Work *w, int attempt)
+static void set_cover(Work *w, bool ones, int attempt)
 {
     uint32_t state = (uint32_t)attempt;
     for (int i = 0; i < w->problem.lcp.n; i++) {
         state = state * 1664525u + 1013904223u;
-        w->cover[i] = attempt == 0 ? 1.0 : 1.0 + (double)(state >> 16) * 0x1p-16;
+        w->cover[i] = ones ? 1.0 : 1.0 + (double)(state >> 16) * 0x1p-16;
     }
 }
 
@@ -159,11 +167,13 @@ static bool proves_infeasible(TalusSolve *s, Work *w)
 /* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
 static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
 {
+    const Params *p = s->params;
     TalusLemkeState state;
-    set_cover(w, attempt);
+    int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
+    set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
     *again = tell_point(s, w);
-    while (*again && state == TALUS_LEMKE_GOING) {
+    while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
         if (state == TALUS_LEMKE_RAY) {
             *again = !proves_infeasible(s, w);

@@ -10,7 +10,7 @@
 /* For entries of about 1. What is below PIVOT against the column's largest entry is rounding of a zero, and a
  * pivot below SMALL is taken from a fresh factorisation alone. Ratios, and entries of the inverse, that are
  * this close are tied. */
-static const double PIVOT = 1e-11, SMALL = 1e-6, TIED = 1e-12, OVER = 1e-16;
+static const double PIVOT = 1e-9, SMALL = 1e-6, TIED = 1e-12, OVER = 1e-16;
 /* Of q - B x, against the largest x: beyond it the basis is factorised anew. */
 static const double DRIFT = 1e-12;
 

@@ -15,6 +15,7 @@ static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN)};
 
 static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
 {
+    double regularise = ((const TalusSsnParams *)s->params)->regularise;
     TalusForward at;
     talus_ssn_place(w, s);
     talus_ssn_measure(w, s, &at);
@@ -22,6 +23,7 @@ static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
          talus_solve_next(s, products, s->gamma, NULL, at.residual2, at.residual_max);
          products = 2) {
         double length;
+        talus_ssn_anchor(w, s, regularise);
         TALUS_TRY(talus_ssn_step(w, s, true, &length));
         talus_ssn_measure(w, s, &at);
     }

@@ -16,6 +16,12 @@ enum { MOST_ROWS = 3 };
 
 /* ---- the maps, block by block ---- */
 
+/* What the regularisation adds to the gradient of row i at x. */
+static double pull(const TalusSsn *w, int i, double x)
+{
+    return w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * (x - w->vector[TALUS_SSN_CENTRE][i]);
+}
+
 static size_t size_of(const TalusSsn *w)
 {
     return (size_t)w->rows * (size_t)w->blocks;
@@ -68,18 +74,25 @@ static void normal_block(const TalusSsn *w, int b, const double *x, const double
         f[k] = g[k] + w->vector[TALUS_SSN_WEIGHT][b * w->rows + k] * (y[k] - x[k]);
 }
 
-/* The map at gamma and y: SIDE and F. */
+/* The map at gamma and y: sides and F. */
 static void evaluate(TalusSsn *w, const double *x)
 {
+    int8_t side[MOST_ROWS] = {0};
+    w->changed = 0;
     for (int b = 0; b < w->blocks; b++) {
         int at = b * w->rows;
-        double clamped[MOST_ROWS];
-        double *f = w->vector[TALUS_SSN_F] + at, *g = w->vector[TALUS_SSN_G] + at;
+        double clamped[MOST_ROWS], g[MOST_ROWS] = {0}, *f = w->vector[TALUS_SSN_F] + at;
+        for (int k = 0; k < w->rows; k++)
+            g[k] = w->vector[TALUS_SSN_G][at + k] + pull(w, at + k, x[at + k]);
         if (is_normal(w)) {
-            clamp_block(w, b, w->vector[TALUS_SSN_Y] + at, w->side + at, clamped);
+            clamp_block(w, b, w->vector[TALUS_SSN_Y] + at, side, clamped);
             normal_block(w, b, x + at, w->vector[TALUS_SSN_Y] + at, g, f);
         } else {
-            minmax_block(w, b, x + at, g, w->side + at, f);
+            minmax_block(w, b, x + at, g, side, f);
+        }
+        for (int k = 0; k < w->rows; k++) {
+            w->changed += w->side[at + k] != side[k];
+            w->side[at + k] = side[k];
         }
     }
 }
@@ -124,7 +137,7 @@ static double copy_face(TalusSsn *w, int free_rows)
             if (diagonal)
                 largest = fmax(largest, a->value[k]);
             f->column[at] = w->place[a->column[k]];
-            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->p->regularise) : a->value[k];
+            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->regularise) : a->value[k];
         }
         f->start[i + 1] = at;
     }
@@ -138,12 +151,12 @@ static TalusStatus solve_face(TalusSsn *w, const double *x)
     int free_rows = split_rows(w, x);
     multiply(w);
     double largest = copy_face(w, free_rows);
-    TalusPivots pivots = {.relative = 0.1 * w->p->regularise, .replacement = 1e16 * largest};
+    TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
     double *packed = w->vector[TALUS_SSN_PACKED];
     for (int i = 0; i < free_rows; i++)
-        packed[i] = -w->vector[TALUS_SSN_G][w->row[i]] - w->vector[TALUS_SSN_ND][w->row[i]];
+        packed[i] = -w->vector[TALUS_SSN_F][w->row[i]] - w->vector[TALUS_SSN_ND][w->row[i]];
     talus_ldl_solve(&w->factor, packed);
     for (int i = 0; i < free_rows; i++)
         w->vector[TALUS_SSN_D][w->row[i]] = packed[i];
@@ -171,6 +184,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
 {
     const int rows = w->rows, at = b * rows;
     const double *c = w->vector[TALUS_SSN_WEIGHT] + at, *f = w->vector[TALUS_SSN_F] + at;
+    const double *diagonal = w->vector[TALUS_SSN_DIAGONALS] + at;
     double pi[MOST_ROWS * MOST_ROWS];
     bound_slopes(w, b, normal, pi);
     for (int k = 0; k < rows; k++) {
@@ -179,7 +193,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
         for (int j = 0; j < rows; j++) {
             double p = pi[k * rows + j], one = j == k ? 1.0 : 0.0;
             left[j] = whole ? p / c[j] : 0.0;
-            own[j] = one - p + (whole ? w->p->regularise * p : 0.0);
+            own[j] = one - p + (whole ? w->regularise * p * diagonal[j] / c[j] : 0.0);
             right -= p * f[j] / c[j];
         }
         w->vector[TALUS_SSN_D][at + k] = is_normal(w) ? right : -f[k] / c[k];
@@ -205,7 +219,8 @@ static TalusStatus find_direction(TalusSsn *w, TalusSolve *s)
     multiply(w);
     for (size_t i = 0; is_normal(w) && i < size_of(w); i++) {
         double d = w->vector[TALUS_SSN_D][i];
-        double rest = w->vector[TALUS_SSN_F][i] + w->vector[TALUS_SSN_ND][i];
+        double rest = w->vector[TALUS_SSN_F][i] + w->vector[TALUS_SSN_ND][i] +
+                      w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * d;
         w->vector[TALUS_SSN_DY][i] = w->side[i] ? d - rest / w->vector[TALUS_SSN_WEIGHT][i] : d;
     }
     return TALUS_OK;
@@ -230,7 +245,7 @@ static double minmax_merit(const TalusSsn *w, const double *x, double t)
         for (int k = 0; k < w->rows; k++) {
             int i = b * w->rows + k;
             to[k] = x[i] + t * w->vector[TALUS_SSN_D][i];
-            g[k] = w->vector[TALUS_SSN_G][i] + t * w->vector[TALUS_SSN_ND][i];
+            g[k] = w->vector[TALUS_SSN_G][i] + t * w->vector[TALUS_SSN_ND][i] + pull(w, i, to[k]);
         }
         minmax_block(w, b, to, g, side, f);
         sum += squares(f, w->rows);
@@ -263,9 +278,10 @@ static double normal_merit(TalusSsn *w, const double *x, double t)
     for (int b = 0; b < w->blocks; b++) {
         along(w, b, t, y);
         clamp_block(w, b, y, side, to);
-        for (int k = 0; k < w->rows; k++)
-            g[k] = w->vector[TALUS_SSN_G][b * w->rows + k] +
-                   w->vector[TALUS_SSN_ND][b * w->rows + k];
+        for (int k = 0; k < w->rows; k++) {
+            int i = b * w->rows + k;
+            g[k] = w->vector[TALUS_SSN_G][i] + w->vector[TALUS_SSN_ND][i] + pull(w, i, to[k]);
+        }
         normal_block(w, b, to, y, g, f);
         sum += squares(f, w->rows);
     }
@@ -298,15 +314,28 @@ static double step_length(TalusSsn *w, TalusSolve *s)
 
 static void take_clamped(TalusSsn *w, double *gamma)
 {
+    int8_t side[MOST_ROWS];
     for (int b = 0; b < w->blocks; b++) {
         int at = b * w->rows;
-        clamp_block(w, b, w->vector[TALUS_SSN_Y] + at, w->side + at, gamma + at);
+        clamp_block(w, b, w->vector[TALUS_SSN_Y] + at, side, gamma + at);
     }
+}
+
+int talus_ssn_look(TalusSsn *w, const TalusSolve *s)
+{
+    evaluate(w, s->gamma);
+    return w->changed;
+}
+
+void talus_ssn_anchor(TalusSsn *w, const TalusSolve *s, double regularise)
+{
+    w->regularise = regularise;
+    memcpy(w->vector[TALUS_SSN_CENTRE], s->gamma, size_of(w) * sizeof(double));
+    evaluate(w, s->gamma);
 }
 
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, bool search, double *length)
 {
-    evaluate(w, s->gamma);
     TALUS_TRY(find_direction(w, s));
     double t = *length = search ? step_length(w, s) : 1.0;
     if (is_normal(w)) {
@@ -363,25 +392,22 @@ void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForward *at)
                                  at);
 }
 
-double talus_ssn_sweep(TalusSsn *w, TalusSolve *s, double omega, int *changed)
+double talus_ssn_sweep(TalusSsn *w, TalusSolve *s, double omega)
 {
     const TalusSparse *a = &w->matrix;
     double *x = s->gamma, sum = 0.0;
-    *changed = 0;
+    w->changed = 0;
     for (int i = 0; i < a->rows; i++) {
         int b = i / w->rows, k = i % w->rows;
         double g = w->vector[TALUS_SSN_Q][i], c = w->vector[TALUS_SSN_WEIGHT][i];
-        double diagonal = 0.0;
-        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
             g += a->value[e] * x[a->column[e]];
-            diagonal = a->column[e] == i ? a->value[e] : diagonal;
-        }
         double reach = w->slope[b] > 0.0 ? w->slope[b] * x[i - k] : w->reach[b];
-        double old = x[i], next = diagonal > 0.0 ? old - omega * g / diagonal : old;
+        double old = x[i], next = old - omega * g / w->vector[TALUS_SSN_DIAGONALS][i];
         double lower = k ? -reach : 0.0;
         int side = next <= lower ? -1 : k && next >= reach ? 1 : 0;
         x[i] = side ? side < 0 ? lower : reach : next;
-        *changed += side != w->side[i];
+        w->changed += side != w->side[i];
         w->side[i] = (int8_t)side;
         sum += c * (x[i] - old) * c * (x[i] - old);
     }
@@ -394,12 +420,12 @@ static void set_weights(TalusSsn *w)
 {
     const TalusSparse *a = &w->matrix;
     for (int i = 0; i < a->rows; i++) {
-        double *c = &w->vector[TALUS_SSN_WEIGHT][i];
-        *c = 1.0;
-        for (int32_t k = a->start[i]; w->p->metric == TALUS_SSN_DIAGONAL && k < a->start[i + 1];
-             k++)
-            if (a->column[k] == i && a->value[k] > 0.0) /* 0: bodies that cannot move, any will do */
-                *c = a->value[k];
+        double d = 0.0;
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+            d = a->column[k] == i ? a->value[k] : d;
+        d = d > 0.0 ? d : 1.0; /* bodies that cannot move: any will do */
+        w->vector[TALUS_SSN_DIAGONALS][i] = d;
+        w->vector[TALUS_SSN_WEIGHT][i] = w->p->metric == TALUS_SSN_DIAGONAL ? d : 1.0;
     }
 }
 

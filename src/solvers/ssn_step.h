@@ -9,8 +9,10 @@
  * (minmax) or stay (normal), and for the free ones remains the Schur complement
  *     (N + E)_FF d_F = -g_F - (N + E)_FA d_A.
  * More free rows than degrees of freedom make it singular, and with a wrong active set and biases it is
- * not even consistent, against what the paper says: `regularise` times its own is added to each
- * diagonal entry.
+ * not even consistent, against what the paper says. So the map is that of a regularised problem, with
+ *     g = (N + E) x + q + r diag(N + E) (x - centre),
+ * whose centre is the present iterate (ssn) or moves when a problem is solved (gs-ssn: a proximal point
+ * method); r is `regularise`.
  *
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way out: in each iteration they
  * are set by the present normal impulses and taken for constant. bounds=moving takes the generalised
@@ -54,7 +56,8 @@ extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const ta
             "no step is shorter than this share of Newton's"                                      \
     }
 
-/* G: g; D, ND: change of x and (N + E) times it; Y, DY: of map=normal; F: the map; Q: offsets. */
+/* G: g; D, ND: change of x and (N + E) times it; Y, DY: of map=normal; F: the map; Q: offsets; WEIGHT: c;
+ * CENTRE: of the regularisation. */
 enum {
     TALUS_SSN_G,
     TALUS_SSN_D,
@@ -64,6 +67,8 @@ enum {
     TALUS_SSN_F,
     TALUS_SSN_Q,
     TALUS_SSN_WEIGHT,
+    TALUS_SSN_DIAGONALS,
+    TALUS_SSN_CENTRE,
     TALUS_SSN_PACKED,
     TALUS_SSN_VECTORS
 };
@@ -71,6 +76,7 @@ enum {
 typedef struct TalusSsn {
     const TalusSsnParams *p;
     int rows, blocks;         /* rows of a block */
+    double regularise;        /* at present */
     bool coulomb, moving;     /* some bounds depend on impulses; and the Jacobian knows */
     TalusSparse matrix, face; /* N + E; its free rows and columns, in arrays as large */
     TalusLdl factor;
@@ -78,6 +84,7 @@ typedef struct TalusSsn {
     TalusFronts fronts;
     double *left, *own;   /* its L and M */
     int32_t *place, *row; /* of each row among the free ones, or -1; and back */
+    int changed;          /* rows that changed sides in the last look or sweep */
     int8_t *side;         /* of each row: the bound that decides, -1 lower, 1 upper, 0 none */
     double *slope;        /* [blocks]: of bounds that move: mu; 0: constant */
     double *reach;        /* [blocks]: of constant ones */
@@ -97,12 +104,16 @@ void talus_ssn_clear(TalusSsn *w);
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
 /* Bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
-/* One step of gamma, after talus_ssn_measure; one factorisation. `search`: along the direction, else all of
+/* After talus_ssn_measure: sides and map, as the next step takes them; returns how many rows changed sides. */
+int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
+/* The same with gamma as the new centre of the regularisation, which is so large. */
+void talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve, double regularise);
+/* One step of gamma, after one of these; one factorisation. `search`: along the direction, else all of
  * it. Returns its share of Newton's in *length. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, bool search, double *length);
 
 /* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, bounds by the normal impulses as
- * they are; returns the sum of (c times the change)^2. *changed: rows that came to a bound or left one. */
-double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega, int *changed);
+ * they are; returns the sum of (c times the change)^2. */
+double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega);
 
 #endif

@@ -11,10 +11,10 @@
  * x0 to about 1: it sees the same bits whatever the units. x0 is where the solve starts. Line searches compare
  * objectives, so they stall once a step changes the objective by less than its rounding, at gradients near
  * the root of it. Then x0 moves to the present x and TAO starts again: measured from there objectives are
- * near zero, and a step shows in them to full precision. It ends when such a round gains too little.
+ * near zero, and a step shows in them to full precision.
  *
- * bqpip takes infinite bounds for 1e20 and starts in the middle: it gets FAR_AWAY in z instead, and more
- * should x come near that. */
+ * bqpip takes infinite bounds for 1e20 and starts between bounds, many iterations from where it should be: it
+ * gets FAR_AWAY in z instead. 2^10 is too near for heavy bodies on light ones. */
 #include "solvers/tao.h"
 
 #include "backend/sets.h"
@@ -24,8 +24,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double GAIN = 0.5;        /* on the residual, for which a round is worth another */
-static const double FAR_AWAY = 0x1p10; /* upper bound for bqpip, in z */
+static const double FAR_AWAY = 0x1p24; /* upper bound for bqpip, in z */
+static const double INNER = 0.1;       /* accuracy of conjugate gradients whose steps are limited */
 
 typedef struct Run {
     TalusSolve *s;
@@ -35,6 +35,7 @@ typedef struct Run {
     int round;
     double rms, max; /* residual of the last iterate */
     bool fresh;      /* the point evaluated last is POINT */
+    bool finite;     /* objectives have been so far */
 } Run;
 
 /* ---- unknowns ---- */
@@ -221,6 +222,7 @@ static double evaluate(void *user, const double *z, double *gradient)
     memcpy(gradient, g, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
         sum += z[k] * (g[k] + slope[k]);
+    run->finite = run->finite && isfinite(sum);
     return 0.5 * sum;
 }
 
@@ -249,13 +251,11 @@ static bool goes_on(Run *run, int number, double norm)
          talus_solve_continue(s, run->rms, run->max);
     if (!paper)
         return on;
-    if (!on && s->info->outcome == TALUS_OUTCOME_CONVERGED)
+    if (!on && s->info->outcome == TALUS_OUTCOME_CONVERGED) {
+        s->info->outcome = TALUS_OUTCOME_BUDGET; /* nothing is claimed: the driver measures */
         on = talus_solve_within_budget(s);
-    if (on && norm / run->w->speed <= run->kind->paper) {
-        s->info->outcome = TALUS_OUTCOME_CONVERGED; /* the driver sees by its own measure */
-        return false;
     }
-    return on;
+    return on && norm / run->w->speed > run->kind->paper;
 }
 
 static bool iterated(void *user, int number, const double *z, double norm)
@@ -293,7 +293,7 @@ static double projected_gradient(const TalusTaoWork *w)
 }
 
 /* x0 = X, and all that follows. False where the gradient is zero: there is nowhere to go. */
-static bool set_origin(Run *run, double reach)
+static bool set_origin(Run *run)
 {
     TalusTaoWork *w = run->w;
     double **v = w->vector;
@@ -309,7 +309,7 @@ static bool set_origin(Run *run, double reach)
         v[TALUS_TAO_Z_LOW][k] = (v[TALUS_TAO_LOW][k] - v[TALUS_TAO_X][k]) / w->unit;
         v[TALUS_TAO_Z_HIGH][k] = (v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit;
         if (run->kind->needs_upper)
-            v[TALUS_TAO_Z_HIGH][k] = fmin(v[TALUS_TAO_Z_HIGH][k], reach);
+            v[TALUS_TAO_Z_HIGH][k] = fmin(v[TALUS_TAO_Z_HIGH][k], FAR_AWAY);
     }
     run->fresh = true;
     return most > 0.0;
@@ -337,6 +337,8 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
         .x = w->vector[TALUS_TAO_Z],
         .precondition =
             run->kind->preconditions ? run->kind->preconditions[run->p->precondition] : NULL,
+        .inner_steps = run->p->steps,
+        .inner_accuracy = INNER,
         .user = run,
         .evaluate = evaluate,
         .iterated = iterated,
@@ -347,29 +349,46 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
     talus_memory_note(result->bytes, 0);
 }
 
+/* After a round in which TAO came to no end of ours. A failure over numbers that are not finite is the
+ * problem's; else the next round starts from the best iterate, and the one in vain counts as an iteration, so
+ * that rounds come to an end. */
+static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations, bool *on)
+{
+    TalusSolve *s = run->s;
+    *on = false;
+    if (!run->finite) {
+        s->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return TALUS_OK;
+    }
+    if (result->end != TALUS_TAO_GAVE_UP)
+        return fail(run, result);
+    move_to(run, run->w->vector[TALUS_TAO_Z]);
+    measure(run);
+    *on = s->info->iterations > iterations || goes_on(run, 1, INFINITY);
+    return TALUS_OK;
+}
+
 static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
 {
-    TalusTaoWork *w = run->w;
-    for (;; run->round++) {
+    bool on = true;
+    for (; on; run->round++) {
         TalusTaoResult result;
-        bool somewhere = set_origin(run, FAR_AWAY);
-        if (run->round == 0 || !somewhere)
+        int iterations = run->s->info->iterations;
+        bool somewhere = set_origin(run);
+        if (run->round == 0)
             measure(run);
-        double before = run->rms;
-        if (!somewhere) {
-            talus_solve_continue(run->s, run->rms, run->max);
+        if (!isfinite(run->rms))
+            somewhere = false;
+        if (!somewhere && !goes_on(run, run->round, 0.0))
             return TALUS_OK;
-        }
+        if (!somewhere)
+            continue;
         run_module(run, module, &result);
         if (result.end == TALUS_TAO_ENDED)
             return TALUS_OK;
-        if (result.end != TALUS_TAO_GAVE_UP)
-            return fail(run, &result);
-        move_to(run, w->vector[TALUS_TAO_Z]);
-        measure(run);
-        if (!(run->rms <= GAIN * before))
-            return TALUS_OK; /* outcome: budget */
+        TALUS_TRY(end_round(run, &result, iterations, &on));
     }
+    return TALUS_OK;
 }
 
 /* The starting point: impulses of the solve so far, within the set. */
@@ -389,7 +408,7 @@ static void set_start(Run *run)
 
 TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
 {
-    Run run = {.s = s, .kind = kind, .p = s->params, .w = s->work};
+    Run run = {.s = s, .kind = kind, .p = s->params, .w = s->work, .finite = true};
     TalusTaoWork *w = run.w;
     const TalusTaoModule *module;
     TALUS_TRY(prepare(&run));

@@ -13,13 +13,14 @@
 /* When tao-blmvm and tao-tron stop. */
 typedef enum TalusTaoStop {
     TALUS_TAO_STOP_OURS, /* as all solvers do */
-    TALUS_TAO_STOP_PAPER     /* on the norm of the projected gradient, m/s */
+    TALUS_TAO_STOP_PAPER /* on the norm of the projected gradient, m/s */
 } TalusTaoStop;
 
 /* All of them; a solver's table shows what it has use for. */
 typedef struct TalusTaoParams {
     int stop;         /* TalusTaoStop */
     int precondition; /* index into the solver's names */
+    int steps;        /* of conjugate gradients per iteration; 0: PETSc's own rules */
 } TalusTaoParams;
 
 /* One solver of the table. */

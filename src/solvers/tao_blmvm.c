@@ -7,8 +7,8 @@
 static const char *const stops[] = {"ours", "paper", NULL};
 
 static const TalusParam params[] = {
-    {"stop", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, stop), TALUS_TAO_STOP_OURS, 0, 0,
-     stops, "paper: once the projected gradient is below 1e-3 m/s, as in petra-2009"},
+    {"stop", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, stop), TALUS_TAO_STOP_OURS, 0, 0, stops,
+     "paper: once the projected gradient is below 1e-3 m/s, as in petra-2009"},
 };
 
 static const TalusTaoKind kind = {.method = TALUS_TAO_BLMVM, .paper = 1e-3};

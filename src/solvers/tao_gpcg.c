@@ -3,11 +3,13 @@
 
 #include <stddef.h>
 
-static const char *const preconditions[] = {"icc", "jacobi", "none", NULL};
+static const char *const preconditions[] = {"jacobi", "icc", "none", NULL};
 
 static const TalusParam params[] = {
     {"precondition", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, precondition), 0, 0, 0,
-     preconditions, "of conjugate gradients: incomplete Cholesky, the diagonal, or none"},
+     preconditions, "of conjugate gradients: the diagonal, incomplete Cholesky, or none"},
+    {"steps", TALUS_PARAM_INT, offsetof(TalusTaoParams, steps), 100, 0, 1e6, NULL,
+     "of conjugate gradients in an iteration, at most; 0: as PETSc does, 10000"},
 };
 
 static const TalusTaoKind kind = {.method = TALUS_TAO_GPCG, .preconditions = preconditions};

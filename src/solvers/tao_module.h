@@ -31,7 +31,9 @@ typedef struct TalusTaoProblem {
     const double *lower, *upper; /* infinite: no bound */
     double *x;                   /* in: the starting point; out: the last iterate */
     const char *precondition;    /* PETSc's name, e.g. "jacobi"; not for blmvm */
-    size_t memory_limit;         /* bytes that PETSc may hold; 0: no limit */
+    int inner_steps; /* conjugate gradients per iteration: at most so many steps, to this share of */
+    double inner_accuracy; /*   the residual; 0 steps: PETSc's own rules */
+    size_t memory_limit;   /* bytes that PETSc may hold; 0: no limit */
 
     void *user;
     /* Value and gradient at x. */

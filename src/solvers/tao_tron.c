@@ -8,8 +8,8 @@ static const char *const stops[] = {"ours", "paper", NULL};
 static const char *const preconditions[] = {"icc", "jacobi", "none", NULL};
 
 static const TalusParam params[] = {
-    {"stop", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, stop), TALUS_TAO_STOP_OURS, 0, 0,
-     stops, "paper: once the projected gradient is below 1e-4 m/s, as in petra-2009"},
+    {"stop", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, stop), TALUS_TAO_STOP_OURS, 0, 0, stops,
+     "paper: once the projected gradient is below 1e-4 m/s, as in petra-2009"},
     {"precondition", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, precondition), 0, 0, 0,
      preconditions, "of conjugate gradients: incomplete Cholesky, the diagonal, or none"},
 };

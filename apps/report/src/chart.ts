@@ -22,6 +22,7 @@ export interface LineChart {
   x: Axis;
   y: Axis;
   stepped?: boolean;
+  points?: boolean; // marks that no line joins
   guides?: number[]; // values of y with a line across
   yRange?: [number, number];
   series: Series[];

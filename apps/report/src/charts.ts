@@ -1,7 +1,7 @@
 // The charts of the page, from the runs in view.
 
 import { type BarChart, type LineChart, points, type Series } from "./chart";
-import type { Column, Cost, Report, Run } from "./data";
+import type { Column, Cost, FreeFigure, Report, Run } from "./data";
 import { profiles } from "./measure";
 import { COST_LABELS, type Item, type State } from "./state";
 
@@ -97,6 +97,25 @@ export function complementarity(items: Item[]): BarChart {
     rows: items.map((i) => ({ key: i.key, label: i.label, values: values(i.run) }))
       .filter((r) => r.values.some((v) => Number.isFinite(v)))
       .sort((a, b) => (a.values[2]! || 0) - (b.values[2]! || 0)),
+  };
+}
+
+// Marks that share an x are put a hair apart: uPlot has one y for an x.
+function apart(p: { x: number[]; y: number[] }): { x: number[]; y: number[] } {
+  let last = -Infinity;
+  return { x: p.x.map((v) => (last = v > last ? v : last + Math.abs(last) * 1e-9)), y: p.y };
+}
+
+export function freeFigure(figure: FreeFigure): LineChart {
+  return {
+    kind: "lines",
+    x: { label: figure.x, name: figure.x, log: figure.xLog },
+    y: { label: figure.y, name: figure.y, log: figure.yLog },
+    points: figure.points,
+    series: figure.curves.map((c, i) => {
+      const p = points(c.x, c.y, figure.xLog, figure.yLog);
+      return { key: `problem:${c.name}`, label: c.name, style: figure.styles[i]!, ...(figure.points ? apart(p) : p) };
+    }),
   };
 }
 

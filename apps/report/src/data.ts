@@ -74,6 +74,19 @@ export interface FreeTable {
   note: string;
 }
 
+// Curves of an experiment's own; `points`: marks that no line joins.
+export interface FreeFigure {
+  title: string;
+  note: string;
+  x: string; // label
+  y: string;
+  xLog: boolean;
+  yLog: boolean;
+  points: boolean;
+  curves: { name: string; x: Float64Array; y: Float64Array }[];
+  styles: Style[]; // of the curves
+}
+
 export interface Report {
   version: string;
   title: string;
@@ -86,6 +99,7 @@ export interface Report {
   styles: Style[]; // of the solvers
   runs: Run[];
   tables: FreeTable[];
+  figures: FreeFigure[];
 }
 
 type Raw = Record<string, unknown>;
@@ -167,6 +181,16 @@ function readTable(v: unknown): FreeTable {
   };
 }
 
+function readFigure(v: unknown): FreeFigure {
+  const raw = object(v);
+  const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y) }));
+  return {
+    title: text(raw.title), note: text(raw.note), x: text(raw.x), y: text(raw.y),
+    xLog: raw.x_log === true, yLog: raw.y_log === true, points: raw.points === true,
+    curves, styles: solverStyles(curves.map((c) => c.name)),
+  };
+}
+
 export function readReport(v: unknown): Report {
   const raw = object(v);
   const problems = list(raw.problems).map(readProblem);
@@ -185,5 +209,6 @@ export function readReport(v: unknown): Report {
     styles: solverStyles(solvers),
     runs,
     tables: list(raw.tables).map(readTable),
+    figures: list(raw.figures).map(readFigure),
   };
 }

@@ -37,6 +37,7 @@ class App {
   private impulses: Figure;
   private bars: Figure;
   private profile: Figure;
+  private free: Figure[];
 
   constructor(private report: Report, private host: HTMLElement) {
     this.state = readState(location.hash, report);
@@ -49,6 +50,7 @@ class App {
     this.impulses = figure();
     this.bars = figure();
     this.profile = figure(true);
+    this.free = report.figures.map(() => figure());
   }
 
   start(): void {
@@ -85,7 +87,7 @@ class App {
     this.inks = LIGHT_INKS;
     this.update();
     for (const table of this.tables) table.forPrint(PAPER);
-    for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile]) figure.forPrint();
+    for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile, ...this.free]) figure.forPrint();
   }
 
   // ---- what stays ----
@@ -99,6 +101,7 @@ class App {
       el("section", { id: "runs" }, this.runsHead, this.runs.node,
         el("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference.")),
       ...report.tables.map((t) => this.freeTable(t)),
+      el("section", { id: "figures", class: "pair" }, ...this.free.map((f) => f.node)),
       el("section", { id: "convergence" }, this.convergence.node),
       el("section", { id: "sets", class: "pair" }, this.active.node, this.changes.node),
       el("section", { id: "impulses", class: "pair" }, this.impulses.node, this.bars.node),
@@ -243,6 +246,10 @@ class App {
     const bars = charts.complementarity(items);
     this.optional(this.bars, bars.rows.length > 0, () => this.bars.show(bars, {
       title: "Complementarity", caption: `${this.subject()}. Per contact |γ·u|, zero at a solution: mean, standard deviation and maximum at the end.` }));
+    this.free.forEach((figure, i) => {
+      const data = report.figures[i]!;
+      figure.show(charts.freeFigure(data), { title: data.title, caption: data.note });
+    });
     if (report.problems.length > 1) this.drawProfile();
     for (const section of this.host.querySelectorAll<HTMLElement>("section.pair"))
       section.hidden = [...section.children].every((c) => (c as HTMLElement).hidden);

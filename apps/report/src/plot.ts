@@ -110,8 +110,8 @@ export class Plot {
       stroke: ink,
       width: 1.5,
       dash: s.style.dash,
-      points: { show: s.x.length <= 12 && !this.chart.stepped, size: 5, fill: ink },
-      paths: this.chart.stepped ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!(),
+      points: { show: this.chart.points || (s.x.length <= 12 && !this.chart.stepped), size: this.chart.points ? 3 : 5, fill: ink },
+      paths: this.chart.points ? () => null : this.chart.stepped ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!(),
     };
   }
 

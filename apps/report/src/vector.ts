@@ -92,8 +92,8 @@ function lineSvg(chart: LineChart, title: string, width: number, inks: Inks): st
   out.push(`<svg x="${bx}" y="${by}" width="${bw}" height="${bh}" viewBox="${box}">`);
   for (const s of chart.series) {
     const stroke = colour(s.style, inks.dark), p = thinned(s, chart.x.log);
-    if (p.x.length === 1)
-      out.push(`<circle cx="${f(sx(p.x[0]!))}" cy="${f(sy(p.y[0]!))}" r="2.5" fill="${stroke}"/>`);
+    if (p.x.length === 1 || chart.points)
+      p.x.forEach((v, i) => out.push(`<circle cx="${f(sx(v))}" cy="${f(sy(p.y[i]!))}" r="${chart.points ? 1.4 : 2.5}" fill="${stroke}"/>`));
     else if (p.x.length)
       out.push(`<path d="${path(chart, p.x, p.y, sx, sy)}" fill="none" stroke="${stroke}" stroke-width="1.4" stroke-linejoin="round"${dashes(s.style.dash)}/>`);
   }
