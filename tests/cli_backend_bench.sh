@@ -30,7 +30,7 @@ refused "--backend, --repeat and --steps are for experiments that run worlds" he
 refused "heyn-1 has no rows" heyn-1 heyn-2
 "$TALUS" list experiments >list || fail "list experiments"
 for name in gpu hourglass million ten-million hundred-million pospisil beverloo agreement shear packing \
-    janssen; do
+    janssen petra-sim; do
     contains list "  $name "
 done
 
@@ -67,7 +67,7 @@ grep -q "Targets" err && fail "a trial was judged"
 
 # rows that `gpu` leaves out
 other_rows() {
-    for name in shear packing janssen; do
+    for name in shear packing janssen petra-sim; do
         "$TALUS" bench $name --quick --threads 1 --out $name >$name.txt 2>err || fail "$name: $(cat err)"
         grep -q '[0-9-] *held$\|[0-9-] *missed$' $name.txt && fail "$name: a quick version was judged"
         contains $name.txt "Targets"
@@ -80,6 +80,11 @@ other_rows() {
     # bottom and wall bear the weight, within a tenth
     awk -F, 'NR > 1 { n++; off = $5 + $8 - $3; if (off > 0.1 * $3 || off < -0.1 * $3) exit 1 }
         END { if (n != 4) exit 1 }' janssen/table-1.csv || fail "janssen: $(cat janssen/table-1.csv)"
+    # energies of all solvers agree while there is no chaos yet, and every step of every run has its row
+    awk -F, 'NR > 1 { n++; if (!($(NF - 2) < 0.1)) exit 1 } END { if (n < 13) exit 1 }' petra-sim/table-5.csv ||
+        fail "petra-sim: $(cat petra-sim/table-5.csv)"
+    awk -F, '$2 == "ipm-chol" || $2 == "lbfgs-fb" { n[$2]++ } END { exit n["ipm-chol"] != 90 || n["lbfgs-fb"] < 120 }' \
+        petra-sim/petra-sim.csv || fail "petra-sim.csv: $(tail -n 2 petra-sim/petra-sim.csv)"
     awk -F, 'NR == 2 { n = $3 > 0.55 && $3 < 0.66 } END { exit !n }' packing/table-1.csv ||
         fail "packing: $(cat packing/table-1.csv)"
 }

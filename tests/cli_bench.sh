@@ -19,7 +19,7 @@ contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$
 [ $? -eq 2 ] || fail "heyn-9 is not wrong usage"
 contains err "talus: bench: no experiment 'heyn-9'; did you mean 'heyn-1'?"
 "$TALUS" list experiments >list || fail "list experiments"
-for name in heyn-1 heyn-2 heyn-3 preclik; do contains list "  $name "; done
+for name in heyn-1 heyn-2 heyn-3 preclik petra-opt; do contains list "  $name "; done
 
 "$TALUS" bench heyn-1 --quick --out one >table 2>err || fail "heyn-1: $(cat err)"
 contains table "125 spheres in a box"
@@ -75,6 +75,31 @@ done
 grep '^"box, state [123], quick",ssn,' two/trace.csv | awk -F, '
     { last[$2] = $NF } END { for (s in last) { n++; if (!(last[s] < 1e-8)) exit 1 } exit n != 3 }' ||
     fail "Newton's velocity errors on boxes: $(grep '^"box.*",ssn,' two/trace.csv)"
+
+# petra-opt: problems have the contacts that were asked for, and all solvers of the build come to one objective
+"$TALUS" bench petra-opt --quick --out three >table 2>err || fail "petra-opt: $(cat err)"
+[ "$(grep -c ': 500 contacts in an envelope of' err)" -eq 2 ] || fail "contacts of petra-opt: $(cat err)"
+for title in "Table 4: 60 pebbles, h 0.01, 360 unknowns in the primal, 1500 in the dual" "Table 5"; do
+    contains table "$title"
+done
+grep -q 'in the paper\|What the paper\|paper:' table && fail "something of the paper beside quick petra-opt"
+for file in three/table-1.csv three/table-2.csv; do
+    for solver in ipm-chol ipm-aug apgd lbfgs-fb; do
+        grep -q "^$solver,converged," $file || fail "no row $solver: $(cat $file)"
+    done
+done
+sed 's/^"60 pebbles, \(h 0.0[15]\)"/\1/' three/trace.csv | awk -F, '
+    NR > 1 && $2 !~ /:/ { last[$1 FS $2] = $6 }
+    END {
+        for (run in last) {
+            split(run, key, FS)
+            n[key[1]]++
+            if (!(key[1] in low) || last[run] < low[key[1]]) low[key[1]] = last[run]
+            if (!(key[1] in high) || last[run] > high[key[1]]) high[key[1]] = last[run]
+        }
+        for (c in n) if (n[c] >= 5 && low[c] < 0 && high[c] - low[c] <= -1e-6 * low[c]) good++
+        exit good != 2
+    }' || fail "objectives of petra-opt: $(cut -d, -f2-8 three/trace.csv | tail)"
 
 [ $failures -eq 0 ] && echo "cli_bench: passed"
 [ $failures -eq 0 ]

@@ -75,8 +75,14 @@ static const Spec specs[] = {
     {"ssn:metric=none,regularise=1e-7", false},
     {"prox", false},
     {"prox:rho=2,shrink=0.3,inner=0.2", false},
+    {"ipm-chol", false},
+    {"ipm-chol:linear=ldl,correctors=3,warm=on", false},
+    {"ipm-aug", false},
+    {"ipm-aug:linear=ldl,correctors=0", false},
+    {"ipm-soc", false},
+    {"ipm-soc:linear=ldl,form=contacts", false},
     {"lemke", false},
-    {"lemke:cover=ones,refactor=30", false},
+    {"lemke:most=4000,cover=ones,refactor=30", false},
     {"admm", false},
     {"admm:anderson=0,change=2", true},
     {"anderson", false},
@@ -98,10 +104,10 @@ static inline bool left_out(const Spec *spec)
     return SLOW && (strstr(spec->text, "trace") || strstr(spec->text, "metric=none"));
 }
 
-/* prox: a factorisation in every iteration, on one thread. */
+/* A factorisation in every iteration, on one thread. */
 static inline bool factorises(const Spec *spec)
 {
-    return strncmp(spec->text, "prox", 4) == 0;
+    return strncmp(spec->text, "prox", 4) == 0 || strncmp(spec->text, "ipm-", 4) == 0;
 }
 
 static inline TalusProblem *create(const TalusProblemDef *def, TalusPool *pool)

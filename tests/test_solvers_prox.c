@@ -163,12 +163,15 @@ TEST(tree_of_fronts_covers_the_pattern)
     rng = talus_rng(3);
     for (int trial = 0; trial < 20; trial++) {
         int blocks = 2 + 5 * trial, pivots = 0;
+        int32_t weight[100];
+        for (int i = 0; i < blocks; i++)
+            weight[i] = 1 + (int32_t)talus_rng_below(&rng, 6);
         fill_dense(blocks, 1, &d);
         TalusSparse sparse = dense_to_sparse(&d);
         TalusBlockMatrix matrix;
         TalusFrontTree tree;
         REQUIRE_OK(talus_block_matrix_create(&sparse, 1, &matrix));
-        REQUIRE_OK(talus_front_tree_create(&matrix, &tree));
+        REQUIRE_OK(talus_front_tree_create(&matrix, trial % 2 ? weight : NULL, &tree));
         for (int k = 0; k < tree.count; k++) {
             pivots += tree.pivots[k];
             CHECK(tree.parent[k] < 0 || tree.parent[k] > k);

@@ -66,7 +66,8 @@ static void same_for_any_threads(TestProblem *p)
         CHECK_OK(talus_pool_create(threads[t], &pool));
         TalusProblem *problem = create(&p->def, pool);
         FOR_SPECS (s, problem) {
-            if (left_out(&specs[s]) || repeats_factors(&specs[s]))
+            bool refused = strcmp(specs[s].text, "lemke") == 0; /* as too large by itself */
+            if (left_out(&specs[s]) || repeats_factors(&specs[s]) || refused)
                 continue;
             TalusSolveInfo info = solve_cold(specs[s].text, problem, 0.0, SLOW ? 3 : 8);
             double *first = expected + (size_t)s * size;

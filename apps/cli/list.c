@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "base/deflate.h"
 #include "base/param.h"
+#include "problem/direct.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,12 +128,20 @@ static void list_cuda(void)
     }
 }
 
+static void list_direct(TalusDirectKind kind, const char *text)
+{
+    const char *missing = talus_direct_missing(kind);
+    print_feature(talus_direct_name(kind), text, !missing, missing);
+}
+
 static void list_features(void)
 {
+    list_direct(TALUS_DIRECT_CHOLMOD, "Cholesky factors for ipm-chol; parts under the GPL");
     print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
     list_cuda();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
+    list_direct(TALUS_DIRECT_MUMPS, "indefinite factors for ipm-aug and ipm-soc");
     print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),
                   "install zlib1g-dev, then configure without TALUS_CORE_ONLY and build");
 }

@@ -123,11 +123,22 @@ static const LabResult *result_of(const LabSet *set, int c, const char *solver)
     return NULL;
 }
 
+/* A rule of one's own ends like a solver that gives up. */
+static bool by_its_rule(const LabResult *r)
+{
+    return r->outcome == LAB_BUDGET && r->tolerance == 0.0 && r->iterations < r->max_iterations &&
+           !(r->seconds >= r->max_seconds);
+}
+
 static void add_result(LabTable *t, const LabResult *r, const Scale *scale)
 {
     bool measured = lab_outcome_measured(r->outcome);
     lab_table_add(t, "%s", r->solver);
-    lab_table_add(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "", r->reason);
+    if (by_its_rule(r))
+        lab_table_add(t, "by its rule");
+    else
+        lab_table_add(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
+                      r->reason);
     lab_table_add(t, "%d", r->iterations);
     if (!measured) {
         for (int i = 0; i < 6; i++)

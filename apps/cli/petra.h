@@ -19,7 +19,7 @@ typedef struct PetraMethod {
 typedef struct PetraStep {
     double time, kinetic;
     double seconds; /* of the processor, for the whole step */
-    double memory;  /* bytes that the library held at most */
+    double memory;  /* bytes that world and solver held at most */
     double residual;
     int contacts, iterations;
 } PetraStep;

@@ -428,7 +428,11 @@ static void table_wide(const Petra *p)
     for (int i = 0; i < p->wides; i++) {
         const PetraSolve *s = &p->wide[i];
         lab_table_add(t, "%s", s->method->label);
-        lab_table_add(t, "%s", s->failed ? s->why : talus_outcome_name(s->outcome));
+        bool own = !(s->method->tolerance > 0.0) && s->outcome == TALUS_OUTCOME_BUDGET;
+        lab_table_add(t, "%s",
+                      s->failed ? s->why
+                      : own     ? "by its rule"
+                                : talus_outcome_name(s->outcome));
         add_number(t, "%.0f", s->failed ? NAN : s->iterations);
         add_number(t, "%.2f", s->failed ? NAN : s->seconds);
         add_number(t, "%.1f", s->failed ? NAN : s->memory / 1048576.0);

@@ -45,9 +45,9 @@ typedef struct Size {
 } Size;
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
-static const Size small[PETRA_SIZES] = {{40, 0.5}, {80, 1.0}, {160, 2.0}};
+static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}};
 /* What has become possible; the energy of a pebble at rest as with 3,200. */
-static const Size large = {25000, 19.5}, small_large = {320, 4.0};
+static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double run_seconds = 600.0, solve_seconds = 300.0; /* of the processor, at most */
 
@@ -81,8 +81,9 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     worlds_set(&c.sets, "bodies=%d", pebbles);
     worlds_set(&c.sets, "section=polygon:3");
     worlds_set(&c.sets, "materials.pebble.density=%s", density);
-    worlds_set(&c.sets, "bodies[pebbles].layers.bottom=[0,0,%s]", nudged ? "60.000000001" : "60");
-    worlds_set(&c.sets, "bodies[pebbles].layers.radius=%g", w->quick ? 20.0 : 50.0);
+    worlds_set(&c.sets, "bodies[pebbles].layers.bottom=[0,0,%d%s]", worlds_size(w, 60, 1),
+               nudged ? ".000000001" : "");
+    worlds_set(&c.sets, "bodies[pebbles].layers.radius=%d", worlds_size(w, 50, 10));
     worlds_set(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
     worlds_set(&c.sets, "bodies[pebbles].layers.jitter=0.5");
     worlds_set(&c.sets, "solver.tolerance=%g", m->tolerance);
@@ -141,9 +142,10 @@ static void say_where(const PetraRun *run, const Worlds *w, double begun)
                talus_now() - begun);
 }
 
-static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, PetraRun *run)
+/* `before`: bytes that were there without the world. */
+static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
-    int most = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 120);
+    int most = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
     double begun = talus_now(), said = begun, used = 0.0;
     while (run->count < most && used < run_seconds && !run->rested) {
         TalusStepInfo info;
@@ -154,7 +156,7 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, PetraRun *run
         *s = (PetraStep){.time = info.time,
                          .kinetic = info.ledger.kinetic,
                          .seconds = processor_time() - start,
-                         .memory = (double)talus_memory_peak(),
+                         .memory = (double)(talus_memory_peak() - before),
                          .residual = info.solve.residual.rms,
                          .contacts = info.contacts,
                          .iterations = info.solve.iterations};
@@ -175,7 +177,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 {
     PetraRun *run = &p->run[p->runs];
     PetraSolve last;
-    TalusWorld *world;
+    TalusWorld *world = NULL;
     if (!in_this_build(m))
         return TALUS_OK;
     *run = (PetraRun){.method = m,
@@ -183,10 +185,11 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
                       .pebbles = size.pebbles,
                       .threshold = size.threshold,
                       .infeasibility = NAN};
-    TALUS_TRY(open_vessel(p->w, m, size.pebbles, nudged, &world));
-    TalusStatus status = TALUS_ALLOC(run->step, PETRA_STEPS, "steps");
+    TALUS_TRY(TALUS_ALLOC(run->step, PETRA_STEPS, "steps"));
+    size_t before = talus_memory_now();
+    TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
     if (status == TALUS_OK)
-        status = run_to_rest(p->w, world, run);
+        status = run_to_rest(p->w, world, before, run);
     if (status == TALUS_OK)
         status = solve_next(world, m, false, solve_seconds, &last);
     if (status == TALUS_OK) {
@@ -228,7 +231,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
 static TalusStatus solve_wide(Petra *p, int pebbles)
 {
     TalusWorld *world;
-    int steps = worlds_size(p->w, 100, 75);
+    int steps = worlds_size(p->w, 100, 15);
     p->wide_pebbles = pebbles;
     TALUS_TRY(open_vessel(p->w, fast, pebbles, false, &world));
     TalusStatus status = worlds_advance(p->w, world, steps, "petra-sim: to 5 s", NULL, NULL, NULL);

@@ -163,6 +163,8 @@ static PetscErrorCode start_petsc(void)
     if (!error)
         error = PetscOptionsSetValue(NULL, "-skip_petscrc", "1");
     if (!error)
+        error = PetscOptionsSetValue(NULL, "-mat_cholmod_print", "0");
+    if (!error)
         error = PetscInitializeNoArguments();
     for (int i = 0; i < QUIET; i++)
         if (set[i])

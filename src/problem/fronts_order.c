@@ -4,8 +4,9 @@
  * each the list of blocks that a block eliminated before has tied together. Eliminating p makes one
  * element of all its neighbours, which takes up the elements that p was in: they are the children of
  * p's front. A neighbour that is left with that element alone has no other coupling and is eliminated
- * in the same front. Blocks that share their neighbours, as contacts of the same two bodies do, thus
- * go together. */
+ * in the same front. Neighbours that have become alike, coupled to the same blocks and elements, stay so:
+ * one stands for all from then on, and its degree counts others than these (Liu 1985; Amestoy, Davis & Duff
+ * 1996). Which blocks a front holds is found afterwards, from the pattern and the tree. */
 #include "problem/fronts.h"
 
 #include "base/memory.h"
@@ -19,35 +20,33 @@ static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
     const TalusBlockMatrix *a;
-    const int32_t *weight; /* [n]: rows of each block; NULL: as many for all */
     int n;
-    int rows;                        /* of all blocks */
     int32_t *near;                   /* per block at a->start: elements, then blocks */
     int32_t *elements, *total;       /* [n]: how many of each kind, and of both */
-    int32_t *degree;                 /* [n]; -1 once eliminated */
+    int32_t *weight, *members;       /* [n]: rows and blocks that a block stands for */
+    int32_t *like;                   /* [n]: the block that stands for it, or -1 */
+    int32_t *degree;                 /* [n]; -1 once eliminated or stood for */
     int32_t *head, *next, *previous; /* blocks by degree */
-    int32_t *mark, *member;          /* [n]: stamp; the element being made */
+    int32_t *mark, *member; /* [2 n]: stamps of blocks and elements; [n]: the new element */
+    int32_t *bucket;        /* [n]: first of the blocks whose lists have the same sum */
     int32_t stamp;
     int least; /* no block has a lower degree */
 
     int count;                                      /* fronts so far */
     int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
+    int32_t *bound_rows;                            /* [n]: of a front, beyond its pivots */
     int32_t *front_of;                              /* [n] */
     size_t bound_room;
 } Graph;
 
 static void close_graph(Graph *g)
 {
-    void *const owned[] = {g->near,  g->elements, g->total,  g->degree,  g->head,
-                           g->next,  g->previous, g->mark,   g->member,  g->bound_start,
-                           g->bound, g->parent,   g->pivots, g->front_of};
+    void *const owned[] = {g->near,   g->elements, g->total,      g->weight,      g->members,
+                           g->like,   g->degree,   g->head,       g->next,        g->previous,
+                           g->mark,   g->member,   g->bucket,     g->bound_start, g->bound,
+                           g->parent, g->pivots,   g->bound_rows, g->front_of};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
-}
-
-static int weight_of(const Graph *g, int i)
-{
-    return g->weight ? g->weight[i] : 1;
 }
 
 /* ---- blocks by degree: rows of all their neighbours ---- */
@@ -74,28 +73,33 @@ static void delist(Graph *g, int i)
         g->previous[g->next[i]] = g->previous[i];
 }
 
-static TalusStatus open_graph(Graph *g)
+static TalusStatus open_graph(Graph *g, const int32_t *weight)
 {
-    size_t n = (size_t)g->n;
-    int32_t **const arrays[] = {&g->elements, &g->total,  &g->degree, &g->next,   &g->previous,
-                                &g->mark,     &g->member, &g->parent, &g->pivots, &g->front_of};
+    size_t n = (size_t)g->n, rows = 0;
+    int32_t **const arrays[] = {&g->elements, &g->total,  &g->weight,   &g->members,   &g->like,
+                                &g->degree,   &g->next,   &g->member,   &g->previous,  &g->bucket,
+                                &g->parent,   &g->pivots, &g->front_of, &g->bound_rows};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         TALUS_TRY(TALUS_ALLOC(*arrays[i], n, "elimination order"));
-    for (int i = 0; i < g->n; i++)
-        g->rows += weight_of(g, i);
-    TALUS_TRY(TALUS_ALLOC(g->head, (size_t)g->rows + 1, "elimination order"));
+    for (size_t i = 0; i < n; i++) {
+        g->weight[i] = weight ? weight[i] : 1;
+        rows += (size_t)g->weight[i];
+        g->members[i] = 1;
+        g->like[i] = g->member[i] = g->bucket[i] = -1;
+    }
+    TALUS_TRY(TALUS_ALLOC(g->mark, 2 * n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(g->head, rows + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->bound_start, n + 1, "elimination order"));
     TALUS_TRY(TALUS_ALLOC(g->near, (size_t)g->a->start[g->n], "elimination order"));
-    for (int d = 0; d <= g->rows; d++)
+    for (size_t d = 0; d <= rows; d++)
         g->head[d] = -1;
     for (int i = g->n - 1; i >= 0; i--) { /* the first block first among equals */
         int32_t *near = g->near + g->a->start[i];
         for (int32_t k = g->a->start[i]; k < g->a->start[i + 1]; k++)
             if (g->a->column[k] != i) {
                 near[g->total[i]++] = g->a->column[k];
-                g->degree[i] += weight_of(g, g->a->column[k]);
+                g->degree[i] += g->weight[g->a->column[k]];
             }
-        g->member[i] = -1;
         enlist(g, i);
     }
     return TALUS_OK;
@@ -120,7 +124,7 @@ static TalusStatus make_element(Graph *g, int p)
         TALUS_RESERVE(g->bound, g->bound_room, (size_t)(count + g->n), (size_t)count, "fronts"));
     g->degree[p] = -1;
     g->front_of[p] = g->count;
-    g->pivots[g->count] = 1;
+    g->pivots[g->count] = g->members[p];
     g->parent[g->count] = -1;
     for (int32_t k = 0; k < g->elements[p]; k++) {
         int e = near[k];
@@ -160,25 +164,87 @@ static int count_others(Graph *g, int i)
     g->stamp++;
     for (int32_t k = g->elements[i]; k < g->total[i]; k++) {
         g->mark[near[k]] = g->stamp;
-        others += weight_of(g, near[k]);
+        others += g->weight[near[k]];
     }
     for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new */
         for (int32_t b = g->bound_start[near[k]]; b < g->bound_start[near[k] + 1]; b++) {
             int j = g->bound[b];
-            if (g->mark[j] != g->stamp && g->member[j] != g->count) {
+            if (g->mark[j] != g->stamp && g->member[j] != g->count && g->degree[j] >= 0) {
                 g->mark[j] = g->stamp;
-                others += weight_of(g, j);
+                others += g->weight[j];
             }
         }
     return others;
 }
 
-static int bound_rows(const Graph *g, int front)
+/* ---- blocks that have become alike ---- */
+
+static void mark_neighbours(Graph *g, int i)
 {
-    int rows = 0;
-    for (int32_t b = g->bound_start[front]; b < g->bound_start[front + 1]; b++)
-        rows += weight_of(g, g->bound[b]);
-    return rows;
+    const int32_t *near = g->near + g->a->start[i];
+    g->stamp++;
+    for (int32_t k = 0; k < g->total[i]; k++)
+        g->mark[near[k] + (k < g->elements[i] ? g->n : 0)] = g->stamp;
+}
+
+static bool has_marked_neighbours(const Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    for (int32_t k = 0; k < g->total[i]; k++)
+        if (g->mark[near[k] + (k < g->elements[i] ? g->n : 0)] != g->stamp)
+            return false;
+    return true;
+}
+
+static int32_t *bucket_of(const Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    uint32_t sum = 0;
+    for (int32_t k = 0; k < g->total[i]; k++)
+        sum += (uint32_t)near[k];
+    return &g->bucket[sum % (uint32_t)g->n];
+}
+
+static void stand_for(Graph *g, int i, int j)
+{
+    g->weight[i] += g->weight[j];
+    g->members[i] += g->members[j];
+    g->like[j] = i;
+    g->degree[j] = -1;
+}
+
+/* Of the blocks of the new element from `begin` to `end`, which are in no list of degrees now; returns
+ * where those end that are left. The links of these lists serve for the buckets. */
+static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
+{
+    int32_t kept = begin;
+    for (int32_t b = begin; b < end; b++) {
+        int i = g->bound[b];
+        int32_t *bucket = bucket_of(g, i);
+        g->next[i] = *bucket;
+        *bucket = i;
+    }
+    for (int32_t b = begin; b < end; b++) {
+        int i = g->bound[b];
+        if (g->degree[i] < 0)
+            continue;
+        g->bound[kept++] = i;
+        int32_t *bucket = bucket_of(g, i);
+        bool marked = false;
+        for (int j = *bucket; j >= 0; j = g->next[j]) {
+            if (j == i || g->degree[j] < 0 || g->total[j] != g->total[i] ||
+                g->elements[j] != g->elements[i])
+                continue;
+            if (!marked)
+                mark_neighbours(g, i);
+            marked = true;
+            if (has_marked_neighbours(g, j))
+                stand_for(g, i, j);
+        }
+    }
+    for (int32_t b = begin; b < kept; b++)
+        *bucket_of(g, g->bound[b]) = -1;
+    return kept;
 }
 
 static TalusStatus eliminate(Graph *g, int p)
@@ -192,16 +258,20 @@ static TalusStatus eliminate(Graph *g, int p)
         if (g->total[i] == 1) {
             g->degree[i] = -1;
             g->front_of[i] = g->count;
-            g->pivots[g->count]++;
+            g->pivots[g->count] += g->members[i];
         } else {
             g->bound[kept++] = i;
         }
     }
+    kept = join_alike(g, begin, kept);
     g->bound_start[g->count + 1] = kept;
-    int bound = bound_rows(g, g->count);
+    int rows = 0;
+    for (int32_t b = begin; b < kept; b++)
+        rows += g->weight[g->bound[b]];
+    g->bound_rows[g->count] = rows;
     for (int32_t b = begin; b < kept; b++) {
         int i = g->bound[b];
-        g->degree[i] = bound - weight_of(g, i) + count_others(g, i);
+        g->degree[i] = rows - g->weight[i] + count_others(g, i);
         enlist(g, i);
     }
     g->count++;
@@ -224,26 +294,39 @@ static TalusStatus eliminate_all(Graph *g)
 
 /* ---- the tree ---- */
 
+/* Blocks that others stand for are eliminated with these. */
+static void resolve_likes(Graph *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        int stands = i;
+        while (g->like[stands] >= 0)
+            stands = g->like[stands];
+        for (int j = i, next; j != stands; j = next) {
+            next = g->like[j];
+            g->like[j] = stands;
+        }
+        g->front_of[i] = g->front_of[stands];
+    }
+}
+
 /* Children come before parents, so a front has all its own pivots when its turn comes. `into` is the
  * front that has taken up another, or that itself; `rows` those of a front's pivots. */
-static void merge_fronts(Graph *g, int32_t *into, int32_t *rows)
+static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
 {
     for (int f = 0; f < g->count; f++) {
         into[f] = f;
         rows[f] = 0;
     }
     for (int i = 0; i < g->n; i++)
-        rows[g->front_of[i]] += weight_of(g, i);
+        rows[g->front_of[i]] += weight ? weight[i] : 1;
     for (int f = 0; f < g->count; f++) {
         int p = g->parent[f];
         if (p < 0)
             continue;
-        double own = rows[f], bound = bound_rows(g, f);
-        double whole = rows[p] + bound_rows(g, p);
+        double own = rows[f], bound = g->bound_rows[f], whole = rows[p] + g->bound_rows[p];
         double zeros = own * (whole - bound), all = own * (own + whole) + rows[p] * whole;
         if (zeros <= MERGE_SHARE * all) {
             into[f] = p;
-            g->pivots[p] += g->pivots[f];
             rows[p] += rows[f];
         }
     }
@@ -284,47 +367,83 @@ static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, i
     return count;
 }
 
-static void fill_lists(const Graph *g, const int32_t *into, const int32_t *number,
-                       TalusFrontTree *t)
+typedef struct List {
+    int32_t *mark; /* [n]: the front that has listed a block last */
+    size_t count, room;
+} List;
+
+static void enter(TalusFrontTree *t, List *l, int front, int block)
 {
-    for (int f = 0; f < g->count; f++) {
-        int k = number[f];
-        if (k < 0)
-            continue;
-        t->parent[k] = g->parent[f] < 0 ? -1 : number[into[g->parent[f]]];
-        t->list_start[k + 1] = g->pivots[f] + g->bound_start[f + 1] - g->bound_start[f];
-    }
-    for (int k = 0; k < t->count; k++)
-        t->list_start[k + 1] += t->list_start[k];
-    for (int i = 0; i < g->n; i++) {
-        int k = number[into[g->front_of[i]]];
-        t->front_of[i] = k;
-        t->list[t->list_start[k] + t->pivots[k]++] = i;
-    }
-    for (int f = 0; f < g->count; f++) {
-        int k = number[f];
-        size_t bound = (size_t)(g->bound_start[f + 1] - g->bound_start[f]);
-        if (k >= 0)
-            memcpy(t->list + t->list_start[k] + t->pivots[k], g->bound + g->bound_start[f],
-                   bound * sizeof *t->list);
+    if (t->front_of[block] > front && l->mark[block] != front) {
+        l->mark[block] = front;
+        t->list[l->count++] = block;
     }
 }
 
-static TalusStatus build_tree(Graph *g, int32_t *work, TalusFrontTree *t)
+/* Blocks of front k: its pivots, and those that come later of their neighbours and of the children's. */
+static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int k,
+                              const int32_t *pivot, const int32_t *child, const int32_t *sibling,
+                              List *l)
+{
+    size_t begin = l->count, pivots = (size_t)t->pivots[k];
+    TALUS_TRY(TALUS_RESERVE(t->list, l->room, begin + (size_t)a->blocks, begin, "fronts"));
+    memcpy(t->list + begin, pivot, pivots * sizeof *pivot);
+    l->count += pivots;
+    for (size_t p = 0; p < pivots; p++)
+        for (int32_t e = a->start[pivot[p]]; e < a->start[pivot[p] + 1]; e++)
+            enter(t, l, k, a->column[e]);
+    for (int c = child[k]; c >= 0; c = sibling[c])
+        for (int32_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
+            enter(t, l, k, t->list[e]);
+    if (l->count > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "factor: %d blocks have fronts of %zu in all",
+                          a->blocks, l->count);
+    t->list_start[k + 1] = (int32_t)l->count;
+    return TALUS_OK;
+}
+
+/* `work`: three times the fronts and twice the blocks. */
+static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int32_t *work)
+{
+    int32_t *child = work, *sibling = child + t->count, *first = sibling + t->count;
+    int32_t *pivot = first + t->count;
+    List list = {.mark = pivot + a->blocks};
+    for (int k = t->count - 1; k >= 0; k--)
+        child[k] = -1;
+    for (int k = t->count - 1; k >= 0; k--)
+        if (t->parent[k] >= 0) {
+            sibling[k] = child[t->parent[k]];
+            child[t->parent[k]] = k;
+        }
+    for (int i = 0; i < a->blocks; i++) {
+        t->pivots[t->front_of[i]]++;
+        list.mark[i] = -1;
+    }
+    for (int k = 0, at = 0; k < t->count; at += t->pivots[k++])
+        first[k] = at;
+    for (int i = 0; i < a->blocks; i++)
+        pivot[first[t->front_of[i]]++] = i;
+    for (int k = 0; k < t->count; k++)
+        TALUS_TRY(list_front(t, a, k, pivot + first[k] - t->pivots[k], child, sibling, &list));
+    return TALUS_OK;
+}
+
+static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, TalusFrontTree *t)
 {
     int32_t *into = work, *number = work + g->count;
-    merge_fronts(g, into, number);
+    resolve_likes(g);
+    merge_fronts(g, weight, into, number);
     t->count = number_fronts(g, into, number, work + 2 * g->count);
-    size_t room = (size_t)g->n;
-    for (int f = 0; f < g->count; f++)
-        room += number[f] >= 0 ? (size_t)(g->bound_start[f + 1] - g->bound_start[f]) : 0;
     TALUS_TRY(TALUS_ALLOC(t->parent, (size_t)t->count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(t->pivots, (size_t)t->count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(t->list_start, (size_t)t->count + 1, "fronts"));
-    TALUS_TRY(TALUS_ALLOC(t->list, room, "fronts"));
     TALUS_TRY(TALUS_ALLOC(t->front_of, (size_t)g->n, "fronts"));
-    fill_lists(g, into, number, t);
-    return TALUS_OK;
+    for (int f = 0; f < g->count; f++)
+        if (number[f] >= 0)
+            t->parent[number[f]] = g->parent[f] < 0 ? -1 : number[into[g->parent[f]]];
+    for (int i = 0; i < g->n; i++)
+        t->front_of[i] = number[into[g->front_of[i]]];
+    return fill_lists(t, g->a, work);
 }
 
 void talus_front_tree_clear(TalusFrontTree *t)
@@ -340,16 +459,16 @@ void talus_front_tree_clear(TalusFrontTree *t)
 TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
                                     TalusFrontTree *out)
 {
-    Graph g = {.a = a, .weight = weight, .n = a->blocks};
+    Graph g = {.a = a, .n = a->blocks};
     int32_t *work = NULL;
     *out = (TalusFrontTree){0};
-    TalusStatus status = open_graph(&g);
+    TalusStatus status = open_graph(&g, weight);
     if (status == TALUS_OK)
         status = eliminate_all(&g);
     if (status == TALUS_OK)
-        status = TALUS_ALLOC(work, 5 * (size_t)g.count, "fronts");
+        status = TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts");
     if (status == TALUS_OK)
-        status = build_tree(&g, work, out);
+        status = build_tree(&g, weight, work, out);
     talus_release(work);
     close_graph(&g);
     if (status != TALUS_OK)

@@ -30,8 +30,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Iterations without progress; short steps in a row; Newton steps without a better point. */
-enum { PATIENCE = 6, SHORT = 3, STALE = 10 };
+/* Iterations without progress; short steps in a row. */
+enum { PATIENCE = 6, SHORT = 3 };
 
 /* Steps: to the boundary, and that of which SHORT in a row are the end. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
@@ -49,15 +49,15 @@ typedef struct Params {
     bool polish;
 } Params;
 
-static const char *const linears[] = {"auto", "mumps", "ldl", NULL};
+static const char *const linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
 static const char *const forms[] = {"auto", "bodies", "contacts", NULL};
 
-enum { LINEAR_AUTO, LINEAR_MUMPS, LINEAR_LDL };
+enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
 enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
 
 static const TalusParam params[] = {
     {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
-     "factorisation; auto: mumps where the build has it"},
+     "factorisation; auto: cholmod for contacts where the build has it, else ldl"},
     {"form", TALUS_PARAM_CHOICE, offsetof(Params, form), FORM_AUTO, 0, 0, forms,
      "unknowns of the linear systems; auto: bodies where there are any"},
     {"polish", TALUS_PARAM_FLAG, offsetof(Params, polish), 1.0, 0, 0, NULL,
@@ -137,21 +137,31 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     return talus_best_begin(&w->best, s);
 }
 
-static TalusDirectKind make_of(const Params *p)
+/* auto: what is fastest on beds of spheres among what the build has. */
+static TalusDirectKind make_of(const Params *p, bool bodies)
 {
-    bool mumps = p->linear == LINEAR_MUMPS ||
-                 (p->linear == LINEAR_AUTO && !talus_direct_missing(TALUS_DIRECT_MUMPS));
-    return mumps ? TALUS_DIRECT_MUMPS : TALUS_DIRECT_LDL;
+    bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
+                                                   !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
+    return cholmod                     ? TALUS_DIRECT_CHOLMOD
+           : p->linear == LINEAR_MUMPS ? TALUS_DIRECT_MUMPS
+                                       : TALUS_DIRECT_LDL;
 }
 
 static TalusStatus prepare_system(Run *run)
 {
-    bool bodies = run->s->op->pair != NULL && run->p->form != FORM_CONTACTS;
-    if (run->p->form == FORM_BODIES && !bodies)
+    const Params *p = run->p;
+    bool has_bodies = run->s->op->pair != NULL;
+    bool bodies = p->form == FORM_BODIES ||
+                  (p->form == FORM_AUTO && has_bodies && p->linear != LINEAR_CHOLMOD);
+    if (bodies && !has_bodies)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver ipm-soc: form=bodies needs bodies, this problem is a matrix");
-    TalusDirectKind make = make_of(run->p);
-    run->weight = bodies ? WEIGHT_BODIES : 0.0;
+    if (bodies && p->linear == LINEAR_CHOLMOD)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver ipm-soc: form=bodies is indefinite, and cholmod is for positive "
+                          "definite matrices; linear=ldl and linear=mumps take it");
+    TalusDirectKind make = make_of(p, bodies);
+    run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
     return talus_soc_system_prepare(
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
@@ -443,22 +453,27 @@ static TalusStatus interior(Run *run, bool *ended)
 
 static TalusStatus polish(Run *run, bool resumed)
 {
-    const TalusProxRules rules = {
-        .rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7, .patience = STALE};
+    const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
     run->w->polishing = true;
     return talus_prox_run(run->s, &run->w->prox, &rules, resumed);
 }
 
-/* What gamma is at the start is looked at first: it may be good enough. */
+/* What gamma is at the start is looked at first: it may be good enough, which counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
+    const TalusSolveOptions *o = s->options;
     double sum, largest;
     memcpy(run->w->vector[SHOWN], s->gamma, (size_t)run->n * sizeof *s->gamma);
     residual_of(run, s->gamma, &sum, &largest);
     talus_best_offer(&run->w->best, s, s->gamma, sum);
     double rms = sqrt(sum / s->op->blocks);
-    return !talus_solve_continue(s, rms, largest);
+    if (!s->started) {
+        s->started = true;
+        s->info->start_residual = rms;
+    }
+    return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
+           !talus_solve_next(s, 0, s->gamma, NULL, sum, largest);
 }
 
 static TalusStatus solve_ipm_soc(TalusSolve *s)

@@ -58,8 +58,9 @@ struct TalusIpmSystem {
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* TALUS_ERR_NUMERIC where not even a raised T makes it regular. */
-TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, const double *t);
+/* Raises entries of T where they are too small to be told from nothing. TALUS_ERR_NUMERIC where not even that
+ * makes the system regular. */
+TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 void talus_ipm_system_clear(TalusIpmSystem *s);
 /* About the time of a factorisation over that of a solution, from the factor's size. */

@@ -14,8 +14,8 @@
  * contacts slide. Both are checked in numbers before anything is claimed.
  *
  * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
- * onto the cones. There is no warm start: from a solution nothing is done, from all else the path starts
- * anew. One thread, dense: the inverse has n p entries, n unknowns, p of them basic. */
+ * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
+ * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n unknowns, p of them basic. */
 #include "solvers/best.h"
 #include "solvers/lemke_lcp.h"
 #include "solvers/lemke_pivot.h"
@@ -112,12 +112,12 @@ static void set_cover(Work *w, bool ones, int attempt)
 
 /* ---- measuring ---- */
 
-/* Whether to go on from the impulses in vector[IMPULSE], whose residual is measured. */
+/* Counts an iteration that has led to vector[IMPULSE] and tells whether to go on. */
 static bool tell(TalusSolve *s, Work *w)
 {
     TalusResidual r;
     talus_outer_measure(s, w->vector[IMPULSE], &r);
-    s->info->products++;
+    talus_solve_count(s, 1);
     talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
     return talus_solve_show(s, w->vector[IMPULSE], NULL, r.rms) &&
            talus_solve_continue(s, r.rms, r.max);
@@ -128,7 +128,6 @@ static bool tell_point(TalusSolve *s, Work *w)
     talus_lemke_point(&w->lemke, w->z);
     talus_contact_lcp_impulses(&w->problem, w->z, w->vector[IMPULSE]);
     s->backend->project(s->op, NULL, w->vector[IMPULSE]);
-    talus_solve_count(s, 0);
     return tell(s, w);
 }
 
@@ -172,7 +171,7 @@ static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
     int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
     set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
-    *again = tell_point(s, w);
+    *again = state == TALUS_LEMKE_GOING || tell_point(s, w);
     while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
         if (state == TALUS_LEMKE_RAY) {

@@ -9,6 +9,9 @@
 
 enum { REFINEMENTS = 3 };
 
+/* What is left of a difference this small against its terms is rounding of 0. Ties would be missed without it. */
+static const double CANCELLED = 1e-14;
+
 /* A pivot of the kernel this small against its row, entries being about 1, is none. */
 static const double SINGULAR = 1e-13;
 
@@ -132,7 +135,10 @@ TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const 
     if (leaves < n)
         add_slot(b, leaves, position, y);
     double step = b->x[position] / y[position];
-    subtract(n, step, y, b->x);
+    for (int i = 0; i < n; i++) {
+        double change = step * y[i], left = b->x[i] - change;
+        b->x[i] = fabs(left) <= CANCELLED * fabs(change) ? 0.0 : left;
+    }
     b->x[position] = step;
     b->place[leaves] = -1;
     b->place[enters] = position;
@@ -329,6 +335,22 @@ static void fill_column(TalusBasis *b, int slot)
     }
 }
 
+/* Values that cancel in B^-1 q. */
+static void clean_values(TalusBasis *b)
+{
+    const int n = b->lcp->n;
+    double *terms = b->part;
+    for (int i = 0; i < n; i++)
+        terms[i] = b->basic[i] < n ? fabs(b->lcp->q[b->basic[i]]) : 0.0;
+    for (int k = 0; k < b->p; k++) {
+        const double *column = column_of(b, k), q = fabs(b->lcp->q[b->owner[k]]);
+        for (int i = 0; i < n; i++)
+            terms[i] += q * fabs(column[i]);
+    }
+    for (int i = 0; i < n; i++)
+        b->x[i] = fabs(b->x[i]) <= CANCELLED * terms[i] ? 0.0 : b->x[i];
+}
+
 TalusStatus talus_basis_factor(TalusBasis *b)
 {
     size_t p = (size_t)b->p;
@@ -343,5 +365,6 @@ TalusStatus talus_basis_factor(TalusBasis *b)
     invert_kernel(b);
     for (int k = 0; k < b->p; k++)
         fill_column(b, k);
+    clean_values(b);
     return TALUS_OK;
 }

@@ -55,7 +55,7 @@ static int keep_least(TalusLemke *l, int count, int j)
         int i = l->tied[k];
         l->rate[k] = talus_basis_inverse(&l->basis, i, j) / l->y[i];
         least = fmin(least, l->rate[k]);
-        size = fmax(size, fabs(l->rate[k]));
+        size = fmax(size, fmax(fabs(l->rate[k]), 1.0 / l->y[i]));
     }
     for (int k = 0; k < count; k++)
         if (l->rate[k] - least <= TIED * size)

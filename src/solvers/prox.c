@@ -299,15 +299,11 @@ static void iterate(Run *run)
     multiply(run, w->vector[X], w->vector[U]);
     set_centre(run);
     start_step(run);
-    for (int stale = 0;; stale = w->best.kept ? stale + 1 : 0) {
+    for (;;) {
         double sum, largest;
         measure(run, &sum, &largest);
         if (!talus_solve_next(run->s, 0, w->vector[SHOWN], NULL, sum, largest))
             return;
-        if (run->p->patience > 0 && stale > run->p->patience) {
-            run->s->info->outcome = TALUS_OUTCOME_BUDGET;
-            return;
-        }
         newton_step(run);
         end_proximal(run);
     }

@@ -9,7 +9,6 @@
 
 typedef struct TalusProxRules {
     double rho, shrink, inner; /* the parameters of prox */
-    int patience; /* Newton steps without a better point after which to give up; 0: never */
 } TalusProxRules;
 
 enum { TALUS_PROX_VECTORS = 8 };

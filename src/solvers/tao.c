@@ -34,8 +34,12 @@ typedef struct Run {
     TalusTaoWork *w;
     int round;
     double rms, max; /* residual of the last iterate */
-    bool fresh;      /* the point evaluated last is POINT */
+    double least;    /* rms so far in this round, */
+    int since;       /*   and iterations since */
+    double size;     /* |gamma| when the watch looked last */
+    double value;    /* objective at POINT, that at x0 being zero */
     bool finite;     /* objectives have been so far */
+    bool done;       /* the solve is to end */
 } Run;
 
 /* ---- unknowns ---- */
@@ -56,12 +60,17 @@ static void set_boxes(const TalusOperator *op, double *low, double *high)
     }
 }
 
-static bool all_boxes(const TalusOperator *op)
+/* Contacts without friction go with both. */
+static bool are_boxes(const TalusOperator *op)
 {
-    for (int i = 0; i < op->blocks; i++)
-        if (!op->model || !talus_model_prism(&op->model[i], op->moving))
+    bool some = false;
+    for (int i = 0; i < op->blocks && op->rows == 3; i++) {
+        bool prism = op->model && talus_model_prism(&op->model[i], op->moving);
+        if (!prism && op->mu[i] > 0.0)
             return false;
-    return true;
+        some = some || prism;
+    }
+    return some;
 }
 
 static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
@@ -157,7 +166,7 @@ static TalusStatus prepare(Run *run)
     bool resumed = w->ready && s->info->iterations > 0;
     if (!resumed) {
         w->ready = false;
-        w->cones = !all_boxes(op);
+        w->cones = !are_boxes(op);
         if (w->cones)
             TALUS_TRY(talus_qp_fill(&w->qp, s->problem));
         w->n = w->cones ? w->qp.multipliers : op->rows * op->blocks;
@@ -208,7 +217,6 @@ static void move_to(Run *run, const double *z)
         w->vector[TALUS_TAO_X][k] = fmin(fmax(x, low[k]), high[k]);
     }
     memcpy(w->vector[TALUS_TAO_POINT], z, (size_t)w->n * sizeof *z);
-    run->fresh = true;
     evaluate_x(run);
 }
 
@@ -222,8 +230,9 @@ static double evaluate(void *user, const double *z, double *gradient)
     memcpy(gradient, g, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
         sum += z[k] * (g[k] + slope[k]);
+    run->value = 0.5 * sum;
     run->finite = run->finite && isfinite(sum);
-    return 0.5 * sum;
+    return run->value;
 }
 
 /* ---- what TAO asks on the way ---- */
@@ -240,34 +249,68 @@ static void measure(Run *run)
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
 }
 
-/* Whether to go on by the rules of this solve; those of the paper are for gradients in m/s. */
-static bool goes_on(Run *run, int number, double norm)
+/* Of the starting point, which is no iteration: whether it is no solution yet. */
+static bool begins(const Run *run)
 {
     TalusSolve *s = run->s;
-    bool paper = run->p->stop == TALUS_TAO_STOP_PAPER, on;
-    if (number > 0)
-        talus_solve_count(s, 0);
-    on = (number == 0 || talus_solve_show(s, run->w->gamma, NULL, run->rms)) &&
-         talus_solve_continue(s, run->rms, run->max);
-    if (!paper)
+    double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
+    if (!s->started)
+        s->info->start_residual = run->rms;
+    s->started = true;
+    bool done = reached <= s->options->tolerance * s->strictness;
+    return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
+}
+
+/* Iterates of Newton's methods grow by more than a factor in a step where there is no solution. */
+static void watch_growth(Run *run)
+{
+    TalusSolve *s = run->s;
+    double size = sqrt(s->backend->dot(s->op, run->w->gamma, run->w->gamma));
+    if (size > 2.0 * run->size) {
+        run->size = size;
+        talus_solve_suspect(s);
+    }
+}
+
+/* After an iteration, whether to go on by the rules of this solve; those of the paper are for gradients in
+ * m/s, and nothing is claimed by them: the driver measures. */
+static bool goes_on(Run *run, double norm)
+{
+    TalusSolve *s = run->s;
+    talus_solve_count(s, 0);
+    watch_growth(run);
+    bool on = talus_solve_show(s, run->w->gamma, NULL, run->rms) &&
+              talus_solve_continue(s, run->rms, run->max);
+    if (run->p->stop != TALUS_TAO_STOP_PAPER)
         return on;
     if (!on && s->info->outcome == TALUS_OUTCOME_CONVERGED) {
-        s->info->outcome = TALUS_OUTCOME_BUDGET; /* nothing is claimed: the driver measures */
+        s->info->outcome = TALUS_OUTCOME_BUDGET;
         on = talus_solve_within_budget(s);
     }
     return on && norm / run->w->speed > run->kind->paper;
+}
+
+/* gpcg and tron do not notice when line searches have come to rounding. */
+static bool stalls(Run *run)
+{
+    run->since = run->rms < run->least ? 0 : run->since + 1;
+    run->least = fmin(run->least, run->rms);
+    return run->kind->patience > 0 && run->since >= run->kind->patience;
 }
 
 static bool iterated(void *user, int number, const double *z, double norm)
 {
     Run *run = user;
     TalusTaoWork *w = run->w;
-    if (number == 0 && run->round > 0)
-        return true;
-    if (!run->fresh || memcmp(z, w->vector[TALUS_TAO_POINT], (size_t)w->n * sizeof *z) != 0)
+    size_t bytes = (size_t)w->n * sizeof *z;
+    if (memcmp(z, w->vector[TALUS_TAO_POINT], bytes) != 0)
         move_to(run, z);
+    memcpy(w->vector[TALUS_TAO_LAST], z, bytes);
+    if (number == 0)
+        return true; /* seen before */
     measure(run);
-    return goes_on(run, number, norm);
+    run->done = !goes_on(run, norm);
+    return !run->done && !stalls(run);
 }
 
 static bool multiplied(void *user)
@@ -292,26 +335,24 @@ static double projected_gradient(const TalusTaoWork *w)
     return most;
 }
 
-/* x0 = X, and all that follows. False where the gradient is zero: there is nowhere to go. */
+/* x0 = X, whose gradient is at hand, and all that follows. False where the gradient is zero: there is nowhere to go. */
 static bool set_origin(Run *run)
 {
     TalusTaoWork *w = run->w;
     double **v = w->vector;
-    w->speed = 1.0;
-    evaluate_x(run);
-    double most = projected_gradient(w);
-    w->speed = power_near_one_over(most);
+    double most = projected_gradient(w) / w->speed, speed = power_near_one_over(most);
+    double change = speed / w->speed;
+    w->speed = speed;
     w->unit = w->stiffness / w->speed;
     for (int k = 0; k < w->n; k++) {
         v[TALUS_TAO_ORIGIN][k] = v[TALUS_TAO_X][k];
-        v[TALUS_TAO_SLOPE][k] = v[TALUS_TAO_GRADIENT][k] *= w->speed;
-        v[TALUS_TAO_POINT][k] = v[TALUS_TAO_Z][k] = 0.0;
+        v[TALUS_TAO_SLOPE][k] = v[TALUS_TAO_GRADIENT][k] *= change;
+        v[TALUS_TAO_POINT][k] = v[TALUS_TAO_LAST][k] = v[TALUS_TAO_Z][k] = 0.0;
         v[TALUS_TAO_Z_LOW][k] = (v[TALUS_TAO_LOW][k] - v[TALUS_TAO_X][k]) / w->unit;
         v[TALUS_TAO_Z_HIGH][k] = (v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit;
         if (run->kind->needs_upper)
             v[TALUS_TAO_Z_HIGH][k] = fmin(v[TALUS_TAO_Z_HIGH][k], FAR_AWAY);
     }
-    run->fresh = true;
     return most > 0.0;
 }
 
@@ -349,44 +390,47 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
     talus_memory_note(result->bytes, 0);
 }
 
-/* After a round in which TAO came to no end of ours. A failure over numbers that are not finite is the
- * problem's; else the next round starts from the best iterate, and the one in vain counts as an iteration, so
- * that rounds come to an end. */
-static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations, bool *on)
+/* After a round that is not the last. A failure over numbers that are not finite is the problem's; one
+ * after some iterations was a factorisation or line search at the end of its precision; and a line search that
+ * fails on the way down, as it must where there is no end to that, has come to a better point. A round
+ * without an iteration counts as one, so that rounds come to an end. */
+static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
 {
     TalusSolve *s = run->s;
-    *on = false;
+    bool progress = s->info->iterations > iterations, failed = result->end == TALUS_TAO_FAILED;
+    bool down = !progress && run->value < 0.0;
     if (!run->finite) {
         s->info->outcome = TALUS_OUTCOME_DIVERGED;
+        run->done = true;
         return TALUS_OK;
     }
-    if (result->end != TALUS_TAO_GAVE_UP)
+    if (result->end == TALUS_TAO_MEMORY || (failed && !progress && !down))
         return fail(run, result);
-    move_to(run, run->w->vector[TALUS_TAO_Z]);
+    if (failed && run->kind->method != TALUS_TAO_BLMVM)
+        TALUS_TRY(make_matrix(s, run->w)); /* its diagonal may be bqpip's */
+    if (!down)
+        move_to(run, run->w->vector[TALUS_TAO_LAST]);
     measure(run);
-    *on = s->info->iterations > iterations || goes_on(run, 1, INFINITY);
+    run->done = !progress && !goes_on(run, INFINITY);
     return TALUS_OK;
 }
 
 static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
 {
-    bool on = true;
-    for (; on; run->round++) {
-        TalusTaoResult result;
+    run->w->speed = 1.0;
+    evaluate_x(run);
+    measure(run);
+    run->done = !begins(run);
+    while (!run->done) {
+        TalusTaoResult result = {.end = TALUS_TAO_GAVE_UP};
         int iterations = run->s->info->iterations;
-        bool somewhere = set_origin(run);
-        if (run->round == 0)
-            measure(run);
-        if (!isfinite(run->rms))
-            somewhere = false;
-        if (!somewhere && !goes_on(run, run->round, 0.0))
-            return TALUS_OK;
-        if (!somewhere)
-            continue;
-        run_module(run, module, &result);
-        if (result.end == TALUS_TAO_ENDED)
-            return TALUS_OK;
-        TALUS_TRY(end_round(run, &result, iterations, &on));
+        run->least = run->rms;
+        run->since = 0;
+        run->value = 0.0;
+        if (set_origin(run))
+            run_module(run, module, &result);
+        if (!run->done)
+            TALUS_TRY(end_round(run, &result, iterations));
     }
     return TALUS_OK;
 }

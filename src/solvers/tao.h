@@ -29,6 +29,7 @@ typedef struct TalusTaoKind {
     double paper;                     /* gradient norm of petra-2009's rule; 0: it has none */
     const char *const *preconditions; /* PETSc's names; NULL: it has none */
     bool needs_upper;                 /* bounds must be finite */
+    int patience; /* iterations without a better one after which to start anew; 0: TAO sees itself */
 } TalusTaoKind;
 
 /* Everything is in unknowns x: multipliers of a QP of cones, or the impulses themselves where these are
@@ -41,6 +42,7 @@ enum {
     TALUS_TAO_X,        /* x of the point evaluated last */
     TALUS_TAO_GRADIENT, /*   its gradient, scaled, */
     TALUS_TAO_POINT,    /*   and z */
+    TALUS_TAO_LAST,     /* z of the last iterate */
     TALUS_TAO_Z,        /* z = (x - x0) / unit: the unknown of TAO */
     TALUS_TAO_Z_LOW,
     TALUS_TAO_Z_HIGH,

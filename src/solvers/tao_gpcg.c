@@ -12,7 +12,8 @@ static const TalusParam params[] = {
      "of conjugate gradients in an iteration, at most; 0: as PETSc does, 10000"},
 };
 
-static const TalusTaoKind kind = {.method = TALUS_TAO_GPCG, .preconditions = preconditions};
+static const TalusTaoKind kind = {
+    .method = TALUS_TAO_GPCG, .preconditions = preconditions, .patience = 10};
 
 static TalusStatus solve(TalusSolve *s)
 {

@@ -15,7 +15,7 @@ static const TalusParam params[] = {
 };
 
 static const TalusTaoKind kind = {
-    .method = TALUS_TAO_TRON, .paper = 1e-4, .preconditions = preconditions};
+    .method = TALUS_TAO_TRON, .paper = 1e-4, .preconditions = preconditions, .patience = 20};
 
 static TalusStatus solve(TalusSolve *s)
 {

@@ -155,6 +155,27 @@ async function figures(browser) {
   await close();
 }
 
+// An experiment's own figures: curves on a log axis, and marks of which two share an x.
+async function free(browser) {
+  const curves = [{ name: "a, 800", x: [1, 2, 3], y: [1, 10, null] }, { name: "b", x: [1, 2], y: [0, 5] }];
+  const marks = [{ name: "a, 800", x: [3, 3, 9], y: [1, 2, 4] }];
+  const figure = (title, more) => ({ title, note: "Of " + title, x: "time, s", y: "energy", ...more });
+  writeFileSync("pages/free.html", pageOf({ title: "free", figures: [
+    figure("Curves", { y_log: true, curves }), figure("Marks", { x_log: true, points: true, curves: marks })] }));
+  const { p, heard, visit, close } = await open(browser);
+  await visit("pages/free.html");
+  equal("free figures", await texts(p, "#figures h3"), ["Curves", "Marks"]);
+  equal("free plots", await p.locator("#figures canvas").count(), 2);
+  equal("free captions", await texts(p, "#figures figcaption"), ["Of Curves", "Of Marks"]);
+  const button = (at, name) => p.locator("#figures figure").nth(at).locator(".actions button", { hasText: name });
+  equal("free curves: what the axes hold", (await saved(p, button(0, "CSV"))).text.trim().split("\n"),
+    ["series,\"time, s\",energy", "\"a, 800\",1,1", "\"a, 800\",2,10", "b,2,5"]);
+  const svg = (await saved(p, button(1, "SVG"))).text;
+  equal("marks are not joined", [svg.split("<circle").length - 1, svg.split("<path").length - 1], [3, 0]);
+  equal("free: errors", heard, []);
+  await close();
+}
+
 async function large(browser) {
   const { p, visit, close } = await open(browser);
   await visit("pages/bench.html");
@@ -229,6 +250,7 @@ try {
     await view.close();
   }
   await figures(browser);
+  await free(browser);
   await large(browser);
   await named(browser);
   await hostile(browser);

@@ -117,7 +117,8 @@ function nulls() {
   const none = Object.fromEntries(keys.map((k) => [k, null]));
   const holes = { iteration: [0, null, 2], seconds: [null, null, null], applies: [1, 2], natural_relative: [1, null, 1e-3], objective: [null, -1, -2], active: [null] };
   return { talus: null, title: null, kind: null, date: null, machine: null, notes: [null], thresholds: null, problems: [null, { name: null, contacts: null }],
-    runs: [none, null, { ...none, problem: 1, trace: holes }, { problem: 7, solver: "far", trace: {}, residual: {} }], tables: [null, { title: null, columns: null, rows: [null, ["a", null]] }] };
+    runs: [none, null, { ...none, problem: 1, trace: holes }, { problem: 7, solver: "far", trace: {}, residual: {} }], tables: [null, { title: null, columns: null, rows: [null, ["a", null]] }],
+    figures: [null, { title: null, curves: [null, { name: null, x: [1, null], y: null }] }] };
 }
 
 function many() {
@@ -128,7 +129,8 @@ function many() {
 function hostile() {
   const evil = '</script><script>document.title="owned"</script><!--<b onmouseover=alert(1)>&amp;\u2028"\'';
   const r = report(evil, "solve", [[evil, 1, 1], [evil + "2", 1, 1.3]], [{ ...problem("x", 500), name: evil, source: evil }], 30, true);
-  return { ...r, notes: [evil], machine: evil, date: evil, tables: [{ title: evil, columns: [evil], rows: [[evil]], note: evil }] };
+  return { ...r, notes: [evil], machine: evil, date: evil, tables: [{ title: evil, columns: [evil], rows: [[evil]], note: evil }],
+    figures: [{ title: evil, note: evil, x: evil, y: evil, curves: [{ name: evil, x: [1, 2], y: [1, 2] }] }] };
 }
 
 export const samples = { bench, solve, empty, nulls, many, hostile, nothing: () => ({}) };

@@ -21,6 +21,8 @@ const ALGORITHMS = new Map<string, [hue: number, dash: number]>([
   ["apgd", [0, 0]], ["pgd", [0, 1]], ["gs", [1, 0]], ["jacobi", [1, 1]], ["lbfgs-fb", [2, 0]], ["mprgp", [2, 1]],
   ["gpminres", [3, 0]], ["gpminres-p", [3, 1]], ["gpcg", [3, 2]], ["anderson", [4, 0]], ["admm", [4, 1]],
   ["spg", [5, 0]], ["kucera", [5, 1]], ["auto", [6, 0]], ["cpg", [6, 1]],
+  ["ipm-chol", [1, 3]], ["ipm-aug", [3, 3]], ["ipm-soc", [1, 4]], ["tao-blmvm", [4, 3]], ["tao-tron", [5, 3]], ["tao-gpcg", [3, 4]],
+  ["tao-bqpip", [4, 4]],
 ]);
 
 // Any other name has a hue by its letters.
@@ -30,8 +32,8 @@ function hashed(name: string): number {
   return sum % LIGHT_HUES.length;
 }
 
-// "gs:omega=1.5" and "gs 1000" are variants of gs: its hue with the next dash that is free in this report.
-const algorithm = (name: string): string => name.split(/[: ]/, 1)[0]!;
+// "gs:omega=1.5", "gs 1000" and "gs, 800" are variants of gs: its hue with the next dash that is free in this report.
+const algorithm = (name: string): string => name.split(/[:, ]/, 1)[0]!;
 
 export function solverStyles(names: string[]): Style[] {
   const taken = new Set<number>(), styles: Style[] = [];

@@ -1,0 +1,571 @@
+/* lemke: pivots on small LCPs by hand, cycling and worst cases; contacts by hand, heaps and real problems under
+ * every law and section it takes, against other methods; ties, rays, refusals, budgets, failed allocations. */
+#include "support/problems.h"
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "solvers/lemke_pivot.h"
+
+#include <talus/talus.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 12, PATH = 1024 };
+
+static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_CCP, 0};
+static const TalusFrictionModel exact_square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
+
+static TalusFrictionModel polygon(TalusFrictionLaw law, int sides)
+{
+    return (TalusFrictionModel){TALUS_SECTION_POLYGON, law, sides};
+}
+
+/* ---- pivots ---- */
+
+typedef struct Small {
+    int n;
+    double m[MOST][MOST], q[MOST], cover[MOST];
+    double z[MOST], w[MOST];
+    int pivots;
+} Small;
+
+/* w and z of the end, or of the ray. */
+static TalusLemkeState pivot_small(Small *p, TalusLemkeTies ties, int most)
+{
+    int32_t start[MOST + 1], row[MOST * MOST], at = 0;
+    double value[MOST * MOST];
+    TalusLemkeState state = TALUS_LEMKE_GOING;
+    for (int j = 0; j < p->n; j++) {
+        start[j] = at;
+        for (int i = 0; i < p->n; i++)
+            if (p->m[i][j] != 0.0) {
+                row[at] = i;
+                value[at++] = p->m[i][j];
+            }
+    }
+    start[p->n] = at;
+    TalusLcp lcp = {p->n, start, row, value, p->q};
+    TalusLemke lemke = {.ties = ties, .refactor = 100};
+    CHECK_OK(talus_lemke_begin(&lemke, &lcp, p->cover, &state));
+    for (p->pivots = 1; state == TALUS_LEMKE_GOING && p->pivots < most; p->pivots++)
+        CHECK_OK(talus_lemke_pivot(&lemke, &state));
+    if (state == TALUS_LEMKE_RAY)
+        talus_lemke_ray(&lemke, p->z);
+    else
+        talus_lemke_point(&lemke, p->z);
+    talus_lemke_clear(&lemke);
+    for (int i = 0; i < p->n; i++) {
+        p->w[i] = state == TALUS_LEMKE_RAY ? 0.0 : p->q[i];
+        for (int j = 0; j < p->n; j++)
+            p->w[i] += p->m[i][j] * p->z[j];
+    }
+    return state;
+}
+
+/* Kostreva 1979: with ties broken by position the path returns to where it was. */
+TEST(lexicographic_rule_ends_a_cycle)
+{
+    Small p = {
+        .n = 3, .m = {{1, 2, 0}, {0, 1, 2}, {2, 0, 1}}, .q = {-1, -1, -1}, .cover = {1, 1, 1}};
+    CHECK_INT(pivot_small(&p, TALUS_TIES_FIRST, 5000), TALUS_LEMKE_GOING);
+    CHECK_INT(pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 5000), TALUS_LEMKE_SOLVED);
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(p.z[i], 1.0 / 3.0, 1e-15);
+}
+
+static bool is_solution(const Small *p)
+{
+    bool ok = true;
+    for (int i = 0; i < p->n; i++)
+        ok &= p->z[i] >= 0.0 && p->w[i] >= -1e-11 && p->z[i] * p->w[i] <= 1e-11;
+    return ok;
+}
+
+/* Small integers: ties everywhere. */
+TEST(degenerate_problems_end)
+{
+    TalusRng rng = talus_rng(5);
+    int cycles = 0, solved = 0;
+    for (int trial = 0; trial < 20000; trial++) {
+        Small p = {.n = 3 + trial % 4};
+        for (int i = 0; i < p.n; i++) {
+            for (int j = 0; j < p.n; j++)
+                p.m[i][j] = i == j ? (double)talus_rng_below(&rng, 3)
+                                   : (double)talus_rng_below(&rng, 5) - 2.0;
+            p.q[i] = -(double)talus_rng_below(&rng, 2);
+            p.cover[i] = 1.0;
+        }
+        cycles += pivot_small(&p, TALUS_TIES_FIRST, 400) == TALUS_LEMKE_GOING;
+        TalusLemkeState state = pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 400);
+        CHECK(state == TALUS_LEMKE_SOLVED || state == TALUS_LEMKE_RAY);
+        solved += state == TALUS_LEMKE_SOLVED;
+        CHECK(state == TALUS_LEMKE_RAY || is_solution(&p));
+    }
+    CHECK(cycles > 50 && solved > 1000);
+}
+
+/* M = G'G of low rank: solved, or a ray with G z = 0 and q'z < 0, which proves that there is no solution. */
+TEST(semidefinite_problems_are_decided)
+{
+    TalusRng rng = talus_rng(6);
+    int rays = 0, solved = 0;
+    for (int trial = 0; trial < 3000; trial++) {
+        Small p = {.n = 4 + trial % 8};
+        double g[3][MOST], energy = 0.0, gain = 0.0;
+        for (int i = 0; i < p.n; i++) {
+            for (int k = 0; k < 3; k++)
+                g[k][i] = (double)talus_rng_below(&rng, 5) - 2.0;
+            p.q[i] = (double)talus_rng_below(&rng, 7) - 3.0;
+            p.cover[i] = 1.0;
+        }
+        for (int i = 0; i < p.n; i++)
+            for (int j = 0; j < p.n; j++)
+                for (int k = 0; k < 3; k++)
+                    p.m[i][j] += g[k][i] * g[k][j];
+        TalusLemkeState state = pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 1000);
+        for (int i = 0; i < p.n; i++) {
+            energy += p.z[i] * p.w[i];
+            gain -= p.q[i] * p.z[i];
+        }
+        CHECK(state == TALUS_LEMKE_SOLVED
+                  ? is_solution(&p)
+                  : state == TALUS_LEMKE_RAY && energy < 1e-12 && gain > 0.1);
+        rays += state == TALUS_LEMKE_RAY;
+        solved += state == TALUS_LEMKE_SOLVED;
+    }
+    CHECK(rays > 100 && solved > 100);
+}
+
+/* Murty 1978: 2^n pivots. */
+TEST(worst_case_is_exponential)
+{
+    Small p = {.n = 10};
+    for (int i = 0; i < p.n; i++) {
+        p.cover[i] = 1.0;
+        p.q[i] = -1024.0;
+        for (int j = 0; j < i; j++)
+            p.q[i] -= (double)(512 >> j);
+        for (int j = 0; j <= i; j++)
+            p.m[i][j] = i == j ? 1.0 : 2.0;
+    }
+    CHECK_INT(pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 5000), TALUS_LEMKE_SOLVED);
+    CHECK_INT(p.pivots, 1024);
+    CHECK(is_solution(&p));
+}
+
+/* ---- contacts ---- */
+
+static TalusSolveInfo solve_within(TalusProblem *problem, const char *spec, double tolerance,
+                                   int iterations)
+{
+    TalusSolver *solver = NULL;
+    TalusSolveInfo info = {.outcome = TALUS_OUTCOME_DIVERGED};
+    TalusSolveOptions options = talus_solve_options_default();
+    options.tolerance = tolerance;
+    options.norm = TALUS_NORM_MAX;
+    options.max_iterations = iterations;
+    CHECK_OK(talus_solver_create(spec, &solver));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    talus_solver_destroy(solver);
+    return info;
+}
+
+static TalusSolveInfo solve(TalusProblem *problem, const char *spec, double tolerance)
+{
+    return solve_within(problem, spec, tolerance, 200000);
+}
+
+static TalusProblem *open_problem(const TestProblem *p, TalusFrictionModel model)
+{
+    TalusProblem *problem = NULL;
+    CHECK_OK(talus_problem_create(&p->def, NULL, &problem));
+    if (talus_problem_rows(problem) == 3)
+        CHECK_OK(talus_problem_set_friction(problem, model));
+    return problem;
+}
+
+static bool converges(TalusProblem *problem, const char *spec, double tolerance)
+{
+    return CHECK_STR(talus_outcome_name(solve(problem, spec, tolerance).outcome), "converged");
+}
+
+static double *velocity_of(TalusProblem *problem)
+{
+    double *u = calloc((size_t)talus_problem_size(problem) + 1, sizeof *u);
+    talus_problem_velocity(problem, talus_problem_gamma(problem), u);
+    return u;
+}
+
+/* The largest difference of contact velocities, over the largest. */
+static double apart(TalusProblem *a, TalusProblem *b)
+{
+    double *u = velocity_of(a), *v = velocity_of(b), far = 0.0, fast = 0.0;
+    for (int k = 0; k < talus_problem_size(a); k++) {
+        far = fmax(far, fabs(u[k] - v[k]));
+        fast = fmax(fast, fabs(u[k]));
+    }
+    free(u);
+    free(v);
+    return far / fast;
+}
+
+/* One contact of this matrix, [n t1 t2]. */
+static TalusProblem *one_contact(const double w[9], const double q[3], double mu,
+                                 TalusFrictionModel model)
+{
+    const int32_t start[4] = {0, 3, 6, 9}, column[9] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+    TalusProblemDef def = {.block_count = 1,
+                           .rows = 3,
+                           .row_start = start,
+                           .column = column,
+                           .values = w,
+                           .offset = q,
+                           .mu = &mu,
+                           .model = &model};
+    TalusProblem *problem = NULL;
+    CHECK_OK(talus_problem_create(&def, NULL, &problem));
+    return problem;
+}
+
+static void check_one(const double q[3], double mu, TalusFrictionModel model,
+                      const double expected[3])
+{
+    const double twice[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2};
+    TalusProblem *problem = one_contact(twice, q, mu, model);
+    converges(problem, "lemke", 1e-13);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(talus_problem_gamma(problem)[k], expected[k], 1e-14);
+    talus_problem_destroy(problem);
+}
+
+TEST(one_contact_by_hand)
+{
+    const TalusFrictionModel exact = polygon(TALUS_LAW_COULOMB, 4),
+                             cone = polygon(TALUS_LAW_CCP, 4);
+    const double fall[3] = {-2.0, 3.0, 4.0}, slow[3] = {-2.0, 0.3, 0.4}, open[3] = {0.1, 3.0, 4.0};
+    check_one(fall, 0.5, exact,
+              (double[3]){1.0, 0.0, -0.5}); /* the corner against the faster axis */
+    check_one(fall, 0.5, exact_square, (double[3]){1.0, -0.5, -0.5});
+    check_one(slow, 0.5, exact, (double[3]){1.0, -0.15, -0.2});
+    check_one(slow, 0.5, exact_square, (double[3]){1.0, -0.15, -0.2});
+    check_one(slow, 0.5, square, (double[3]){1.0, -0.15, -0.2});
+    check_one(open, 0.5, exact, (double[3]){0.0, 0.0, 0.0});
+    /* the relaxation lifts what slides: two edges of its cone, z = (1/3, 4/3), and one, (2 + 2 mu^2) z = 4 mu - 0.1 */
+    check_one(fall, 0.5, cone, (double[3]){5.0 / 3.0, -1.0 / 6.0, -2.0 / 3.0});
+    check_one(open, 0.5, cone, (double[3]){0.76, 0.0, -0.38});
+}
+
+/* Painleve's rod, at 60 degrees, sliding with so much friction that it pushes the contact together. Closing: it
+ * jams, which is the only solution. Opening: there are three, of which the path finds one; zero
+ * impulses, another, are taken as they stand. */
+TEST(painleve_rod)
+{
+    const double c = 0.5, s = 0.8660254037844386, mu = 1.5;
+    const double w[9] = {1 + 3 * c * c, 3 * s * c, 0, 3 * s * c, 1 + 3 * s * s, 0, 0, 0, 1};
+    const double jam[3] = {(0.1 * w[4] + 5.0 * w[1]) / 4.0, -(5.0 * w[0] + 0.1 * w[1]) / 4.0, 0.0};
+    const double closing[3] = {-0.1, 5.0, 0.0}, opening[3] = {0.1, 5.0, 0.0};
+    TalusProblem *a = one_contact(w, closing, mu, polygon(TALUS_LAW_COULOMB, 4));
+    TalusProblem *b = one_contact(w, opening, mu, polygon(TALUS_LAW_COULOMB, 4));
+    converges(a, "lemke", 1e-12);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(talus_problem_gamma(a)[k], jam[k], 1e-13);
+    CHECK_INT(solve(b, "lemke", 1e-12).iterations, 1);
+    CHECK(talus_problem_gamma(b)[0] == 0.0);
+    talus_problem_gamma(b)[0] = 1.0;
+    converges(b, "lemke", 1e-12);
+    talus_problem_destroy(a);
+    talus_problem_destroy(b);
+}
+
+/* Planted optima without friction; with it, what other methods find. */
+TEST(finds_known_optima)
+{
+    TestProblem known[KNOWN_PROBLEMS];
+    int count = 0;
+    make_known(known);
+    for (int k = 0; k < KNOWN_PROBLEMS; k++) {
+        TalusProblem *problem = open_problem(&known[k], (TalusFrictionModel){0});
+        if (talus_problem_rows(problem) == 1) {
+            int n = talus_problem_size(problem);
+            double *u = calloc((size_t)n, sizeof *u), worst = 0.0, size = 0.0;
+            converges(problem, "lemke", 1e-11);
+            talus_problem_gradient(problem, talus_problem_gamma(problem), u);
+            for (int i = 0; i < n; i++) {
+                worst = fmax(worst, fabs(u[i] - known[k].gradient[i]));
+                size = fmax(size, fabs(u[i]));
+            }
+            if (!CHECK(worst <= 1e-10 * size))
+                printf("    on %s: off by %g\n", known[k].name, worst);
+            free(u);
+            count++;
+        }
+        talus_problem_destroy(problem);
+        free_test_problem(&known[k]);
+    }
+    CHECK(count >= 3);
+}
+
+/* A heap under a model, by lemke and by another solver. */
+static void compare(const HeapOptions *heap, TalusFrictionModel model, const char *other)
+{
+    TestProblem p = make_heap(heap);
+    TalusProblem *a = open_problem(&p, model), *b = open_problem(&p, model);
+    bool ok = converges(a, "lemke", 1e-12);
+    ok &= converges(b, other, 1e-10) && CHECK(apart(a, b) < 1e-6);
+    if (!ok)
+        printf("    under %s x %s, %d\n", talus_law_name(model.law),
+               talus_section_name(model.section), model.sides);
+    talus_problem_destroy(a);
+    talus_problem_destroy(b);
+    free_test_problem(&p);
+}
+
+TEST(agrees_with_other_methods)
+{
+    const HeapOptions spheres = {.seed = 3, .nx = 3, .ny = 2, .nz = 2, .mu = 0.4};
+    const HeapOptions others = {
+        .seed = 4, .nx = 2, .ny = 2, .nz = 3, .mu = 0.3, .compliance = 0.05, .general = 0.5};
+    for (int k = 0; k < 2; k++) {
+        const HeapOptions *heap = k ? &others : &spheres;
+        compare(heap, polygon(TALUS_LAW_CCP, 3), "lbfgs-fb");
+        compare(heap, polygon(TALUS_LAW_CCP, 8), "lbfgs-fb");
+        compare(heap, square, "lbfgs-fb");
+        compare(heap, polygon(TALUS_LAW_COULOMB, 3), "apgd");
+        compare(heap, polygon(TALUS_LAW_COULOMB, 6), "apgd");
+        compare(heap, exact_square, "pgs");
+    }
+}
+
+/* The inscribed polygon is off by 1 - cos(pi / m). */
+TEST(polygons_tend_to_the_disc)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 7, .nx = 2, .ny = 2, .nz = 2, .mu = 0.3});
+    for (int law = 0; law < 2; law++) {
+        TalusFrictionModel disc = {TALUS_SECTION_DISC, law ? TALUS_LAW_COULOMB : TALUS_LAW_CCP, 0};
+        TalusProblem *a = open_problem(&p, disc);
+        double off[2];
+        converges(a, "prox", 1e-12);
+        for (int k = 0; k < 2; k++) {
+            TalusProblem *b = open_problem(&p, polygon(disc.law, k ? 48 : 12));
+            converges(b, "lemke", 1e-12);
+            off[k] = apart(a, b);
+            talus_problem_destroy(b);
+        }
+        CHECK(off[0] < 0.05 && off[1] < off[0] / 8.0); /* 16 in the limit */
+        talus_problem_destroy(a);
+    }
+    free_test_problem(&p);
+}
+
+/* ---- degenerate problems ---- */
+
+/* Every contact five times, some of them without friction. */
+TEST(solves_repeated_contacts)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 5, .nx = 2, .ny = 2, .nz = 2, .mu = 0.5});
+    size_t count = (size_t)p.def.contact_count;
+    TalusContactDef *many = test_memory(&p, 5 * count, sizeof *many);
+    for (size_t i = 0; i < 5 * count; i++) {
+        many[i] = p.def.contacts[i / 5];
+        many[i].mu = i % 15 == 0 ? 0.0 : 0.5;
+    }
+    TalusProblem *once = open_problem(&p, square);
+    p.def.contacts = many;
+    p.def.contact_count = (int)(5 * count);
+    const TalusFrictionModel models[4] = {square, exact_square, polygon(TALUS_LAW_CCP, 3),
+                                          polygon(TALUS_LAW_COULOMB, 5)};
+    for (int k = 0; k < 4; k++) {
+        TalusProblem *problem = open_problem(&p, models[k]);
+        converges(problem, "lemke", 1e-12);
+        memset(talus_problem_gamma(problem), 0,
+               (size_t)talus_problem_size(problem) * sizeof(double));
+        converges(problem, "lemke:cover=ones", 1e-12);
+        talus_problem_destroy(problem);
+    }
+    converges(once, "lemke", 1e-12);
+    talus_problem_destroy(once);
+    free_test_problem(&p);
+}
+
+TEST(proves_infeasibility)
+{
+    const TalusFrictionModel models[4] = {square, polygon(TALUS_LAW_CCP, 4), exact_square,
+                                          polygon(TALUS_LAW_COULOMB, 3)};
+    for (int k = 0; k < 5; k++) {
+        TestProblem p = make_wedge(k < 4 ? 0.4 : 0.0, 4);
+        TalusProblem *problem = open_problem(&p, models[k % 4]);
+        CHECK_STR(talus_outcome_name(solve(problem, "lemke", 1e-10).outcome), "infeasible");
+        for (int i = 0; i < talus_problem_size(problem); i++)
+            CHECK(isfinite(talus_problem_gamma(problem)[i]));
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+}
+
+TEST(takes_what_there_is_of_a_problem)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 6, .nx = 2, .ny = 2, .nz = 2, .mu = 0.5});
+    int count = p.def.contact_count;
+    p.def.contact_count = 0;
+    TalusProblem *problem = open_problem(&p, square);
+    converges(problem, "lemke", 1e-12);
+    talus_problem_destroy(problem);
+    p.def.contact_count = count;
+    double *inverse = (double *)p.def.inv_mass;
+    inverse[p.def.body_count - 1] = 0.0; /* one of the bodies cannot move */
+    ((TalusSym3 *)p.def.inv_inertia)[p.def.body_count - 1] = (TalusSym3){0};
+    for (int i = 0; i < 6; i++)
+        ((double *)p.def.free_velocity)[6 * (p.def.body_count - 1) + i] = 0.0;
+    for (int k = 0; k < 2; k++) {
+        problem = open_problem(&p, k ? exact_square : square);
+        converges(problem, "lemke", 1e-12);
+        talus_problem_destroy(problem);
+    }
+    free_test_problem(&p);
+}
+
+/* ---- what the driver asks of every solver ---- */
+
+TEST(refuses_what_is_too_large)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 6, .nx = 3, .ny = 3, .nz = 3, .mu = 0.5});
+    TalusSolveOptions options = talus_solve_options_default();
+    for (int k = 0; k < 2; k++) {
+        TalusProblem *problem = open_problem(&p, k ? polygon(TALUS_LAW_COULOMB, 4) : square);
+        TalusSolver *solver = NULL;
+        TalusSolveInfo info;
+        size_t before = talus_memory_now();
+        REQUIRE_OK(talus_solver_create("lemke:most=50", &solver));
+        talus_memory_reset_peak();
+        CHECK_INT(talus_solver_solve(solver, problem, &options, &info), TALUS_ERR_UNSUPPORTED);
+        CHECK(strstr(talus_error(), k ? "Stewart and Trinkle's LCP" : "the dual LCP"));
+        CHECK(strstr(talus_error(), "most=50") && strstr(talus_error(), "apgd"));
+        CHECK(talus_memory_peak() < before + 4096);
+        talus_solver_destroy(solver);
+        talus_problem_destroy(problem);
+    }
+    free_test_problem(&p);
+}
+
+TEST(keeps_to_the_budget)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 6, .nx = 3, .ny = 3, .nz = 2, .mu = 0.4});
+    TalusProblem *problem = open_problem(&p, square);
+    TalusSolveInfo info = solve_within(problem, "lemke", 1e-12, 7);
+    CHECK_STR(talus_outcome_name(info.outcome), "budget");
+    CHECK_INT(info.iterations, 7);
+    info = solve(problem, "lemke", 1e-12);
+    CHECK(info.iterations > 20 && info.products == info.iterations && info.factorisations > 0);
+    CHECK_INT(solve(problem, "lemke", 1e-12).iterations, 1); /* nothing is left to do */
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
+TEST(survives_failed_allocations)
+{
+    TestProblem p = make_heap(&(HeapOptions){.seed = 8, .nx = 2, .ny = 2, .nz = 2, .mu = 0.4});
+    TalusProblem *problem = open_problem(&p, exact_square);
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info;
+    TalusSolver *solver = NULL;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    size_t bytes = (size_t)talus_problem_size(problem) * sizeof(double);
+    int n = 1;
+    for (; status != TALUS_OK && n < 200; n++) {
+        memset(talus_problem_gamma(problem), 0, bytes);
+        REQUIRE_OK(talus_solver_create("lemke", &solver));
+        talus_fail_allocation_in(n);
+        status = talus_solver_solve(solver, problem, &options, &info);
+        talus_fail_allocation_in(0);
+        if (status != TALUS_OK) { /* the same solver goes on once there is memory */
+            CHECK_INT(status, TALUS_ERR_MEMORY);
+            CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        }
+        CHECK_STR(talus_outcome_name(info.outcome), "converged");
+        talus_solver_destroy(solver);
+    }
+    CHECK(n > 20 && n < 200);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
+/* ---- the real problems ---- */
+
+/* Those of at most this many contacts: larger ones take seconds. */
+enum { REAL_CONTACTS = 60 };
+
+static bool check_real(const char *path, TalusFrictionModel model)
+{
+    TalusFclib *f = NULL;
+    TalusProblem *problem = NULL;
+    TalusMetrics m;
+    bool taken = CHECK_OK(talus_fclib_read(path, &f)) &&
+                 CHECK_OK(talus_fclib_problem(f, &model, NULL, &problem)) &&
+                 talus_problem_blocks(problem) <= REAL_CONTACTS;
+    if (taken) {
+        CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
+        TalusSolveInfo info = solve(problem, "lemke", 1e-10 * m.natural_at_zero);
+        if (!CHECK(info.outcome == TALUS_OUTCOME_CONVERGED))
+            printf("    %s under %s x %s, %d: %s after %d, %g\n", path, talus_law_name(model.law),
+                   talus_section_name(model.section), model.sides, talus_outcome_name(info.outcome),
+                   info.iterations, info.residual.max);
+    }
+    talus_problem_destroy(problem);
+    talus_fclib_destroy(f);
+    return taken;
+}
+
+TEST(solves_small_real_problems)
+{
+    const char *folder = getenv("TALUS_SHARED");
+    const TalusFrictionModel models[] = {{.section = TALUS_SECTION_NONE},
+                                         polygon(TALUS_LAW_CCP, 3),
+                                         polygon(TALUS_LAW_CCP, 6),
+                                         square,
+                                         polygon(TALUS_LAW_COULOMB, 3),
+                                         polygon(TALUS_LAW_COULOMB, 7),
+                                         exact_square};
+    char path[PATH];
+    int count = 0;
+    if (!talus_fclib_available())
+        SKIP(talus_fclib_how());
+    snprintf(path, sizeof path, "%s/problems/problems", folder ? folder : "");
+    DIR *list = opendir(path);
+    if (!list)
+        SKIP("no ../shared/problems");
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        if (!strstr(entry->d_name, ".hdf5"))
+            continue;
+        snprintf(path, sizeof path, "%s/problems/problems/%.200s", folder, entry->d_name);
+        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
+            count += check_real(path, models[k]);
+    }
+    closedir(list);
+    CHECK(count >= 7 * 20);
+}
+
+int main(void)
+{
+    RUN(lexicographic_rule_ends_a_cycle);
+    RUN(degenerate_problems_end);
+    RUN(semidefinite_problems_are_decided);
+    RUN(worst_case_is_exponential);
+    RUN(one_contact_by_hand);
+    RUN(painleve_rod);
+    RUN(finds_known_optima);
+    RUN(agrees_with_other_methods);
+    RUN(polygons_tend_to_the_disc);
+    RUN(solves_repeated_contacts);
+    RUN(proves_infeasibility);
+    RUN(takes_what_there_is_of_a_problem);
+    RUN(refuses_what_is_too_large);
+    RUN(keeps_to_the_budget);
+    RUN(survives_failed_allocations);
+    RUN(solves_small_real_problems);
+    return talus_test_result();
+}
