@@ -255,6 +255,13 @@ for problem in box smooth; do
         fail "verify of our own: $(cat err)"
 done
 contains out "contacts of 1 row each"
+# a reference that is found first
+"$TALUS" solve box.talus smooth.talus --solver apgd --tol 1e-8 --max-iter 50000 --json --quiet --reference exact \
+    >out 2>err || fail "--reference exact: $(cat err)"
+sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out |
+    awk '{ n++; bad += !($1 > 0 && $1 < 1e-6) } END { exit !(n == 2 && !bad) }' ||
+    fail "errors against the exact solution: $(cat out)"
+expect 1 "ipm-soc: takes nonneg, ccp x disc" box.talus --section square --solver apgd --reference exact
 if "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev'; then
     expect 1 "FCLIB files are not in this build" box.talus --solver apgd --save saved.hdf5
     [ -e saved.hdf5 ] && fail "saved.hdf5 exists"

@@ -273,9 +273,9 @@ static void solve_membrane(int n, const char *spec, int cycles, int products)
 TEST(obstacle_problems_need_no_more_cycles_on_finer_grids)
 {
     for (int n = 15; n <= 95; n = 2 * n + 1) {
-        solve_membrane(n, "amg", 16, 230);
-        solve_membrane(n, "amg:cycle=W", 16, 400);
-        solve_membrane(n, "amg:passes=2", 16, 250);
+        solve_membrane(n, "amg:coarsest=10", 16, 230);
+        solve_membrane(n, "amg:cycle=W,coarsest=10", 16, 400);
+        solve_membrane(n, "amg:passes=2,coarsest=10", 16, 250);
     }
 }
 
@@ -333,15 +333,47 @@ TEST(searched_corrections_never_raise_the_objective)
     free_test_problem(&p);
 }
 
-/* With one level a cycle is its sweeps and a measurement; the first product measures the start. */
+/* Where nothing is coupled there is one level, and a cycle is its sweeps and a measurement; the first product
+ * measures the start. */
 TEST(work_is_counted_in_products)
 {
-    TestProblem p = make_explicit(73, 40, 1);
-    TalusProblem *problem = create(&p.def, NULL);
-    TalusSolveInfo info = solve_cold("amg:pre=2,post=3,coarsest=500,warm=4", problem, 0.0, 6);
+    enum { N = 40 };
+    int32_t start[N + 1] = {0}, column[N];
+    double values[N], offset[N];
+    for (int i = 0; i < N; i++) {
+        start[i + 1] = i + 1;
+        column[i] = i;
+        values[i] = 1.0 + i;
+        offset[i] = i % 3 - 1.0;
+    }
+    TalusProblemDef def = {.block_count = N,
+                           .rows = 1,
+                           .row_start = start,
+                           .column = column,
+                           .values = values,
+                           .offset = offset};
+    TalusProblem *problem = create(&def, NULL);
+    TalusSolveInfo info = solve_cold("amg:pre=2,post=3,coarsest=1,warm=4", problem, 0.0, 6);
     CHECK_INT(info.products, 1 + 5 + 4 * 6);
     talus_problem_destroy(problem);
+}
+
+/* What is no larger than `coarsest` is solved in the first cycle, singular as it may be. */
+static void solve_small(TestProblem p)
+{
+    TalusProblem *problem = create(&p.def, NULL);
+    TalusSolveInfo info = solve_cold("amg", problem, 1e-10 * start_residual(problem), 100);
+    CHECK(talus_problem_size(problem) <= 30);
+    blame(CHECK(info.outcome == TALUS_OUTCOME_CONVERGED && info.iterations == 2), p.name, "amg");
+    talus_problem_destroy(problem);
     free_test_problem(&p);
+}
+
+TEST(small_problems_are_solved_directly)
+{
+    solve_small(make_bowl(12, 0.0, 0.0));
+    solve_small(make_column(25, 1000.0, 0.0));
+    solve_small(make_heap(&(HeapOptions){76, 2, 2, 2, 0.0, 0.0, 0.0}));
 }
 
 /* Boxes by themselves, and Coulomb's law on the square by the loop that moves them. */
@@ -416,6 +448,7 @@ int main(void)
     RUN(columns_of_spheres);
     RUN(searched_corrections_never_raise_the_objective);
     RUN(work_is_counted_in_products);
+    RUN(small_problems_are_solved_directly);
     RUN(boxes_are_solved);
     RUN(memory_that_cannot_be_had);
     return talus_test_result();

@@ -208,34 +208,6 @@ static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool
     return talus_path(&session->path[index], "%s/problem-%d%s", session->dir, index + 1, ending);
 }
 
-/* What BenchCase.exact asks for. The residual of zero impulses is another with bounds. */
-static TalusStatus find_exact(const BenchCase *c, LabProblem *p)
-{
-    static const double to = 1e-11; /* of the residual of zero impulses */
-    TalusSolveOptions options = talus_solve_options_default();
-    size_t n = (size_t)talus_problem_size(p->problem);
-    double *gamma = talus_problem_gamma(p->problem);
-    TalusSolver *solver;
-    TalusSolveInfo info;
-    TalusResidual zero;
-    options.tolerance = to * p->natural_at_zero;
-    options.max_iterations = 10000;
-    TALUS_TRY(talus_solver_create(c->exact, &solver));
-    TalusStatus status = talus_solver_solve(solver, p->problem, &options, &info);
-    talus_solver_destroy(solver);
-    if (status == TALUS_OK && info.outcome != TALUS_OUTCOME_CONVERGED)
-        status = talus_fail(TALUS_ERR_NUMERIC, "%s: %s ends at a residual of %.1e, not at %.1e",
-                            p->name, c->exact, info.residual.rms, options.tolerance);
-    TALUS_TRY(status);
-    TALUS_TRY(TALUS_ALLOC(p->reference, n, "reference"));
-    talus_problem_velocity(p->problem, gamma, p->reference);
-    p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
-    memset(gamma, 0, n * sizeof *gamma);
-    talus_problem_residual(p->problem, gamma, &zero);
-    p->natural_at_zero = zero.rms;
-    return TALUS_OK;
-}
-
 static TalusStatus open_case(Session *session, int index)
 {
     const BenchCase *c = &session->experiment->cases[index];
@@ -256,7 +228,7 @@ static TalusStatus open_case(Session *session, int index)
     LabProblem *p = &set->problems[set->problem_count++];
     TALUS_TRY(lab_problem_open(path, c->model, session->pool, p));
     snprintf(p->name, sizeof p->name, "%s", name_of(session, c));
-    return c->exact ? find_exact(c, p) : TALUS_OK;
+    return c->exact ? lab_problem_exact(p, c->exact) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
@@ -582,9 +554,9 @@ const CliCommand cli_bench = {
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
         "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n"
-        "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md. So does `gpu`, all\n"
-        "its rows or those named: speed, agreement with the cpu, physics. Each figure stands beside\n"
-        "its target. docs/gpu.md tells more.\n",
+        "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md; so does `petra-sim`:\n"
+        "docs/petra-2009.md. So does `gpu`, all its rows or those named: speed, agreement with the\n"
+        "cpu, physics. Each figure stands beside its target. docs/gpu.md tells more.\n",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .main = bench_main};

@@ -8,6 +8,7 @@
 #include "io/json.h"
 #include "io/problem_file.h"
 #include "lab.h"
+#include "solvers/pointed.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_LIMIT = 1 << 30 };
+/* The cone of a problem is examined up to so many blocks, which takes seconds; a polygon of so many sides stands
+ * for a disc, 2 % smaller at most. */
+enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 void info_fact(const char *name, const char *format, ...)
 {
@@ -122,6 +125,33 @@ int info_checkpoint(const char *path)
     return CLI_OK;
 }
 
+/* Whether contacts can press against each other without moving a body, on the sections that the problem has, a
+ * polygon standing for the disc. Changes the problem's friction to that. */
+static void print_cone(TalusProblem *problem)
+{
+    TalusFrictionModel model = {.section = TALUS_SECTION_NONE};
+    TalusPointed cone;
+    char section[LAB_WORD];
+    for (int i = talus_problem_blocks(problem) - 1; i >= 0; i--)
+        if (talus_problem_rows(problem) > 1 && talus_problem_mu(problem, i) > 0.0)
+            model = talus_problem_friction(problem, i);
+    if (model.section == TALUS_SECTION_DISC)
+        model = (TalusFrictionModel){.section = TALUS_SECTION_POLYGON, .sides = CONE_SIDES};
+    model.law = TALUS_LAW_CCP;
+    talus_section_format(model, section, sizeof section);
+    if (talus_problem_rows(problem) > 3 || talus_problem_blocks(problem) > CONE_BLOCKS)
+        info_fact("friction cone", "not examined: for at most %d contacts of at most 3 rows",
+                  CONE_BLOCKS);
+    else if (talus_problem_set_friction(problem, model) != TALUS_OK ||
+             talus_qp_pointed(problem, &cone, NULL) != TALUS_OK)
+        info_fact("friction cone", "not known: %s", talus_error());
+    else if (cone.pointed)
+        info_fact("friction cone", "pointed (section %s)", section);
+    else
+        info_fact("friction cone", "not pointed (section %s): %d contacts can jam", section,
+                  cone.bearing);
+}
+
 static int info_problem(const char *path)
 {
     TalusProblem *problem;
@@ -140,6 +170,7 @@ static int info_problem(const char *path)
     lab_friction_text(problem, law, section);
     info_fact("friction", "law %s, section %s", law, section);
     info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
+    print_cone(problem);
     talus_problem_destroy(problem);
     return CLI_OK;
 }

@@ -67,6 +67,9 @@ void lab_problem_name_by_path(LabProblem *problem);
 /* Of an FCLIB file: /solution where the law is Coulomb's, else /ccp_solution, or where that is not,
  * /solution. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
+/* That of the problem itself, solved to the last digits by this solver; NULL: by prox under Coulomb's law, else
+ * by ipm-soc. */
+TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
 /* |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
 /* The problem with these impulses as its solution, u and r, in FCLIB's layout where the name asks for

@@ -152,6 +152,35 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     return status;
 }
 
+/* The residual of zero impulses is another with bounds. */
+TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
+{
+    static const double to = 1e-11; /* of the residual of zero impulses */
+    const char *name = solver ? solver : p->exact ? "prox" : "ipm-soc";
+    TalusSolveOptions options = talus_solve_options_default();
+    size_t n = (size_t)talus_problem_size(p->problem);
+    double *gamma = talus_problem_gamma(p->problem);
+    TalusSolver *exact;
+    TalusSolveInfo info;
+    TalusResidual zero;
+    options.tolerance = to * p->natural_at_zero;
+    options.max_iterations = 10000;
+    TALUS_TRY(talus_solver_create(name, &exact));
+    TalusStatus status = talus_solver_solve(exact, p->problem, &options, &info);
+    talus_solver_destroy(exact);
+    if (status == TALUS_OK && info.outcome != TALUS_OUTCOME_CONVERGED)
+        status = talus_fail(TALUS_ERR_NUMERIC, "%s: %s ends at a residual of %.1e, not at %.1e",
+                            p->name, name, info.residual.rms, options.tolerance);
+    TALUS_TRY(status);
+    TALUS_TRY(TALUS_ALLOC(p->reference, n, "reference"));
+    talus_problem_velocity(p->problem, gamma, p->reference);
+    p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
+    memset(gamma, 0, n * sizeof *gamma);
+    talus_problem_residual(p->problem, gamma, &zero);
+    p->natural_at_zero = zero.rms;
+    return TALUS_OK;
+}
+
 double lab_velocity_error(LabProblem *p, const double *gamma)
 {
     size_t n = (size_t)talus_problem_size(p->problem);

@@ -14,6 +14,7 @@ enum { PETRA_SIZES = 3, PETRA_RUNS = 48, PETRA_STEPS = 1200 };
 typedef struct PetraMethod {
     const char *label, *spec;
     double tolerance;
+    double seconds; /* of the processor for a run, at most */
 } PetraMethod;
 
 typedef struct PetraStep {

@@ -211,6 +211,7 @@ static double difference(const PetraRun *a, const PetraRun *b, int k)
 typedef struct Parting {
     double largest[3]; /* while b has more than this share of its largest energy */
     double to_rest;
+    double of_peak; /* largest difference until rest over b's largest energy */
     double time,
         share; /* when the difference first exceeds `within`; the energy then. NAN: never */
 } Parting;
@@ -231,6 +232,7 @@ static Parting part(const PetraRun *a, const PetraRun *b)
                 found.largest[s] = fmax(found.largest[s], d);
         }
         found.to_rest = fmax(found.to_rest, d);
+        found.of_peak = fmax(found.of_peak, d * share);
         if (isnan(found.time) && d > within) {
             found.time = b->step[k].time;
             found.share = share;
@@ -248,6 +250,7 @@ static void table_energy(const Petra *p)
                                            "to 1 %",
                                            "to 0.1 %",
                                            "to rest, %",
+                                           "of the peak, %",
                                            "1.5 % passed at, s",
                                            "energy then, of the peak"};
     LabTable *t = lab_set_table(
@@ -267,13 +270,14 @@ static void table_energy(const Petra *p)
         for (int s = 0; s < 3; s++)
             lab_table_add(t, "%.2g", 100.0 * found.largest[s]);
         lab_table_add(t, "%.2g", 100.0 * found.to_rest);
+        lab_table_add(t, "%.2g", 100.0 * found.of_peak);
         add_number(t, "%.2f", found.time);
         add_number(t, "%.1e", found.share);
     }
     snprintf(
         t->note, sizeof t->note,
         "Percent of the other run's energy at the same time, the largest while that is above a "
-        "share of its peak. Nudged: the same solver, with pebbles that start 1e-9 higher: what "
+        "share of its peak; of the peak: the largest difference to rest over that peak. Nudged: the same solver, with pebbles that start 1e-9 higher: what "
         "remains of a difference that is not a solver's.");
 }
 
@@ -448,7 +452,10 @@ static void table_wide(const Petra *p)
 
 /* ---- verdicts ---- */
 
-static double worst_to(const Petra *p, int share)
+/* Over all runs: until a share of the peak; REST, until rest; PEAK, over the peak. */
+enum { REST = -1, PEAK = -2 };
+
+static double worst_to(const Petra *p, int until)
 {
     double worst = 0.0;
     for (int i = 0; i < p->runs; i++) {
@@ -456,7 +463,9 @@ static double worst_to(const Petra *p, int share)
         if (run->nudged || !reference || reference == run)
             continue;
         Parting found = part(run, reference);
-        worst = fmax(worst, share < 0 ? found.to_rest : found.largest[share]);
+        worst = fmax(worst, until == REST   ? found.to_rest
+                            : until == PEAK ? found.of_peak
+                                            : found.largest[until]);
     }
     return worst;
 }
@@ -515,7 +524,9 @@ static void judge(const Petra *p)
                  "%", NULL);
     worlds_judge(p->w, "difference of energies to 1 % of the peak", 100.0 * worst_to(p, 1), 1.5,
                  "%", NULL);
-    worlds_judge(p->w, "difference of energies to rest", 100.0 * worst_to(p, -1), 1.5, "%", NULL);
+    worlds_judge(p->w, "difference of energies to rest", 100.0 * worst_to(p, REST), 1.5, "%", NULL);
+    worlds_judge(p->w, "difference of energies to rest, of the peak", 100.0 * worst_to(p, PEAK),
+                 1.5, "%", NULL);
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
         char text[LAB_TEXT];

@@ -53,6 +53,11 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static bool asks_exact(const Options *o)
+{
+    return o->reference && strcmp(o->reference, "exact") == 0;
+}
+
 static int check_options(const Options *o, const CliList *operands)
 {
     if (!o->solver)
@@ -65,11 +70,12 @@ static int check_options(const Options *o, const CliList *operands)
                          o->max_iter == 0 ? "--max-iter" : "--budget");
     if (operands->count > 1 && o->save)
         return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
-    if (operands->count > 1 && o->reference && !is_folder(o->reference))
+    bool reads_reference = o->reference && !asks_exact(o);
+    if (operands->count > 1 && reads_reference && !is_folder(o->reference))
         return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
                          operands->count);
     bool save_fclib = o->save && cli_wants_fclib(o->save);
-    if ((save_fclib || o->reference) && !talus_fclib_available())
+    if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         save_fclib ? "save" : "reference", talus_fclib_how());
     if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
@@ -92,6 +98,14 @@ static int parse_friction(Session *session)
         return cli_fail_choice(&cli_solve, status, NULL);
     if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
         return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
+    return CLI_OK;
+}
+
+static int find_references(LabSet *set)
+{
+    for (int i = 0; i < set->problem_count; i++)
+        if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
+            return cli_fail_library();
     return CLI_OK;
 }
 
@@ -200,7 +214,9 @@ static int open_problems(Session *session, const CliList *operands)
         if (o->warm && !p->start)
             return cli_fail("--warm: %s stores no impulses to start from", p->path);
     }
-    if (o->reference && open_references(set, o->reference, o->quiet) != CLI_OK)
+    if (asks_exact(o) && find_references(set) != CLI_OK)
+        return CLI_FAILED;
+    if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
         return CLI_FAILED; /* before: references go by the names of files */
     tell_apart(set);
     return CLI_OK;
@@ -418,11 +434,12 @@ static const CliOption solve_options[] = {
      "time of each solver at most; no limit by default"},
     {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
      "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
-    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER",
+    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER|exact",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with, under law coulomb that of\n"
      "/solution; or a folder of such files, NAME.ref.hdf5 for the\n"
-     "problem NAME"},
+     "problem NAME; or exact: found first, by ipm-soc to 1e-11, under\n"
+     "coulomb by prox"},
     {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
      "write a CSV row per iterate shown: every one of the first\n"
      "50, then those 2 % apart"},

@@ -98,7 +98,7 @@ static TalusStatus start(Mumps *m)
         *setting(m, stream) = -1;
     *setting(m, 4) = 0;     /* prints nothing */
     *setting(m, 6) = 0;     /* no permutation by values */
-    *setting(m, 7) = 0;     /* order by AMD: those of METIS and SCOTCH differ from run to run */
+    *setting(m, 7) = 0;     /* order by AMD: that of SCOTCH differs from run to run */
     *setting(m, 8) = 7;     /* rows and columns scaled in the factorisation, by values */
     *setting(m, 12) = 1;    /* order of the pattern as it is */
     *setting(m, 14) = ROOM; /* per cent */

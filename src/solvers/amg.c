@@ -61,7 +61,7 @@ static const TalusParam params[] = {
     ROW(transfer, CHOICE, AMG_IMPULSE, 0, 0, transfers,
         "interpolate impulses by weights, or make clusters of contacts move as rigidly as they can"),
     ROW(cluster, INT, 1, 1, 1000, NULL, "rows of such a cluster, at most"),
-    ROW(coarsest, INT, 20, 1, 500, NULL, "rows of a level that is solved directly"),
+    ROW(coarsest, INT, 30, 1, 500, NULL, "rows of a level that is solved directly"),
 };
 
 typedef struct Work {

@@ -35,7 +35,7 @@ typedef struct TalusAmgClusters {
 } TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
-    TalusSparse a;    /* of level 0: the caller's */
+    TalusSparse a;    /* of level 0: N + E */
     TalusSparse p;    /* from the next level to this one; absent on the coarsest */
     int32_t *coarse;  /* [rows]: its place on the next level, or -1 */
     uint8_t *kind;    /* [rows]: rows of different kinds do not interpolate each other */

@@ -95,20 +95,50 @@ static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
     return TALUS_OK;
 }
 
+/* A problem that is small as it is: its rows are those of the next level, to be solved directly. */
+static TalusStatus take_all(TalusAmgLevel *l, int rows)
+{
+    int count = 0;
+    TALUS_TRY(talus_sparse_alloc(&l->p, l->a.rows, rows, (size_t)rows, "interpolation"));
+    for (int i = 0; i < l->a.rows; i++) {
+        l->coarse[i] = l->taken[i] ? count : -1;
+        if (l->taken[i]) {
+            l->p.column[count] = count;
+            l->p.value[count++] = 1.0;
+        }
+        l->p.start[i + 1] = count;
+    }
+    return TALUS_OK;
+}
+
+/* P of level k; *count 0: coarsening ends here. */
+static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
+{
+    TalusAmgLevel *l = &amg->level[k];
+    int rows = taken_rows(l);
+    *count = 0;
+    if (rows <= amg->params->coarsest) {
+        *count = k == 0 ? rows : 0;
+        return *count ? take_all(l, rows) : TALUS_OK;
+    }
+    TALUS_TRY(amg->params->transfer == AMG_VELOCITY ? coarsen_clusters(amg, l, count)
+                                                    : coarsen_classical(amg, l, count));
+    *count = *count <= (1.0 - GAIN) * rows ? *count : 0;
+    return TALUS_OK;
+}
+
 /* Adds the level below `k`; *more false: there is none worth having. */
 static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
 {
     TalusAmgLevel *l = &amg->level[k], *next = l + 1;
-    int count = 0, rows = taken_rows(l);
+    int count = 0;
     *more = false;
-    if (rows <= amg->params->coarsest || k + 1 >= TALUS_AMG_LEVELS)
+    if (k + 1 >= TALUS_AMG_LEVELS)
         return TALUS_OK;
-    TALUS_TRY(amg->params->transfer == AMG_VELOCITY ? coarsen_clusters(amg, l, &count)
-                                                    : coarsen_classical(amg, l, &count));
-    *more = count > 0 && count <= (1.0 - GAIN) * rows;
-    if (*more)
+    TALUS_TRY(coarsen(amg, k, &count));
+    if (count)
         TALUS_TRY(talus_amg_galerkin(&l->a, &l->p, &next->a, &amg->work));
-    *more = *more && talus_sparse_entries(&next->a) <= MOST_ENTRIES * amg->unit;
+    *more = count && talus_sparse_entries(&next->a) <= MOST_ENTRIES * amg->unit;
     if (*more)
         return begin_level(l, next);
     talus_sparse_clear(&next->a);

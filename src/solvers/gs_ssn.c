@@ -18,27 +18,27 @@
 
 typedef struct Params {
     TalusSsnParams newton;
-    double active, omega, soft;
-    int sweeps, patience;
+    double omega, soft;
+    int sweeps, quiet, patience;
 } Params;
 
 static const TalusParam params[] = {
     TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING),
-    {"active", TALUS_PARAM_REAL, offsetof(Params, active), 0.01, 0.0, 1.0, NULL,
-     "sweeps end once so large a share of the rows changes sides in one"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.3, 1e-6, 1.99, NULL,
+    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 5, 1, 1000000, NULL,
+     "sweeps end after so many in a row in which no row changed sides"},
+    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
      "over-relaxation of the sweeps"},
-    {"soft", TALUS_PARAM_REAL, offsetof(Params, soft), 1e-3, 0.0, 1.0, NULL,
+    {"soft", TALUS_PARAM_REAL, offsetof(Params, soft), 3e-4, 0.0, 1.0, NULL,
      "regularisation of the first Newton step, a tenth of it in each that does not raise the residual"},
-    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 20, 1, 1000000, NULL,
+    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 100, 1, 1000000, NULL,
      "at most so many before the first Newton step"},
-    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 8, 1, 1000000, NULL,
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 12, 1, 1000000, NULL,
      "Newton steps within which the residual must halve"},
 };
 
 enum { MOST_SWEEPS = 1 << 20 };
 
-static const double FALL = 0.5, HARDEN = 0.01;
+static const double FALL = 0.5, HARDEN = 0.3;
 
 typedef struct Work {
     TalusSsn newton;
@@ -53,7 +53,6 @@ typedef struct Run {
     size_t n;
     TalusForward at; /* residual of gamma */
     int sweeps;      /* at most in a row */
-    double active;   /* rows */
     bool careful;    /* Newton's steps are searched along */
 } Run;
 
@@ -74,14 +73,15 @@ static void measure(Run *run)
 static bool sweep(Run *run)
 {
     TalusSolve *s = run->s;
-    int done = 0;
-    do {
+    int quiet = 0;
+    for (int done = 0; done < run->sweeps && quiet < run->p->quiet; done++) {
         double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega);
         talus_solve_count(s, 1);
         if (!talus_solve_show(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
             !talus_solve_within_budget(s))
             return false;
-    } while (++done < run->sweeps && run->w->newton.changed > run->active);
+        quiet = run->w->newton.changed ? 0 : quiet + 1;
+    }
     return true;
 }
 
@@ -129,7 +129,6 @@ static TalusStatus iterate(Run *run)
             break;
         TALUS_TRY(newton(run, &go));
         run->sweeps = run->sweeps < MOST_SWEEPS ? 2 * run->sweeps : MOST_SWEEPS;
-        run->active *= 0.5;
         run->careful = !run->careful;
     }
     s->backend->project(s->op, NULL, s->gamma);
@@ -141,7 +140,6 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Work *w = s->work;
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
-    run.active = run.p->active * (double)run.n;
     TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     if (status == TALUS_OK)

@@ -4,12 +4,15 @@
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]
- * quasi-definite: positive pivots for the first two, negative ones for the third, in whatever order. */
+ * quasi-definite: positive pivots for the first two, negative ones for the third, in whatever order. The first
+ * two are scaled, by a power of two per group of unknowns, to a mass of about one: a package that chooses
+ * pivots by size then sees the same numbers whatever length the spins are in. */
 #include "solvers/ipm_qp.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- pattern ---- */
@@ -28,6 +31,14 @@ static int number_yields(TalusIpmSystem *s)
     return count;
 }
 
+/* 2^-k with 4^k near the value; kept in s->base for all rows but those of multipliers. */
+static double half_scale(double value)
+{
+    int exponent = 0;
+    frexp(value, &exponent);
+    return ldexp(1.0, -(exponent - (exponent & 1)) / 2);
+}
+
 static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -35,10 +46,12 @@ static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
     for (int g = 0; g < j->groups; g++) {
         TalusSym3 m = j->mass[g];
         const double by_row[3][3] = {{m.xx}, {m.xy, m.yy}, {m.xz, m.yz, m.zz}};
+        double scale = half_scale(fmax(m.xx, fmax(m.yy, m.zz)) / s->mass);
         for (int r = 0; r < 3; r++) {
+            s->base[3 * g + r] = scale;
             for (int c = 0; c <= r; c++) {
                 a->column[at] = 3 * g + c;
-                a->value[at++] = by_row[r][c] / s->mass;
+                a->value[at++] = scale * scale * (by_row[r][c] / s->mass);
             }
             a->start[3 * g + r + 1] = at;
         }
@@ -50,8 +63,11 @@ static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     for (int i = 0; i < s->qp->blocks; i++)
         if (s->yield[i] >= 0) {
+            double stiffness = 1.0 / (s->mass * s->qp->compliance[i]);
+            double scale = half_scale(stiffness);
+            s->base[s->yield[i]] = scale;
             a->column[at] = s->yield[i];
-            a->value[at++] = 1.0 / (s->mass * s->qp->compliance[i]);
+            a->value[at++] = scale * scale * stiffness;
             a->start[s->yield[i] + 1] = at;
         }
     return at;
@@ -64,13 +80,13 @@ static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
     int offset = a->rows - qp->multipliers;
     for (int i = 0; i < qp->blocks; i++)
         for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
-            int32_t begin = qp->a.start[k], count = qp->a.start[k + 1] - begin;
-            memcpy(a->column + at, qp->a.column + begin, (size_t)count * sizeof *a->column);
-            memcpy(a->value + at, qp->a.value + begin, (size_t)count * sizeof *a->value);
-            at += count;
+            for (int32_t e = qp->a.start[k]; e < qp->a.start[k + 1]; e++) {
+                a->column[at] = qp->a.column[e];
+                a->value[at++] = s->base[qp->a.column[e]] * qp->a.value[e];
+            }
             if (s->yield[i] >= 0) {
                 a->column[at] = s->yield[i];
-                a->value[at++] = 1.0;
+                a->value[at++] = s->base[s->yield[i]];
             }
             a->column[at++] = offset + k;
             a->start[offset + k + 1] = at;
@@ -86,6 +102,7 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
     size_t entries = 6 * (size_t)qp->bodies.groups + (size_t)positive +
                      (size_t)talus_sparse_entries(&qp->a) + 2 * (size_t)qp->multipliers;
     TALUS_TRY(TALUS_RESERVE(s->sign, s->sign_room, (size_t)n, 0, "signs of pivots"));
+    TALUS_TRY(TALUS_RESERVE(s->base, s->base_room, (size_t)positive, 0, "scales"));
     memset(s->sign, 1, (size_t)positive);
     memset(s->sign + positive, -1, (size_t)qp->multipliers);
     talus_sparse_clear(&s->lower);

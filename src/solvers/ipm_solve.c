@@ -2,7 +2,7 @@
  *
  * The impulses given are measured first and returned if they are good enough; else the method starts from
  * the data, or with warm=on near them. An iteration counts its products with N; factorisations are
- * counted apart. */
+ * counted apart. OOQP's rule ends a solve with the outcome that the residual has earned, or `budget`. */
 #include "solvers/ipm_qp.h"
 
 #include "base/status.h"
@@ -69,38 +69,57 @@ static double largest(const TalusIpm *ipm)
     return most;
 }
 
-/* Steps until the driver or OOQP's rule has enough, or nothing is gained any more. */
+/* One step, unless nothing was gained for long. *on: it has been taken. */
+static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
+{
+    int before = ipm->system.factorisations;
+    *on = idle <= PATIENCE && ipm->mu > 0.0;
+    if (!*on)
+        return TALUS_OK;
+    TalusStatus status = talus_ipm_step(ipm);
+    s->info->factorisations += ipm->system.factorisations - before;
+    *on = status == TALUS_OK;
+    return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
+}
+
+/* Nothing better is to be had: what is left of the budget passes without work. */
+static void rest(TalusSolve *s, TalusIpmWork *w)
+{
+    double most;
+    talus_copy(s, w->best.x.at, s->gamma);
+    w->best.kept = false;
+    s->backend->residual(s->op, s->gamma, &w->best.least, &most);
+    int products = w->ipm.products + 1;
+    while (talus_solve_next(s, products, s->gamma, NULL, w->best.least, most))
+        products = 0;
+}
+
+/* Steps until the driver or OOQP's rule has enough. */
 static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusIpm *ipm = &w->ipm;
     double least = INFINITY;
-    for (int idle = 0;;) {
+    bool on = true;
+    for (int idle = 0; on;) {
         TalusForward sums;
         measure(s, ipm, s->gamma, &sums);
+        if (!isfinite(sums.residual2))
+            break;
         talus_ipm_evaluate(ipm);
         talus_best_offer(&w->best, s, s->gamma, sums.residual2);
         if (largest(ipm) > GROWN * ipm->speed)
             talus_solve_suspect(s);
         int products = ipm->products;
         ipm->products = 0;
-        bool more =
-            talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max);
-        bool ended = w->datum > 0.0 && meets_ooqp(ipm, w->datum);
-        if (ended)
-            s->info->outcome = TALUS_OUTCOME_CONVERGED;
-        if (!more || ended)
+        if (!talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) ||
+            (w->datum > 0.0 && meets_ooqp(ipm, w->datum)))
             return TALUS_OK;
         idle = sums.residual2 < BETTER * BETTER * least ? 0 : idle + 1;
         least = fmin(least, sums.residual2);
-        int factorisations = ipm->system.factorisations;
-        TalusStatus status = idle > PATIENCE ? TALUS_ERR_NUMERIC : talus_ipm_step(ipm);
-        s->info->factorisations += ipm->system.factorisations - factorisations;
-        if (status == TALUS_ERR_NUMERIC) {
-            s->info->outcome = TALUS_OUTCOME_BUDGET; /* with the best that was met */
-            return TALUS_OK;
-        }
-        TALUS_TRY(status);
+        TALUS_TRY(advance(s, ipm, idle, &on));
     }
+    rest(s, w);
+    return TALUS_OK;
 }
 
 static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *form,

@@ -45,7 +45,7 @@ struct TalusIpmSystem {
     int8_t *sign;             /* of its pivots; NULL: all 1 */
     double *t;                /* [multipliers] */
     double *x;                /* [rows of lower] */
-    double *base;             /* dual: P; its diagonal's places */
+    double *base;             /* dual: values of P; augmented: scales of the unknowns */
     TalusIpmContact *contact; /* normal */
     int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
     double floor;             /* least t over the scale of P, raised where a factorisation fails */

@@ -80,7 +80,7 @@ static TalusStatus check_size(const TalusSolve *s, const Params *p)
                       "solver lemke: %s LCP of %d contacts has %lld unknowns, above most=%d; %s",
                       coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks,
                       (long long)size, p->most,
-                      coulomb ? "apgd or bgs take problems of this size, or raise most"
+                      coulomb ? "apgd takes problems of this size, or raise most"
                               : "ipm-chol or apgd take problems of this size, or raise most");
 }
 

@@ -10,7 +10,7 @@
 /* For entries of about 1. What is below PIVOT against the column's largest entry is rounding of a zero, and a
  * pivot below SMALL is taken from a fresh factorisation alone. Ratios, and entries of the inverse, that are
  * this close are tied. */
-static const double PIVOT = 1e-9, SMALL = 1e-6, TIED = 1e-12, OVER = 1e-16;
+static const double PIVOT = 1e-9, SMALL = 1e-6, TIED = 1e-12, OVER = 1e-14;
 /* Of q - B x, against the largest x: beyond it the basis is factorised anew. */
 static const double DRIFT = 1e-12;
 
@@ -34,14 +34,12 @@ static int first_to_vanish(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
     double least = INFINITY, floor = PIVOT * fmax(1.0, largest(l->y, n));
-    double slack = OVER * largest(l->basis.x, n);
     int count = 0;
     for (int i = 0; i < n; i++)
         if (l->y[i] > floor)
             least = fmin(least, ratio(l, i));
     for (int i = 0; i < n; i++)
-        if (l->y[i] > floor &&
-            fmax(l->basis.x[i], 0.0) - least * l->y[i] <= slack + TIED * least * l->y[i])
+        if (l->y[i] > floor && fmax(l->basis.x[i], 0.0) - least * l->y[i] <= TIED * least * l->y[i])
             l->tied[count++] = i;
     return count;
 }
@@ -69,8 +67,7 @@ static bool is_over(const TalusLemke *l, int position, int count)
     double least = INFINITY;
     for (int k = 0; k < count; k++)
         least = fmin(least, ratio(l, l->tied[k]));
-    return l->basis.x[position] - least * l->y[position] <=
-           OVER * largest(l->basis.x, l->basis.lcp->n);
+    return l->basis.x[position] - least * l->y[position] <= OVER * l->basis.x[position];
 }
 
 /* The position that leaves, -1 on a ray. z_0 goes first. */

@@ -13,8 +13,9 @@
  * the root of it. Then x0 moves to the present x and TAO starts again: measured from there objectives are
  * near zero, and a step shows in them to full precision.
  *
- * bqpip takes infinite bounds for 1e20 and starts between bounds, many iterations from where it should be: it
- * gets FAR_AWAY in z instead. 2^10 is too near for heavy bodies on light ones. */
+ * No bound is infinite in z, but FAR_AWAY: bqpip takes infinite ones for 1e20 and starts between bounds, many
+ * iterations from where it should be (2^10 is too near, for heavy bodies on light ones); and the others would
+ * leave in one step, to where nothing can be computed, when there is no solution. */
 #include "solvers/tao.h"
 
 #include "backend/sets.h"
@@ -24,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double FAR_AWAY = 0x1p24; /* upper bound for bqpip, in z */
+static const double FAR_AWAY = 0x1p24; /* upper bound in z */
 static const double INNER = 0.1;       /* accuracy of conjugate gradients whose steps are limited */
 
 typedef struct Run {
@@ -250,23 +251,28 @@ static void measure(Run *run)
 }
 
 /* Of the starting point, which is no iteration: whether it is no solution yet. */
-static bool begins(const Run *run)
+static bool begins(Run *run)
 {
     TalusSolve *s = run->s;
     double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
     if (!s->started)
         s->info->start_residual = run->rms;
     s->started = true;
+    if (s->strictness < 1.0) /* the claim before this one was wrong */
+        talus_solve_count(s, 0);
+    talus_solve_suspect(s); /* a first snapshot for the watch */
+    talus_solve_show(s, run->w->gamma, NULL, run->rms);
     bool done = reached <= s->options->tolerance * s->strictness;
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 
-/* Iterates of Newton's methods grow by more than a factor in a step where there is no solution. */
+/* Where there is no solution iterates may grow by more than a factor in a step. Only those that are no worse
+ * than the start are along a direction that proves it. */
 static void watch_growth(Run *run)
 {
     TalusSolve *s = run->s;
     double size = sqrt(s->backend->dot(s->op, run->w->gamma, run->w->gamma));
-    if (size > 2.0 * run->size) {
+    if (size > 2.0 * run->size && run->rms <= 1.5 * s->info->start_residual) {
         run->size = size;
         talus_solve_suspect(s);
     }
@@ -349,9 +355,8 @@ static bool set_origin(Run *run)
         v[TALUS_TAO_SLOPE][k] = v[TALUS_TAO_GRADIENT][k] *= change;
         v[TALUS_TAO_POINT][k] = v[TALUS_TAO_LAST][k] = v[TALUS_TAO_Z][k] = 0.0;
         v[TALUS_TAO_Z_LOW][k] = (v[TALUS_TAO_LOW][k] - v[TALUS_TAO_X][k]) / w->unit;
-        v[TALUS_TAO_Z_HIGH][k] = (v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit;
-        if (run->kind->needs_upper)
-            v[TALUS_TAO_Z_HIGH][k] = fmin(v[TALUS_TAO_Z_HIGH][k], FAR_AWAY);
+        v[TALUS_TAO_Z_HIGH][k] =
+            fmin((v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit, FAR_AWAY);
     }
     return most > 0.0;
 }
@@ -462,7 +467,8 @@ TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
     talus_tao_release();
     TALUS_TRY(status);
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
-    talus_best_take(&w->best, s, s->gamma);
+    if (run.p->stop == TALUS_TAO_STOP_OURS) /* else that which met the rule */
+        talus_best_take(&w->best, s, s->gamma);
     s->backend->project(s->op, NULL, s->gamma); /* rounding */
     return TALUS_OK;
 }

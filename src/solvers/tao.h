@@ -28,7 +28,6 @@ typedef struct TalusTaoKind {
     TalusTaoMethod method;
     double paper;                     /* gradient norm of petra-2009's rule; 0: it has none */
     const char *const *preconditions; /* PETSc's names; NULL: it has none */
-    bool needs_upper;                 /* bounds must be finite */
     int patience; /* iterations without a better one after which to start anew; 0: TAO sees itself */
 } TalusTaoKind;
 

@@ -13,7 +13,7 @@ static const TalusParam params[] = {
 };
 
 static const TalusTaoKind kind = {
-    .method = TALUS_TAO_BQPIP, .preconditions = preconditions, .needs_upper = true, .patience = 30};
+    .method = TALUS_TAO_BQPIP, .preconditions = preconditions, .patience = 30};
 
 static TalusStatus solve(TalusSolve *s)
 {

@@ -1,0 +1,298 @@
+/* tao-*: the dual QP by PETSc, against a solver of our own on cones and boxes; the paper's rules; a module that
+ * is absent or broken; memory that runs out; and what PETSc leaves of signals and environment. */
+#include "solver_specs.h"
+
+#include "base/memory.h"
+#include "problem/qp.h"
+#include "solvers/tao.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const all[] = {"tao-blmvm", "tao-tron", "tao-gpcg", "tao-bqpip"};
+enum { ALL = 4 };
+
+#define NEEDS_MODULE()       \
+    if (talus_tao_missing()) \
+    SKIP("PETSc is not in this build")
+
+static const TalusFrictionModel triangle = {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3};
+static const TalusFrictionModel hexagon = {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 6};
+static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_CCP, 0};
+
+static TalusProblem *heap_with(TalusFrictionModel model, TestProblem *test)
+{
+    *test = make_heap(&(HeapOptions){41, 4, 4, 3, 0.4, 0.0, 0.3});
+    TalusProblem *problem = create(&test->def, NULL);
+    CHECK_OK(talus_problem_set_friction(problem, model));
+    return problem;
+}
+
+static double objective(TalusProblem *problem)
+{
+    double value;
+    CHECK_OK(talus_problem_objective(problem, talus_problem_gamma(problem), &value));
+    return value;
+}
+
+/* ---- the module ---- */
+
+/* In a process of its own, for a module is looked for once. */
+static bool in_child(bool (*holds)(void))
+{
+    int status = 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(holds() ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool is_said_to_be_absent(void)
+{
+    TalusSolver *solver = NULL;
+    setenv("TALUS_MODULES", "/nowhere", 1);
+    return talus_solver_create("tao-blmvm", &solver) == TALUS_ERR_UNSUPPORTED &&
+           strstr(talus_error(), "not in the folder that TALUS_MODULES names") != NULL;
+}
+
+static bool is_said_to_be_broken(void)
+{
+    const TalusTaoModule *module;
+    TalusSolver *solver = NULL;
+    FILE *file = fopen("talus_tao.so", "w");
+    fputs("this is no library\n", file);
+    fclose(file);
+    setenv("TALUS_MODULES", ".", 1);
+    bool ok = talus_tao_acquire(&module) == TALUS_ERR_UNSUPPORTED &&
+              strstr(talus_error(), "./talus_tao.so") != NULL;
+    ok = ok && talus_solver_create("tao-tron", &solver) == TALUS_ERR_UNSUPPORTED; /* and stays */
+    remove("talus_tao.so");
+    return ok && strstr(talus_error(), "./talus_tao.so") != NULL;
+}
+
+TEST(a_module_that_is_absent_or_broken_is_told)
+{
+    NEEDS_MODULE();
+    CHECK(in_child(is_said_to_be_absent));
+    CHECK(in_child(is_said_to_be_broken));
+}
+
+TEST(petsc_leaves_signals_and_environment_alone)
+{
+    NEEDS_MODULE();
+    const int signals[] = {SIGSEGV, SIGFPE, SIGINT, SIGTERM, SIGABRT, SIGBUS, SIGUSR1, SIGCHLD};
+    struct sigaction before[8], after;
+    const TalusTaoModule *module;
+    for (int i = 0; i < 8; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    REQUIRE_OK(talus_tao_acquire(&module));
+    talus_tao_release();
+    CHECK(strncmp(module->package, "PETSc ", 6) == 0);
+    for (int i = 0; i < 8; i++) {
+        sigaction(signals[i], NULL, &after);
+        CHECK(before[i].sa_handler == after.sa_handler);
+    }
+    CHECK(!getenv("OMPI_MCA_btl") && !getenv("OMPI_MCA_ess_singleton_isolated"));
+}
+
+/* ---- solutions ---- */
+
+static void solve_cones(TalusFrictionModel model)
+{
+    TestProblem test;
+    TalusProblem *problem = heap_with(model, &test);
+    double tolerance = 1e-9 * start_residual(problem);
+    TalusSolveInfo info = solve_cold("apgd", problem, tolerance, 20000);
+    double expected = objective(problem);
+    CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
+    for (int s = 0; s < ALL; s++) {
+        info = solve_cold(all[s], problem, tolerance, 5000);
+        bool ok = CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
+        ok &= CHECK_NEAR(objective(problem), expected, 1e-9 * fabs(expected));
+        ok &= CHECK(info.products > info.iterations && info.iterations > 1);
+        blame(ok, talus_section_name(model.section), all[s]);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
+TEST(cones_are_solved)
+{
+    NEEDS_MODULE();
+    solve_cones(triangle);
+    solve_cones(hexagon); /* more edges than rows: P is singular */
+    solve_cones(square);
+}
+
+/* Bounds on the impulses themselves. */
+TEST(boxes_are_solved)
+{
+    NEEDS_MODULE();
+    TestProblem test;
+    TalusProblem *problem =
+        heap_with((TalusFrictionModel){TALUS_SECTION_SQUARE, TALUS_LAW_FIXED, 0}, &test);
+    double tolerance = 1e-9 * start_residual(problem), *expected;
+    int n = talus_problem_size(problem);
+    CHECK(solve_cold("apgd", problem, tolerance, 20000).outcome == TALUS_OUTCOME_CONVERGED);
+    REQUIRE_OK(TALUS_ALLOC(expected, 2 * (size_t)n, "velocities"));
+    talus_problem_velocity(problem, talus_problem_gamma(problem), expected);
+    for (int s = 0; s < ALL - 1; s++) {
+        TalusSolveInfo info = solve_cold(all[s], problem, tolerance, 5000);
+        talus_problem_velocity(problem, talus_problem_gamma(problem), expected + n);
+        bool ok = CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
+        ok &= CHECK_NEAR(largest_difference(expected, expected + n, n), 0.0, 1e-6);
+        blame(ok, "boxes", all[s]);
+    }
+    TalusSolver *bqpip = solver_of("tao-bqpip");
+    CHECK(talus_solver_supports(bqpip, problem) == TALUS_ERR_UNSUPPORTED);
+    talus_solver_destroy(bqpip);
+    talus_release(expected);
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
+/* ---- the paper's rules ---- */
+
+/* Norm of the projected gradient of the dual at the problem's impulses, in m/s. */
+static double projected_gradient(TalusProblem *problem)
+{
+    TalusQp qp = {0};
+    double *u, *lambda, *slack, sum = 0.0;
+    size_t n = (size_t)talus_problem_size(problem);
+    CHECK_OK(talus_qp_fill(&qp, problem));
+    size_t m = (size_t)qp.multipliers;
+    CHECK_OK(TALUS_ALLOC(u, n + 2 * m, "vectors"));
+    lambda = u + n;
+    slack = lambda + m;
+    talus_problem_velocity(problem, talus_problem_gamma(problem), u);
+    talus_qp_slacks(&qp, u, slack);
+    talus_qp_multipliers(&qp, talus_problem_gamma(problem), lambda);
+    for (size_t k = 0; k < m; k++) {
+        double g = lambda[k] > 1e-12 ? slack[k] : fmin(slack[k], 0.0);
+        sum += g * g;
+    }
+    talus_release(u);
+    talus_qp_clear(&qp);
+    return sqrt(sum);
+}
+
+TEST(the_papers_rules_are_of_the_gradient)
+{
+    NEEDS_MODULE();
+    const char *const specs_of[] = {"tao-blmvm:stop=paper", "tao-tron:stop=paper"};
+    const double rule[] = {1e-3, 1e-4};
+    TestProblem test;
+    TalusProblem *problem = heap_with(triangle, &test);
+    for (int s = 0; s < 2; s++) {
+        TalusSolveInfo info = solve_cold(specs_of[s], problem, 0.0, 2000);
+        double norm = projected_gradient(problem);
+        CHECK(info.iterations > 3 && info.iterations < 2000);
+        CHECK(info.outcome == TALUS_OUTCOME_BUDGET); /* nothing is claimed */
+        CHECK(norm <= 1.001 * rule[s] && norm > 0.0);
+        /* and not by our tolerance, however loose */
+        CHECK_INT(solve_cold(specs_of[s], problem, 1.0, 2000).iterations, info.iterations);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
+/* ---- limits ---- */
+
+static double evaluate_bowl(void *user, const double *x, double *gradient)
+{
+    (void)user;
+    gradient[0] = x[0] - 1.0;
+    gradient[1] = x[1] + 1.0;
+    return 0.5 * (x[0] * x[0] + x[1] * x[1]) - x[0] + x[1];
+}
+
+static bool until_small(void *user, int number, const double *x, double norm)
+{
+    (void)user, (void)number, (void)x;
+    return norm > 1e-9;
+}
+
+static bool always(void *user)
+{
+    (void)user;
+    return true;
+}
+
+/* min over [0, 2]^2 of |x - (1, -1)|^2 / 2, by the module itself. */
+static TalusTaoResult solve_bowl(const TalusTaoModule *module, TalusTaoMethod method, size_t limit,
+                                 double x[2])
+{
+    int32_t start[] = {0, 1, 2}, column[] = {0, 1};
+    double value[] = {1.0, 1.0}, lower[] = {0.0, 0.0}, upper[] = {2.0, 2.0};
+    TalusTaoResult result;
+    TalusTaoProblem problem = {.method = method,
+                               .n = 2,
+                               .start = start,
+                               .column = column,
+                               .value = value,
+                               .lower = lower,
+                               .upper = upper,
+                               .x = x,
+                               .precondition = "jacobi",
+                               .memory_limit = limit,
+                               .evaluate = evaluate_bowl,
+                               .iterated = until_small,
+                               .multiplied = always};
+    module->solve(&problem, &result);
+    return result;
+}
+
+TEST(memory_that_runs_out_is_told)
+{
+    NEEDS_MODULE();
+    const TalusTaoModule *module;
+    REQUIRE_OK(talus_tao_acquire(&module));
+    for (int method = TALUS_TAO_BLMVM; method <= TALUS_TAO_GPCG; method++) {
+        double x[2] = {2.0, 2.0};
+        TalusTaoResult result = solve_bowl(module, (TalusTaoMethod)method, 0, x);
+        CHECK(result.end == TALUS_TAO_ENDED && result.bytes > 0);
+        CHECK_NEAR(x[0], 1.0, 1e-9);
+        CHECK(x[1] == 0.0);
+        /* in the midst of everything that is made, and then all is well again */
+        for (size_t limit = 64; limit < result.bytes; limit += result.bytes / 7) {
+            x[0] = 2.0;
+            TalusTaoResult short_of = solve_bowl(module, (TalusTaoMethod)method, limit, x);
+            CHECK(short_of.end == TALUS_TAO_MEMORY && short_of.text[0]);
+        }
+        x[0] = 2.0;
+        CHECK(solve_bowl(module, (TalusTaoMethod)method, 0, x).end == TALUS_TAO_ENDED);
+    }
+    talus_tao_release();
+}
+
+TEST(time_is_kept)
+{
+    NEEDS_MODULE();
+    TestProblem test;
+    TalusProblem *problem = heap_with(triangle, &test);
+    for (int s = 0; s < ALL; s++) {
+        TalusSolver *solver = solver_of(all[s]);
+        TalusSolveOptions options = budget(0.0, 1 << 30);
+        TalusSolveInfo info;
+        options.max_seconds = 1e-9;
+        CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        CHECK(info.outcome == TALUS_OUTCOME_BUDGET && info.iterations <= 2);
+        talus_solver_destroy(solver);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
+int main(void)
+{
+    RUN(a_module_that_is_absent_or_broken_is_told);
+    RUN(petsc_leaves_signals_and_environment_alone);
+    RUN(cones_are_solved);
+    RUN(boxes_are_solved);
+    RUN(the_papers_rules_are_of_the_gradient);
+    RUN(memory_that_runs_out_is_told);
+    RUN(time_is_kept);
+    return talus_test_result();
+}
