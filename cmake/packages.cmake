@@ -1,5 +1,6 @@
 # Included by the root CMakeLists.txt: linear algebra that others have written, used where it is there.
-#   CHOLMOD   positive definite systems of ipm-chol. Its supernodal part is under the GPL
+#   CHOLMOD   positive definite systems of ipm-chol. Its supernodal part is under the GPL;
+#             -DTALUS_CHOLMOD_LIBRARY=OFF leaves it out
 #   MUMPS     indefinite systems of ipm-aug and ipm-soc; the version without MPI
 # Both stand on BLAS; OpenBLAS is the one to have.
 

@@ -112,6 +112,14 @@ contains err "materials has no key 'sphere'; there is grain"
 contains said "step.problem: "
 "$TALUS" info step.problem >said || fail "info step.problem"
 contains said "contact problem, sound"
+contains said "friction cone     pointed (section polygon:16)"
+cat >jam.json <<'END'
+{"shapes": {"wall": {"kind": "plane"}}, "bodies": [{"radius": 1, "at": [0, 0, 0]},
+ {"shape": "wall", "at": [-1, 0, 0], "normal": [1, 0, 0]}, {"shape": "wall", "at": [1, 0, 0], "normal": [-1, 0, 0]}]}
+END
+"$TALUS" extract jam.json --at 0 -o jam.problem >said || fail "extract jam.json"
+"$TALUS" info jam.problem >said || fail "info jam.problem"
+contains said "friction cone     not pointed (section polygon:16): 2 contacts can jam"
 "$TALUS" info out >said || fail "info out"
 contains said "out/checkpoint-a.talus: checkpoint, sound"
 contains said "state             finished at t = 0.2 s, step 20, to t = 0.2 s"

@@ -130,6 +130,7 @@ static double *check_solve(const TestProblem *p, const char *spec)
     ok &= CHECK(verify_residual(&p->def, talus_problem_gamma(problem)).rms <= 1.0001e-10 * zero);
     ok &= CHECK(verify_outside(&p->def, talus_problem_gamma(problem)) <= 1e-15);
     ok &= CHECK(info.factorisations > 0 && info.factorisations <= info.iterations + 3);
+    ok &= CHECK(info.products <= 9 * info.iterations); /* the factor is that of the matrix */
     blame(ok, p->name, spec);
     double *u = velocity(p, problem);
     talus_problem_destroy(problem);

@@ -8,6 +8,7 @@
 #include "base/deflate.h"
 #include "base/param.h"
 #include "problem/direct.h"
+#include "solvers/tao.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +143,8 @@ static void list_features(void)
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
     list_direct(TALUS_DIRECT_MUMPS, "indefinite factors for ipm-aug and ipm-soc");
+    print_feature("petsc", "the solvers tao-*, loaded when first used", !talus_tao_missing(),
+                  talus_tao_missing());
     print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),
                   "install zlib1g-dev, then configure without TALUS_CORE_ONLY and build");
 }

@@ -40,6 +40,8 @@ static Run *current; /* the innermost solve: a callback may start another */
 
 static struct {
     size_t now, peak, limit;
+    size_t
+        refused; /* bytes of the allocation that failed: PETSc does not always pass its code on */
 } held;
 
 static void note(size_t more, size_t less)
@@ -59,6 +61,7 @@ static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const cha
     if ((held.limit > 0 && held.now + size > held.limit) ||
         posix_memalign(out, PETSC_MEMALIGN, size) != 0) {
         *out = NULL;
+        held.refused = size;
         return PETSC_ERR_MEM;
     }
     if (clear)
@@ -116,8 +119,12 @@ static void tell_error(PetscErrorCode code, TalusTaoResult *result)
 {
     const char *general = NULL;
     result->end = TALUS_TAO_FAILED;
-    if (code == PETSC_ERR_MEM || first_error.code == PETSC_ERR_MEM)
+    if (held.refused > 0) {
         result->end = TALUS_TAO_MEMORY;
+        snprintf(result->text, sizeof result->text, "no memory for %zu bytes more than %zu",
+                 held.refused, held.now);
+        return;
+    }
     if (first_error.code) {
         snprintf(result->text, sizeof result->text, "%s", first_error.text);
         return;
@@ -336,7 +343,8 @@ static PetscErrorCode solve_set_up(Run *run, TalusTaoResult *result)
     return 0;
 }
 
-/* Whatever is there, also after a failure. */
+/* Whatever is there, also after a failure; not after one of memory, whose objects may be half made: taking
+ * them apart has been seen to crash. */
 static void clear(Run *run)
 {
     TaoDestroy(&run->tao);
@@ -355,6 +363,7 @@ static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
     *result = (TalusTaoResult){.end = TALUS_TAO_FAILED};
     held.peak = before;
     held.limit = problem->memory_limit > 0 ? before + problem->memory_limit : 0;
+    held.refused = 0;
     first_error.code = 0;
     current = &run;
     PetscErrorCode error = set_up(&run);
@@ -364,7 +373,8 @@ static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
         tell_error(error, result);
     held.limit = 0;
     result->bytes = held.peak - before;
-    clear(&run);
+    if (result->end != TALUS_TAO_MEMORY)
+        clear(&run);
     current = outer;
 }
 

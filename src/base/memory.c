@@ -55,6 +55,15 @@ void talus_memory_note(size_t before, size_t now)
     count_bytes(now);
 }
 
+TalusStatus talus_memory_probe(size_t bytes, const char *what)
+{
+    void *block = talus_inject_failure() ? NULL : malloc(bytes + 1);
+    if (!block)
+        return talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
+    free(block);
+    return TALUS_OK;
+}
+
 void talus_fail_allocation_in(long n)
 {
     atomic_store(&fail_countdown, n);

@@ -34,6 +34,10 @@ void talus_memory_reset_peak(void);
  * library's own. */
 void talus_memory_note(size_t before, size_t now);
 
+/* Whether so much could be had now: asked before work is given to a library that does not take a refusal
+ * well. */
+TalusStatus talus_memory_probe(size_t bytes, const char *what);
+
 /* For tests: the n-th allocation from now on fails (1 = the next); 0 switches it off. */
 void talus_fail_allocation_in(long n);
 

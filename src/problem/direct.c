@@ -140,6 +140,16 @@ static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8
     return TALUS_OK;
 }
 
+/* The packages' orderings print or end the process where memory runs out. They need, in integers, about ten
+ * times the couplings and fifty times the rows (CHOLMOD's estimate for METIS), twice that to be sure. */
+static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
+{
+    size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
+    if (!d->make->foreign)
+        return TALUS_OK;
+    return talus_memory_probe(2 * sizeof(int) * (10 * couplings + 50 * rows), "elimination order");
+}
+
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign)
 {
     if (same_pattern(d, lower) && same_signs(d, sign))
@@ -149,6 +159,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     TALUS_TRY(keep_pattern(d, lower, sign));
     d->facts.fill = 0;
     if (lower->rows > 0) {
+        TALUS_TRY(probe_analysis(d, lower));
         TalusStatus status = d->make->analyse(d->state, lower, d->sign, &d->facts.fill);
         note_foreign(d);
         TALUS_TRY(status);

@@ -3,7 +3,8 @@
 #define TALUS_PROBLEM_ONE_THREAD_H
 
 /* OpenBLAS, where that is the BLAS of this process, has one thread from now on: sums by several are
- * another sum, and worlds have threads of their own. Not undone, for another thread may factorise. */
+ * another sum, and worlds have threads of their own. Not undone, for another thread may factorise. Also has
+ * it make its buffer, for which it would wait without end once memory is short. */
 void talus_one_thread_blas(void);
 
 /* Parallel regions of OpenMP, which CHOLMOD has, run on this thread alone between the two calls. The first

@@ -18,27 +18,26 @@
 
 typedef struct Params {
     TalusSsnParams newton;
-    double omega, soft;
+    double omega;
     int sweeps, quiet, patience;
 } Params;
 
 static const TalusParam params[] = {
-    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING),
+    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
     {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 5, 1, 1000000, NULL,
      "sweeps end after so many in a row in which no row changed sides"},
     {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
      "over-relaxation of the sweeps"},
-    {"soft", TALUS_PARAM_REAL, offsetof(Params, soft), 3e-4, 0.0, 1.0, NULL,
-     "regularisation of the first Newton step, a tenth of it in each that does not raise the residual"},
     {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 100, 1, 1000000, NULL,
      "at most so many before the first Newton step"},
-    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 12, 1, 1000000, NULL,
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 6, 1, 1000000, NULL,
      "Newton steps within which the residual must halve"},
 };
 
-enum { MOST_SWEEPS = 1 << 20 };
+enum { LONGER = 4 }; /* the longest run of sweeps over the first */
 
-static const double FALL = 0.5, HARDEN = 0.3;
+static const double FALL = 0.5;
+static const double DRIFT = 16.0; /* lengths from which impulses may grow for ever */
 
 typedef struct Work {
     TalusSsn newton;
@@ -85,27 +84,45 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* *go: sweeps are to follow. The first step after a move of the centre changes no sides by itself. */
+/* The move that follows one to gamma: with the old factor where no row has changed sides, and then of
+ * twice the length where the residual no longer falls. */
+static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
+{
+    TalusSsn *w = &run->w->newton;
+    TalusSsnMove move = {.search = run->careful, .length = 1.0};
+    if (talus_ssn_look(w, run->s) > 0)
+        return move;
+    move.again = talus_ssn_anchor(w, run->s) == 0;
+    if (last->again && move.again && run->at.residual2 > FALL * FALL * before)
+        move.length = 2.0 * last->length;
+    if (move.length >= DRIFT)
+        talus_solve_suspect(run->s);
+    return move;
+}
+
+/* *go: sweeps are to follow. */
 static TalusStatus newton(Run *run, bool *go)
 {
     TalusSolve *s = run->s;
-    TalusSsn *w = &run->w->newton;
-    const double least = run->p->newton.regularise;
-    double first = run->at.residual2, mark = first, length = 1.0;
+    TalusSsnMove move = {.search = run->careful, .length = 1.0};
+    double first = run->at.residual2, mark = first;
     s->backend->copy(run->w->kept, s->gamma, run->n);
-    talus_ssn_anchor(w, s, fmax(run->p->soft, least));
-    for (int since = 0; since < run->p->patience && length > run->p->newton.step_min; since++) {
-        TALUS_TRY(talus_ssn_step(w, s, run->careful, &length));
+    talus_ssn_anchor(&run->w->newton, s);
+    for (int since = 0; since < run->p->patience;) {
+        double before = run->at.residual2;
+        TALUS_TRY(talus_ssn_step(&run->w->newton, s, &move));
         measure(run);
         *go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
         if (!*go)
             return TALUS_OK;
-        if (talus_ssn_look(w, s) == 0)
-            talus_ssn_anchor(w, s, fmax(HARDEN * w->regularise, least));
+        since += !move.again;
+        if (move.search && move.length <= run->p->newton.step_min)
+            break;
         if (run->at.residual2 <= FALL * FALL * mark) {
             mark = run->at.residual2;
-            since = -1;
+            since = 0;
         }
+        move = next_move(run, &move, before);
     }
     if (!(run->at.residual2 < first))
         s->backend->copy(s->gamma, run->w->kept, run->n);
@@ -128,8 +145,8 @@ static TalusStatus iterate(Run *run)
         if (!goes_on(run))
             break;
         TALUS_TRY(newton(run, &go));
-        run->sweeps = run->sweeps < MOST_SWEEPS ? 2 * run->sweeps : MOST_SWEEPS;
-        run->careful = !run->careful;
+        run->sweeps = run->sweeps < run->p->sweeps * LONGER ? 2 * run->sweeps : run->sweeps;
+        run->careful = run->w->newton.coulomb || !run->careful;
     }
     s->backend->project(s->op, NULL, s->gamma);
     return TALUS_OK;
@@ -142,6 +159,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     run.sweeps = run.p->sweeps;
     TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
+    run.careful = w->newton.coulomb;
     if (status == TALUS_OK)
         status = iterate(&run);
     TalusStatus ended = talus_ssn_end(&w->newton, s);

@@ -8,14 +8,14 @@
  * iteration. The change of z is taken from that of gamma by a product with N + E, so that what a linear
  * system is solved wrongly by is a departure from the path, which the next step mends, and not from
  * s = (N + E) gamma + q. The start is the same whatever gamma the solve is called with: gamma = (a, 0, 0)
- * and s = (c, 0, 0), a path's point but for feasibility.
+ * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q.
  *
  * Shown and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
  * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
  *
- * Where the method ends by itself - the residual has not fallen for some iterations, steps are short,
- * rounding leaves no point inside - Newton's method on the natural map goes on from the best point, if
- * `polish` is on: the loop of prox (prox.h), with a proximal weight that is small from the start.
+ * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
+ * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
+ * point, if `polish` is on: the loop of prox (prox.h), with a proximal weight that is small from the start.
  *
  * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
  * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */
@@ -41,8 +41,8 @@ static const double FALLING = 0.9;    /* of the residual within PATIENCE iterati
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
 static const double POLISH_RHO = 1e-8;
-static const double HANDOVER =
-    1e-8; /* residual over that of zero impulses from which Newton goes on */
+/* Residual over that of zero impulses from which Newton's method goes on. */
+static const double HANDOVER = 1e-8;
 
 typedef struct Params {
     int linear, form;
@@ -166,7 +166,7 @@ static TalusStatus prepare_system(Run *run)
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
-/* gamma = (a, 0, 0), s = (c, 0, 0), both of the order of what q and the diagonal suggest. */
+/* gamma = (1, 0, 0), s = (1, 0, 0) of every block, in units of q and of q over the largest diagonal. */
 static void start(Run *run)
 {
     double **v = run->w->vector;
@@ -174,10 +174,10 @@ static void start(Run *run)
     memset(v[Z], 0, (size_t)run->n * sizeof *v[Z]);
     for (int i = 0; i < run->s->op->blocks; i++) {
         const TalusSocBlock *k = &run->w->block[i];
-        double gamma[3] = {1.0, 0.0, 0.0}, mu = k->kind == TALUS_SOC_CONE ? k->mu : 1.0;
+        double mu = k->kind == TALUS_SOC_CONE ? k->mu : 1.0;
         if (k->kind == TALUS_SOC_NOTHING)
             continue;
-        v[X][run->rows * i] = mu * gamma[0];
+        v[X][run->rows * i] = mu;
         v[Z][run->rows * i] = 1.0 / mu;
     }
 }

@@ -8,10 +8,11 @@
  * problem. Should accuracy get lost on the way, or the path end on a ray that proves nothing, others are
  * tried.
  *
- * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. For the relaxation that proves
- * that no velocity satisfies all constraints (watch.c has the argument). For Coulomb's law it does where gamma
- * is without friction, for u_n >= 0 is asked of every contact; otherwise a solution may still exist, in which
- * contacts slide. Both are checked in numbers before anything is claimed.
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0, which is checked in numbers. For
+ * the relaxation that proves that no velocity satisfies all constraints (watch.c has the argument). For Coulomb's
+ * law it does where gamma is without friction, for u_n >= 0 is asked of every contact; otherwise a solution in
+ * which contacts slide may still exist, and the problem is called infeasible when no other path finds one. With gaps
+ * phi >= 0 and rigid contacts there are no such rays (Stewart and Trinkle 1996).
  *
  * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
  * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
@@ -33,8 +34,6 @@ enum { TRIES = 4, LONG = 20 };
 
 /* A ray counts as proof when the velocity change it asks for is FAR times that of q. */
 static const double FAR = 1e5;
-/* What is left of a ray's friction by rounding. */
-static const double ROUNDING = 1e-8;
 
 typedef struct Params {
     int most, refactor, cover, ties;
@@ -70,12 +69,17 @@ typedef struct Work {
 
 /* ---- preparation ---- */
 
+static bool has_coulomb(const TalusSolve *s)
+{
+    return (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
+}
+
 static TalusStatus check_size(const TalusSolve *s, const Params *p)
 {
     int64_t size = talus_contact_lcp_size(s->op);
     if (size <= p->most)
         return TALUS_OK;
-    bool coulomb = (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
+    bool coulomb = has_coulomb(s);
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "solver lemke: %s LCP of %d contacts has %lld unknowns, above most=%d; %s",
                       coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks,
@@ -133,26 +137,13 @@ static bool tell_point(TalusSolve *s, Work *w)
 
 /* ---- rays ---- */
 
-static bool has_no_friction(const TalusSolve *s, const double *gamma)
-{
-    const TalusOperator *op = s->op;
-    for (int i = 0; op->rows == 3 && i < op->blocks; i++) {
-        const double *g = gamma + 3 * i;
-        bool exact = op->model && op->model[i].law == TALUS_LAW_COULOMB;
-        if (exact && fabs(g[1]) + fabs(g[2]) > ROUNDING * g[0])
-            return false;
-    }
-    return true;
-}
-
-static bool proves_infeasible(TalusSolve *s, Work *w)
+/* Whether the ray proves that the relaxation has no solution. */
+static bool is_certificate(TalusSolve *s, Work *w)
 {
     double *gamma = w->vector[RAY], gain, energy;
     TalusSizes sizes;
     talus_lemke_ray(&w->lemke, w->z);
     talus_contact_lcp_impulses(&w->problem, w->z, gamma);
-    if (!has_no_friction(s, gamma))
-        return false;
     s->backend->product(s->op, gamma, true, false, w->vector[PRODUCT]);
     s->info->products++;
     energy = s->backend->dot(s->op, gamma, w->vector[PRODUCT]);
@@ -163,23 +154,35 @@ static bool proves_infeasible(TalusSolve *s, Work *w)
 
 /* ---- the solve ---- */
 
-/* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
-static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
+typedef struct Path {
+    bool again;  /* it has led to nothing, and there is budget for another */
+    bool jammed; /* it, or one before, has ended on a certificate that is no proof */
+} Path;
+
+static void end_on_ray(TalusSolve *s, Work *w, Path *path)
+{
+    bool certain = is_certificate(s, w);
+    path->jammed |= certain;
+    path->again = !certain || has_coulomb(s);
+    if (!path->again)
+        s->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+}
+
+/* One path from its start to its end. */
+static TalusStatus follow(TalusSolve *s, Work *w, int attempt, Path *path)
 {
     const Params *p = s->params;
     TalusLemkeState state;
     int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
     set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
-    *again = state == TALUS_LEMKE_GOING || tell_point(s, w);
-    while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
+    path->again = state == TALUS_LEMKE_GOING || tell_point(s, w);
+    while (path->again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
-        if (state == TALUS_LEMKE_RAY) {
-            *again = !proves_infeasible(s, w);
-            s->info->outcome = *again ? TALUS_OUTCOME_BUDGET : TALUS_OUTCOME_INFEASIBLE;
-        } else {
-            *again = tell_point(s, w);
-        }
+        if (state == TALUS_LEMKE_RAY)
+            end_on_ray(s, w, path);
+        else
+            path->again = tell_point(s, w);
     }
     s->info->factorisations += w->lemke.factorisations;
     return TALUS_OK;
@@ -188,17 +191,18 @@ static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;
+    Path path = {0};
     size_t bytes = (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma;
     TALUS_TRY(check_size(s, s->params));
     TALUS_TRY(prepare(s, w));
     TALUS_TRY(talus_best_begin(&w->best, s));
     s->watch->off = true; /* impulses grow along the path; rays are the proof */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
-    bool again = tell(s, w);
-    for (int attempt = 0; again && attempt < TRIES; attempt++)
-        TALUS_TRY(follow(s, w, attempt, &again));
-    if (again)
-        s->info->outcome = TALUS_OUTCOME_BUDGET;
+    path.again = tell(s, w);
+    for (int attempt = 0; path.again && attempt < TRIES; attempt++)
+        TALUS_TRY(follow(s, w, attempt, &path));
+    if (path.again)
+        s->info->outcome = path.jammed ? TALUS_OUTCOME_INFEASIBLE : TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, w->vector[IMPULSE], bytes);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;

@@ -12,15 +12,9 @@ enum { SQUARE_CORNERS = 4 };
 
 /* ---- unknowns ---- */
 
-/* Contacts of bodies that cannot move have no part in the problem, nor in its residual. */
-static bool moves(const TalusOperator *op, int i)
-{
-    return talus_block_scale(op, i) > 0.0;
-}
-
 static bool has_friction(const TalusOperator *op, int i)
 {
-    return moves(op, i) && op->rows == 3 && op->model && op->mu[i] > 0.0;
+    return op->rows == 3 && op->model && op->mu[i] > 0.0;
 }
 
 static int corners_of(const TalusOperator *op, int i)
@@ -39,7 +33,7 @@ static int unknowns_of(const TalusOperator *op, int i)
 {
     int corners = corners_of(op, i);
     if (corners == 0)
-        return moves(op, i) ? 1 : 0;
+        return 1;
     return is_exact(op, i) ? corners + 2 : corners;
 }
 
@@ -96,8 +90,7 @@ static void set_units(TalusContactLcp *c, const TalusOperator *op, const double 
     int speed = exponent_of(most);
     c->speed = ldexp(1.0, speed);
     for (int i = 0; i < c->blocks; i++)
-        if (c->block[i].count > 0)
-            c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
+        c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
 }
 
 static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
@@ -110,7 +103,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
     for (int i = 0; i < op->blocks; i++) {
         int count = corners_of(op, i);
         c->block[i] = (TalusLcpBlock){.first = first,
-                                      .count = count ? count : unknowns_of(op, i),
+                                      .count = count ? count : 1,
                                       .exact = is_exact(op, i),
                                       .corner = count ? corner : -1,
                                       .mu = count ? op->mu[i] : 0.0};

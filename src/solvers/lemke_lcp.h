@@ -21,8 +21,8 @@
 #include "problem/problem.h"
 
 typedef struct TalusLcpBlock {
-    int first; /* of its unknowns */
-    int count; /* edges, or corners of a block under Coulomb's law, which has two unknowns more; 0: bodies that cannot move */
+    int first;   /* of its unknowns */
+    int count;   /* edges, or corners of a block under Coulomb's law, which has two unknowns more */
     bool exact;  /* Coulomb's law */
     double unit; /* of its impulses */
     int corner; /* of its corners in `corner`; a block without friction has one edge and no corner */

@@ -7,10 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* For entries of about 1. What is below PIVOT against the column's largest entry is rounding of a zero, and a
- * pivot below SMALL is taken from a fresh factorisation alone. Ratios, and entries of the inverse, that are
- * this close are tied. */
-static const double PIVOT = 1e-9, SMALL = 1e-6, TIED = 1e-12, OVER = 1e-14;
+/* All of these are for data of about 1. Entries of a column that do not bound its step are below PIVOT times the
+ * largest, and those that are rounding of 0 below ZERO. A pivot below SMALL is taken from fresh factors alone. */
+static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
+/* Ratios and entries of the inverse that are as close as TIED are tied; z_0 is at its end when OVER of it is left. */
+static const double TIED = 1e-12, OVER = 1e-14;
 /* Of q - B x, against the largest x: beyond it the basis is factorised anew. */
 static const double DRIFT = 1e-12;
 
@@ -142,15 +143,25 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
     return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : first_pivot(l);
 }
 
+/* The column that enters, without the rounding of its zeros: that would hide ties. */
+static void set_column(TalusLemke *l)
+{
+    const int n = l->basis.lcp->n;
+    talus_basis_column(&l->basis, l->enters, l->y);
+    double floor = ZERO * fmax(1.0, largest(l->y, n));
+    for (int i = 0; i < n; i++)
+        l->y[i] = fabs(l->y[i]) <= floor ? 0.0 : l->y[i];
+}
+
 /* The position that leaves, by factors that can be trusted with it. */
 static TalusStatus find_pivot(TalusLemke *l, int *position)
 {
-    talus_basis_column(&l->basis, l->enters, l->y);
+    set_column(l);
     *position = choose_leaving(l);
     if (l->age == 0 || (*position >= 0 && l->y[*position] >= SMALL))
         return TALUS_OK;
     TALUS_TRY(renew(l));
-    talus_basis_column(&l->basis, l->enters, l->y);
+    set_column(l);
     *position = choose_leaving(l);
     return TALUS_OK;
 }

@@ -223,9 +223,9 @@ static void fill_contacts(TalusAlSystem *w, const TalusAlBlock *block)
                 for (int b = 0; b < block[j].rank && w->first[j] + b <= row; b++) {
                     bool diagonal = w->first[j] + b == row;
                     l->column[at] = w->first[j] + b;
-                    l->value[at++] = form(block[i].direction[a], values, block[j].direction[b],
-                                          w->rows) +
-                                     (diagonal ? block[i].stiffness[a] : 0.0);
+                    l->value[at++] =
+                        form(block[i].direction[a], values, block[j].direction[b], w->rows) +
+                        (diagonal ? block[i].stiffness[a] : 0.0);
                 }
             }
             l->start[row + 1] = at;

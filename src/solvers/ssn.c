@@ -11,20 +11,19 @@
 
 #include <stddef.h>
 
-static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN)};
+static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN, 1e-5)};
 
 static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
 {
-    double regularise = ((const TalusSsnParams *)s->params)->regularise;
     TalusForward at;
     talus_ssn_place(w, s);
     talus_ssn_measure(w, s, &at);
     for (int products = 1;
          talus_solve_next(s, products, s->gamma, NULL, at.residual2, at.residual_max);
          products = 2) {
-        double length;
-        talus_ssn_anchor(w, s, regularise);
-        TALUS_TRY(talus_ssn_step(w, s, true, &length));
+        TalusSsnMove move = {.search = true};
+        talus_ssn_anchor(w, s);
+        TALUS_TRY(talus_ssn_step(w, s, &move));
         talus_ssn_measure(w, s, &at);
     }
     s->backend->project(s->op, NULL, s->gamma);

@@ -19,7 +19,8 @@ enum { MOST_ROWS = 3 };
 /* What the regularisation adds to the gradient of row i at x. */
 static double pull(const TalusSsn *w, int i, double x)
 {
-    return w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * (x - w->vector[TALUS_SSN_CENTRE][i]);
+    return w->p->regularise * w->vector[TALUS_SSN_DIAGONALS][i] *
+           (x - w->vector[TALUS_SSN_CENTRE][i]);
 }
 
 static size_t size_of(const TalusSsn *w)
@@ -137,23 +138,30 @@ static double copy_face(TalusSsn *w, int free_rows)
             if (diagonal)
                 largest = fmax(largest, a->value[k]);
             f->column[at] = w->place[a->column[k]];
-            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->regularise) : a->value[k];
+            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->p->regularise) : a->value[k];
         }
         f->start[i + 1] = at;
     }
     return largest;
 }
 
-/* Constant bounds. A pivot that rounding has made vanish beside the regularisation stands for a row that
- * the others determine: it is made so large that the row stays. */
-static TalusStatus solve_face(TalusSsn *w, const double *x)
+/* A pivot that rounding has made vanish beside the regularisation stands for a row that the others
+ * determine: it is made so large that the row stays. */
+static TalusStatus factor_face(TalusSsn *w, int free_rows)
+{
+    double largest = copy_face(w, free_rows);
+    TalusPivots pivots = {.relative = 0.1 * w->p->regularise, .replacement = 1e16 * largest};
+    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
+    return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);
+}
+
+/* Constant bounds. */
+static TalusStatus solve_face(TalusSsn *w, const double *x, bool again)
 {
     int free_rows = split_rows(w, x);
     multiply(w);
-    double largest = copy_face(w, free_rows);
-    TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
-    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
-    TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
+    if (!again)
+        TALUS_TRY(factor_face(w, free_rows));
     double *packed = w->vector[TALUS_SSN_PACKED];
     for (int i = 0; i < free_rows; i++)
         packed[i] = -w->vector[TALUS_SSN_F][w->row[i]] - w->vector[TALUS_SSN_ND][w->row[i]];
@@ -193,7 +201,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
         for (int j = 0; j < rows; j++) {
             double p = pi[k * rows + j], one = j == k ? 1.0 : 0.0;
             left[j] = whole ? p / c[j] : 0.0;
-            own[j] = one - p + (whole ? w->regularise * p * diagonal[j] / c[j] : 0.0);
+            own[j] = one - p + (whole ? w->p->regularise * p * diagonal[j] / c[j] : 0.0);
             right -= p * f[j] / c[j];
         }
         w->vector[TALUS_SSN_D][at + k] = is_normal(w) ? right : -f[k] / c[k];
@@ -201,26 +209,27 @@ static void linearise_block(TalusSsn *w, int b, double normal)
 }
 
 /* Bounds that move. */
-static void solve_blocks(TalusSsn *w, const double *x)
+static void solve_blocks(TalusSsn *w, const double *x, bool again)
 {
     for (int b = 0; b < w->blocks; b++)
         linearise_block(w, b, x[b * w->rows]);
-    talus_fronts_factor(&w->fronts, &w->by_blocks, w->left, w->own);
+    if (!again)
+        talus_fronts_factor(&w->fronts, &w->by_blocks, w->left, w->own);
     talus_fronts_solve(&w->fronts, w->vector[TALUS_SSN_D]);
 }
 
-static TalusStatus find_direction(TalusSsn *w, TalusSolve *s)
+static TalusStatus find_direction(TalusSsn *w, TalusSolve *s, bool again)
 {
     if (w->moving)
-        solve_blocks(w, s->gamma);
+        solve_blocks(w, s->gamma, again);
     else
-        TALUS_TRY(solve_face(w, s->gamma));
-    s->info->factorisations++;
+        TALUS_TRY(solve_face(w, s->gamma, again));
+    s->info->factorisations += !again;
     multiply(w);
     for (size_t i = 0; is_normal(w) && i < size_of(w); i++) {
         double d = w->vector[TALUS_SSN_D][i];
         double rest = w->vector[TALUS_SSN_F][i] + w->vector[TALUS_SSN_ND][i] +
-                      w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * d;
+                      w->p->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * d;
         w->vector[TALUS_SSN_DY][i] = w->side[i] ? d - rest / w->vector[TALUS_SSN_WEIGHT][i] : d;
     }
     return TALUS_OK;
@@ -301,8 +310,7 @@ static double step_length(TalusSsn *w, TalusSolve *s)
     static const double SLOPE =
         1e-4; /* of Armijo's rule; the derivative of F'F along d is -2 F'F */
     static const double FLAT = 1e-8;
-    double now = squares(w->vector[TALUS_SSN_F], (int)size_of(w)), t = 1.0,
-           then = merit(w, s, t);
+    double now = squares(w->vector[TALUS_SSN_F], (int)size_of(w)), t = 1.0, then = merit(w, s, t);
     if (fabs(then - now) <= FLAT * now)
         return t;
     while (t > w->p->step_min && !(then <= (1.0 - 2.0 * SLOPE * t) * now)) {
@@ -327,17 +335,18 @@ int talus_ssn_look(TalusSsn *w, const TalusSolve *s)
     return w->changed;
 }
 
-void talus_ssn_anchor(TalusSsn *w, const TalusSolve *s, double regularise)
+int talus_ssn_anchor(TalusSsn *w, const TalusSolve *s)
 {
-    w->regularise = regularise;
     memcpy(w->vector[TALUS_SSN_CENTRE], s->gamma, size_of(w) * sizeof(double));
-    evaluate(w, s->gamma);
+    return talus_ssn_look(w, s);
 }
 
-TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, bool search, double *length)
+TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, TalusSsnMove *move)
 {
-    TALUS_TRY(find_direction(w, s));
-    double t = *length = search ? step_length(w, s) : 1.0;
+    TALUS_TRY(find_direction(w, s, move->again));
+    if (move->search)
+        move->length = step_length(w, s);
+    double t = move->length;
     if (is_normal(w)) {
         s->backend->axpby(s->op, t, w->vector[TALUS_SSN_DY], 1.0, w->vector[TALUS_SSN_Y]);
         take_clamped(w, s->gamma);
@@ -447,8 +456,8 @@ static TalusStatus reserve(TalusSsn *w)
     TALUS_TRY(TALUS_RESERVE(w->side, w->side_room, n, 0, "sides of bounds"));
     TALUS_TRY(TALUS_RESERVE(w->slope, w->slope_room, blocks, 0, "bounds"));
     TALUS_TRY(TALUS_RESERVE(w->reach, w->reach_room, blocks, 0, "bounds"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, n * TALUS_SSN_VECTORS, 0,
-                            "vectors of Newton"));
+    TALUS_TRY(
+        TALUS_RESERVE(w->memory, w->memory_room, n * TALUS_SSN_VECTORS, 0, "vectors of Newton"));
     for (int i = 0; i < TALUS_SSN_VECTORS; i++)
         w->vector[i] = w->memory + (size_t)i * n;
     return TALUS_OK;

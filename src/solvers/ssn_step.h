@@ -40,17 +40,39 @@ typedef struct TalusSsnParams {
 extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const talus_ssn_bounds[];
 
 /* The rows of a parameter table whose struct begins with TalusSsnParams. */
-#define TALUS_SSN_PARAM_ROWS(bounds_preset)                                                       \
-    {"metric", TALUS_PARAM_CHOICE, offsetof(TalusSsnParams, metric), TALUS_SSN_DIAGONAL, 0, 0,    \
+#define TALUS_SSN_PARAM_ROWS(bounds_preset, regularise_preset)                                    \
+    {"metric",                                                                                    \
+     TALUS_PARAM_CHOICE,                                                                          \
+     offsetof(TalusSsnParams, metric),                                                            \
+     TALUS_SSN_DIAGONAL,                                                                          \
+     0,                                                                                           \
+     0,                                                                                           \
      talus_ssn_metrics,                                                                           \
      "what makes bounds and velocities comparable; the paper's method has none"},                 \
-        {"map", TALUS_PARAM_CHOICE, offsetof(TalusSsnParams, map), TALUS_SSN_MINMAX, 0, 0,        \
-         talus_ssn_maps, "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"},      \
-        {"bounds", TALUS_PARAM_CHOICE, offsetof(TalusSsnParams, bounds), bounds_preset, 0, 0,     \
+        {"map",                                                                                   \
+         TALUS_PARAM_CHOICE,                                                                      \
+         offsetof(TalusSsnParams, map),                                                           \
+         TALUS_SSN_MINMAX,                                                                        \
+         0,                                                                                       \
+         0,                                                                                       \
+         talus_ssn_maps,                                                                          \
+         "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"},                      \
+        {"bounds",                                                                                \
+         TALUS_PARAM_CHOICE,                                                                      \
+         offsetof(TalusSsnParams, bounds),                                                        \
+         bounds_preset,                                                                           \
+         0,                                                                                       \
+         0,                                                                                       \
          talus_ssn_bounds,                                                                        \
          "Coulomb's law: bounds constant in each step, or moved with the normal impulse"},        \
-        {"regularise", TALUS_PARAM_REAL, offsetof(TalusSsnParams, regularise), 1e-5, 1e-14, 1.0,  \
-         NULL, "added to each diagonal entry of the free rows, relative to it"},                  \
+        {"regularise",                                                                            \
+         TALUS_PARAM_REAL,                                                                        \
+         offsetof(TalusSsnParams, regularise),                                                    \
+         regularise_preset,                                                                       \
+         1e-14,                                                                                   \
+         1.0,                                                                                     \
+         NULL,                                                                                    \
+         "added to each diagonal entry of the free rows, relative to it"},                        \
     {                                                                                             \
         "step_min", TALUS_PARAM_REAL, offsetof(TalusSsnParams, step_min), 1e-4, 1e-12, 1.0, NULL, \
             "no step is shorter than this share of Newton's"                                      \
@@ -76,7 +98,6 @@ enum {
 typedef struct TalusSsn {
     const TalusSsnParams *p;
     int rows, blocks;         /* rows of a block */
-    double regularise;        /* at present */
     bool coulomb, moving;     /* some bounds depend on impulses; and the Jacobian knows */
     TalusSparse matrix, face; /* N + E; its free rows and columns, in arrays as large */
     TalusLdl factor;
@@ -106,11 +127,17 @@ void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
 /* After talus_ssn_measure: sides and map, as the next step takes them; returns how many rows changed sides. */
 int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
-/* The same with gamma as the new centre of the regularisation, which is so large. */
-void talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve, double regularise);
-/* One step of gamma, after one of these; one factorisation. `search`: along the direction, else all of
- * it. Returns its share of Newton's in *length. */
-TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, bool search, double *length);
+/* The same with gamma as the new centre of the regularisation. */
+int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
+
+typedef struct TalusSsnMove {
+    bool search;   /* along the direction; else `length` of it is taken */
+    bool again;    /* sides are those of the last step: its factor is still good */
+    double length; /* in and out: share of Newton's step */
+} TalusSsnMove;
+
+/* One step of gamma, after one of these; one factorisation unless `again`. */
+TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
 /* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, bounds by the normal impulses as
  * they are; returns the sum of (c times the change)^2. */

@@ -141,21 +141,40 @@ static bool has_diagonal(const TalusSparse *a)
     return true;
 }
 
+/* Bounds that coincide, as those of tangential impulses do while a first estimate is made. TAO takes such an
+ * unknown for one that may leave its bound, so its row becomes that of 1 x = x0. */
+static bool is_fixed(const TalusTaoWork *w, int k)
+{
+    return w->vector[TALUS_TAO_LOW][k] == w->vector[TALUS_TAO_HIGH][k];
+}
+
 static TalusStatus make_matrix(TalusSolve *s, TalusTaoWork *w)
 {
     talus_sparse_clear(&w->matrix);
-    w->has_matrix = false;
     if (w->cones)
         TALUS_TRY(talus_qp_dual_matrix(&w->qp, s->problem, false, &w->matrix));
     else
         TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     if (!has_diagonal(&w->matrix))
         TALUS_TRY(complete_diagonal(&w->matrix));
-    int32_t entries = talus_sparse_entries(&w->matrix);
-    for (int32_t e = 0; e < entries; e++)
-        w->matrix.value[e] *= w->stiffness;
-    w->has_matrix = true;
+    for (int k = 0; k < w->n; k++)
+        for (int32_t e = w->matrix.start[k]; e < w->matrix.start[k + 1]; e++) {
+            int32_t l = w->matrix.column[e];
+            double *value = &w->matrix.value[e];
+            bool fixed = is_fixed(w, k) || is_fixed(w, l);
+            *value = !fixed ? *value * w->stiffness : k == l ? 1.0 : 0.0;
+        }
     return TALUS_OK;
+}
+
+static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
+{
+    for (int k = 0; k < w->n; k++) {
+        w->vector[TALUS_TAO_LOW][k] = 0.0;
+        w->vector[TALUS_TAO_HIGH][k] = INFINITY;
+    }
+    if (!w->cones)
+        set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
 /* Outer loops come back with the same problem but for offsets and bounds. */
@@ -165,24 +184,19 @@ static TalusStatus prepare(Run *run)
     TalusTaoWork *w = run->w;
     const TalusOperator *op = s->op;
     bool resumed = w->ready && s->info->iterations > 0;
+    w->ready = false;
     if (!resumed) {
-        w->ready = false;
         w->cones = !are_boxes(op);
         if (w->cones)
             TALUS_TRY(talus_qp_fill(&w->qp, s->problem));
         w->n = w->cones ? w->qp.multipliers : op->rows * op->blocks;
         w->stiffness = power_near_one_over(largest_scale(op));
         TALUS_TRY(reserve(s, w));
-        if (run->kind->method != TALUS_TAO_BLMVM)
-            TALUS_TRY(make_matrix(s, w));
-        w->ready = true;
     }
-    for (int k = 0; k < w->n; k++) {
-        w->vector[TALUS_TAO_LOW][k] = 0.0;
-        w->vector[TALUS_TAO_HIGH][k] = INFINITY;
-    }
-    if (!w->cones)
-        set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
+    set_bounds(op, w);
+    if (run->kind->method != TALUS_TAO_BLMVM && !(resumed && w->cones))
+        TALUS_TRY(make_matrix(s, w));
+    w->ready = true;
     return talus_best_begin(&w->best, s);
 }
 
@@ -205,7 +219,7 @@ static void evaluate_x(Run *run)
     else
         memcpy(g, w->velocity, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
-        g[k] *= w->speed;
+        g[k] = is_fixed(w, k) ? 0.0 : g[k] * w->speed;
 }
 
 /* X from z; clipped for what rounding makes of x0 + unit z, and for interior points outside the bounds. */
@@ -230,7 +244,7 @@ static double evaluate(void *user, const double *z, double *gradient)
     move_to(run, z);
     memcpy(gradient, g, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
-        sum += z[k] * (g[k] + slope[k]);
+        sum += z[k] * g[k];
     run->value = 0.5 * sum;
     run->finite = run->finite && isfinite(sum);
     return run->value;
@@ -262,7 +276,8 @@ static bool begins(Run *run)
         talus_solve_count(s, 0);
     talus_solve_suspect(s); /* a first snapshot for the watch */
     talus_solve_show(s, run->w->gamma, NULL, run->rms);
-    bool done = reached <= s->options->tolerance * s->strictness;
+    bool done =
+        run->p->stop == TALUS_TAO_STOP_OURS && reached <= s->options->tolerance * s->strictness;
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 

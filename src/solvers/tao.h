@@ -52,8 +52,7 @@ typedef struct TalusTaoWork {
     TalusQp qp;
     TalusSparse matrix; /* of the unknowns, times `stiffness` */
     bool cones, ready;  /* unknowns are multipliers; this is filled */
-    bool has_matrix;
-    int n; /* unknowns */
+    int n;              /* unknowns */
     double stiffness, speed,
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */
     double *memory, *vector[TALUS_TAO_VECTORS];
