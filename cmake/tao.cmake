@@ -37,7 +37,7 @@ endif()
 if(TALUS_HAVE_TAO)
   add_library(talus_tao MODULE ${PROJECT_SOURCE_DIR}/apps/plugins/tao.c)
   set_target_properties(talus_tao PROPERTIES
-    PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden
+    PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden INSTALL_RPATH_USE_LINK_PATH ON
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_include_directories(talus_tao PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(talus_tao PRIVATE PkgConfig::TALUS_PETSC PkgConfig::TALUS_MPI)
@@ -48,5 +48,6 @@ if(TALUS_HAVE_TAO)
     TALUS_BUILD_MODULE_DIR="${PROJECT_BINARY_DIR}"
     TALUS_INSTALL_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/talus")
   target_link_libraries(talus_lib PUBLIC ${CMAKE_DL_LIBS})
+  add_dependencies(talus_lib talus_tao) # so that it is there, whichever program is built
   install(TARGETS talus_tao LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/talus)
 endif()

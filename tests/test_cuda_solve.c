@@ -46,6 +46,8 @@ static const Spec specs[] = {
     {"spg", false},
     {"spg:precondition=off", false},
     {"ssn", false},
+    {"gs-ssn", false},
+    {"newton-al", false},
     {"prox", false},
     {"ipm-chol", false},
     {"ipm-aug", false},

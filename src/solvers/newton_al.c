@@ -1,29 +1,28 @@
 /* solvers/newton_al.c - augmented Lagrangians of the velocities' problem, each minimised by Newton's method
  * with a direct solver.
  *
- * Velocities v minimise 1/2 |v - v_f|_M^2 subject to laws whose multipliers are the impulses. With the
- * multipliers c of the last round, the augmented Lagrangian has no constraints left,
- *     L(v) = 1/2 |v - v_f|_M^2 + sum of psi(u),   u = D'v + bias,   -psi'(u) = p(u),
- *     p(u) = the point of K nearest to W^-1 (R c - u) in the norm of W,   W = R + E,   R = rho diag(N + E),
- * and is convex and once differentiable; so Newton's method with a search along its steps finds the minimum
- * from anywhere (on half lines, where p is piecewise linear, after finitely many steps). Then c = p,
- * and rho falls: the last rounds take one step each. Rockafellar 1976 proves that the rounds converge,
- * the faster the smaller rho; they are the proximal steps of prox.c, which looks for a root of the
- * natural map instead and has no function to go down.
+ * Without friction velocities v minimise 1/2 |v - v_f|_M^2 subject to u = D'v + bias >= 0, and impulses are the
+ * multipliers. With the multipliers c of the last round the augmented Lagrangian has no constraints left,
+ *     L(v) = 1/2 |v - v_f|_M^2 + sum of psi(u),   -psi'(u) = p(u) = max((R c - u) / w, 0),
+ *     w = R + E,   R = rho diag(N + E),
+ * and is convex and once differentiable: Newton's method with a search along its steps finds the minimum
+ * from anywhere, after finitely many steps as p is piecewise linear. Then c = p, and rho falls: the last rounds
+ * take one step each. Rockafellar 1976 proves that the rounds converge, the faster the smaller rho. They are
+ * the proximal steps of prox.c, which looks for a root of the natural map instead, has no function to go
+ * down, and in exchange can do without convexity.
  *
  * v is kept as impulses z with v = v_f + M^-1 D z, so u = N z + q, the same for problems without bodies. With f =
  * z - p the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). Along it
  * the slope of L is f'N dz, known for all lengths from one product: where it has turned over to half of what
- * it was or more, the step is too long, and is cut where the slope is nearly zero. Without friction whole
- * steps need a fifth fewer of them on deep beds, and steps are cut only in a round that has taken MOST_WHOLE.
+ * it was or more, the step is too long, and is cut where the slope is nearly zero. Whole steps need a quarter
+ * fewer of them on deep beds, so steps are cut only in a round that has taken MOST_WHOLE.
  *
- * Circular cones: with e = t/|t| of what is to be projected, and w_n, w_t the entries of W, the nearest point
- * on the mantle is n (1, mu e), n = (w_n x_n + mu w_t |x_t|) / (w_n + mu^2 w_t), and A = b b' / (w_n + mu^2 w_t) +
- * (|p_t| / |x_t|) e' e'' / w_t, b = (1, mu e), e' across e. Boxes are refused: a bounded impulse moves only while
- * its velocity is within rho times its bound, and with small rho Newton's steps are cut at every row.
+ * With friction it does worse than prox and is not offered: on boxes an impulse between its bounds moves only
+ * while its velocity is within rho times their distance, so that steps are cut at every row; on circular
+ * cones it took two to three times as many steps, or failed (docs/solvers.md).
  *
- * What is shown and returned is p, which is in K. An iteration is one Newton step: a factorisation and two
- * products. Without compliance E in W for matrices, whose N + E is one. Host alone. */
+ * What is shown and returned is p, which is in K. An iteration is one Newton step: a factorisation and three
+ * products, four on matrices, whose N has E in it. Host alone. */
 #include "solvers/newton_al.h"
 
 #include "solvers/best.h"
@@ -57,99 +56,49 @@ static const TalusParam params[] = {
 
 enum { MOST_WHOLE = 12 };
 
-static const double RHO_MIN = 1e-9, RHO_CONES = 1e-5; /* below, rounding is as large as f */
+static const double RHO_MIN = 1e-9;
 static const double SUSPECT = 1e-4; /* impulses that still grow below this rho may do so for ever */
 static const double STIFFEN = 100.0; /* on rho where a factorisation fails */
 
-/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient of P; T: of a trial. */
-enum { Z, U, P, F, DZ, ND, CENTRE, G, T, VECTORS };
+/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
+enum { Z, U, P, F, DZ, ND, CENTRE, G, VECTORS };
 
 typedef struct Work {
     TalusAlSystem system;
-    TalusAlBlock *block;
-    double (*weight)[2]; /* [blocks]: R + E on the normal row, R on the others */
+    bool *is_free;  /* rows in which p moves with u */
+    double *weight; /* w */
     double *memory, *vector[VECTORS];
     TalusBest best;
     double rho; /* where the last call left it */
-    size_t block_room, weight_room, memory_room;
+    size_t free_room, weight_room, memory_room;
 } Work;
 
 typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    int rows, blocks;
-    size_t n;
+    size_t n; /* rows, one per contact */
     double rho;
-    bool cones; /* some contact has friction */
-    int steps;  /* in this round */
+    int steps; /* in this round */
 } Run;
 
-/* ---- the nearest point ---- */
-
-static void add_direction(TalusAlBlock *b, double n, double t1, double t2, double stiffness)
+static double pull(const Run *run, size_t i)
 {
-    double *d = b->direction[b->rank];
-    b->stiffness[b->rank++] = stiffness;
-    d[0] = n;
-    d[1] = t1;
-    d[2] = t2;
+    double d = talus_block_scale(run->s->op, (int)i);
+    return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any will do */
 }
 
-/* `block` NULL: free directions are not wanted. */
-static void cut_to_half_line(const double w[2], double *x, TalusAlBlock *block)
+/* p of row i where its velocity is u, before it is cut at 0. */
+static double multiplier(const Run *run, size_t i, double u)
 {
-    if (*x > 0.0 && block)
-        add_direction(block, 1.0, 0.0, 0.0, w[0]);
-    *x = fmax(*x, 0.0);
-}
-
-static void cut_to_cone(double mu, const double w[2], double *x, TalusAlBlock *block)
-{
-    double t = sqrt(x[1] * x[1] + x[2] * x[2]), both = w[0] + mu * mu * w[1];
-    if (mu > 0.0 && t <= mu * x[0]) {
-        for (int k = 0; block && k < 3; k++)
-            add_direction(block, k == 0, k == 1, k == 2, w[k > 0]);
-        return;
-    }
-    double e1 = t > 0.0 ? x[1] / t : 0.0, e2 = t > 0.0 ? x[2] / t : 0.0;
-    double n = fmax((w[0] * x[0] + mu * w[1] * t) / both, 0.0);
-    x[0] = n;
-    x[1] = mu * n * e1;
-    x[2] = mu * n * e2;
-    if (block && n > 0.0)
-        add_direction(block, 1.0, mu * e1, mu * e2, both);
-    if (block && mu * n > 0.0 && t > 0.0)
-        add_direction(block, 0.0, -e2, e1, w[1] * t / (mu * n));
-}
-
-/* p of block i where its velocity is u. */
-static void nearest(const Run *run, int i, const double *u, double *x, TalusAlBlock *block)
-{
-    const TalusOperator *op = run->s->op;
-    const double *w = run->w->weight[i], *c = run->w->vector[CENTRE] + i * run->rows;
-    double r = run->rho * talus_block_scale(op, i);
-    r = r > 0.0 ? r : run->rho; /* bodies that cannot move: any will do */
-    if (block)
-        block->rank = 0;
-    for (int k = 0; k < run->rows; k++)
-        x[k] = (r * c[k] - u[k]) / w[k > 0];
-    if (run->rows == 1)
-        cut_to_half_line(w, x, block);
-    else
-        cut_to_cone(op->mu[i], w, x, block);
+    return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->weight[i];
 }
 
 static void set_weights(Run *run)
 {
-    const TalusOperator *op = run->s->op;
-    for (int i = 0; i < run->blocks; i++) {
-        double r = run->rho * talus_block_scale(op, i);
-        r = r > 0.0 ? r : run->rho;
-        bool yields = run->w->system.bodies && op->compliance;
-        run->w->weight[i][0] = r + (yields ? op->compliance[i] : 0.0);
-        run->w->weight[i][1] = r;
-    }
+    const double *compliance = run->w->system.bodies ? run->s->op->compliance : NULL;
+    for (size_t i = 0; i < run->n; i++)
+        run->w->weight[i] = pull(run, i) + (compliance ? compliance[i] : 0.0);
 }
 
 /* ---- rounds and steps ---- */
@@ -160,22 +109,20 @@ static void multiply(Run *run, const double *x, bool offset, double *u)
     run->s->info->products++;
 }
 
-/* P, F and, where they are wanted, the free directions at U. Returns the size of F over that of the change of
- * multipliers, both in m/s. */
+/* P, F and free rows at U. Returns the size of F over that of the change of multipliers, both in m/s. */
 static double evaluate(Run *run)
 {
     Work *w = run->w;
     double gradient = 0.0, change = 0.0;
-    for (int i = 0; i < run->blocks; i++) {
-        int at = i * run->rows;
-        double d = talus_block_scale(run->s->op, i);
-        nearest(run, i, w->vector[U] + at, w->vector[P] + at, &w->block[i]);
-        for (int k = at; k < at + run->rows; k++) {
-            double f = w->vector[F][k] = w->vector[Z][k] - w->vector[P][k];
-            double c = w->vector[P][k] - w->vector[CENTRE][k];
-            gradient += d * f * d * f;
-            change += d * c * d * c;
-        }
+    for (size_t i = 0; i < run->n; i++) {
+        double p = multiplier(run, i, w->vector[U][i]), d = talus_block_scale(run->s->op, (int)i);
+        w->is_free[i] = p > 0.0;
+        p = fmax(p, 0.0);
+        double f = d * (w->vector[Z][i] - p), c = d * (p - w->vector[CENTRE][i]);
+        w->vector[P][i] = p;
+        w->vector[F][i] = w->vector[Z][i] - p;
+        gradient += f * f;
+        change += c * c;
     }
     return change > 0.0 ? sqrt(gradient / change) : gradient > 0.0 ? INFINITY : 0.0;
 }
@@ -183,16 +130,11 @@ static double evaluate(Run *run)
 /* Of L along dz, `length` of it away. */
 static double slope(const Run *run, double length)
 {
-    const Work *w = run->w;
-    double sum = 0.0, u[TALUS_AL_ROWS], p[TALUS_AL_ROWS];
-    for (int i = 0; i < run->blocks; i++) {
-        int at = i * run->rows;
-        for (int k = 0; k < run->rows; k++)
-            u[k] = w->vector[U][at + k] + length * w->vector[ND][at + k];
-        nearest(run, i, u, p, NULL);
-        for (int k = 0; k < run->rows; k++)
-            sum += (w->vector[Z][at + k] + length * w->vector[DZ][at + k] - p[k]) *
-                   w->vector[ND][at + k];
+    double *const *v = run->w->vector;
+    double sum = 0.0;
+    for (size_t i = 0; i < run->n; i++) {
+        double p = fmax(multiplier(run, i, v[U][i] + length * v[ND][i]), 0.0);
+        sum += (v[Z][i] + length * v[DZ][i] - p) * v[ND][i];
     }
     return sum;
 }
@@ -223,12 +165,12 @@ static TalusStatus newton_step(Run *run, bool *singular)
     Work *w = run->w;
     TalusSolve *s = run->s;
     TalusStatus status =
-        talus_al_system_solve(&w->system, s, w->block, w->vector[F], w->vector[DZ]);
+        talus_al_system_solve(&w->system, s, w->is_free, w->weight, w->vector[F], w->vector[DZ]);
     *singular = status == TALUS_ERR_NUMERIC;
     if (status != TALUS_OK)
         return *singular ? TALUS_OK : status;
     multiply(run, w->vector[DZ], false, w->vector[ND]);
-    double length = run->cones || run->steps++ >= MOST_WHOLE ? step_length(run) : 1.0;
+    double length = run->steps++ >= MOST_WHOLE ? step_length(run) : 1.0;
     s->backend->axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
     s->backend->axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
     return TALUS_OK;
@@ -277,8 +219,7 @@ static TalusStatus iterate(Run *run)
         if (singular)
             next_round(run, STIFFEN * run->rho);
         else if (share <= run->p->inner)
-            next_round(run, fmax(run->p->shrink * run->rho,
-                                 fmin(run->cones ? RHO_CONES : RHO_MIN, run->rho)));
+            next_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
     }
     return TALUS_OK;
 }
@@ -289,11 +230,10 @@ static TalusStatus prepare(Run *run)
 {
     Work *w = run->w;
     TalusSolve *s = run->s;
-    size_t blocks = (size_t)run->blocks;
     bool cholmod = run->p->linear == LINEAR_CHOLMOD ||
                    (run->p->linear == LINEAR_AUTO && !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_room, blocks, 0, "free directions"));
-    TALUS_TRY(TALUS_RESERVE(w->weight, w->weight_room, blocks, 0, "weights"));
+    TALUS_TRY(TALUS_RESERVE(w->is_free, w->free_room, run->n, 0, "free rows"));
+    TALUS_TRY(TALUS_RESERVE(w->weight, w->weight_room, run->n, 0, "weights"));
     TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * run->n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * run->n;
@@ -305,11 +245,8 @@ static TalusStatus prepare(Run *run)
 static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;
-    Run run = {.s = s, .p = s->params, .w = w, .rows = s->op->rows, .blocks = s->op->blocks};
-    run.n = (size_t)run.rows * (size_t)run.blocks;
+    Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->blocks};
     run.rho = s->strictness < 1.0 && w->rho > 0.0 ? w->rho : run.p->rho;
-    for (int i = 0; run.rows > 1 && i < run.blocks; i++)
-        run.cones = run.cones || s->op->mu[i] > 0.0;
     TALUS_TRY(prepare(&run));
     set_weights(&run);
     memcpy(w->vector[CENTRE], s->gamma, run.n * sizeof(double));
@@ -326,7 +263,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_al_system_clear(&w->system);
-    talus_release(w->block);
+    talus_release(w->is_free);
     talus_release(w->weight);
     talus_release(w->memory);
     talus_best_clear(&w->best, backend);
@@ -343,7 +280,7 @@ const TalusSolverType talus_solver_newton_al = {
     .summary =
         "augmented Lagrangian, Newton steps, direct solver: convex problems to high accuracy",
     .reference = "Hestenes 1969; Powell 1969; Rockafellar 1976",
-    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_CONE,
+    .takes = TALUS_TAKES_NONNEG,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -244,7 +244,7 @@ static double evaluate(void *user, const double *z, double *gradient)
     move_to(run, z);
     memcpy(gradient, g, (size_t)w->n * sizeof *g);
     for (int k = 0; k < w->n; k++)
-        sum += z[k] * g[k];
+        sum += z[k] * (g[k] + slope[k]);
     run->value = 0.5 * sum;
     run->finite = run->finite && isfinite(sum);
     return run->value;
