@@ -128,7 +128,7 @@ TEST(wrong_specs_are_explained)
     static const char *const wrong[][2] = {
         {"agpd", "solver: no solver 'agpd'; did you mean 'apgd'?"},
         {"jacoby:omega=1", "solver: no solver 'jacoby'; did you mean 'jacobi'?"},
-        {"newton", "solver: no solver 'newton'; `talus list solvers` names them all"},
+        {"pivoting", "solver: no solver 'pivoting'; `talus list solvers` names them all"},
         {"", "solver: no solver ''; `talus list solvers` names them all"},
         {"gs:omgea=1", "gs: no parameter 'omgea'; did you mean 'omega'?"},
         {"gs:xyzzy=1", "gs: no parameter 'xyzzy'; `talus list solvers` names its parameters"},

@@ -445,7 +445,7 @@ static void table_wide(const Petra *p)
     }
     snprintf(t->note, sizeof t->note,
              "%d pebbles at %.2f s, every pair up to a gap of %.3f radii and more where it closes: "
-             "%d contacts, %d unknowns of the dual. From zero impulses.",
+             "%d contacts, %d unknowns of the dual. From the impulses of the step before.",
              p->wide_pebbles, p->wide_time, p->wide_envelope, p->wide_contacts,
              3 * p->wide_contacts);
 }
@@ -470,13 +470,17 @@ static double worst_to(const Petra *p, int until)
     return worst;
 }
 
+static bool converged(const PetraSolve *s)
+{
+    return !s->failed && s->outcome == TALUS_OUTCOME_CONVERGED;
+}
+
 static const PetraSolve *quickest_wide(const Petra *p)
 {
     const PetraSolve *best = NULL;
     for (int i = 0; i < p->wides; i++) {
         const PetraSolve *s = &p->wide[i];
-        if (!s->failed && s->outcome == TALUS_OUTCOME_CONVERGED &&
-            (!best || s->seconds < best->seconds))
+        if (converged(s) && (!best || s->seconds < best->seconds))
             best = s;
     }
     return best;
@@ -510,7 +514,7 @@ static void judge_speed(const Petra *p)
     for (int i = 0; i < p->wides; i++)
         if (strcmp(p->wide[i].method->label, "ipm-chol") == 0)
             worlds_judge(p->w, "the step with the paper's contacts, ipm-chol",
-                         p->wide[i].failed ? HUGE_VAL : p->wide[i].seconds, tenth, "s", NULL);
+                         converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s", NULL);
     if (wide) {
         snprintf(text, sizeof text, "the step with the paper's contacts, %s", wide->method->label);
         worlds_judge(p->w, text, wide->seconds, fast, "s", NULL);

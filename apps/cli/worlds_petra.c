@@ -26,6 +26,7 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 #define LONG 900.0
 #define SHORT 400.0
 
+enum { MOST_ITERATIONS = 20000 };
 enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, AUTO, METHODS };
 
 static const PetraMethod methods[METHODS] = {
@@ -91,13 +92,12 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     worlds_set(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
     worlds_set(&c.sets, "bodies[pebbles].layers.jitter=0.5");
     worlds_set(&c.sets, "solver.tolerance=%g", m->tolerance);
-    worlds_set(&c.sets, "solver.max_iterations=%d", 20000);
+    worlds_set(&c.sets, "solver.max_iterations=%d", MOST_ITERATIONS);
     return worlds_open(&one, &c, out);
 }
 
-/* Solves the world's next step on a copy, from where the world would start or, with `cold`, from zero. */
-static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, bool cold, double limit,
-                              PetraSolve *out)
+/* Solves the world's next step on a copy, from the impulses of the step before. */
+static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
 {
     TalusProblem *lent, *copy = NULL;
     TalusProblemDef def;
@@ -109,14 +109,13 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, bool cold
     options.tolerance = m->tolerance * speed;
     options.reference_speed = speed;
     options.max_iterations = 100000;
-    options.max_seconds = limit;
+    options.max_seconds = solve_seconds;
     *out = (PetraSolve){.method = m};
     TALUS_TRY(talus_world_build(world, &lent));
     TALUS_TRY(talus_problem_export(lent, &def));
     TALUS_TRY(talus_problem_create(&def, NULL, &copy));
     size_t bytes = (size_t)talus_problem_size(copy) * sizeof(double);
-    if (!cold)
-        memcpy(talus_problem_gamma(copy), talus_problem_gamma(lent), bytes);
+    memcpy(talus_problem_gamma(copy), talus_problem_gamma(lent), bytes);
     double start = processor_time();
     TalusStatus status = talus_solver_create(m->spec, &solver);
     if (status == TALUS_OK)
@@ -201,7 +200,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
     if (status == TALUS_OK)
         status = run_to_rest(p->w, world, before, run);
     if (status == TALUS_OK)
-        status = solve_next(world, m, false, solve_seconds, &last);
+        status = solve_next(world, m, &last);
     if (status == TALUS_OK) {
         run->infeasibility = last.infeasibility;
         p->runs++;
@@ -219,13 +218,17 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     TalusProblem *problem;
     int contacts = (int)(PETRA_DENSITY * p->wide_pebbles);
     TALUS_TRY(widen_world(world, contacts, &wide, &p->wide_envelope));
-    TalusStatus status = talus_world_build(wide, &problem);
+    TalusStatus status = talus_world_set_accuracy(wide, EVEN, MOST_ITERATIONS);
+    if (status == TALUS_OK)
+        status = talus_world_step(wide, NULL); /* impulses to start from, as in a run */
+    if (status == TALUS_OK)
+        status = talus_world_build(wide, &problem);
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
         if (!in_this_build(&methods[i]))
             continue;
         PetraSolve *s = &p->wide[p->wides++];
-        if (solve_next(wide, &methods[i], true, solve_seconds, s) != TALUS_OK) {
+        if (solve_next(wide, &methods[i], s) != TALUS_OK) {
             s->failed = true;
             snprintf(s->why, sizeof s->why, "%s", talus_error());
         }
@@ -268,10 +271,10 @@ static TalusStatus write_steps(const Petra *p)
         for (int k = 0; k < p->run[r].count; k++) {
             const PetraRun *run = &p->run[r];
             const PetraStep *s = &run->step[k];
-            talus_file_print(file, "%d,%s,%d,%d,%.6g,%.9g,%d,%d,%d,%.4g,%.6g,%.0f\n", run->pebbles,
-                             run->method->label, run->nudged, k + 1, s->time, s->kinetic,
-                             s->contacts, 3 * s->contacts, s->iterations, s->residual, s->seconds,
-                             s->memory);
+            talus_file_print(file, "%d,\"%s\",%d,%d,%.6g,%.9g,%d,%d,%d,%.4g,%.6g,%.0f\n",
+                             run->pebbles, run->method->label, run->nudged, k + 1, s->time,
+                             s->kinetic, s->contacts, 3 * s->contacts, s->iterations, s->residual,
+                             s->seconds, s->memory);
         }
     return talus_file_commit(file);
 }

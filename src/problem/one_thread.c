@@ -8,10 +8,9 @@
 
 typedef void SetCount(int count);
 typedef int GetCount(void);
-/* c = beta c + alpha a a', lower or upper part; as Fortran has it. */
-typedef void Syrk(const char *part, const char *form, const int *n, const int *k,
-                  const double *alpha, const double *a, const int *a_stride, const double *beta,
-                  double *c, const int *c_stride, size_t part_length, size_t form_length);
+/* The Cholesky factor of a, in place; as Fortran has it. */
+typedef void Potrf(const char *part, const int *n, double *a, const int *stride, int *info,
+                   size_t part_length);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static SetCount *set_levels;
@@ -24,27 +23,27 @@ static void find(void *process, const char *name, void *pointer)
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
-static void make_buffer(Syrk *syrk)
+static void make_buffer(Potrf *potrf)
 {
     const int two = 2;
-    const double one = 1.0, a[4] = {0};
-    double c[4] = {0};
-    if (syrk)
-        syrk("L", "N", &two, &two, &one, a, &two, &one, c, &two, 1, 1);
+    double identity[4] = {1.0, 0.0, 0.0, 1.0};
+    int info;
+    if (potrf)
+        potrf("L", &two, identity, &two, &info, 1);
 }
 
 static void look(void)
 {
     void *process = dlopen(NULL, RTLD_NOW);
     SetCount *set_blas_threads;
-    Syrk *syrk;
+    Potrf *potrf;
     find(process, "openblas_set_num_threads", &set_blas_threads);
     find(process, "omp_set_max_active_levels", &set_levels);
     find(process, "omp_get_max_active_levels", &get_levels);
-    find(process, "dsyrk_", &syrk);
+    find(process, "dpotrf_", &potrf);
     if (set_blas_threads) {
         set_blas_threads(1);
-        make_buffer(syrk);
+        make_buffer(potrf);
     }
     if (process)
         dlclose(process);

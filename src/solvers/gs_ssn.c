@@ -132,10 +132,9 @@ static TalusStatus newton(Run *run, bool *go)
 static TalusStatus iterate(Run *run)
 {
     TalusSolve *s = run->s;
-    bool go = true;
-    measure(run);
-    if (!goes_on(run))
-        return TALUS_OK;
+    talus_ssn_place(&run->w->newton, s);
+    talus_ssn_measure(&run->w->newton, s, &run->at);
+    bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
     while (go) {
         s->backend->project(s->op, NULL, s->gamma);
         if (!sweep(run))

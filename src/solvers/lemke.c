@@ -16,7 +16,8 @@
  *
  * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
  * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
- * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n unknowns, p of them basic. */
+ * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n
+ * unknowns, p of them basic. */
 #include "solvers/best.h"
 #include "solvers/lemke_lcp.h"
 #include "solvers/lemke_pivot.h"

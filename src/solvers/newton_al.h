@@ -16,6 +16,7 @@
 typedef struct TalusAlSystem {
     int rows; /* contacts */
     bool bodies;
+    double unit; /* the matrix is multiplied by it */
     TalusDirect *direct;
     TalusSparse lower; /* the matrix to factorise */
     double *x;         /* its right-hand side and solution */

@@ -9,21 +9,26 @@
 
 /* ---- common ---- */
 
-/* The matrix times the power of two that makes its largest entry about 1, factorised; x = its inverse times
- * x. */
-static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
+/* A power of two that makes masses (bodies) or their inverse (contacts) numbers near 1, from the largest
+ * entry of N's diagonal: unlike those of M it does not depend on the unit of spins. */
+static double unit_of(const TalusOperator *op, bool bodies)
 {
     double largest = 0.0;
-    int32_t entries = talus_sparse_entries(&w->lower);
     int exponent;
-    for (int32_t k = 0; k < entries; k++)
-        largest = fmax(largest, fabs(w->lower.value[k]));
+    for (int i = 0; i < op->blocks; i++)
+        largest = fmax(largest, op->diagonal[i][0]);
     frexp(largest, &exponent);
-    double scale = ldexp(1.0, -exponent);
+    return ldexp(1.0, bodies ? exponent : -exponent);
+}
+
+/* x = the inverse of the matrix times x. */
+static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
+{
+    int32_t entries = talus_sparse_entries(&w->lower);
     for (int32_t k = 0; k < entries; k++)
-        w->lower.value[k] *= scale;
+        w->lower.value[k] *= w->unit;
     for (int i = 0; i < w->lower.rows; i++)
-        w->x[i] *= scale;
+        w->x[i] *= w->unit;
     TALUS_TRY(talus_direct_factor(w->direct, &w->lower));
     s->info->factorisations++;
     return talus_direct_solve(w->direct, w->x);
@@ -194,6 +199,7 @@ TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDi
     talus_sparse_clear(&w->matrix);
     w->rows = s->op->blocks;
     w->bodies = s->op->pair != NULL;
+    w->unit = unit_of(s->op, w->bodies);
     if (!w->direct)
         TALUS_TRY(talus_direct_create(kind, &w->direct));
     TALUS_TRY(TALUS_RESERVE(w->product, w->product_room, (size_t)w->rows, 0, "velocities"));
