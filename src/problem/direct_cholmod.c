@@ -98,6 +98,8 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
 {
     Cholmod *c = state;
     cholmod_sparse a = view(lower);
+    size_t entries = (size_t)c->common.lnz + c->factor->xsize + c->factor->maxcsize;
+    TALUS_TRY(talus_memory_probe(2 * sizeof(double) * entries + TALUS_BLAS_BYTES, "factor"));
     int threads = talus_one_thread_begin();
     int done = cholmod_factorize(&a, c->factor, &c->common);
     talus_one_thread_end(threads);

@@ -151,7 +151,8 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     int code;
     m->id.a = lower->value;
     *setting(m, 14) = ROOM;
-    TALUS_TRY(talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000, "factor"));
+    TALUS_TRY(
+        talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
     while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) {
         if (*setting(m, 14) > MOST_ROOM)
             break;

@@ -8,9 +8,6 @@
 
 typedef void SetCount(int count);
 typedef int GetCount(void);
-/* The Cholesky factor of a, in place; as Fortran has it. */
-typedef void Potrf(const char *part, const int *n, double *a, const int *stride, int *info,
-                   size_t part_length);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static SetCount *set_levels;
@@ -23,28 +20,15 @@ static void find(void *process, const char *name, void *pointer)
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
-static void make_buffer(Potrf *potrf)
-{
-    const int two = 2;
-    double identity[4] = {1.0, 0.0, 0.0, 1.0};
-    int info;
-    if (potrf)
-        potrf("L", &two, identity, &two, &info, 1);
-}
-
 static void look(void)
 {
     void *process = dlopen(NULL, RTLD_NOW);
     SetCount *set_blas_threads;
-    Potrf *potrf;
     find(process, "openblas_set_num_threads", &set_blas_threads);
     find(process, "omp_set_max_active_levels", &set_levels);
     find(process, "omp_get_max_active_levels", &get_levels);
-    find(process, "dpotrf_", &potrf);
-    if (set_blas_threads) {
+    if (set_blas_threads)
         set_blas_threads(1);
-        make_buffer(potrf);
-    }
     if (process)
         dlclose(process);
 }
