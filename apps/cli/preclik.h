@@ -20,6 +20,8 @@ extern const double preclik_marks[PRECLIK_MARKS]; /* of the residual of zero imp
 const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver);
 /* Until the maximum norm has fallen so far. INFINITY: not in its iterations; NAN: there is no result. */
 double preclik_iterations(const LabResult *r, double mark);
+/* Iterations of gs-ssn that took no factorisation. */
+int preclik_sweeps(const LabResult *r);
 /* The maximum norm at the end, relative to zero impulses. */
 double preclik_end(const LabResult *r);
 

@@ -1,11 +1,18 @@
 /* solvers/gs_ssn.c - sweeps that find the active set and Newton steps that end it, the hybrid which the
  * conclusion of preclik-2009 proposes.
  *
- * Projected Gauss-Seidel sweeps over the rows of N + E until few rows come to a bound or leave one in a sweep,
- * `active` of all, or `sweeps` are over. Then Newton steps (ssn_step.h) as long as they pay: while the
- * residual has halved within the last `patience` of them and none was cut to `step_min`. Else back to sweeps, from
- * where Newton stands if that is better than where it began, otherwise from there; twice as many as before,
- * and with half the changes.
+ * Projected Gauss-Seidel sweeps over the rows of N + E, over-relaxed, until no row has come to a bound or left
+ * one in `quiet` of them, or `sweeps` are over. Then Newton steps (ssn_step.h) on a proximal problem, regularised
+ * about a centre that stays. They are whole steps: with constant bounds, and an active set that is wrong in
+ * a few rows, a search along them crawls from kink to kink. Once a step leaves the set as it was the proximal
+ * problem is solved; its solution is the next centre, and the next step has the same matrix, so it takes the
+ * factor at hand. With the right set such steps converge linearly at a rate of about `regularise` over the
+ * smallest eigenvalue, 1e-2 and better; with a set whose equations contradict each other all of them are
+ * the same, and are doubled until a row changes sides. Under Coulomb's law steps are searched along.
+ *
+ * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`.
+ * Else back to sweeps, from where Newton stands if that is better than where it began, otherwise from there;
+ * up to LONGER times as many, and Newton more regularised.
  *
  * A sweep over the matrix, which Newton needs anyway, costs about one product; a factorisation as many as
  * tens of them and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
@@ -23,7 +30,7 @@ typedef struct Params {
 } Params;
 
 static const TalusParam params[] = {
-    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
+    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 2e-4),
     {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 5, 1, 1000000, NULL,
      "sweeps end after so many in a row in which no row changed sides"},
     {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
@@ -36,7 +43,7 @@ static const TalusParam params[] = {
 
 enum { LONGER = 4 }; /* the longest run of sweeps over the first */
 
-static const double FALL = 0.5;
+static const double FALL = 0.5, STIFFEN = 5.0;
 static const double DRIFT = 16.0; /* lengths from which impulses may grow for ever */
 
 typedef struct Work {
@@ -52,6 +59,7 @@ typedef struct Run {
     size_t n;
     TalusForward at; /* residual of gamma */
     int sweeps;      /* at most in a row */
+    int quiet;       /* ends them: so many without a change */
     bool careful;    /* Newton's steps are searched along */
 } Run;
 
@@ -73,7 +81,7 @@ static bool sweep(Run *run)
 {
     TalusSolve *s = run->s;
     int quiet = 0;
-    for (int done = 0; done < run->sweeps && quiet < run->p->quiet; done++) {
+    for (int done = 0; done < run->sweeps && quiet < run->quiet; done++) {
         double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega);
         talus_solve_count(s, 1);
         if (!talus_solve_show(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
@@ -129,6 +137,17 @@ static TalusStatus newton(Run *run, bool *go)
     return TALUS_OK;
 }
 
+/* What did not lead to the end is not done again: longer sweeps, and a Newton method that is held back more. */
+static void prepare_return(Run *run)
+{
+    TalusSsn *w = &run->w->newton;
+    if (run->sweeps >= LONGER * run->p->sweeps)
+        return;
+    run->sweeps *= 2;
+    run->quiet *= 2;
+    w->regularise = fmin(STIFFEN * w->regularise, 1.0);
+}
+
 static TalusStatus iterate(Run *run)
 {
     TalusSolve *s = run->s;
@@ -144,8 +163,7 @@ static TalusStatus iterate(Run *run)
         if (!goes_on(run))
             break;
         TALUS_TRY(newton(run, &go));
-        run->sweeps = run->sweeps < run->p->sweeps * LONGER ? 2 * run->sweeps : run->sweeps;
-        run->careful = run->w->newton.coulomb || !run->careful;
+        prepare_return(run);
     }
     s->backend->project(s->op, NULL, s->gamma);
     return TALUS_OK;
@@ -156,6 +174,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Work *w = s->work;
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
+    run.quiet = run.p->quiet;
     TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;

@@ -464,6 +464,7 @@ static bool start_is_enough(Run *run)
     TalusSolve *s = run->s;
     const TalusSolveOptions *o = s->options;
     double sum, largest;
+    s->backend->project(s->op, NULL, s->gamma);
     memcpy(run->w->vector[SHOWN], s->gamma, (size_t)run->n * sizeof *s->gamma);
     residual_of(run, s->gamma, &sum, &largest);
     talus_best_offer(&run->w->best, s, s->gamma, sum);

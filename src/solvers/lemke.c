@@ -199,6 +199,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     TALUS_TRY(talus_best_begin(&w->best, s));
     s->watch->off = true; /* impulses grow along the path; rays are the proof */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
+    s->backend->project(s->op, NULL, w->vector[IMPULSE]);
     path.again = tell(s, w);
     for (int attempt = 0; path.again && attempt < TRIES; attempt++)
         TALUS_TRY(follow(s, w, attempt, &path));

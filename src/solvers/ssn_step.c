@@ -19,8 +19,7 @@ enum { MOST_ROWS = 3 };
 /* What the regularisation adds to the gradient of row i at x. */
 static double pull(const TalusSsn *w, int i, double x)
 {
-    return w->p->regularise * w->vector[TALUS_SSN_DIAGONALS][i] *
-           (x - w->vector[TALUS_SSN_CENTRE][i]);
+    return w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * (x - w->vector[TALUS_SSN_CENTRE][i]);
 }
 
 static size_t size_of(const TalusSsn *w)
@@ -138,7 +137,7 @@ static double copy_face(TalusSsn *w, int free_rows)
             if (diagonal)
                 largest = fmax(largest, a->value[k]);
             f->column[at] = w->place[a->column[k]];
-            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->p->regularise) : a->value[k];
+            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->regularise) : a->value[k];
         }
         f->start[i + 1] = at;
     }
@@ -150,7 +149,7 @@ static double copy_face(TalusSsn *w, int free_rows)
 static TalusStatus factor_face(TalusSsn *w, int free_rows)
 {
     double largest = copy_face(w, free_rows);
-    TalusPivots pivots = {.relative = 0.1 * w->p->regularise, .replacement = 1e16 * largest};
+    TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);
 }
@@ -201,7 +200,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
         for (int j = 0; j < rows; j++) {
             double p = pi[k * rows + j], one = j == k ? 1.0 : 0.0;
             left[j] = whole ? p / c[j] : 0.0;
-            own[j] = one - p + (whole ? w->p->regularise * p * diagonal[j] / c[j] : 0.0);
+            own[j] = one - p + (whole ? w->regularise * p * diagonal[j] / c[j] : 0.0);
             right -= p * f[j] / c[j];
         }
         w->vector[TALUS_SSN_D][at + k] = is_normal(w) ? right : -f[k] / c[k];
@@ -229,7 +228,7 @@ static TalusStatus find_direction(TalusSsn *w, TalusSolve *s, bool again)
     for (size_t i = 0; is_normal(w) && i < size_of(w); i++) {
         double d = w->vector[TALUS_SSN_D][i];
         double rest = w->vector[TALUS_SSN_F][i] + w->vector[TALUS_SSN_ND][i] +
-                      w->p->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * d;
+                      w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * d;
         w->vector[TALUS_SSN_DY][i] = w->side[i] ? d - rest / w->vector[TALUS_SSN_WEIGHT][i] : d;
     }
     return TALUS_OK;
@@ -475,6 +474,7 @@ static TalusStatus prepare_fronts(TalusSsn *w)
 TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *s, const TalusSsnParams *params)
 {
     w->p = params;
+    w->regularise = params->regularise;
     w->rows = s->op->rows;
     w->blocks = s->op->blocks;
     w->coulomb = s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);

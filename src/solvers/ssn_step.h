@@ -97,6 +97,7 @@ enum {
 
 typedef struct TalusSsn {
     const TalusSsnParams *p;
+    double regularise;        /* begins as the parameter */
     int rows, blocks;         /* rows of a block */
     bool coulomb, moving;     /* some bounds depend on impulses; and the Jacobian knows */
     TalusSparse matrix, face; /* N + E; its free rows and columns, in arrays as large */
