@@ -257,11 +257,43 @@ TEST(any_allocation_may_fail)
     free_test_problem(&test);
 }
 
+/* ---- friction in name alone ---- */
+
+/* Three rows and mu = 0, as matrices may have it: whoever takes cones of some section takes it, whatever section is named. */
+TEST(absent_friction_has_no_section)
+{
+    const char *const takers[] = {"ipm-soc", "lemke",    "prox",      "apgd",    "ipm-chol",
+                                  "ipm-aug", "tao-gpcg", "tao-bqpip", "tao-tron"};
+    TestProblem heap = make_heap(&(HeapOptions){61, 2, 2, 2, 0.4, 0.0, 0.3});
+    TestProblem matrix = make_dense_copy(&heap.def);
+    memset((double *)matrix.def.mu, 0, (size_t)matrix.def.block_count * sizeof(double));
+    for (int k = 0; k < CASES; k++) {
+        TalusProblem *problem = open_problem(&matrix, cases[k].model);
+        CHECK_INT(talus_problem_rows(problem), 3);
+        for (size_t t = 0; t < sizeof takers / sizeof *takers; t++) {
+            if (is_missing(takers[t]))
+                continue;
+            TalusSolveInfo info =
+                solve_cold(takers[t], problem, 1e-8 * start_residual(problem), 3000);
+            blame(CHECK(info.outcome == TALUS_OUTCOME_CONVERGED), "smooth heap", takers[t]);
+        }
+        TalusSolver *amg = solver_of("amg");
+        CHECK_INT(talus_solver_supports(amg, problem), TALUS_ERR_UNSUPPORTED);
+        CHECK_STR(talus_error(), "solver amg: takes nonneg, fixed x square; this problem has three "
+                                 "rows per contact, though friction at none");
+        talus_solver_destroy(amg);
+        talus_problem_destroy(problem);
+    }
+    free_test_problem(&matrix);
+    free_test_problem(&heap);
+}
+
 int main(void)
 {
     RUN(one_problem_after_another);
     RUN(any_start_will_do);
     RUN(an_observer_does_as_it_likes);
     RUN(any_allocation_may_fail);
+    RUN(absent_friction_has_no_section);
     return talus_test_result();
 }

@@ -24,7 +24,7 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 /* Seconds of the processor for a run at most: of the interior point and of our own; of the others, which
  * in larger vessels than the smallest show in a quarter of it what they cost. */
 #define LONG 900.0
-#define SHORT 400.0
+#define SHORT 150.0
 
 enum { MOST_ITERATIONS = 20000 };
 enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, AUTO, METHODS };

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/turn.h"
 #include "sets/set.h"
 
 #include <stdio.h>
@@ -27,6 +28,22 @@ TalusBlockModel talus_block_model(TalusFrictionModel m)
         .section = (uint8_t)m.section, .law = (uint8_t)m.law, .sides = (uint16_t)m.sides};
     talus_section_angle(m, &model.cos, &model.sin);
     return model;
+}
+
+int talus_model_corners(const TalusBlockModel *m)
+{
+    return m->section == TALUS_SECTION_SQUARE ? 4 : m->sides;
+}
+
+/* Those of a polygon begin on the first axis; of a square they are at odd eighths of a turn, (+-1, +-1). */
+void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
+{
+    if (m->section == TALUS_SECTION_SQUARE) {
+        c[0] = k == 0 || k == 3 ? 1.0 : -1.0;
+        c[1] = k < 2 ? 1.0 : -1.0;
+    } else {
+        talus_turn((double)k / m->sides, &c[0], &c[1]);
+    }
 }
 
 /* ---- what follows from the models ---- */
@@ -100,6 +117,16 @@ uint32_t talus_problem_kinds(const TalusProblem *p)
     if (op->rows == 1)
         return 0;
     return op->kinds ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+}
+
+bool talus_problem_is_smooth(const TalusProblem *p)
+{
+    if (p->lent || p->op.rows != 3 || p->op.kinds)
+        return false;
+    for (int i = 0; i < p->op.blocks; i++)
+        if (p->op.mu[i] > 0.0)
+            return false;
+    return true;
 }
 
 /* ---- asked and set by callers ---- */

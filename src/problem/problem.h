@@ -49,10 +49,16 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
 /* problem/friction.c: refuses a model that there is not; `what` and `index` name its bearer. */
 TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index);
+/* Corners of a section that is a polygon or a square, and corner k for mu n = 1. */
+int talus_model_corners(const TalusBlockModel *model);
+void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
 /* What follows from the models of all blocks: op's kinds and varied, room for estimates, base. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
 /* The kinds of friction of the problem that solvers work on, at least one where it has any. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);
+/* Whether it has three rows per contact and friction at none, so that the section does not matter. Problems that
+ * are in a backend's memory alone are not looked through. */
+bool talus_problem_is_smooth(const TalusProblem *problem);
 /* Makes Coulomb blocks prisms on their estimates, or cones again. Before talus_problem_send. */
 TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
 /* For the host's readers amid a solve on the host: offsets without shifts, what they were in `kept`,

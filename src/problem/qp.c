@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "base/turn.h"
 #include "problem/block_matrix.h"
 
 #include <math.h>
@@ -20,18 +19,7 @@ static int edge_count(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 1;
-    return op->model[i].section == TALUS_SECTION_SQUARE ? 4 : (int)op->model[i].sides;
-}
-
-/* Corner k of the section for mu = 1. The corners of a square are at odd eighths of a turn. */
-static void set_corner(const TalusBlockModel *model, int k, double t[2])
-{
-    if (model->section == TALUS_SECTION_SQUARE) {
-        t[0] = k == 0 || k == 3 ? 1.0 : -1.0;
-        t[1] = k < 2 ? 1.0 : -1.0;
-    } else {
-        talus_turn((double)k / model->sides, &t[0], &t[1]);
-    }
+    return talus_model_corners(&op->model[i]);
 }
 
 static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[3])
@@ -39,7 +27,7 @@ static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[
     for (int k = 0; k < count; k++) {
         double t[2] = {0.0, 0.0}, mu = has_friction(op, i) ? op->mu[i] : 0.0;
         if (mu > 0.0)
-            set_corner(&op->model[i], k, t);
+            talus_model_corner(&op->model[i], k, t);
         edge[k][0] = 1.0;
         edge[k][1] = mu * t[0];
         edge[k][2] = mu * t[1];

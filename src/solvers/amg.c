@@ -172,7 +172,7 @@ static TalusStatus iterate(TalusSolve *s, Work *w)
     Meter m = {0};
     if (!measured(s, w, &m))
         return TALUS_OK;
-    for (int k = 0; k < p->warm; k++)
+    for (int k = 0; k < p->warm && talus_solve_within_budget(s); k++)
         talus_amg_sweep(amg, 0, k % 2 == 1);
     if (p->warm > 0 && !measured(s, w, &m))
         return TALUS_OK;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "solvers/auto.h"
 #include "solvers/outer.h"
 #include "solvers/show.h"
 #include "solvers/watch.h"
@@ -24,22 +25,12 @@ static const TalusSolverType *const table[] = {
 
 enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 
-/* "auto" by the ratio of tolerance to reference speed (docs/default-solver.md has the measurements):
- * sweeps from LOOSE on, lbfgs-fb below TIGHT and where the speed is not known, apgd between. */
-static const double LOOSE = 0.1, TIGHT = 1e-4;
-
-enum { AUTO_LOOSE, AUTO_BETWEEN, AUTO_MATRIX, AUTO_OTHERS };
-static const char *const auto_others[AUTO_OTHERS] = {"gs:omega=1.5", "apgd", "prox"};
-
-/* Under Coulomb's law: prox for matrices of at most so many blocks, else apgd. */
-enum { PROX_BLOCKS = 1000 };
-
 /* A residual this many times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
 struct TalusSolver {
     const TalusSolverType *type;
-    TalusSolver *other[AUTO_OTHERS]; /* "auto" only; it is itself the one for tight tolerances */
+    TalusSolver *choice[TALUS_AUTO_CHOICES]; /* "auto" only: first itself, then those it owns */
     void *params, *state, *work;
     TalusWatch watch;
     TalusShow show;
@@ -70,11 +61,7 @@ int talus_solver_count(void)
 TalusSolverRow talus_solver_row(int index)
 {
     TalusSolverRow row = {
-        .name = "auto",
-        .summary = "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, "
-                   "apgd down to 0.01 %, lbfgs-fb below and where the speed is unknown; under "
-                   "coulomb apgd, and prox for small matrices",
-        .reference = "docs/solvers.md"};
+        .name = "auto", .summary = talus_auto_summary, .reference = "docs/solvers.md"};
     const TalusSolverType *t = index > 0 ? table[index - 1] : &talus_solver_lbfgs_fb;
     if (index > 0) {
         row.name = t->name;
@@ -133,8 +120,9 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
             return talus_fail(TALUS_ERR_ARGUMENT,
                               "auto: takes no parameters; name the solver that should have '%s'",
                               parameters);
-        for (int i = 0; i < AUTO_OTHERS; i++)
-            TALUS_TRY(talus_solver_create(auto_others[i], &s->other[i]));
+        s->choice[0] = s;
+        for (int i = 1; i < TALUS_AUTO_CHOICES; i++)
+            TALUS_TRY(talus_solver_create(talus_auto_specs[i], &s->choice[i]));
     }
     TALUS_TRY(talus_alloc(&s->params, 1, s->type->param_size, "solver parameters"));
     TALUS_TRY(talus_alloc(&s->state, 1, s->type->state_size, "solver state"));
@@ -183,8 +171,8 @@ void talus_solver_destroy(TalusSolver *s)
     if (!s)
         return;
     forget_work(s);
-    for (int i = 0; i < AUTO_OTHERS; i++)
-        talus_solver_destroy(s->other[i]);
+    for (int i = 1; i < TALUS_AUTO_CHOICES; i++)
+        talus_solver_destroy(s->choice[i]);
     talus_release(s->params);
     talus_release(s->state);
     talus_release(s->work);
@@ -213,8 +201,8 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
 size_t talus_solver_state_size(const TalusSolver *s)
 {
     size_t size = s->type->state_size;
-    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++)
-        size += s->other[i]->type->state_size;
+    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++)
+        size += s->choice[i]->type->state_size;
     return size;
 }
 
@@ -223,9 +211,9 @@ void talus_solver_state_save(const TalusSolver *s, void *bytes)
     char *place = bytes;
     memcpy(place, s->state, s->type->state_size);
     place += s->type->state_size;
-    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++) {
-        talus_solver_state_save(s->other[i], place);
-        place += s->other[i]->type->state_size;
+    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {
+        talus_solver_state_save(s->choice[i], place);
+        place += s->choice[i]->type->state_size;
     }
 }
 
@@ -239,9 +227,9 @@ TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t si
                           size, expected);
     memcpy(s->state, place, s->type->state_size);
     place += s->type->state_size;
-    for (int i = 0; i < AUTO_OTHERS && s->other[i]; i++) {
-        memcpy(s->other[i]->state, place, s->other[i]->type->state_size);
-        place += s->other[i]->type->state_size;
+    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {
+        memcpy(s->choice[i]->state, place, s->choice[i]->type->state_size);
+        place += s->choice[i]->type->state_size;
     }
     return TALUS_OK;
 }
@@ -413,36 +401,13 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSo
     size_t after =
         backend_bytes(solve); /* of the whole device: another process may give some back */
     size_t grown = after > before ? after - before : 0;
-    info->memory_bytes = talus_memory_peak() - held + grown + s->held;
+    size_t most = talus_memory_peak() - held + grown + s->held;
+    info->memory_bytes = most > info->memory_bytes ? most : info->memory_bytes;
     s->held += talus_memory_now() - held + grown;
     TALUS_TRY(status);
     settle_outcome(solve);
     talus_show_end(solve);
     return solve->backend->check();
-}
-
-/* Whether Coulomb's law is to be solved by factorisation: a matrix, which worlds have not, that is not too
- * large for it, on the host. */
-static bool suits_prox(const TalusProblem *problem)
-{
-    const uint32_t taken = talus_solver_prox.takes;
-    return !problem->backend->remote && problem->op.values && problem->op.blocks <= PROX_BLOCKS &&
-           !(talus_problem_kinds(problem) & ~taken);
-}
-
-/* The solver that "auto" sends this one to, NULL for itself. */
-static TalusSolver *auto_choice(const TalusSolver *s, const TalusProblem *problem,
-                                const TalusSolveOptions *options)
-{
-    double speed = options->reference_speed;
-    bool coulomb = talus_problem_kinds(problem) & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
-    if (!s->other[0])
-        return NULL;
-    if (coulomb && options->outer.kind == TALUS_OUTER_AUTO)
-        return s->other[suits_prox(problem) ? AUTO_MATRIX : AUTO_BETWEEN];
-    if (!(speed > 0.0) || options->tolerance < TIGHT * speed)
-        return NULL;
-    return s->other[options->tolerance >= LOOSE * speed ? AUTO_LOOSE : AUTO_BETWEEN];
 }
 
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
@@ -493,38 +458,60 @@ static TalusStatus run_there(TalusSolver *s, TalusSolve *solve, const TalusSolve
     return status;
 }
 
-TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
-                               const TalusSolveOptions *options, TalusSolveInfo *info)
+/* The same, with the bounds of Tresca's loop where the plan has them. */
+static TalusStatus run_plan(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
 {
-    TalusSolver *other = auto_choice(s, problem, options);
-    if (other)
-        return talus_solver_solve(other, problem, options, info);
+    if (s->backend != solve->backend)
+        forget_work(s);
+    s->backend = solve->backend;
+    if (!solve->plan.tresca)
+        return run_there(s, solve, wanted);
+    TALUS_TRY(talus_problem_set_moving(solve->problem, true));
+    TalusStatus status = run_there(s, solve, wanted);
+    TALUS_TRY(talus_problem_set_moving(solve->problem, false));
+    return status;
+}
+
+TalusStatus talus_solver_leg(TalusSolver *s, TalusProblem *problem,
+                             const TalusSolveOptions *options, int most, TalusSolveInfo *info,
+                             bool *over)
+{
+    TalusSolveOptions part = *options;
     TalusSolve solve = {.problem = problem,
                         .backend = problem->backend,
-                        .options = options,
+                        .options = &part,
                         .type = s->type,
                         .params = s->params,
                         .state = s->state,
                         .work = s->work,
                         .info = info,
                         .strictness = 1.0,
-                        .began = talus_now(),
+                        .began = talus_now() - info->seconds,
+                        .started = info->iterations > 0,
                         .watch = &s->watch,
                         .show = &s->show};
-    *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
-    TALUS_TRY(check_options(options, problem));
+    part.max_iterations = most < options->max_iterations ? most : options->max_iterations;
+    info->outcome = TALUS_OUTCOME_BUDGET;
+    info->solver = s->type->name;
+    TALUS_TRY(check_options(&part, problem));
     TALUS_TRY(plan_solve(s, problem, options->outer.kind, &solve.plan));
     if (options->max_seconds > 0.0)
         solve.deadline = solve.began + options->max_seconds;
-    if (s->backend != solve.backend)
-        forget_work(s);
-    s->backend = solve.backend;
-    if (solve.plan.tresca)
-        TALUS_TRY(talus_problem_set_moving(problem, true));
-    TalusStatus status = run_there(s, &solve, options);
-    if (solve.plan.tresca)
-        TALUS_TRY(talus_problem_set_moving(problem, false));
-    TALUS_TRY(status);
+    TalusStatus status = run_plan(s, &solve, &part);
     info->seconds = talus_now() - solve.began - solve.paused;
-    return TALUS_OK;
+    *over = solve.stopped || info->outcome == TALUS_OUTCOME_CONVERGED ||
+            info->outcome == TALUS_OUTCOME_INFEASIBLE ||
+            info->iterations >= options->max_iterations ||
+            (options->max_seconds > 0.0 && info->seconds > options->max_seconds);
+    return status;
+}
+
+TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
+                               const TalusSolveOptions *options, TalusSolveInfo *info)
+{
+    bool over;
+    *info = (TalusSolveInfo){0};
+    if (s->choice[0])
+        return talus_auto_solve(s->choice, problem, options, info);
+    return talus_solver_leg(s, problem, options, options->max_iterations, info, &over);
 }

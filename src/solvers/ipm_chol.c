@@ -79,15 +79,25 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
     return TALUS_OK;
 }
 
+/* Where a row has a column that is there. By halves: a body may have as many contacts as there are. */
+static int32_t find_slot(const TalusSparse *graph, int row, int column)
+{
+    int32_t low = graph->start[row], high = graph->start[row + 1] - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (graph->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - graph->start[row];
+}
+
 static void set_slots(const TalusSparse *graph, TalusIpmContact *c)
 {
     for (int p = 0; p < c->groups; p++)
-        for (int q = 0; q <= p; q++) {
-            int32_t e = graph->start[c->group[p]], first = e;
-            while (graph->column[e] != c->group[q])
-                e++;
-            c->slot[p * (p + 1) / 2 + q] = e - first;
-        }
+        for (int q = 0; q <= p; q++)
+            c->slot[p * (p + 1) / 2 + q] = find_slot(graph, c->group[p], c->group[q]);
 }
 
 static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)

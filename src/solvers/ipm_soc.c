@@ -166,7 +166,7 @@ static TalusStatus prepare_system(Run *run)
         &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
 }
 
-/* gamma = (1, 0, 0), s = (1, 0, 0) of every block, in units of q and of q over the largest diagonal. */
+/* gamma = (1, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
 static void start(Run *run)
 {
     double **v = run->w->vector;

@@ -127,7 +127,6 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
 {
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
-    w->ready = false;
     TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
     TALUS_TRY(talus_ipm_reserve(ipm));
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, form, choose_direct(p, kinds), &ipm->qp,
@@ -136,11 +135,30 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
     ipm->correctors = corrector_count(p, &ipm->system);
     ipm->product = product;
     ipm->context = s;
+    return TALUS_OK;
+}
+
+/* *on: there is a starting point. A matrix that is not semidefinite has none; and without offsets zero
+ * impulses are a solution. */
+static TalusStatus start(TalusSolve *s, TalusIpm *ipm, bool *on)
+{
+    const TalusIpmParams *p = s->params;
+    int before = ipm->system.factorisations;
+    TalusStatus status = TALUS_OK;
+    *on = ipm->speed > 0.0;
+    if (!*on) {
+        s->backend->zero(s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
+        return TALUS_OK;
+    }
     if (p->warm && s->backend->dot(s->op, s->gamma, s->gamma) > 0.0) {
         talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
-        return talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+        status = talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+    } else {
+        status = talus_ipm_start(ipm);
     }
-    return talus_ipm_start(ipm);
+    s->info->factorisations += ipm->system.factorisations - before;
+    *on = status == TALUS_OK;
+    return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
 /* Whether the impulses given are not good enough. */
@@ -155,18 +173,23 @@ static bool is_needed(TalusSolve *s)
 TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])
 {
     TalusIpmWork *w = s->work;
-    bool resumed = s->strictness < 1.0 && w->ready;
+    bool on = s->strictness < 1.0 && w->ready, resumed = on;
+    w->ready = false;
     if (!resumed && !is_needed(s))
         return TALUS_OK;
-    if (!resumed)
-        TALUS_TRY(prepare(s, w, form, kinds));
-    w->ipm.context = s;
-    w->ready = true;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    const TalusQp *qp = &w->ipm.qp;
-    if (qp->multipliers == 0 || !(w->ipm.speed > 0.0))
-        return TALUS_OK;
-    TALUS_TRY(iterate(s, w));
+    if (!resumed) {
+        TALUS_TRY(prepare(s, w, form, kinds));
+        TALUS_TRY(start(s, &w->ipm, &on));
+    }
+    w->ipm.context = s;
+    if (on) {
+        TALUS_TRY(iterate(s, w));
+    } else {
+        talus_copy(s, s->gamma, w->best.x.at);
+        rest(s, w);
+    }
+    w->ready = on;
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
 }

@@ -158,6 +158,7 @@ static bool is_certificate(TalusSolve *s, Work *w)
 typedef struct Path {
     bool again;  /* it has led to nothing, and there is budget for another */
     bool jammed; /* it, or one before, has ended on a certificate that is no proof */
+    bool solved; /* it, or one before, has ended on a solution, if one that is not accurate enough */
 } Path;
 
 static void end_on_ray(TalusSolve *s, Work *w, Path *path)
@@ -185,6 +186,7 @@ static TalusStatus follow(TalusSolve *s, Work *w, int attempt, Path *path)
         else
             path->again = tell_point(s, w);
     }
+    path->solved |= state == TALUS_LEMKE_SOLVED;
     s->info->factorisations += w->lemke.factorisations;
     return TALUS_OK;
 }
@@ -204,7 +206,8 @@ static TalusStatus solve_lemke(TalusSolve *s)
     for (int attempt = 0; path.again && attempt < TRIES; attempt++)
         TALUS_TRY(follow(s, w, attempt, &path));
     if (path.again)
-        s->info->outcome = path.jammed ? TALUS_OUTCOME_INFEASIBLE : TALUS_OUTCOME_BUDGET;
+        s->info->outcome =
+            path.jammed && !path.solved ? TALUS_OUTCOME_INFEASIBLE : TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, w->vector[IMPULSE], bytes);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;

@@ -3,12 +3,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "sets/polygon.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { SQUARE_CORNERS = 4 };
 
 /* ---- unknowns ---- */
 
@@ -21,7 +18,7 @@ static int corners_of(const TalusOperator *op, int i)
 {
     if (!has_friction(op, i))
         return 0;
-    return op->model[i].section == TALUS_SECTION_SQUARE ? SQUARE_CORNERS : op->model[i].sides;
+    return talus_model_corners(&op->model[i]);
 }
 
 static bool is_exact(const TalusOperator *op, int i)
@@ -43,18 +40,6 @@ int64_t talus_contact_lcp_size(const TalusOperator *op)
     for (int i = 0; i < op->blocks; i++)
         size += unknowns_of(op, i);
     return size;
-}
-
-/* Corner k of the square at (+-1, +-1); of the polygon by half a sector back from the normal of facet k. */
-static void set_corner(const TalusBlockModel *model, int k, double c[2])
-{
-    if (model->section == TALUS_SECTION_SQUARE) {
-        c[0] = k == 0 || k == 3 ? 1.0 : -1.0;
-        c[1] = k < 2 ? 1.0 : -1.0;
-        return;
-    }
-    talus_polygon_normal(model->sides, model->cos, model->sin, k, c);
-    talus_turn_by(model->cos, -model->sin, c);
 }
 
 /* Column k of the block's generators: gamma = their combination. Under Coulomb's law the first is the normal
@@ -108,7 +93,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
                                       .corner = count ? corner : -1,
                                       .mu = count ? op->mu[i] : 0.0};
         for (int k = 0; k < count; k++)
-            set_corner(&op->model[i], k, c->corner[corner++]);
+            talus_model_corner(&op->model[i], k, c->corner[corner++]);
         first += unknowns_of(op, i);
     }
     return TALUS_OK;

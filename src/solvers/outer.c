@@ -125,13 +125,16 @@ static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, T
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
                              TalusOuterKind kind, TalusOuterPlan *plan)
 {
-    uint32_t kinds = talus_problem_kinds(problem);
+    bool smooth = talus_problem_is_smooth(problem);
+    uint32_t kinds = smooth ? 0 : talus_problem_kinds(problem);
     uint32_t coulomb = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
     *plan = (TalusOuterPlan){.beyond = (kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) != 0,
                              .bounds = (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED)) != 0};
     if (talus_problem_rows(problem) == 1 && !(type->takes & TALUS_TAKES_NONNEG))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: takes problems with friction, this one has none", type->name);
+    if (smooth && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
+        return refuse(type, "three rows per contact, though friction at none");
     if ((kinds & ~coulomb) & ~type->takes)
         return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
     TALUS_TRY(coulomb ? plan_coulomb(type, coulomb, kind, plan) : TALUS_OK);

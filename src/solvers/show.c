@@ -59,8 +59,9 @@ TalusStatus talus_show_begin(TalusSolve *solve)
     if (!solve->backend->remote && solve->op->base)
         TALUS_TRY(TALUS_RESERVE(s->shifts, s->shift_room, (size_t)solve->op->blocks, 0, "shifts"));
     s->last = -1;
-    s->next = 1;
-    show(solve, solve->gamma);
+    s->next = next_after(solve->info->iterations);
+    if (solve->info->iterations == 0) /* else another solver ended there and has shown it */
+        show(solve, solve->gamma);
     return TALUS_OK;
 }
 
@@ -86,8 +87,9 @@ void talus_show_other(TalusSolve *solve)
 
 void talus_show_end(TalusSolve *solve)
 {
-    if (solve->options->observer && solve->show->last != solve->info->iterations)
-        show(solve, solve->gamma);
+    if (solve->options->observer && solve->show->last != solve->info->iterations &&
+        !show(solve, solve->gamma))
+        solve->stopped = true; /* no other solver is to go on */
 }
 
 void talus_show_clear(TalusShow *show, const TalusBackend *backend)

@@ -431,7 +431,7 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
     if (!down)
         move_to(run, run->w->vector[TALUS_TAO_LAST]);
     measure(run);
-    run->done = !progress && !goes_on(run, INFINITY);
+    run->done = !progress && !goes_on(run, projected_gradient(run->w));
     return TALUS_OK;
 }
 

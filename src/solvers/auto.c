@@ -1,0 +1,161 @@
+/* solvers/auto.c - "auto": which methods a problem is given to, and when it changes hands.
+ *
+ * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
+ * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
+ * a reference speed, begins with the first-order method of fewest products and goes to a direct method once it
+ * has taken about as many iterations as the direct method is worth: then neither an easy problem nor a hard
+ * one takes much more than twice the time of the method that suits it best. Small problems of which many
+ * digits are wanted go to the direct method at once. docs/default-solver.md has the measurements.
+ *
+ * A direct method that fails, for want of memory or of progress, hands back, within the same budget. */
+#include "solvers/auto.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
+    [TALUS_AUTO_TIGHT] = "lbfgs-fb", [TALUS_AUTO_LOOSE] = "gs:omega=1.5",
+    [TALUS_AUTO_BETWEEN] = "apgd",   [TALUS_AUTO_COULOMB] = "prox",
+    [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol"};
+
+const char talus_auto_summary[] =
+    "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, apgd down to 0.01 %; below and "
+    "where the speed is unknown lbfgs-fb, under coulomb apgd, and after some hundred iterations, or at "
+    "once for many digits of a small problem, a direct method: ipm-soc, ipm-chol or prox";
+
+/* Tolerance over reference speed. */
+static const double LOOSE = 0.1, TIGHT = 1e-4;
+
+/* Directly at once: few blocks, and a tolerance below this share of the residual at the start. */
+enum { SMALL = 300 };
+static const double DIGITS = 1e-8;
+
+/* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
+enum { PROX_BLOCKS = 1000 };
+
+/* A direct method, the problems it is for, and what it is worth in iterations of first order: `base` and
+ * `each` more for every block. Above `blocks` its factors would take gigabytes. */
+typedef struct Direct {
+    int choice;
+    const TalusSolverType *type;
+    double base, each;
+    int blocks, most;
+} Direct;
+
+static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
+static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 2000};
+static const Direct convex[] = {
+    {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 2, 20000, 200},
+    {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
+};
+
+static bool is_taken(const Direct *direct, uint32_t kinds)
+{
+    return !(kinds & ~direct->type->takes);
+}
+
+/* The direct method for a problem, NULL: there is none. They work on the host, on one or three rows. */
+static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
+                                 const TalusSolveOptions *options)
+{
+    const Direct *found = NULL;
+    int rows = talus_problem_rows(problem);
+    if (problem->backend->remote || !(options->tolerance > 0.0) || rows > 3)
+        return NULL;
+    if (rows == 1)
+        found = &smooth;
+    else if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB))
+        found = options->outer.kind == TALUS_OUTER_AUTO && is_taken(&exact, kinds) ? &exact : NULL;
+    else
+        for (size_t i = 0; i < sizeof convex / sizeof *convex && !found; i++)
+            found = is_taken(&convex[i], kinds) ? &convex[i] : NULL;
+    return found && problem->op.blocks <= found->blocks ? found : NULL;
+}
+
+static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
+{
+    TalusResidual start;
+    if (problem->op.blocks > SMALL)
+        return false;
+    talus_problem_residual(problem, problem->gamma, &start);
+    return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
+}
+
+TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *options)
+{
+    double speed = options->reference_speed;
+    uint32_t kinds = talus_problem_kinds(problem);
+    bool coulomb =
+        kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
+    bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
+    TalusAutoPlan plan = {.first = tight ? TALUS_AUTO_TIGHT : TALUS_AUTO_BETWEEN, .direct = -1};
+    const Direct *direct = find_direct(problem, kinds, options);
+    if (coulomb)
+        plan.first = TALUS_AUTO_BETWEEN;
+    else if (!tight && options->tolerance >= LOOSE * speed)
+        plan.first = TALUS_AUTO_LOOSE;
+    bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
+    if (!direct || (!tight && !matrix))
+        return plan;
+    plan.direct = direct->choice;
+    plan.most = direct->most;
+    if (!matrix && (coulomb || !wants_digits(problem, options)))
+        plan.iterations = (int)(direct->base + direct->each * problem->op.blocks);
+    return plan;
+}
+
+/* ---- changing hands ---- */
+
+/* What a direct method may end with where a first-order one can go on. */
+static bool is_refusal(TalusStatus status)
+{
+    return status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED ||
+           status == TALUS_ERR_NUMERIC;
+}
+
+/* The direct method from the problem's gamma, which is kept unless the result is better. It leaves half of
+ * the iterations to the method that goes on if it fails. */
+static TalusStatus try_direct(TalusSolver *direct, TalusProblem *problem,
+                              const TalusSolveOptions *options, int most, TalusSolveInfo *info,
+                              bool *over)
+{
+    size_t n = (size_t)talus_problem_size(problem);
+    int left = (options->max_iterations - info->iterations + 1) / 2;
+    TalusResidual before, after;
+    double *kept;
+    *over = false;
+    if (TALUS_ALLOC(kept, n, "impulses before a direct method") != TALUS_OK)
+        return TALUS_OK;
+    memcpy(kept, problem->gamma, n * sizeof *kept);
+    most = info->iterations + (most < left ? most : left);
+    TalusStatus status = talus_solver_leg(direct, problem, options, most, info, over);
+    if (is_refusal(status)) {
+        status = TALUS_OK;
+        *over = false;
+    }
+    if (status == TALUS_OK && !*over) {
+        talus_problem_residual(problem, kept, &before);
+        talus_problem_residual(problem, problem->gamma, &after);
+        if (!(after.rms < before.rms))
+            memcpy(problem->gamma, kept, n * sizeof *kept);
+    }
+    talus_release(kept);
+    return status;
+}
+
+TalusStatus talus_auto_solve(TalusSolver *const choice[TALUS_AUTO_CHOICES], TalusProblem *problem,
+                             const TalusSolveOptions *options, TalusSolveInfo *info)
+{
+    TalusAutoPlan plan = talus_auto_plan(problem, options);
+    TalusSolver *first = choice[plan.first];
+    const int all = options->max_iterations;
+    bool over = false;
+    *info = (TalusSolveInfo){0};
+    if (plan.direct >= 0 && plan.iterations > 0)
+        TALUS_TRY(talus_solver_leg(first, problem, options, plan.iterations, info, &over));
+    if (plan.direct >= 0 && !over)
+        TALUS_TRY(try_direct(choice[plan.direct], problem, options, plan.most, info, &over));
+    return over ? TALUS_OK : talus_solver_leg(first, problem, options, all, info, &over);
+}
