@@ -20,7 +20,7 @@ fi
 # The page's line, in a copy of the table for a driver that is linked in place of the library's.
 row='TALUS_SOLVER(steepest)'
 grep -qF "$row" "$page"
-mkdir solvers
+mkdir -p solvers
 { cat "$TALUS_SOURCE_DIR/src/solvers/table.h" && echo "$row"; } >solvers/table.h
 cp "$TALUS_SOURCE_DIR/src/solvers/driver.c" driver.c
 cat >main.c <<'END'

@@ -2,6 +2,7 @@
  * objectives and their gap. */
 #include "support/problems.h"
 #include "support/test.h"
+#include "verify/verify.h"
 
 #include "base/rng.h"
 #include "problem/qp.h"
@@ -259,6 +260,79 @@ TEST(gap_of_both_views)
     }
 }
 
+/* gamma = G lambda by sines and cosines, which the library has not. */
+static double *raw_impulses(const TalusProblemDef *def, int sides, const double *lambda)
+{
+    double *gamma = calloc((size_t)verify_size(def), sizeof *gamma), turn = 2.0 * acos(-1.0);
+    for (int i = 0; i < verify_blocks(def); i++)
+        for (int k = 0; k < sides; k++, lambda++) {
+            double mu = verify_mu(def, i);
+            gamma[3 * i] += *lambda;
+            gamma[3 * i + 1] += mu * cos(turn * k / sides) * *lambda;
+            gamma[3 * i + 2] += mu * sin(turn * k / sides) * *lambda;
+        }
+    return gamma;
+}
+
+static double dot(int n, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += x[k] * y[k];
+    return sum;
+}
+
+/* Velocities of one lambda with the multipliers of another, from the raw data: the squares of impulses in the
+ * place of those of velocities. */
+static TalusQpGap raw_gap(const TalusProblemDef *def, int sides, const double *mover,
+                          const double *lambda)
+{
+    int n = verify_size(def);
+    double *work = calloc(3 * (size_t)n, sizeof *work), *u = work + n, *q = u + n;
+    double *moved = raw_impulses(def, sides, mover), *gamma = raw_impulses(def, sides, lambda);
+    double stored = 0.0, turn = 2.0 * acos(-1.0);
+    TalusQpGap out = {0};
+    for (int i = 0; i < verify_blocks(def); i++)
+        stored += def->contacts[i].compliance * gamma[3 * i] * gamma[3 * i];
+    verify_product(def, moved, work);
+    out.primal = 0.5 * (dot(n, moved, work) + stored);
+    verify_product(def, gamma, work);
+    verify_velocity(def, NULL, q);
+    out.dual = -0.5 * (dot(n, gamma, work) + stored) - dot(n, q, gamma);
+    out.gap = out.primal - out.dual;
+    verify_velocity(def, moved, u);
+    for (int i = 0; i < verify_blocks(def); i++)
+        for (int k = 0; k < sides; k++) {
+            double mu = verify_mu(def, i), open = u[3 * i];
+            open += def->contacts[i].compliance * gamma[3 * i];
+            open +=
+                mu * (cos(turn * k / sides) * u[3 * i + 1] + sin(turn * k / sides) * u[3 * i + 2]);
+            out.infeasibility = fmax(out.infeasibility, -open);
+        }
+    free(work), free(moved), free(gamma);
+    return out;
+}
+
+TEST(gap_is_the_verifiers)
+{
+    for (int i = 0; i < 6; i++) {
+        Case c = make_case(heap(i % 4), sections[i / 2]);
+        TalusQpGap gap;
+        double *mover = random_multipliers(&c.qp, 12), *lambda = random_multipliers(&c.qp, 13);
+        double *v = calloc(3 * (size_t)c.qp.bodies.groups, sizeof *v);
+        TalusQpGap raw = raw_gap(&c.test.def, sections[i / 2].sides, mover, lambda);
+        talus_qp_velocity(&c.qp, mover, v);
+        REQUIRE_OK(talus_qp_gap(&c.qp, v, lambda, &gap));
+        CHECK_NEAR(gap.primal, raw.primal, 1e-12 * raw.primal);
+        CHECK_NEAR(gap.dual, raw.dual, 1e-12 * raw.primal);
+        CHECK_NEAR(gap.gap, raw.gap, 1e-12 * raw.primal);
+        CHECK(raw.infeasibility > 0.0);
+        CHECK_NEAR(gap.infeasibility, raw.infeasibility, 1e-12 * raw.infeasibility);
+        free(mover), free(lambda), free(v);
+        free_case(&c);
+    }
+}
+
 /* The largest entry of M, A, f and b, whichever it is. */
 TEST(datum_is_the_largest_entry)
 {
@@ -314,6 +388,7 @@ int main(void)
     RUN(contacts_without_friction_have_one_edge);
     RUN(impulses_and_multipliers);
     RUN(gap_of_both_views);
+    RUN(gap_is_the_verifiers);
     RUN(datum_is_the_largest_entry);
     RUN(others_are_refused);
     return talus_test_result();

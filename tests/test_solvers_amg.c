@@ -209,7 +209,8 @@ static void check_box(uint64_t seed, int n, int rank)
 {
     enum { MOST = 12 };
     TalusRng rng = talus_rng(seed);
-    double b[MOST * MOST], a[MOST * MOST] = {0}, q[MOST], lower[MOST], upper[MOST], x[MOST];
+    double b[MOST * MOST], a[MOST * MOST] = {0}, q[MOST] = {0};
+    double lower[MOST] = {0}, upper[MOST] = {0}, x[MOST] = {0};
     double factor[MOST * MOST], work[3 * MOST], size = 0.0;
     uint8_t state[MOST];
     for (int i = 0; i < n * rank; i++)
@@ -218,9 +219,8 @@ static void check_box(uint64_t seed, int n, int rank)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < rank; k++)
                 a[i * n + j] += b[i * rank + k] * b[j * rank + k];
-    for (int i = 0; i < n;
-         i++) { /* q in the range of A: with upper bounds missing, too, there is a minimum */
-        q[i] = 0.0;
+    for (int i = 0; i < n; i++) {
+        /* q in the range of A: with upper bounds missing, too, there is a minimum */
         for (int k = 0; k < rank; k++)
             q[i] += b[i * rank + k] * (2.0 * (k % 3) - 2.0);
         size = fmax(size, fabs(q[i]));

@@ -6,6 +6,7 @@
 #include "problem/qp.h"
 #include "solvers/tao.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,26 +58,64 @@ static bool is_said_to_be_absent(void)
            strstr(talus_error(), "not in the folder that TALUS_MODULES names") != NULL;
 }
 
+/* A folder of its own: tests may run where the module was built. */
+static char folder[] = "/tmp/talus-tao-XXXXXX";
+
 static bool is_said_to_be_broken(void)
 {
     const TalusTaoModule *module;
     TalusSolver *solver = NULL;
-    FILE *file = fopen("talus_tao.so", "w");
+    char path[64];
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(path, sizeof path, "%s/talus_tao.so", folder);
+    FILE *file = fopen(path, "w");
     fputs("this is no library\n", file);
     fclose(file);
-    setenv("TALUS_MODULES", ".", 1);
-    bool ok = talus_tao_acquire(&module) == TALUS_ERR_UNSUPPORTED &&
-              strstr(talus_error(), "./talus_tao.so") != NULL;
-    ok = ok && talus_solver_create("tao-tron", &solver) == TALUS_ERR_UNSUPPORTED; /* and stays */
-    remove("talus_tao.so");
-    return ok && strstr(talus_error(), "./talus_tao.so") != NULL;
+    setenv("TALUS_MODULES", folder, 1);
+    bool ok = talus_tao_acquire(&module) == TALUS_ERR_UNSUPPORTED && strstr(talus_error(), path);
+    remove(path); /* what was found stays */
+    ok = ok && talus_solver_create("tao-tron", &solver) == TALUS_ERR_UNSUPPORTED &&
+         strstr(talus_error(), path);
+    rmdir(folder);
+    return ok;
 }
 
-TEST(a_module_that_is_absent_or_broken_is_told)
+/* MPI would end the process for want of a folder of its own. */
+static bool works_without_a_place_for_files(void)
+{
+    const TalusTaoModule *module;
+    setenv("TMPDIR", "/proc", 1);
+    return talus_tao_acquire(&module) == TALUS_OK;
+}
+
+static void *acquire(void *out)
+{
+    if (!talus_tao_missing() && talus_tao_acquire((const TalusTaoModule **)out) == TALUS_OK)
+        talus_tao_release();
+    return NULL;
+}
+
+static bool is_loaded_once_by_many(void)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+    const TalusTaoModule *module[THREADS] = {NULL};
+    bool ok = true;
+    for (int i = 0; i < THREADS; i++)
+        ok &= pthread_create(&thread[i], NULL, acquire, &module[i]) == 0;
+    for (int i = 0; i < THREADS; i++)
+        ok &= pthread_join(thread[i], NULL) == 0 && module[i] && module[i] == module[0];
+    return ok;
+}
+
+TEST(the_module_is_found_or_missed)
 {
     NEEDS_MODULE();
     CHECK(in_child(is_said_to_be_absent));
     CHECK(in_child(is_said_to_be_broken));
+    CHECK(in_child(works_without_a_place_for_files));
+    CHECK(in_child(is_loaded_once_by_many));
 }
 
 TEST(petsc_leaves_signals_and_environment_alone)
@@ -198,6 +237,19 @@ TEST(the_papers_rules_are_of_the_gradient)
     free_test_problem(&test);
 }
 
+/* Problems so small that TAO solves them exactly come to an end all the same. */
+TEST(what_cannot_be_improved_ends)
+{
+    NEEDS_MODULE();
+    TestProblem test = make_heap(&(HeapOptions){42, 1, 1, 2, 0.4, 0.0, 0.0});
+    TalusProblem *problem = create(&test.def, NULL);
+    CHECK_OK(talus_problem_set_friction(problem, triangle));
+    CHECK(solve_cold("tao-blmvm:stop=paper", problem, 0.0, 5000).iterations < 100);
+    CHECK(solve_cold("tao-tron:stop=paper", problem, 0.0, 5000).iterations < 100);
+    talus_problem_destroy(problem);
+    free_test_problem(&test);
+}
+
 /* ---- limits ---- */
 
 static double evaluate_bowl(void *user, const double *x, double *gradient)
@@ -289,11 +341,12 @@ TEST(time_is_kept)
 
 int main(void)
 {
-    RUN(a_module_that_is_absent_or_broken_is_told);
+    RUN(the_module_is_found_or_missed);
     RUN(petsc_leaves_signals_and_environment_alone);
     RUN(cones_are_solved);
     RUN(boxes_are_solved);
     RUN(the_papers_rules_are_of_the_gradient);
+    RUN(what_cannot_be_improved_ends);
     RUN(memory_that_runs_out_is_told);
     RUN(time_is_kept);
     return talus_test_result();

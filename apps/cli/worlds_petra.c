@@ -212,6 +212,16 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 
 /* ---- one step with the paper's number of contacts ---- */
 
+/* For trials with others than the methods of the table, and on a GPU. */
+static TalusStatus keep_problem(const Petra *p, TalusProblem *problem)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/petra-sim.talus", p->w->dir));
+    TalusStatus status = talus_problem_write(path, problem);
+    talus_release(path);
+    return status;
+}
+
 static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
 {
     TalusWorld *wide;
@@ -224,6 +234,8 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     if (status == TALUS_OK)
         status = talus_world_build(wide, &problem);
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
+    if (status == TALUS_OK)
+        status = keep_problem(p, problem);
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
         if (!in_this_build(&methods[i]))
             continue;

@@ -38,11 +38,13 @@ static Run *current; /* the innermost solve: a callback may start another */
 
 /* ---- memory ---- */
 
-static struct {
+typedef struct Held {
     size_t now, peak, limit;
     size_t
         refused; /* bytes of the allocation that failed: PETSc does not always pass its code on */
-} held;
+} Held;
+
+static Held held;
 
 static void note(size_t more, size_t less)
 {
@@ -96,10 +98,12 @@ static PetscErrorCode resize(size_t size, int line, const char function[], const
 
 /* ---- errors ---- */
 
-static struct {
+typedef struct FirstError {
     PetscErrorCode code;
     char text[TALUS_TAO_TEXT];
-} first_error;
+} FirstError;
+
+static FirstError first_error;
 
 /* In place of PETSc's handler, which prints: keeps the first message of a cascade. */
 static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, const char *file,
@@ -140,6 +144,7 @@ static void tell_error(PetscErrorCode code, TalusTaoResult *result)
  * set stays. */
 static const char *const quiet[][2] = {
     {"OMPI_MCA_ess_singleton_isolated", "1"},
+    {"OMPI_MCA_orte_create_session_dirs", "0"}, /* MPI ends the process where it cannot make any */
     {"OMPI_MCA_pml", "ob1"},
     {"OMPI_MCA_btl", "self"},
     {"OMPI_MCA_osc", "^ucx"},
@@ -359,6 +364,8 @@ static void clear(Run *run)
 static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
 {
     Run run = {.problem = problem}, *outer = current;
+    Held outer_held = held;
+    FirstError outer_error = first_error;
     size_t before = held.now;
     *result = (TalusTaoResult){.end = TALUS_TAO_FAILED};
     held.peak = before;
@@ -376,6 +383,10 @@ static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
     if (result->end != TALUS_TAO_MEMORY)
         clear(&run);
     current = outer;
+    held.limit = outer_held.limit;
+    held.refused = outer_held.refused;
+    held.peak = outer_held.peak > held.peak ? outer_held.peak : held.peak;
+    first_error = outer_error;
 }
 
 static const TalusTaoModule module = {

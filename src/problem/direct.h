@@ -39,7 +39,8 @@ const char *talus_direct_missing(TalusDirectKind kind);
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
-/* `sign`: of each pivot, 1 or -1; NULL: all 1. Other makes than ldl do not need it. */
+/* `sign`: of each pivot, 1 or -1; NULL: all 1. Other makes than ldl do not need it. TALUS_ERR_UNSUPPORTED: beyond
+ * what can be ordered, or for ldl what TALUS_DIRECT_MOST allows with its fronts. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
 /* Factors with more entries are refused before memory is asked for; 0: that many. */

@@ -160,17 +160,24 @@ static void release_numbers(Ldl *f)
     f->bytes = 0;
 }
 
+/* Of numbers, for what reserve_numbers asks for. Places in a front are within 32 bits then. */
+static TalusStatus check_room(const Ldl *f)
+{
+    double order = (double)f->room.order, factor = (double)f->factor_start[f->tree.count];
+    double size = factor + order * order + (double)f->room.stack;
+    if (size <= TALUS_DIRECT_MOST)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "ldl: a factor of %d rows needs %.3g entries with its fronts, more than the "
+                      "%.3g allowed",
+                      f->rows, size, TALUS_DIRECT_MOST);
+}
+
 /* Before the first factorisation of a pattern. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
     size_t factor = (size_t)f->factor_start[f->tree.count], order = f->room.order;
     size_t front = order * order, panel = order * PANEL;
-    double size = (double)factor + (double)front + (double)f->room.stack;
-    if (size > TALUS_DIRECT_MOST)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "ldl: a factor of %d rows needs %.3g entries with its fronts, more than "
-                          "the %.3g allowed",
-                          f->rows, size, TALUS_DIRECT_MOST);
     release_numbers(f);
     TALUS_TRY(TALUS_ALLOC(f->factor, factor, "factor"));
     TALUS_TRY(TALUS_ALLOC(f->front, front, "front"));
@@ -196,6 +203,7 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     memcpy(f->sign, sign, n * sizeof *sign);
     f->room = count_room(f);
     *fill = f->room.fill;
+    TALUS_TRY(check_room(f));
     return place_entries(f, lower);
 }
 

@@ -120,6 +120,10 @@ static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
     int32_t count = g->bound_start[g->count];
+    if ((int64_t)count + g->n > INT32_MAX / 2) /* a block in an element takes two stamps at most */
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "factor: %d blocks have elements of more than %d in all", g->n,
+                          INT32_MAX / 2);
     TALUS_TRY(
         TALUS_RESERVE(g->bound, g->bound_room, (size_t)(count + g->n), (size_t)count, "fronts"));
     g->degree[p] = -1;

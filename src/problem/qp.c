@@ -84,7 +84,7 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
         double mu = has_friction(op, i) ? op->mu[i] : 0.0;
         set_edges(op, i, edges, qp->edge + at);
         for (int k = 0; k < edges; k++)
-            qp->scale[at + k] = op->diagonal[i][0] + mu * mu * op->diagonal[i][1];
+            qp->scale[at + k] = op->diagonal[i][0] + mu * mu * fmax(op->diagonal[i][1], 0.0);
     }
     return TALUS_OK;
 }

@@ -28,10 +28,11 @@ typedef struct TalusAmgParams {
 
 /* Rows in clusters of which none is coupled to another, and the factors of each one's matrix. */
 typedef struct TalusAmgClusters {
-    int count, size;      /* size: the most rows of one */
+    int count;
     int32_t *start, *row; /* rows by cluster */
-    double *factor;       /* size * size for each */
-    double *packed;       /* [size] */
+    size_t *place;        /* [count + 1]: of each one's factors in `factor` */
+    double *factor;       /* rows * rows for each */
+    double *packed;       /* a cluster's part of a vector */
 } TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
@@ -44,6 +45,7 @@ typedef struct TalusAmgLevel {
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
     double *memory;
     TalusAmgClusters clusters;
+    int visits; /* of the next level in each visit of this one */
 } TalusAmgLevel;
 
 /* Work is counted in products with the finest matrix: entries used, of whichever matrix, over its own. */
@@ -74,8 +76,7 @@ TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int
 TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
                                 TalusSparse *p, double *work);
 /* What the rows of a cluster must do for its velocities to change least in energy; fills l->clusters, too. */
-TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int size, int count,
-                            double *work);
+TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work);
 void talus_amg_clusters_clear(TalusAmgClusters *c);
 /* Adds -A_FF^+ g in every cluster to d; returns the multiplications. */
 double talus_amg_clusters_solve(TalusAmgLevel *l);

@@ -154,8 +154,7 @@ static void cycle(TalusAmg *amg, int level)
     if (amg->levels > level + 1) {
         talus_amg_gradient(amg, level);
         restrict_to(amg, l, l + 1);
-        int visits = level + 2 < amg->levels ? 1 + p->cycle : 1;
-        for (int k = 0; k < visits; k++)
+        for (int k = 0; k < l->visits; k++)
             cycle(amg, level + 1);
         interpolate(amg, l, l + 1);
         correct(amg, l);

@@ -32,6 +32,7 @@ typedef struct Fences {
 void talus_amg_clusters_clear(TalusAmgClusters *c)
 {
     talus_release(c->start);
+    talus_release(c->place);
     talus_release(c->factor);
     *c = (TalusAmgClusters){0};
 }
@@ -43,17 +44,28 @@ static int members(const TalusAmgClusters *c, int k)
 
 static double *factor_of(const TalusAmgClusters *c, int k)
 {
-    return c->factor + (size_t)k * (size_t)c->size * (size_t)c->size;
+    return c->factor + c->place[k];
+}
+
+static TalusStatus reserve_factors(TalusAmgClusters *c)
+{
+    int most = 0;
+    TALUS_TRY(TALUS_ALLOC(c->place, (size_t)c->count + 1, "clusters"));
+    for (int k = 0; k < c->count; k++) {
+        c->place[k + 1] = c->place[k] + (size_t)members(c, k) * (size_t)members(c, k);
+        most = members(c, k) > most ? members(c, k) : most;
+    }
+    TALUS_TRY(TALUS_ALLOC(c->factor, c->place[c->count] + (size_t)most, "clusters"));
+    c->packed = c->factor + c->place[c->count];
+    return TALUS_OK;
 }
 
 static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
 {
     for (int i = 0; i < n; i++)
         c->count = cluster[i] >= c->count ? cluster[i] + 1 : c->count;
-    size_t count = (size_t)c->count, square = (size_t)c->size * (size_t)c->size;
+    size_t count = (size_t)c->count;
     TALUS_TRY(TALUS_ALLOC(c->start, count + 1 + (size_t)n, "clusters"));
-    TALUS_TRY(TALUS_ALLOC(c->factor, count * square + (size_t)c->size, "clusters"));
-    c->packed = c->factor + count * square;
     c->row = c->start + count + 1;
     for (int i = 0; i < n; i++)
         if (cluster[i] >= 0)
@@ -65,7 +77,7 @@ static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
             c->row[c->start[cluster[i]]++] = i;
     memmove(c->start + 1, c->start, count * sizeof *c->start);
     c->start[0] = 0;
-    return TALUS_OK;
+    return reserve_factors(c);
 }
 
 /* The coarse rows around cluster k, numbered in `place`. */
@@ -172,13 +184,11 @@ static TalusStatus fill_p(Fences *f, int count, double *work)
     return TALUS_OK;
 }
 
-TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int size, int count,
-                            double *work)
+TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work)
 {
     size_t n = (size_t)l->a.rows;
     Fences f = {.l = l};
     talus_amg_clusters_clear(&l->clusters);
-    l->clusters.size = size;
     TALUS_TRY(sort_rows(&l->clusters, cluster, l->a.rows));
     TALUS_TRY(TALUS_ALLOC(f.place, 4 * n, "clusters"));
     f.fence = f.place + n;

@@ -30,8 +30,8 @@ typedef struct Params {
 } Params;
 
 static const TalusParam params[] = {
-    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 2e-4),
-    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 5, 1, 1000000, NULL,
+    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
+    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 4, 1, 1000000, NULL,
      "sweeps end after so many in a row in which no row changed sides"},
     {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
      "over-relaxation of the sweeps"},

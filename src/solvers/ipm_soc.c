@@ -35,6 +35,7 @@ enum { PATIENCE = 6, SHORT = 3 };
 
 /* Steps: to the boundary, and that of which SHORT in a row are the end. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
+static const double OUTSIDE = 1e-15;  /* of K, over the size: rounding */
 static const double LEAST_MU = 1e-30; /* below it friction is less than rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
@@ -147,6 +148,14 @@ static TalusDirectKind make_of(const Params *p, bool bodies)
                                        : TALUS_DIRECT_LDL;
 }
 
+static TalusStatus prepare_form(Run *run, bool bodies)
+{
+    TalusDirectKind make = make_of(run->p, bodies);
+    run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
+    return talus_soc_system_prepare(
+        &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
+}
+
 static TalusStatus prepare_system(Run *run)
 {
     const Params *p = run->p;
@@ -160,10 +169,10 @@ static TalusStatus prepare_system(Run *run)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver ipm-soc: form=bodies is indefinite, and cholmod is for positive "
                           "definite matrices; linear=ldl and linear=mumps take it");
-    TalusDirectKind make = make_of(p, bodies);
-    run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
-    return talus_soc_system_prepare(
-        &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
+    TalusStatus status = prepare_form(run, bodies);
+    if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
+        return prepare_form(run, false); /* a body's inverse inertia has no inverse */
+    return status;
 }
 
 /* gamma = (1, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
@@ -458,13 +467,22 @@ static TalusStatus polish(Run *run, bool resumed)
     return talus_prox_run(run->s, &run->w->prox, &rules, resumed);
 }
 
+/* The start need not be in K; what is there but for rounding stays as it is. */
+static void admit_start(TalusSolve *s)
+{
+    TalusSizes sizes;
+    s->backend->sizes(s->op, NULL, s->gamma, &sizes);
+    if (!(sizes.outside <= OUTSIDE * sizes.size))
+        s->backend->project(s->op, NULL, s->gamma);
+}
+
 /* What gamma is at the start is looked at first: it may be good enough, which counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
     const TalusSolveOptions *o = s->options;
     double sum, largest;
-    s->backend->project(s->op, NULL, s->gamma);
+    admit_start(s);
     memcpy(run->w->vector[SHOWN], s->gamma, (size_t)run->n * sizeof *s->gamma);
     residual_of(run, s->gamma, &sum, &largest);
     talus_best_offer(&run->w->best, s, s->gamma, sum);

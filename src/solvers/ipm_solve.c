@@ -135,6 +135,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
     ipm->correctors = corrector_count(p, &ipm->system);
     ipm->product = product;
     ipm->context = s;
+    ipm->products = 0;
     return TALUS_OK;
 }
 

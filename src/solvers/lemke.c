@@ -158,7 +158,8 @@ static bool is_certificate(TalusSolve *s, Work *w)
 typedef struct Path {
     bool again;  /* it has led to nothing, and there is budget for another */
     bool jammed; /* it, or one before, has ended on a certificate that is no proof */
-    bool solved; /* it, or one before, has ended on a solution, if one that is not accurate enough */
+    bool
+        solved; /* it, or one before, has ended on a solution, if one that is not accurate enough */
 } Path;
 
 static void end_on_ray(TalusSolve *s, Work *w, Path *path)

@@ -275,7 +275,8 @@ static bool begins(Run *run)
     if (s->strictness < 1.0) /* the claim before this one was wrong */
         talus_solve_count(s, 0);
     talus_solve_suspect(s); /* a first snapshot for the watch */
-    talus_solve_show(s, run->w->gamma, NULL, run->rms);
+    if (!talus_solve_show(s, run->w->gamma, NULL, run->rms))
+        return false;
     bool done =
         run->p->stop == TALUS_TAO_STOP_OURS && reached <= s->options->tolerance * s->strictness;
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
@@ -447,8 +448,12 @@ static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
         run->least = run->rms;
         run->since = 0;
         run->value = 0.0;
-        if (set_origin(run))
+        if (set_origin(run)) {
             run_module(run, module, &result);
+        } else {
+            run->s->info->outcome = TALUS_OUTCOME_BUDGET;
+            run->done = true;
+        }
         if (!run->done)
             TALUS_TRY(end_round(run, &result, iterations));
     }

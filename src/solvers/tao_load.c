@@ -23,7 +23,10 @@
 enum { PATH_TEXT = 1024 };
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static pthread_mutex_t lock; /* recursive: an observer may solve another problem */
+static pthread_mutex_t use; /* of PETSc; recursive: an observer may solve another problem */
+
+/* What `state` guards, so that nobody waits for a solve who only asks what is missing. */
+static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 static const TalusTaoModule *loaded;
 static char failure[PATH_TEXT + TALUS_TAO_TEXT]; /* of a module that is there and does not load */
 
@@ -32,7 +35,7 @@ static void prepare(void)
     pthread_mutexattr_t kind;
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&lock, &kind);
+    pthread_mutex_init(&use, &kind);
     pthread_mutexattr_destroy(&kind);
 }
 
@@ -42,14 +45,13 @@ static bool is_there(const char *folder, char path[PATH_TEXT])
     return length > 0 && length < PATH_TEXT && access(path, R_OK) == 0;
 }
 
-/* The folder of the running program; "" where the system does not tell. */
+/* The folder of the running program; "." where the system does not tell. */
 static void find_program(char folder[PATH_TEXT])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_TEXT - 1);
     folder[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
+    snprintf(slash ? slash : folder, 2, "%s", slash ? "" : ".");
 }
 
 static bool find_module(char path[PATH_TEXT])
@@ -63,9 +65,9 @@ static bool find_module(char path[PATH_TEXT])
            is_there(TALUS_INSTALL_MODULE_DIR, path);
 }
 
-const char *talus_tao_missing(void)
+/* What is missing, or NULL: then `path` is where the module is, if it is not loaded yet. `state` is held. */
+static const char *look(char path[PATH_TEXT])
 {
-    char path[PATH_TEXT];
     if (loaded)
         return NULL;
     if (failure[0])
@@ -79,6 +81,16 @@ const char *talus_tao_missing(void)
                  "); TALUS_MODULES may name its folder";
 }
 
+const char *talus_tao_missing(void)
+{
+    char path[PATH_TEXT];
+    pthread_mutex_lock(&state);
+    const char *missing = look(path);
+    pthread_mutex_unlock(&state);
+    return missing;
+}
+
+/* NULL, and `failure` says why. */
 static const TalusTaoModule *load(const char *path)
 {
     TalusTaoResult result = {.text = ""};
@@ -87,7 +99,8 @@ static const TalusTaoModule *load(const char *path)
     if (handle)
         *(void **)&entry = dlsym(handle, TALUS_TAO_SYMBOL);
     if (!entry) {
-        snprintf(failure, sizeof failure, "%s", dlerror());
+        const char *reason = dlerror();
+        snprintf(failure, sizeof failure, "%s", reason ? reason : "the module has no entry");
         return NULL;
     }
     const TalusTaoModule *module = entry();
@@ -103,19 +116,24 @@ TalusStatus talus_tao_acquire(const TalusTaoModule **out)
 {
     char path[PATH_TEXT];
     pthread_once(&prepared, prepare);
-    pthread_mutex_lock(&lock);
-    if (!loaded && !failure[0] && find_module(path))
+    pthread_mutex_lock(&use);
+    pthread_mutex_lock(&state);
+    const char *missing = look(path);
+    if (!missing && !loaded) {
         loaded = load(path);
+        missing = loaded ? NULL : failure;
+    }
     *out = loaded;
-    if (loaded)
+    pthread_mutex_unlock(&state);
+    if (!missing)
         return TALUS_OK;
-    pthread_mutex_unlock(&lock);
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "PETSc: %s", talus_tao_missing());
+    pthread_mutex_unlock(&use);
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "PETSc: %s", missing);
 }
 
 void talus_tao_release(void)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&use);
 }
 
 #else

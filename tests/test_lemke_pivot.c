@@ -1,0 +1,195 @@
+/* Lemke's method on small linear complementarity problems: by hand, degenerate ones, rays, the worst case. */
+#include "support/test.h"
+
+#include "base/rng.h"
+#include "solvers/lemke_pivot.h"
+
+#include <math.h>
+
+enum { MOST = 12 };
+
+typedef struct Small {
+    int n;
+    double m[MOST][MOST], q[MOST], cover[MOST];
+    double z[MOST], w[MOST];
+    int pivots;
+} Small;
+
+/* w and z of the end, or of the ray. */
+static TalusLemkeState pivot_small(Small *p, TalusLemkeTies ties, int most)
+{
+    int32_t start[MOST + 1], row[MOST * MOST], at = 0;
+    double value[MOST * MOST];
+    TalusLemkeState state = TALUS_LEMKE_GOING;
+    for (int j = 0; j < p->n; j++) {
+        start[j] = at;
+        for (int i = 0; i < p->n; i++)
+            if (p->m[i][j] != 0.0) {
+                row[at] = i;
+                value[at++] = p->m[i][j];
+            }
+    }
+    start[p->n] = at;
+    TalusLcp lcp = {p->n, start, row, value, p->q};
+    TalusLemke lemke = {.ties = ties, .refactor = 100};
+    CHECK_OK(talus_lemke_begin(&lemke, &lcp, p->cover, &state));
+    for (p->pivots = 1; state == TALUS_LEMKE_GOING && p->pivots < most; p->pivots++)
+        CHECK_OK(talus_lemke_pivot(&lemke, &state));
+    if (state == TALUS_LEMKE_RAY)
+        talus_lemke_ray(&lemke, p->z);
+    else
+        talus_lemke_point(&lemke, p->z);
+    talus_lemke_clear(&lemke);
+    for (int i = 0; i < p->n; i++) {
+        p->w[i] = state == TALUS_LEMKE_RAY ? 0.0 : p->q[i];
+        for (int j = 0; j < p->n; j++)
+            p->w[i] += p->m[i][j] * p->z[j];
+    }
+    return state;
+}
+
+/* Kostreva 1979: with ties broken by position the path returns to where it was. */
+TEST(lexicographic_rule_ends_a_cycle)
+{
+    Small p = {
+        .n = 3, .m = {{1, 2, 0}, {0, 1, 2}, {2, 0, 1}}, .q = {-1, -1, -1}, .cover = {1, 1, 1}};
+    CHECK_INT(pivot_small(&p, TALUS_TIES_FIRST, 5000), TALUS_LEMKE_GOING);
+    CHECK_INT(pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 5000), TALUS_LEMKE_SOLVED);
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(p.z[i], 1.0 / 3.0, 1e-15);
+}
+
+static bool is_solution(const Small *p)
+{
+    double size = 1.0;
+    bool ok = true;
+    for (int i = 0; i < p->n; i++)
+        size = fmax(size, p->z[i]);
+    for (int i = 0; i < p->n; i++)
+        ok &= p->z[i] >= 0.0 && fabs(fmin(p->w[i], p->z[i])) <= 1e-12 * size;
+    return ok;
+}
+
+/* Small integers: ties everywhere. */
+TEST(degenerate_problems_end)
+{
+    TalusRng rng = talus_rng(5);
+    int cycles = 0, solved = 0;
+    for (int trial = 0; trial < 20000; trial++) {
+        Small p = {.n = 3 + trial % 4};
+        for (int i = 0; i < p.n; i++) {
+            for (int j = 0; j < p.n; j++)
+                p.m[i][j] = i == j ? (double)talus_rng_below(&rng, 3)
+                                   : (double)talus_rng_below(&rng, 5) - 2.0;
+            p.q[i] = -(double)talus_rng_below(&rng, 2);
+            p.cover[i] = 1.0;
+        }
+        cycles += pivot_small(&p, TALUS_TIES_FIRST, 400) == TALUS_LEMKE_GOING;
+        TalusLemkeState state = pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 400);
+        CHECK(state == TALUS_LEMKE_SOLVED || state == TALUS_LEMKE_RAY);
+        solved += state == TALUS_LEMKE_SOLVED;
+        CHECK(state == TALUS_LEMKE_RAY || is_solution(&p));
+    }
+    CHECK(cycles > 50 && solved > 1000);
+}
+
+/* Found among millions: what rounding leaves of zeros in x and in the entering column led these round in
+ * circles. */
+TEST(rounding_does_not_hide_ties)
+{
+    Small cases[] = {{.n = 5,
+                      .m = {{0, 0, -2, 0, 1},
+                            {-1, 1, -1, 1, 0},
+                            {2, -2, 2, 0, 1},
+                            {0, 0, 0, 0, 2},
+                            {-2, -1, 0, -1, 0}},
+                      .q = {-1, -1, -1, -1, 0},
+                      .cover = {1, 1, 1, 1, 1}},
+                     {.n = 5,
+                      .m = {{1, -1, 0, -2, -1},
+                            {-1, 2, 2, -2, 2},
+                            {1, -1, 1, 0, 2},
+                            {-2, -1, 0, 0, -1},
+                            {-1, 2, 2, -1, 1}},
+                      .q = {-1, -1, -1, 0, -1},
+                      .cover = {1, 1, 1, 1, 1}},
+                     {.n = 5,
+                      .m = {{0, -2, -2, -2, 1},
+                            {0, 0, 0, -1, 1},
+                            {-1, 1, 0, 0, 0},
+                            {-2, 1, -1, 2, -2},
+                            {1, -1, -1, -1, 1}},
+                      .q = {0, -1, -1, -1, -1},
+                      .cover = {1, 1, 1, 1, 1}},
+                     {.n = 5,
+                      .m = {{2, -1, 1, 0, 1},
+                            {2, 2, -2, -2, 0},
+                            {0, 2, 1, -2, -2},
+                            {-2, 2, 1, 0, 1},
+                            {1, 2, 0, 2, 1}},
+                      .q = {0, -1, -1, -1, -1},
+                      .cover = {1, 1, 1, 1, 1}}};
+    const TalusLemkeState ends[] = {TALUS_LEMKE_RAY, TALUS_LEMKE_RAY, TALUS_LEMKE_RAY,
+                                    TALUS_LEMKE_SOLVED};
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(pivot_small(&cases[k], TALUS_TIES_LEXICOGRAPHIC, 400), ends[k]);
+}
+
+/* M = G'G of low rank: solved, or a ray with G z = 0 and q'z < 0, which proves that there is no solution. */
+TEST(semidefinite_problems_are_decided)
+{
+    TalusRng rng = talus_rng(6);
+    int rays = 0, solved = 0;
+    for (int trial = 0; trial < 3000; trial++) {
+        Small p = {.n = 4 + trial % 8};
+        double g[3][MOST], energy = 0.0, gain = 0.0;
+        for (int i = 0; i < p.n; i++) {
+            for (int k = 0; k < 3; k++)
+                g[k][i] = (double)talus_rng_below(&rng, 5) - 2.0;
+            p.q[i] = (double)talus_rng_below(&rng, 7) - 3.0;
+            p.cover[i] = 1.0;
+        }
+        for (int i = 0; i < p.n; i++)
+            for (int j = 0; j < p.n; j++)
+                for (int k = 0; k < 3; k++)
+                    p.m[i][j] += g[k][i] * g[k][j];
+        TalusLemkeState state = pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 1000);
+        for (int i = 0; i < p.n; i++) {
+            energy += p.z[i] * p.w[i];
+            gain -= p.q[i] * p.z[i];
+        }
+        CHECK(state == TALUS_LEMKE_SOLVED
+                  ? is_solution(&p)
+                  : state == TALUS_LEMKE_RAY && energy < 1e-12 && gain > 0.1);
+        rays += state == TALUS_LEMKE_RAY;
+        solved += state == TALUS_LEMKE_SOLVED;
+    }
+    CHECK(rays > 100 && solved > 100);
+}
+
+/* Murty 1978: 2^n pivots. */
+TEST(worst_case_is_exponential)
+{
+    Small p = {.n = 10};
+    for (int i = 0; i < p.n; i++) {
+        p.cover[i] = 1.0;
+        p.q[i] = -1024.0;
+        for (int j = 0; j < i; j++)
+            p.q[i] -= (double)(512 >> j);
+        for (int j = 0; j <= i; j++)
+            p.m[i][j] = i == j ? 1.0 : 2.0;
+    }
+    CHECK_INT(pivot_small(&p, TALUS_TIES_LEXICOGRAPHIC, 5000), TALUS_LEMKE_SOLVED);
+    CHECK_INT(p.pivots, 1024);
+    CHECK(is_solution(&p));
+}
+
+int main(void)
+{
+    RUN(lexicographic_rule_ends_a_cycle);
+    RUN(degenerate_problems_end);
+    RUN(rounding_does_not_hide_ties);
+    RUN(semidefinite_problems_are_decided);
+    RUN(worst_case_is_exponential);
+    return talus_test_result();
+}
