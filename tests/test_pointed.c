@@ -2,6 +2,7 @@
 #include "support/problems.h"
 #include "support/test.h"
 
+#include "base/memory.h"
 #include "solvers/pointed.h"
 
 #include <math.h>
@@ -164,6 +165,28 @@ TEST(no_contacts_are_pointed)
     CHECK(among(0, NULL, 0.3, polygon(3)).pointed);
 }
 
+TEST(failed_allocation_leaves_nothing)
+{
+    TestProblem wedge = make_wedge(0.4, 4);
+    TalusProblem *p = NULL;
+    TalusPointed out;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    REQUIRE_OK(talus_problem_create(&wedge.def, NULL, &p));
+    REQUIRE_OK(talus_problem_set_friction(p, polygon(3)));
+    size_t before = talus_memory_now();
+    long n = 1;
+    for (; n < 200 && status != TALUS_OK; n++) {
+        talus_fail_allocation_in(n);
+        status = talus_qp_pointed(p, &out, NULL);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        CHECK(talus_memory_now() == before);
+    }
+    CHECK(n > 20 && status == TALUS_OK && !out.pointed);
+    talus_problem_destroy(p);
+    free_test_problem(&wedge);
+}
+
 int main(void)
 {
     RUN(parallel_walls_jam_whatever_the_friction);
@@ -173,5 +196,6 @@ int main(void)
     RUN(heaps_are_pointed_and_wedged_rows_are_not);
     RUN(compliance_does_not_count);
     RUN(no_contacts_are_pointed);
+    RUN(failed_allocation_leaves_nothing);
     return talus_test_result();
 }

@@ -4,6 +4,7 @@
 #include "support/test.h"
 #include "verify/verify.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "problem/qp.h"
 
@@ -381,6 +382,39 @@ TEST(others_are_refused)
     check_refused((TalusFrictionModel){TALUS_SECTION_SQUARE, TALUS_LAW_FIXED, 0}, "are given");
 }
 
+static TalusStatus fill_all(Case *c, TalusQp *qp)
+{
+    TalusSparse p = {0};
+    TalusQpGap gap;
+    TalusStatus status = talus_qp_fill(qp, c->problem);
+    if (status == TALUS_OK)
+        status = talus_qp_dual_matrix(qp, c->problem, true, &p);
+    talus_sparse_clear(&p);
+    if (status == TALUS_OK)
+        status = talus_qp_gap(qp, qp->bodies.free_velocity, qp->scale, &gap);
+    return status;
+}
+
+TEST(failed_allocation_leaves_nothing)
+{
+    Case c = make_case(heap(3), sections[0]);
+    TalusStatus status = TALUS_ERR_MEMORY;
+    size_t before = talus_memory_now();
+    long n = 1;
+    for (; n < 100 && status != TALUS_OK; n++) {
+        TalusQp qp = {0};
+        talus_fail_allocation_in(n);
+        status = fill_all(&c, &qp);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        CHECK_OK(fill_all(&c, &qp)); /* over what is there */
+        talus_qp_clear(&qp);
+        CHECK(talus_memory_now() == before);
+    }
+    CHECK(n > 20 && status == TALUS_OK);
+    free_case(&c);
+}
+
 int main(void)
 {
     RUN(both_views_are_the_operators);
@@ -391,5 +425,6 @@ int main(void)
     RUN(gap_is_the_verifiers);
     RUN(datum_is_the_largest_entry);
     RUN(others_are_refused);
+    RUN(failed_allocation_leaves_nothing);
     return talus_test_result();
 }

@@ -358,6 +358,22 @@ TEST(work_is_counted_in_products)
     talus_problem_destroy(problem);
 }
 
+/* The clock is looked at between the sweeps of a warm start. */
+TEST(warm_starts_keep_to_the_time)
+{
+    TestProblem p = make_membrane(31);
+    TalusProblem *problem = create(&p.def, NULL);
+    TalusSolveInfo info;
+    TalusSolver *solver = solver_of("amg:warm=100000");
+    TalusSolveOptions options = budget(0.0, 1000);
+    options.max_seconds = 1e-9;
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK(info.outcome == TALUS_OUTCOME_BUDGET && info.products < 10);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* What is no larger than `coarsest` is solved in the first cycle, singular as it may be. */
 static void solve_small(TestProblem p)
 {
@@ -448,6 +464,7 @@ int main(void)
     RUN(columns_of_spheres);
     RUN(searched_corrections_never_raise_the_objective);
     RUN(work_is_counted_in_products);
+    RUN(warm_starts_keep_to_the_time);
     RUN(small_problems_are_solved_directly);
     RUN(boxes_are_solved);
     RUN(memory_that_cannot_be_had);

@@ -274,6 +274,22 @@ TEST(refusals_say_what_would_do)
     free_test_problem(&matrix);
 }
 
+/* A body that does not turn about one of its axes has no inertia to put into the matrix: contacts do without. */
+TEST(an_inertia_need_not_exist)
+{
+    TestProblem p = make_heap(&(HeapOptions){40, 2, 2, 2, 0.4, 0.0, 1.0});
+    ((TalusSym3 *)p.def.inv_inertia)[0] = (TalusSym3){3.0, 2.0, 0.0, 0.0, 0.0, 0.0};
+    TalusProblem *problem = create(&p.def, NULL);
+    TalusSolveInfo info = solve_cold("ipm-soc", problem, 1e-9 * start_residual(problem), 40);
+    CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
+    set_gamma(problem, NULL);
+    check_refusal(problem, "ipm-soc:form=bodies",
+                  "body 0: its inverse inertia is singular but not zero, so it has no inertia that "
+                  "a method with velocities as unknowns could use");
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* Memory that runs out anywhere in a solve is a status, and a second try succeeds. */
 TEST(every_allocation_may_fail)
 {
@@ -305,6 +321,7 @@ int main(void)
     RUN(start_does_not_matter);
     RUN(coulomb_by_shifts);
     RUN(refusals_say_what_would_do);
+    RUN(an_inertia_need_not_exist);
     RUN(every_allocation_may_fail);
     return talus_test_result();
 }

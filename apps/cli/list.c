@@ -37,6 +37,12 @@ static void list_solvers(void)
             printf("  %*snot in this build: %s\n", NAME_WIDTH, "", row.missing);
         talus_solver_describe(i, print_parameter, NULL);
     }
+    for (int k = 0; k < TALUS_DIRECT_KINDS; k++) {
+        const char *missing = talus_direct_missing((TalusDirectKind)k);
+        if (missing)
+            printf("  linear=%s is not in this build, linear=auto does without: %s\n",
+                   talus_direct_name((TalusDirectKind)k), missing);
+    }
 }
 
 static void list_sets(void)
@@ -137,12 +143,13 @@ static void list_direct(TalusDirectKind kind, const char *text)
 
 static void list_features(void)
 {
-    list_direct(TALUS_DIRECT_CHOLMOD, "Cholesky factors for ipm-chol; parts under the GPL");
+    list_direct(TALUS_DIRECT_CHOLMOD,
+                "Cholesky factors for ipm-chol, ipm-soc and newton-al; parts under the GPL");
     print_feature("civetweb", "the server of talus view", serve_available(), serve_how());
     list_cuda();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_how());
-    list_direct(TALUS_DIRECT_MUMPS, "indefinite factors for ipm-aug and ipm-soc");
+    list_direct(TALUS_DIRECT_MUMPS, "factors of indefinite matrices for ipm-aug and ipm-soc");
     print_feature("petsc", "the solvers tao-*, loaded when first used", !talus_tao_missing(),
                   talus_tao_missing());
     print_feature("zlib", "compressed frames and pictures", talus_deflate_available(),

@@ -45,7 +45,6 @@ typedef struct TalusAmgLevel {
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
     double *memory;
     TalusAmgClusters clusters;
-    int visits; /* of the next level in each visit of this one */
 } TalusAmgLevel;
 
 /* Work is counted in products with the finest matrix: entries used, of whichever matrix, over its own. */

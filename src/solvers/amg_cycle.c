@@ -154,7 +154,8 @@ static void cycle(TalusAmg *amg, int level)
     if (amg->levels > level + 1) {
         talus_amg_gradient(amg, level);
         restrict_to(amg, l, l + 1);
-        for (int k = 0; k < l->visits; k++)
+        int visits = level + 2 < amg->levels ? 1 + p->cycle : 1;
+        for (int k = 0; k < visits; k++)
             cycle(amg, level + 1);
         interpolate(amg, l, l + 1);
         correct(amg, l);

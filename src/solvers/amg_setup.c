@@ -7,10 +7,8 @@
 #include <string.h>
 
 /* Coarsening goes on while it leaves out at least this share of the rows, and while the coarse matrix has no
- * more than so many times the entries of the finest: what follows would cost more than it could save. Visits
- * of a W cycle double from level to level, so where levels hardly shrink they are kept to MOST_VISITED times those
- * entries on each. */
-static const double GAIN = 0.1, MOST_ENTRIES = 4.0, MOST_VISITED = 64.0;
+ * more than so many times the entries of the finest: what follows would cost more than it could save. */
+static const double GAIN = 0.1, MOST_ENTRIES = 4.0;
 
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
 {
@@ -166,19 +164,6 @@ static TalusStatus write_coarsest(TalusAmg *amg)
     return TALUS_OK;
 }
 
-/* The coarsest level is solved at one visit. */
-static void set_visits(TalusAmg *amg)
-{
-    double total = 1.0;
-    for (int k = 0; k + 1 < amg->levels; k++) {
-        double entries = talus_sparse_entries(&amg->level[k + 1].a);
-        bool twice = amg->params->cycle == 1 && k + 2 < amg->levels &&
-                     2.0 * total * entries <= MOST_VISITED * amg->unit;
-        amg->level[k].visits = twice ? 2 : 1;
-        total *= amg->level[k].visits;
-    }
-}
-
 TalusStatus talus_amg_build(TalusAmg *amg)
 {
     double before = amg->work;
@@ -194,6 +179,5 @@ TalusStatus talus_amg_build(TalusAmg *amg)
         amg->levels = k + 1;
     }
     amg->work = before + amg->work / amg->unit;
-    set_visits(amg);
     return write_coarsest(amg);
 }

@@ -4,8 +4,9 @@
  * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
  * a reference speed, begins with the first-order method of fewest products and goes to a direct method once it
  * has taken about as many iterations as the direct method is worth: then neither an easy problem nor a hard
- * one takes much more than twice the time of the method that suits it best. Small problems of which many
- * digits are wanted go to the direct method at once. docs/default-solver.md has the measurements.
+ * one takes much more than twice the time of the method that suits it best. Small problems without a
+ * reference speed of which many digits are wanted go to the direct method at once; steps of worlds are too
+ * easy for that on the whole. docs/default-solver.md has the measurements.
  *
  * A direct method that fails, for want of memory or of progress, hands back, within the same budget. */
 #include "solvers/auto.h"
@@ -30,7 +31,7 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 /* Directly at once: few blocks, and a tolerance below this share of the residual at the start. */
 enum { SMALL = 300 };
-static const double DIGITS = 1e-8;
+static const double DIGITS = 1e-7;
 
 /* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
 enum { PROX_BLOCKS = 1000 };
@@ -45,9 +46,9 @@ typedef struct Direct {
 } Direct;
 
 static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
-static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 2000};
+static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
 static const Direct convex[] = {
-    {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 2, 20000, 200},
+    {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
 };
 
@@ -77,7 +78,7 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;
-    if (problem->op.blocks > SMALL)
+    if (problem->op.blocks > SMALL || options->reference_speed > 0.0)
         return false;
     talus_problem_residual(problem, problem->gamma, &start);
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
@@ -115,15 +116,32 @@ static bool is_refusal(TalusStatus status)
            status == TALUS_ERR_NUMERIC;
 }
 
-/* The direct method from the problem's gamma, which is kept unless the result is better. It leaves half of
- * the iterations to the method that goes on if it fails. */
+/* Takes back the impulses from before a method that ended with worse ones; an observer sees them as the
+ * result they may be. */
+static void take_better(TalusProblem *problem, const double *kept, const TalusSolveOptions *options,
+                        TalusSolveInfo *info)
+{
+    TalusResidual before, after;
+    talus_problem_residual(problem, kept, &before);
+    talus_problem_residual(problem, problem->gamma, &after);
+    info->residual = after;
+    if (after.rms <= before.rms)
+        return;
+    memcpy(problem->gamma, kept, (size_t)talus_problem_size(problem) * sizeof *kept);
+    info->residual = before;
+    TalusObservation seen = {info->iterations, info->products, info->seconds, problem->gamma};
+    if (options->observer)
+        options->observer(options->observer_user, &seen);
+}
+
+/* The direct method, from the problem's gamma. It leaves half of the iterations to the method that goes on
+ * if it fails. */
 static TalusStatus try_direct(TalusSolver *direct, TalusProblem *problem,
                               const TalusSolveOptions *options, int most, TalusSolveInfo *info,
                               bool *over)
 {
     size_t n = (size_t)talus_problem_size(problem);
     int left = (options->max_iterations - info->iterations + 1) / 2;
-    TalusResidual before, after;
     double *kept;
     *over = false;
     if (TALUS_ALLOC(kept, n, "impulses before a direct method") != TALUS_OK)
@@ -131,16 +149,11 @@ static TalusStatus try_direct(TalusSolver *direct, TalusProblem *problem,
     memcpy(kept, problem->gamma, n * sizeof *kept);
     most = info->iterations + (most < left ? most : left);
     TalusStatus status = talus_solver_leg(direct, problem, options, most, info, over);
-    if (is_refusal(status)) {
+    if (is_refusal(status))
         status = TALUS_OK;
-        *over = false;
-    }
-    if (status == TALUS_OK && !*over) {
-        talus_problem_residual(problem, kept, &before);
-        talus_problem_residual(problem, problem->gamma, &after);
-        if (!(after.rms < before.rms))
-            memcpy(problem->gamma, kept, n * sizeof *kept);
-    }
+    if (status == TALUS_OK && info->outcome != TALUS_OUTCOME_CONVERGED &&
+        info->outcome != TALUS_OUTCOME_INFEASIBLE)
+        take_better(problem, kept, options, info);
     talus_release(kept);
     return status;
 }

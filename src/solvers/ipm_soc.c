@@ -460,11 +460,13 @@ static TalusStatus interior(Run *run, bool *ended)
     }
 }
 
+/* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
 static TalusStatus polish(Run *run, bool resumed)
 {
     const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
-    run->w->polishing = true;
-    return talus_prox_run(run->s, &run->w->prox, &rules, resumed);
+    TalusStatus status = talus_prox_run(run->s, &run->w->prox, &rules, resumed);
+    run->w->polishing = status == TALUS_OK;
+    return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
 }
 
 /* The start need not be in K; what is there but for rounding stays as it is. */

@@ -140,13 +140,13 @@ void talus_tao_release(void)
 
 const char *talus_tao_missing(void)
 {
-    return "PETSc with its headers, at build time and without a sanitizer (Debian: libpetsc-real-dev)";
+    return "install libpetsc-real-dev, then configure without TALUS_CORE_ONLY and sanitizers and build";
 }
 
 TalusStatus talus_tao_acquire(const TalusTaoModule **out)
 {
     *out = NULL;
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "this build lacks %s", talus_tao_missing());
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "PETSc is not in this build: %s", talus_tao_missing());
 }
 
 void talus_tao_release(void) {}
