@@ -27,7 +27,7 @@ typedef enum TalusNorm {
 
 typedef struct TalusSolveInfo {
     TalusOutcome outcome;
-    const char *solver; /* the algorithm that ran; differs from the request only for "auto" */
+    const char *solver; /* the algorithm that ran, last; differs from the request only for "auto" */
     int iterations;
     int products;           /* operator products or sweeps */
     int updates;            /* of shifts or bounds; 0 where the law needs none */
@@ -90,10 +90,14 @@ TalusSolveOptions talus_solve_options_default(void);
 const char *talus_outcome_name(TalusOutcome outcome);
 
 /* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
- * the message, a solver that this build lacks with how to get it (TALUS_ERR_UNSUPPORTED). "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference
- * speed, apgd where it is at least 0.01 %, and lbfgs-fb below or where that speed is not known: fewer
- * products, of which each comes with more vector work. Under Coulomb's law it is prox for matrices of at
- * most 1,000 blocks on the host, else apgd. */
+ * the message, a solver that this build lacks with how to get it (TALUS_ERR_UNSUPPORTED).
+ * "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference speed and apgd where it is
+ * at least 0.01 %. Below, or where that speed is not known, it is lbfgs-fb, under Coulomb's law apgd, and
+ * on the host, once that has taken as many iterations as a direct method is worth, ipm-soc (no friction, ccp on
+ * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget. The
+ * direct method begins where the speed is not known, there are at most 300 blocks, and the tolerance is below
+ * 1e-7 of the residual at the start; and under Coulomb's law for matrices of at most 1,000 blocks. One that
+ * fails hands back. With tolerance 0 none is tried. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

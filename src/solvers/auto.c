@@ -3,10 +3,10 @@
  * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
  * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
  * a reference speed, begins with the first-order method of fewest products and goes to a direct method once it
- * has taken about as many iterations as the direct method is worth: then neither an easy problem nor a hard
- * one takes much more than twice the time of the method that suits it best. Small problems without a
- * reference speed of which many digits are wanted go to the direct method at once; steps of worlds are too
- * easy for that on the whole. docs/default-solver.md has the measurements.
+ * has taken about as many iterations as the direct method is worth on a bed of spheres: then neither an easy
+ * bed nor a hard one takes much more than twice the time of the method that suits it best. Small problems
+ * without a reference speed of which many digits are wanted go to the direct method at once; steps of worlds
+ * are too easy for that on the whole. docs/default-solver.md has the measurements.
  *
  * A direct method that fails, for want of memory or of progress, hands back, within the same budget. */
 #include "solvers/auto.h"

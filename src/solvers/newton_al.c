@@ -185,8 +185,6 @@ static void next_round(Run *run, double rho)
     run->steps = 0;
     set_weights(run);
     multiply(run, w->vector[Z], true, w->vector[U]);
-    if (rho <= SUSPECT)
-        talus_solve_suspect(run->s);
 }
 
 /* The natural residual of p; false: the solve is to end. */
@@ -215,6 +213,8 @@ static TalusStatus iterate(Run *run)
             return TALUS_OK;
         }
         share = evaluate(run);
+        if (share <= run->p->inner && run->rho <= SUSPECT)
+            talus_solve_suspect(run->s); /* amid a round p is anywhere */
         go = goes_on(run);
         if (singular)
             next_round(run, STIFFEN * run->rho);
