@@ -222,17 +222,23 @@ TEST(built_bodies)
 
 /* ---- shipped scenes ---- */
 
-/* Builds at most a few hundred bodies where the scene has a parameter for it. */
-static void try_scene(const char *name, const char *bodies)
+/* With `bodies` set, where the scene has a parameter of that name; false where it has not. */
+static bool try_scene(const char *name, const char *bodies)
 {
     char path[80];
     TalusScene *scene;
     TalusWorld *world;
     TalusStepInfo info;
     snprintf(path, sizeof path, "%s.json", name);
-    REQUIRE_OK(talus_scene_load(path, &bodies, bodies ? 1 : 0, &scene));
+    TalusStatus status = talus_scene_load(path, &bodies, bodies ? 1 : 0, &scene);
+    CHECK_OK(status);
+    if (status != TALUS_OK)
+        return false;
+    bool counted = false;
+    for (int i = 0; i < talus_scene_param_count(scene); i++)
+        counted |= strcmp(talus_scene_param_name(scene, i), "bodies") == 0;
     CHECK(talus_scene_title(scene)[0] && scene->description[0]);
-    TalusStatus status = talus_scene_build(scene, NULL, &world);
+    status = talus_scene_build(scene, NULL, &world);
     CHECK_OK(status);
     if (status == TALUS_OK) {
         CHECK_OK(talus_world_step(world, &info));
@@ -240,6 +246,7 @@ static void try_scene(const char *name, const char *bodies)
         talus_world_destroy(world);
     }
     talus_scene_destroy(scene);
+    return counted;
 }
 
 TEST(shipped_scenes)
@@ -251,7 +258,8 @@ TEST(shipped_scenes)
     for (int i = 0; i < n; i++) {
         if (strcmp(names[i], "schema") == 0)
             continue;
-        try_scene(names[i], NULL);
+        if (!try_scene(names[i], NULL))
+            continue;
         try_scene(names[i], "bodies=2");
         try_scene(names[i], "bodies=137");
         try_scene(names[i], "bodies=5000");

@@ -315,6 +315,21 @@ static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, 
     return TALUS_OK;
 }
 
+/* N becomes (N + N') / 2, which leaves a symmetric one as it is. */
+static void take_mean(const TalusBlockMatrix *n)
+{
+    const int size = n->size;
+    for (int32_t e = 0; e < n->start[n->blocks]; e++) {
+        double *one = n->value + (size_t)e * (size_t)(size * size);
+        double *other = n->value + (size_t)n->mirror[e] * (size_t)(size * size);
+        for (int r = 0; r < size && n->mirror[e] >= e; r++)
+            for (int c = 0; c < size; c++) {
+                double mean = 0.5 * (one[r * size + c] + other[c * size + r]);
+                one[r * size + c] = other[c * size + r] = mean;
+            }
+    }
+}
+
 TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
                                  TalusSparse *out)
 {
@@ -325,6 +340,8 @@ TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem,
     TalusStatus status = talus_block_matrix_create(&whole, qp->rows, &n);
     talus_sparse_clear(&whole);
     TALUS_TRY(status);
+    if (lower)
+        take_mean(&n);
     status = multiply_edges(qp, &n, lower, out);
     talus_block_matrix_clear(&n);
     return status;

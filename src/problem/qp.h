@@ -44,7 +44,8 @@ typedef struct TalusQp {
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
 void talus_qp_clear(TalusQp *qp);
 
-/* P, whole or its lower triangle with the diagonal (direct.h); the caller clears it. */
+/* P, whole or the lower triangle, with the diagonal, of its symmetric part (direct.h): a matrix W of contact
+ * problems in circulation need not be symmetric. The caller clears it. */
 TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
                                  TalusSparse *out);
 /* gamma = G lambda; and a lambda >= 0 with that, for gamma in K: the only one with m = 3, else one that is

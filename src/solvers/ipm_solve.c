@@ -82,15 +82,17 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Nothing better is to be had: what is left of the budget passes without work. */
+/* Nothing better is to be had: what is left of the budget passes without work, or is for other shifts of an
+ * outer loop. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     double most;
     talus_copy(s, w->best.x.at, s->gamma);
     w->best.kept = false;
     s->backend->residual(s->op, s->gamma, &w->best.least, &most);
+    s->info->outcome = TALUS_OUTCOME_BUDGET;
     int products = w->ipm.products + 1;
-    while (talus_solve_next(s, products, s->gamma, NULL, w->best.least, most))
+    while (talus_solve_next(s, products, s->gamma, NULL, w->best.least, most) && !s->plan.shift)
         products = 0;
 }
 
@@ -141,14 +143,16 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
 
 /* *on: there is a starting point. A matrix that is not semidefinite has none; and without offsets zero
  * impulses are a solution. */
-static TalusStatus start(TalusSolve *s, TalusIpm *ipm, bool *on)
+static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
+    TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
     int before = ipm->system.factorisations;
     TalusStatus status = TALUS_OK;
     *on = ipm->speed > 0.0;
     if (!*on) {
         s->backend->zero(s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
+        talus_best_offer(&w->best, s, s->gamma, 0.0);
         return TALUS_OK;
     }
     if (p->warm && s->backend->dot(s->op, s->gamma, s->gamma) > 0.0) {
@@ -162,12 +166,13 @@ static TalusStatus start(TalusSolve *s, TalusIpm *ipm, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Whether the impulses given are not good enough. */
-static bool is_needed(TalusSolve *s)
+/* Whether the impulses given are not good enough. They remain the best until there are better ones. */
+static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
     double sum, most;
     s->backend->project(s->op, NULL, s->gamma);
     s->backend->residual(s->op, s->gamma, &sum, &most);
+    talus_best_offer(&w->best, s, s->gamma, sum);
     return talus_solve_next(s, 1, s->gamma, NULL, sum, most);
 }
 
@@ -176,20 +181,18 @@ TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const Talus
     TalusIpmWork *w = s->work;
     bool on = s->strictness < 1.0 && w->ready, resumed = on;
     w->ready = false;
-    if (!resumed && !is_needed(s))
-        return TALUS_OK;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!resumed) {
+        if (!is_needed(s, w))
+            return TALUS_OK;
         TALUS_TRY(prepare(s, w, form, kinds));
-        TALUS_TRY(start(s, &w->ipm, &on));
+        TALUS_TRY(start(s, w, &on));
     }
     w->ipm.context = s;
-    if (on) {
+    if (on)
         TALUS_TRY(iterate(s, w));
-    } else {
-        talus_copy(s, s->gamma, w->best.x.at);
+    else
         rest(s, w);
-    }
     w->ready = on;
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;

@@ -56,8 +56,8 @@ static const TalusParam params[] = {
 
 enum { MOST_WHOLE = 12 };
 
-static const double RHO_MIN = 1e-9;
-static const double SUSPECT = 1e-4; /* impulses that still grow below this rho may do so for ever */
+static const double RHO_MIN = 1e-6;
+static const double SOLVED = 1e-8;   /* of a round's gradient: its last step did not change rows */
 static const double STIFFEN = 100.0; /* on rho where a factorisation fails */
 
 /* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
@@ -213,8 +213,8 @@ static TalusStatus iterate(Run *run)
             return TALUS_OK;
         }
         share = evaluate(run);
-        if (share <= run->p->inner && run->rho <= SUSPECT)
-            talus_solve_suspect(run->s); /* amid a round p is anywhere */
+        if (share <= SOLVED)
+            talus_solve_suspect(run->s); /* amid a round p may be anywhere */
         go = goes_on(run);
         if (singular)
             next_round(run, STIFFEN * run->rho);
