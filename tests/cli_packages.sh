@@ -51,8 +51,8 @@ package() {
     fi
 }
 
-package cholmod libsuitesparse-dev 'linear=cholmod is not in this build.*' ipm-chol:linear=cholmod
-package mumps libmumps-seq-dev 'linear=mumps is not in this build.*' ipm-aug:linear=mumps
+package cholmod libsuitesparse-dev 'not in this build: linear=cholmod.*' ipm-chol:linear=cholmod
+package mumps libmumps-seq-dev 'not in this build: linear=mumps.*' ipm-aug:linear=mumps
 package petsc libpetsc-real-dev 'not in this build' tao-blmvm tao-tron tao-gpcg tao-bqpip
 
 for spec in ipm-chol ipm-chol:linear=ldl ipm-aug ipm-aug:linear=ldl lemke; do

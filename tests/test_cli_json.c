@@ -133,7 +133,25 @@ static void check_problem(const TalusJson *root, const char *path)
     talus_problem_destroy(problem);
 }
 
-// Every solver of the table is there, once, in the table's order; "auto" is none of its own.
+// Whether the words of `accepts` have circular cones of the relaxation: of all sections, or by name.
+static bool takes_discs(const char *accepts)
+{
+    for (const char *at = strstr(accepts, "ccp"); at; at = strstr(at + 1, "ccp"))
+        if (strncmp(at + 3, " x ", 3) != 0 || strncmp(at + 6, "disc", 4) == 0)
+            return true;
+    return false;
+}
+
+// The next row of the table that this build has.
+static int next_row(int row)
+{
+    do
+        row++;
+    while (row < talus_solver_count() && talus_solver_row(row).missing);
+    return row;
+}
+
+// Every solver of this build is there, once, in the table's order; "auto" is none of its own.
 static void check_all(const char *path, bool friction)
 {
     const TalusJson *root = solve_all(path);
@@ -141,12 +159,14 @@ static void check_all(const char *path, bool friction)
     check_problem(root, path);
     const TalusJson *results = get(root, "results", TALUS_JSON_ARRAY);
     REQUIRE(results != NULL);
-    CHECK_INT(results->count, talus_solver_count() - 1);
-    int row = 1;
-    for (const TalusJson *result = results->first; result; result = result->next, row++) {
+    int row = 0;
+    for (const TalusJson *result = results->first; result; result = result->next) {
+        row = next_row(row);
+        REQUIRE(row < talus_solver_count());
         TalusSolverRow about = talus_solver_row(row);
         CHECK_STR(text(result, "solver"), about.name);
-        bool takes = strstr(about.accepts, friction ? "ccp" : "nonneg") != NULL;
+        bool takes =
+            friction ? takes_discs(about.accepts) : strstr(about.accepts, "nonneg") != NULL;
         bool refused = strcmp(text(result, "outcome"), "unsupported") == 0;
         CHECK(refused == !takes);
         check_terms(result, friction);
@@ -155,6 +175,7 @@ static void check_all(const char *path, bool friction)
         else
             check_result(result, 1e-4);
     }
+    CHECK_INT(next_row(row), talus_solver_count());
 }
 
 TEST(every_solver_without_friction)

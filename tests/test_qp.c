@@ -149,6 +149,38 @@ TEST(both_views_are_the_operators)
     free_case(&c);
 }
 
+/* Of a matrix that is not symmetric the lower triangle is that of the mean with its transpose. */
+TEST(lower_triangle_is_of_the_symmetric_part)
+{
+    TestProblem skew = make_explicit(17, 12, 3);
+    double *value = (double *)skew.def.values;
+    for (int row = 0; row < 36; row++)
+        for (int32_t e = skew.def.row_start[row]; e < skew.def.row_start[row + 1]; e++)
+            value[e] *= skew.def.column[e] > row ? 1.25 : 1.0;
+    Case c = make_case(skew, sections[0]);
+    TalusSparse whole, lower;
+    size_t n = (size_t)c.qp.multipliers;
+    double *x = random_multipliers(&c.qp, 6), *y = calloc(3 * n, sizeof *y);
+    double *mean = y + n, *half = mean + n, largest = 0.0, skewness = 0.0;
+    REQUIRE_OK(talus_qp_dual_matrix(&c.qp, c.problem, false, &whole));
+    REQUIRE_OK(talus_qp_dual_matrix(&c.qp, c.problem, true, &lower));
+    talus_sparse_add(&whole, 1.0, x, y);
+    talus_sparse_add(&whole, 0.5, x, mean);
+    talus_sparse_add_transposed(&whole, 0.5, x, mean);
+    add_symmetric(&lower, x, half);
+    for (size_t k = 0; k < n; k++) {
+        largest = fmax(largest, fabs(y[k]));
+        skewness = fmax(skewness, fabs(y[k] - mean[k]));
+    }
+    CHECK(skewness > 1e-3 * largest);
+    for (size_t k = 0; k < n; k++)
+        CHECK_NEAR(half[k], mean[k], 1e-13 * largest);
+    talus_sparse_clear(&whole);
+    talus_sparse_clear(&lower);
+    free(x), free(y);
+    free_case(&c);
+}
+
 /* A body that moves and that no impulse moves: its velocity is in b. */
 TEST(given_motion_is_data)
 {
@@ -418,6 +450,7 @@ TEST(failed_allocation_leaves_nothing)
 int main(void)
 {
     RUN(both_views_are_the_operators);
+    RUN(lower_triangle_is_of_the_symmetric_part);
     RUN(given_motion_is_data);
     RUN(contacts_without_friction_have_one_edge);
     RUN(impulses_and_multipliers);

@@ -332,6 +332,27 @@ TEST(starts_warm)
     free_test_problem(&p);
 }
 
+/* A budget that ends among early iterates leaves impulses that were better. */
+TEST(what_is_given_is_not_lost)
+{
+    TestProblem p = heap(0);
+    TalusProblem *problem = open_problem(&p, triangle);
+    TalusSolver *solver = NULL;
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info;
+    solve(problem, "ipm-chol", 1e-6, 100);
+    double start = measure(problem).natural.rms;
+    options.tolerance = 1e-12;
+    options.max_iterations = 4;
+    REQUIRE_OK(talus_solver_create("ipm-chol", &solver));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK_STR(talus_outcome_name(info.outcome), "budget");
+    CHECK_NEAR(info.residual.rms, start, 1e-9 * start);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* By shifts, with one analysis for all stretches. */
 TEST(reaches_coulombs_law)
 {
@@ -557,6 +578,7 @@ int main(void)
     RUN(ends_by_the_rule_of_ooqp);
     RUN(centrality_correctors_save_iterations);
     RUN(starts_warm);
+    RUN(what_is_given_is_not_lost);
     RUN(reaches_coulombs_law);
     RUN(proves_infeasibility);
     RUN(ends_at_rounding);

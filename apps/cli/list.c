@@ -40,7 +40,7 @@ static void list_solvers(void)
     for (int k = 0; k < TALUS_DIRECT_KINDS; k++) {
         const char *missing = talus_direct_missing((TalusDirectKind)k);
         if (missing)
-            printf("  linear=%s is not in this build, linear=auto does without: %s\n",
+            printf("not in this build: linear=%s; linear=auto does without it: %s\n",
                    talus_direct_name((TalusDirectKind)k), missing);
     }
 }
