@@ -2,7 +2,7 @@
  * impulses in at most 40 iterations, 1e-10 with the polish, both confirmed by the verifier from the file's
  * raw data; contact velocities those of /ccp_solution within 1e-8 |q|. The plane ones, which have no reference,
  * by their residual. */
-#include "support/test.h"
+#include "real_problem.h"
 #include "verify/verify.h"
 
 #include <talus/talus.h>
@@ -13,31 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH = 1024, MOST_ITERATIONS = 40 };
+enum { MOST_ITERATIONS = 40 };
 
 static const double INTERIOR = 1e-8, POLISHED = 1e-10, VELOCITIES = 1e-8;
 static const TalusFrictionModel ccp = {.law = TALUS_LAW_CCP};
-
-static const char *shared(void)
-{
-    const char *folder = getenv("TALUS_SHARED");
-    return folder ? folder : "";
-}
-
-/* Sanitizers slow everything down by ten: there the small problems do. */
-static int largest(void)
-{
-    const char *sanitizers = getenv("TALUS_SANITIZE");
-    return sanitizers && *sanitizers ? 60 : 10000;
-}
-
-static double norm(const double *a, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * a[i];
-    return sqrt(sum);
-}
 
 /* The figure that was promised, from W, or M and H, as stored and symmetrised. */
 static void check_claim(const char *name, TalusFclib *f, TalusProblem *problem, double promised)
@@ -53,26 +32,6 @@ static void check_claim(const char *name, TalusFclib *f, TalusProblem *problem, 
         printf("         %s: %g of the residual of zero impulses\n", name, found.natural_relative);
     CHECK(found.cone_violation <= 1e-12 * norm(point.gamma, point.blocks * point.rows));
     verify_free(&point);
-}
-
-static void check_velocities(const char *name, const TalusFclib *f, TalusProblem *problem)
-{
-    char path[PATH];
-    TalusFclibPoint reference = {0};
-    int n = talus_problem_size(problem);
-    double *u = calloc((size_t)n, sizeof *u), *q = calloc((size_t)n, sizeof *q);
-    snprintf(path, sizeof path, "%s/problems/reference/%s.ref.hdf5", shared(), name);
-    REQUIRE_OK(talus_fclib_read_point(path, "ccp_solution", f, &reference));
-    talus_problem_velocity(problem, talus_problem_gamma(problem), u);
-    talus_problem_offset(problem, q);
-    for (int i = 0; i < n; i++)
-        u[i] -= reference.u[i];
-    double apart = norm(u, n) / norm(q, n);
-    if (!CHECK(apart <= VELOCITIES))
-        printf("         %s: velocities are apart by %g |q|\n", name, apart);
-    talus_fclib_free_point(&reference);
-    free(u);
-    free(q);
 }
 
 static void check_solve(const char *name, TalusFclib *f, TalusProblem *problem, const char *spec,
@@ -117,14 +76,14 @@ static void check_file(const char *folder, const char *file)
     snprintf(path, sizeof path, "%s/problems/%s/%s", shared(), folder, file);
     snprintf(name, sizeof name, "%.*s", (int)(strrchr(file, '.') - file), file);
     REQUIRE_OK(talus_problem_open(path, &ccp, NULL, &problem, &f));
-    if (f->contacts <= largest()) {
+    if (f->contacts <= largest(10000)) {
         check_solve(name, f, problem, "ipm-soc", INTERIOR);
         if (!ends_early(name))
             check_solve(name, f, problem, "ipm-soc:linear=ldl,polish=off", INTERIOR);
         check_solve(name, f, problem, "ipm-soc:linear=ldl", POLISHED);
         check_solve(name, f, problem, "ipm-soc", POLISHED);
         if (strcmp(folder, "problems") == 0)
-            check_velocities(name, f, problem);
+            check_velocities(name, f, problem, "ccp_solution", VELOCITIES);
     }
     talus_problem_destroy(problem);
     talus_fclib_destroy(f);

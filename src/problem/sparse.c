@@ -133,3 +133,24 @@ bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t)
            memcmp(a->column, t->column, entries * sizeof *a->column) == 0 &&
            memcmp(a->value, t->value, entries * sizeof *a->value) == 0;
 }
+
+double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
+                         double regularise, TalusSparse *out)
+{
+    double largest = 0.0;
+    int32_t at = 0;
+    out->rows = out->columns = count;
+    for (int i = 0; i < count; i++) {
+        for (int32_t k = a->start[row[i]]; k < a->start[row[i] + 1]; k++) {
+            if (place[a->column[k]] < 0)
+                continue;
+            bool diagonal = a->column[k] == row[i];
+            if (diagonal && a->value[k] > largest)
+                largest = a->value[k];
+            out->column[at] = place[a->column[k]];
+            out->value[at++] = diagonal ? a->value[k] * (1.0 + regularise) : a->value[k];
+        }
+        out->start[i + 1] = at;
+    }
+    return largest;
+}

@@ -27,6 +27,11 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
 void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
 
+/* The `count` rows and columns of `a` that `row` lists, place[row[i]] = i and -1 elsewhere, each diagonal entry
+ * times 1 + regularise. `out` has arrays as large as those of `a`. Returns a's largest diagonal entry there. */
+double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
+                         double regularise, TalusSparse *out);
+
 /* True when `a` and its transpose `t` are the same to the bit. */
 bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t);
 

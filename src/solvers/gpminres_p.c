@@ -58,33 +58,12 @@ static int list_free_rows(TalusGp *gp, Work *w)
     return free_rows;
 }
 
-/* Returns the largest diagonal entry. */
-static double copy_face(Work *w, int free_rows)
-{
-    const TalusSparse *a = &w->matrix;
-    TalusSparse *f = &w->face;
-    double largest = 0.0;
-    int32_t at = 0;
-    f->rows = f->columns = free_rows;
-    for (int i = 0; i < free_rows; i++) {
-        for (int32_t k = a->start[w->row[i]]; k < a->start[w->row[i] + 1]; k++) {
-            if (w->place[a->column[k]] < 0)
-                continue;
-            if (a->column[k] == w->row[i] && a->value[k] > largest)
-                largest = a->value[k];
-            f->column[at] = w->place[a->column[k]];
-            f->value[at++] = a->value[k];
-        }
-        f->start[i + 1] = at;
-    }
-    return largest;
-}
-
 static TalusStatus begin(TalusGp *gp, void *work)
 {
     Work *w = work;
     const Params *p = gp->solve->params;
-    double largest = copy_face(w, list_free_rows(gp, w));
+    double largest =
+        talus_sparse_face(&w->matrix, w->place, w->row, list_free_rows(gp, w), 0.0, &w->face);
     TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));

@@ -121,34 +121,12 @@ static int split_rows(TalusSsn *w, const double *x)
     return free_rows;
 }
 
-/* Returns the largest diagonal entry. */
-static double copy_face(TalusSsn *w, int free_rows)
-{
-    const TalusSparse *a = &w->matrix;
-    TalusSparse *f = &w->face;
-    double largest = 0.0;
-    int32_t at = 0;
-    f->rows = f->columns = free_rows;
-    for (int i = 0; i < free_rows; i++) {
-        for (int32_t k = a->start[w->row[i]]; k < a->start[w->row[i] + 1]; k++) {
-            if (w->place[a->column[k]] < 0)
-                continue;
-            bool diagonal = a->column[k] == w->row[i];
-            if (diagonal)
-                largest = fmax(largest, a->value[k]);
-            f->column[at] = w->place[a->column[k]];
-            f->value[at++] = diagonal ? a->value[k] * (1.0 + w->regularise) : a->value[k];
-        }
-        f->start[i + 1] = at;
-    }
-    return largest;
-}
-
 /* A pivot that rounding has made vanish beside the regularisation stands for a row that the others
  * determine: it is made so large that the row stays. */
 static TalusStatus factor_face(TalusSsn *w, int free_rows)
 {
-    double largest = copy_face(w, free_rows);
+    double largest =
+        talus_sparse_face(&w->matrix, w->place, w->row, free_rows, w->regularise, &w->face);
     TalusPivots pivots = {.relative = 0.1 * w->regularise, .replacement = 1e16 * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);
