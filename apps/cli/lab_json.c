@@ -260,8 +260,11 @@ static void put_machine(JsonOut *json, int threads)
     char text[sizeof about];
     if (uname(&about) != 0)
         return;
-    snprintf(text, sizeof text, "%s %s, %ld processors, %d thread%s", about.sysname, about.machine,
-             sysconf(_SC_NPROCESSORS_ONLN), threads, threads == 1 ? "" : "s");
+    int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
+                        sysconf(_SC_NPROCESSORS_ONLN));
+    if (threads > 0) /* worlds have threads of their own */
+        snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
+                 threads == 1 ? "" : "s");
     json_text(json, "machine", text);
 }
 

@@ -105,7 +105,7 @@ static int find_references(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++)
         if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
-            return cli_fail_library();
+            return cli_fail("--reference exact: %s", talus_error());
     return CLI_OK;
 }
 

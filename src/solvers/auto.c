@@ -22,9 +22,8 @@ const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
     [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol"};
 
 const char talus_auto_summary[] =
-    "gs:omega=1.5 for tolerances of 10 % of the reference speed and more, apgd down to 0.01 %; below and "
-    "where the speed is unknown lbfgs-fb, under coulomb apgd, and after some hundred iterations, or at "
-    "once for many digits of a small problem, a direct method: ipm-soc, ipm-chol or prox";
+    "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %; else lbfgs-fb or apgd, then a "
+    "direct method";
 
 /* Tolerance over reference speed. */
 static const double LOOSE = 0.1, TIGHT = 1e-4;

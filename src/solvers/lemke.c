@@ -235,7 +235,7 @@ const TalusSolverType talus_solver_lemke = {
     .name = "lemke",
     .summary = "pivoting, small problems: the dual LCP of the relaxation, the copositive one of "
                "Stewart and Trinkle under coulomb",
-    .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 1",
+    .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 Eq. 13",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, SQUARE) | TALUS_TAKES(CCP, POLYGON) |
              TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES(COULOMB, POLYGON),
     .params = params,

@@ -277,8 +277,7 @@ static const char *on_host(const void *parameters)
 
 const TalusSolverType talus_solver_newton_al = {
     .name = "newton-al",
-    .summary =
-        "augmented Lagrangian, Newton steps, direct solver: convex problems to high accuracy",
+    .summary = "augmented Lagrangian, Newton steps, direct solver: no friction, high accuracy",
     .reference = "Hestenes 1969; Powell 1969; Rockafellar 1976",
     .takes = TALUS_TAKES_NONNEG,
     .params = params,

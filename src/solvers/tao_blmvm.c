@@ -21,7 +21,7 @@ static TalusStatus solve(TalusSolve *s)
 const TalusSolverType talus_solver_tao_blmvm = {
     .name = "tao-blmvm",
     .summary = "PETSc's TAO: quasi-Newton with limited memory and bounds, on the dual QP",
-    .reference = "Benson & More 2001; Petra et al. 2009",
+    .reference = "Benson & More 2001; petra-2009",
     .takes = TALUS_TAO_TAKES | TALUS_TAKES_BOX,
     .params = params,
     .param_count = sizeof params / sizeof *params,

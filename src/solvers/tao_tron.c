@@ -25,7 +25,7 @@ static TalusStatus solve(TalusSolve *s)
 const TalusSolverType talus_solver_tao_tron = {
     .name = "tao-tron",
     .summary = "PETSc's TAO: trust-region Newton on faces, on the dual QP",
-    .reference = "Lin & More 1999; Petra et al. 2009",
+    .reference = "Lin & More 1999; petra-2009",
     .takes = TALUS_TAO_TAKES | TALUS_TAKES_BOX,
     .params = params,
     .param_count = sizeof params / sizeof *params,

@@ -95,11 +95,13 @@ class App {
   private build(): void {
     const { report } = this;
     const several = report.problems.length > 1;
+    const runs = el("section", { id: "runs" }, this.runsHead, this.runs.node,
+      el("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference."));
+    runs.hidden = !report.runs.length; // experiments with worlds have tables and figures alone
     this.host.append(
       this.header(),
       this.toolbar,
-      el("section", { id: "runs" }, this.runsHead, this.runs.node,
-        el("p", { class: "note" }, "The lowest figure of a column is bold. - : never reached. ≤ : shown by the final residual, not by a point of the trace. Grey: the figure of the reference.")),
+      runs,
       ...report.tables.map((t) => this.freeTable(t)),
       el("section", { id: "figures", class: "pair" }, ...this.free.map((f) => f.node)),
       el("section", { id: "convergence" }, this.convergence.node),
@@ -127,7 +129,7 @@ class App {
     for (const run of report.runs) outcomes.set(run.outcome, (outcomes.get(run.outcome) ?? 0) + 1);
     const counts = [...outcomes].map(([name, n]) => `${integer(n)} ${name}`).join(", ");
     const facts = [
-      `${counted(report.solvers.length, "solver")}, ${counted(report.problems.length, "problem")}, ${counted(report.runs.length, "run")}${counts ? ": " + counts : ""}`,
+      counts && `${counted(report.solvers.length, "solver")}, ${counted(report.problems.length, "problem")}, ${counted(report.runs.length, "run")}: ${counts}`,
       report.date, report.machine, report.version && `Talus ${report.version}`,
     ];
     const terms = sharedTerms(report), ends = terms ? termsText(terms) : "";
@@ -201,7 +203,7 @@ class App {
       else
         controls.push(select("Solver", report.solvers.map((s, i) => ({ value: String(i), label: s })), String(state.solver), (v) => this.set({ solver: Number(v) })));
     }
-    controls.push(segmented("Cost", COSTS.map((c) => ({ value: c, label: COST_LABELS[c].short })), state.cost, (v) => this.set({ cost: v as State["cost"] })));
+    if (report.runs.length) controls.push(segmented("Cost", COSTS.map((c) => ({ value: c, label: COST_LABELS[c].short })), state.cost, (v) => this.set({ cost: v as State["cost"] })));
     controls.push(segmented("Theme", THEMES.map((t) => ({ value: t, label: t })), state.theme, (v) => this.set({ theme: v as Theme })));
     this.toolbar.replaceChildren(...controls);
     if (focused) this.toolbar.querySelector<HTMLElement>(focused)?.focus();
