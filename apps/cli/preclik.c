@@ -218,11 +218,14 @@ Coupling preclik_couple(const LabResult *r)
     return (Coupling){correlation(&levels), correlation(&changes), most / least};
 }
 
-static double error_at(const LabResult *r, double mark)
+static void add_error_at(LabTable *t, const LabResult *r, double mark)
 {
     const double *row =
         experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
-    return row ? row[LAB_VELOCITY_ERROR] : NAN;
+    if (row)
+        lab_table_add(t, "%.1e", row[LAB_VELOCITY_ERROR]);
+    else
+        lab_table_add(t, "-");
 }
 
 static void table_fig_3(LabSet *set)
@@ -245,9 +248,9 @@ static void table_fig_3(LabSet *set)
             lab_table_add(t, "%.3f", c.levels);
             lab_table_add(t, "%.3f", c.changes);
             lab_table_add(t, "%.1f", c.spread);
-            lab_table_add(t, "%.1e", error_at(r, 0.1));
-            lab_table_add(t, "%.1e", error_at(r, preclik_marks[0]));
-            lab_table_add(t, "%.1e", error_at(r, preclik_marks[1]));
+            add_error_at(t, r, 0.1);
+            add_error_at(t, r, preclik_marks[0]);
+            add_error_at(t, r, preclik_marks[1]);
         }
     snprintf(t->note, sizeof t->note,
              "levels, changes: correlation of log residual with log error, and of their changes "
