@@ -2,10 +2,11 @@
 # Install what is missing, and nothing else: setup.sh [run|test|bench].
 #   run     what building and running needs: a C compiler, CMake, Ninja; and, where they can be had, HDF5
 #           (FCLIB files), zlib (small frames and pages), civetweb (talus view), CHOLMOD and MUMPS with
-#           OpenBLAS (factorisations of the direct methods) and PETSc (its solvers tao-*)
-#   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where it can be had,
-#           Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
-#   bench   run, and the peers that bench/ compares with: ODE, Bullet, LAMMPS and, where it can be had, Siconos
+#           OpenBLAS (factorisations of the direct methods)
+#   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be had,
+#           PETSc (solvers tao-*; 300 MB with what it needs) and Chromium, which opens the pages. Most checks of
+#           the pages also need Node 20 and npm: not installed
+#   bench   run, and what bench/ compares with: PETSc, ODE, Bullet, LAMMPS and, where they can be had, Siconos
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
 # installed this is said, and nothing fails.
@@ -36,10 +37,14 @@ need_run() {
     has_header suitesparse/cholmod.h || want libsuitesparse-dev
     has_header dmumps_c.h || want libmumps-seq-dev
     installed libopenblas-dev || want libopenblas-dev
+}
+want_petsc() {
     installed libpetsc-real-dev || want libpetsc-real-dev
+    have pkg-config || want pkg-config
 }
 need_test() {
     need_run
+    want_petsc
     have clang || need clang
     have clang-format || need clang-format
     have g++ || need g++
@@ -47,6 +52,7 @@ need_test() {
 }
 need_bench() {
     need_run
+    want_petsc
     have g++ || need g++
     have pkg-config || need pkg-config
     installed libode-dev || need libode-dev

@@ -263,7 +263,9 @@ contains out "contacts of 1 row each"
 sed -n 's/.*"velocity_error": \([^,}]*\).*/\1/p' out |
     awk '{ n++; bad += !($1 > 0 && $1 < 1e-6) } END { exit !(n == 2 && !bad) }' ||
     fail "errors against the exact solution: $(cat out)"
-expect 1 "ipm-soc: takes nonneg, ccp x disc" box.talus --section square --solver apgd --reference exact
+"$TALUS" solve box.talus --section square --solver apgd --tol 1e-8 --max-iter 50000 --json --quiet --reference exact \
+    >out 2>err || fail "--reference exact of a square: $(cat err)"
+grep -q '"velocity_error": [0-9.]*e-' out || fail "error against the exact solution on the square: $(cat out)"
 if "$TALUS" list features | grep -q 'not in this build.*libhdf5-dev'; then
     expect 1 "FCLIB files are not in this build" box.talus --solver apgd --save saved.hdf5
     [ -e saved.hdf5 ] && fail "saved.hdf5 exists"

@@ -153,10 +153,26 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 }
 
 /* The residual of zero impulses is another with bounds. */
+/* The interior point for circular cones or the one for polygons, whichever takes the problem. */
+static const char *interior_point(const TalusProblem *problem)
+{
+    TalusSolver *soc = NULL;
+    bool takes = talus_solver_create("ipm-soc", &soc) == TALUS_OK &&
+                 talus_solver_supports(soc, problem) == TALUS_OK;
+    talus_solver_destroy(soc);
+    return takes ? "ipm-soc" : "ipm-chol";
+}
+
+static bool goes_on(void *user, int iteration, int products, double residual)
+{
+    (void)user, (void)iteration, (void)products, (void)residual;
+    return cli_stop_signal() == 0;
+}
+
 TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
 {
     static const double to = 1e-11; /* of the residual of zero impulses */
-    const char *name = solver ? solver : p->exact ? "prox" : "ipm-soc";
+    const char *name = solver ? solver : p->exact ? "prox" : interior_point(p->problem);
     TalusSolveOptions options = talus_solve_options_default();
     size_t n = (size_t)talus_problem_size(p->problem);
     double *gamma = talus_problem_gamma(p->problem);
@@ -165,9 +181,12 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     TalusResidual zero;
     options.tolerance = to * p->natural_at_zero;
     options.max_iterations = 10000;
+    options.monitor = goes_on;
     TALUS_TRY(talus_solver_create(name, &exact));
     TalusStatus status = talus_solver_solve(exact, p->problem, &options, &info);
     talus_solver_destroy(exact);
+    if (cli_stop_signal())
+        return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
     if (status == TALUS_OK && info.outcome != TALUS_OUTCOME_CONVERGED)
         status = talus_fail(TALUS_ERR_NUMERIC, "%s: %s ends at a residual of %.1e, not at %.1e",
                             p->name, name, info.residual.rms, options.tolerance);

@@ -377,14 +377,14 @@ static int solve_session(Session *session, const CliList *operands)
     if (session->solvers.twice && !session->options.quiet)
         fprintf(stderr, "talus: --solver: %s is named twice and runs once\n",
                 session->solvers.twice);
+    cli_catch_signals();
     code = open_problems(session, operands);
     if (code == CLI_OK)
         code = check_support(session);
     if (code == CLI_OK)
         code = open_set(session);
     if (code != CLI_OK)
-        return code;
-    cli_catch_signals();
+        return cli_stop_signal() ? 128 + cli_stop_signal() : code;
     code = solve_all(session);
     return code == CLI_OK ? finish(session) : code;
 }

@@ -218,7 +218,7 @@ static void clear(void *work, const TalusBackend *backend)
 
 const TalusSolverType talus_solver_apgd = {
     .name = "apgd",
-    .summary = "accelerated projected gradient, anisotropic metric, restarts: the default",
+    .summary = "accelerated projected gradient, anisotropic metric, restarts",
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
     .takes = TALUS_TAKES_ALL,
     .params = params,

@@ -513,5 +513,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     *info = (TalusSolveInfo){0};
     if (s->choice[0])
         return talus_auto_solve(s->choice, problem, options, info);
+    if (s->type->load)
+        TALUS_TRY(s->type->load());
     return talus_solver_leg(s, problem, options, options->max_iterations, info, &over);
 }

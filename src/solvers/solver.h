@@ -40,6 +40,8 @@ typedef struct TalusSolverType {
     const char *(*on_host)(const void *params);
     /* What this build lacks for it and how to get it, or NULL where it can run; NULL: it always can. */
     const char *(*missing)(void);
+    /* Brings in what it needs from outside, before the clock of a solve starts; NULL: nothing. */
+    TalusStatus (*load)(void);
 } TalusSolverType;
 
 /* What is done around an algorithm for laws beyond ccp (outer.h). */

@@ -71,5 +71,7 @@ const char *talus_tao_missing(void);
  * talus_tao_release. */
 TalusStatus talus_tao_acquire(const TalusTaoModule **out);
 void talus_tao_release(void);
+/* Both: what it takes to load is over before a solve. */
+TalusStatus talus_tao_load(void);
 
 #endif

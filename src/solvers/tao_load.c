@@ -152,3 +152,11 @@ TalusStatus talus_tao_acquire(const TalusTaoModule **out)
 void talus_tao_release(void) {}
 
 #endif
+
+TalusStatus talus_tao_load(void)
+{
+    const TalusTaoModule *module;
+    TALUS_TRY(talus_tao_acquire(&module));
+    talus_tao_release();
+    return TALUS_OK;
+}

@@ -35,4 +35,5 @@ const TalusSolverType talus_solver_tao_tron = {
     .clear = talus_tao_clear,
     .on_host = talus_tao_on_host,
     .missing = talus_tao_missing,
+    .load = talus_tao_load,
 };
