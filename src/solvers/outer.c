@@ -78,7 +78,7 @@ static TalusStatus refuse(const TalusSolverType *type, const char *has)
 /* Of kinds that are not taken, the first. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
-    char has[40];
+    char has[96];
     int kind = 0;
     while (!(lacking & (1u << kind)))
         kind++;
@@ -87,6 +87,10 @@ static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: takes problems without friction, this one has it",
                           type->name);
+    size_t length = strlen(has);
+    if (kind % TALUS_SECTIONS == TALUS_SECTION_DISC &&
+        type->takes & TALUS_KIND(kind / TALUS_SECTIONS, TALUS_SECTION_POLYGON))
+        snprintf(has + length, sizeof has - length, ", which section polygon:8 would approximate");
     return refuse(type, has);
 }
 
