@@ -53,12 +53,12 @@ static const BenchCase cases[CASES] = {
         solver, iterations, 1e-6, false, 0 \
     }
 
+/* Without tao-bqpip, which factorises the whole matrix of the dual: an iteration takes minutes. */
 static const BenchRun runs[] = {
     RULE(CHOL, 1000),          RULE(AUGMENTED, 1000),    RULE(BLMVM, 100000),
     RULE(TRON, 100000),        EVEN("ipm-chol", 1000),   EVEN("ipm-aug", 1000),
     EVEN("tao-blmvm", 100000), EVEN("tao-tron", 100000), EVEN("tao-gpcg", 100000),
-    EVEN("tao-bqpip", 1000),   EVEN("apgd", 100000),     EVEN("lbfgs-fb", 100000),
-    EVEN("auto", 100000),
+    EVEN("apgd", 100000),      EVEN("lbfgs-fb", 100000), EVEN("auto", 100000),
 };
 
 /* ---- what the paper has ---- */
