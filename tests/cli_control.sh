@@ -19,13 +19,14 @@ hash_of() { sed -n 's/.*"hash": "\(.*\)".*/\1/p' "$1"; }
 # The value of a key of DIR/run.json.
 value() { sed -n "s/.*\"$2\": *\"\{0,1\}\([^\",}]*\).*/\1/p" "$1/run.json" 2>/dev/null; }
 
-# wait_for COMMAND...: until it succeeds, a minute at most, while the run is alive
+# wait_for COMMAND...: until it succeeds, a minute at most, while the run is alive and once after
 wait_for() {
     for moment in $(seq 600); do
         "$@" && return 0
-        kill -0 $process || break
+        kill -0 $process 2>/dev/null || break
         sleep 0.1
     done
+    "$@" && return 0
     fail "in vain: $*"
     return 1
 }

@@ -1,6 +1,4 @@
-/* Pictures: what is seen of what, from where, and that the number of threads does not show. */
-#include "base/memory.h"
-#include "base/rng.h"
+/* Pictures: what is seen of what, from where. */
 #include "draw_scene.h"
 #include "geometry/kinds.h"
 #include "support/test.h"
@@ -424,63 +422,6 @@ TEST(values_become_colours)
     talus_image_free(&image);
 }
 
-/* ---- determinism and memory ---- */
-
-static void pile(int bodies)
-{
-    TalusRng rng = talus_rng(7);
-    scene_clear(&scene);
-    for (int k = 0; k < bodies; k++) {
-        double x = 8.0 * talus_rng_uniform(&rng), y = 8.0 * talus_rng_uniform(&rng);
-        int row = scene_add(&scene, k % 3, talus_vec3(x, y, 8.0 * talus_rng_uniform(&rng)), 0.7);
-        scene.speed[row] = talus_rng_uniform(&rng);
-        TalusQuat q = {1.0, x - y, 0.3 * y, 0.2 * x};
-        scene.orientation[row] = talus_quat_normalize(q);
-    }
-    scene_wall(&scene, GROUND, talus_vec3(0, 0, -1));
-    scene_wall(&scene, CUP, talus_vec3(4, 4, 4));
-}
-
-TEST(threads_do_not_show)
-{
-    TalusDrawDef def = scene_def();
-    TalusImage one, four;
-    TalusPool *pool;
-    pile(300);
-    def.width = 150;
-    def.height = 110;
-    def.container = TALUS_CONTAINER_GHOST;
-    def.colour = TALUS_COLOUR_SPEED;
-    def.azimuth = -55.0;
-    def.elevation = 20.0;
-    REQUIRE(draw(&def, &one));
-    REQUIRE_OK(talus_pool_create(4, &pool));
-    CHECK_OK(talus_draw(&scene_head, &scene.s, &def, pool, &four));
-    talus_pool_destroy(pool);
-    CHECK(memcmp(one.pixel, four.pixel, (size_t)4 * 150 * 110) == 0);
-    talus_image_free(&one);
-    talus_image_free(&four);
-}
-
-TEST(every_allocation_may_fail)
-{
-    TalusDrawDef def = scene_def();
-    TalusStatus status = TALUS_ERR_MEMORY;
-    pile(9);
-    def.width = def.height = 16;
-    def.container = TALUS_CONTAINER_GHOST;
-    for (long n = 1; status != TALUS_OK && n < 2000; n += 1 + n / 4) {
-        TalusImage image;
-        talus_fail_allocation_in(n);
-        status = talus_draw(&scene_head, &scene.s, &def, NULL, &image);
-        talus_fail_allocation_in(0);
-        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
-        if (status == TALUS_OK)
-            talus_image_free(&image);
-    }
-    CHECK(status == TALUS_OK);
-}
-
 int main(void)
 {
     RUN(a_sphere_has_the_area_of_its_disc);
@@ -501,7 +442,5 @@ int main(void)
     RUN(many_fixed_bodies_are_solid);
     RUN(colours_that_a_frame_does_not_hold);
     RUN(values_become_colours);
-    RUN(threads_do_not_show);
-    RUN(every_allocation_may_fail);
     return talus_test_result();
 }

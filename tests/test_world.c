@@ -374,7 +374,7 @@ TEST(a_given_velocity_appears_as_exchange)
 
 TEST(emitters_fill_free_spots_only)
 {
-    TalusWorldDef def = quick_def(2);
+    TalusWorldDef def = quick_def(1);
     TalusWorld *world = make_world(&def);
     REQUIRE_OK(add_floor(world, NULL));
     REQUIRE_OK(add_one(world, brick, talus_vec3(0.0, 0.0, 1.0), NULL));
