@@ -41,7 +41,7 @@ static void measure(TalusShape *shape)
 {
     double largest = 0.0;
     for (int k = 0; k < shape->def.point_count; k++) {
-        TalusProfilePoint p = talus_profile_point(shape->profile, k);
+        TalusProfilePoint p = talus_profile_point(shape->def.profile, k);
         largest = fmax(largest, talus_profile_dot(p, p));
     }
     shape->bounding_radius = sqrt(largest);

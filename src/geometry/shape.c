@@ -15,7 +15,7 @@ static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {
 
 static bool known(TalusShapeKind kind)
 {
-    return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS;
+    return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS && kinds[kind];
 }
 
 static TalusStatus check(const TalusShapeDef *def)
@@ -75,10 +75,10 @@ TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
     shape->def = *def;
     shape->def.profile = NULL;
     if (def->kind == TALUS_SHAPE_REVOLVE) {
-        size_t numbers = 2 * (size_t)def->point_count;
-        TALUS_TRY(TALUS_ALLOC(shape->profile, numbers, "profile"));
-        memcpy(shape->profile, def->profile, numbers * sizeof(double));
-        shape->def.profile = shape->profile;
+        shape->block_size = 2 * (size_t)def->point_count * sizeof(double);
+        TALUS_TRY(TALUS_ALLOC(shape->block, shape->block_size, "profile"));
+        memcpy(shape->block, def->profile, shape->block_size);
+        shape->def.profile = (const double *)shape->block;
     }
     kinds[def->kind]->measure(shape);
     return TALUS_OK;
@@ -86,6 +86,6 @@ TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
 
 void talus_shape_clear(TalusShape *shape)
 {
-    talus_release(shape->profile);
+    talus_release(shape->block);
     memset(shape, 0, sizeof *shape);
 }

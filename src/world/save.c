@@ -75,7 +75,7 @@ static void transfer_shape(TalusArchive *a, TalusWorld *world, int index)
     double *profile = NULL;
     if (!a->loading) {
         def = world->shape[index].def;
-        profile = world->shape[index].profile;
+        profile = (double *)world->shape[index].def.profile;
     }
     uint32_t kind = (uint32_t)def.kind;
     talus_archive_u32(a, &kind);

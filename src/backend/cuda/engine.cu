@@ -130,7 +130,7 @@ static CuShape plain_shape(const TalusShape *shape, int profile)
     CuShape s;
     s.kind = shape->def.kind;
     s.profile = profile;
-    s.points = shape->profile ? shape->def.point_count : 0;
+    s.points = shape->def.profile ? shape->def.point_count : 0;
     s.half = shape->def.half;
     s.radius = shape->def.radius;
     s.half_height = shape->def.half_height;
@@ -147,7 +147,7 @@ static TalusStatus put_shapes(CuTables *t, const TalusTables *tables, CuShape *s
     for (int i = 0; i < tables->shapes; i++) {
         shape[i] = plain_shape(&tables->shape[i], length);
         if (shape[i].points)
-            memcpy(profile + length, tables->shape[i].profile,
+            memcpy(profile + length, tables->shape[i].def.profile,
                    2 * (size_t)shape[i].points * sizeof *profile);
         length += 2 * shape[i].points;
     }
@@ -161,7 +161,7 @@ static TalusStatus put_all_shapes(CuTables *t, const TalusTables *tables)
     double *profile;
     size_t points = 0;
     for (int i = 0; i < tables->shapes; i++)
-        points += tables->shape[i].profile ? (size_t)tables->shape[i].def.point_count : 0;
+        points += tables->shape[i].def.profile ? (size_t)tables->shape[i].def.point_count : 0;
     TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
     TalusStatus status = TALUS_ALLOC(profile, 2 * points, "profiles");
     if (status == TALUS_OK) {
