@@ -90,9 +90,10 @@ static inline State step(TalusWorld *world)
     const TalusLedger *l = &info.ledger;
     double scale = l->kinetic + fabs(l->kinetic_change) + fabs(l->potential_change) +
                    fabs(l->friction) + fabs(l->impact) + fabs(l->cohesion) +
-                   fabs(l->stabilisation) + fabs(l->gravity_error);
+                   fabs(l->stabilisation) + fabs(l->gravity_error) + fabs(l->driven) +
+                   fabs(l->applied) + fabs(l->joints);
     double sum = l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
-                 l->spin + l->exchange;
+                 l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange;
     CHECK(fabs(l->imbalance) <= 1e-12 * scale);
     CHECK_NEAR(l->kinetic_change + l->potential_change, sum, 1e-12 * scale);
     CHECK(!info.missed);

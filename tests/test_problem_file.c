@@ -358,7 +358,7 @@ enum { MODEL = CONTACT + 3 * 104, TURNING = MODEL + 40, GAMMA = TURNING + 72 };
 TEST(wrong_models_are_refused)
 {
     spoil_u32(make_models(true), MODEL, TALUS_SECTIONS,
-              "bad.problem: models[0]: friction model: no section 4, law 1");
+              "bad.problem: models[0]: friction model: no section 5, law 1");
     spoil_u32(
         make_models(true), MODEL + 12 + 8, 2,
         "bad.problem: models[1]: friction model: 2 sides; a polygon has 3 to 64, the other sections 0");

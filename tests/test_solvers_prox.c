@@ -200,7 +200,9 @@ TEST(slope_agrees_with_differences)
     for (int trial = 0; trial < 400; trial++) {
         const double h = 1e-6, mus[4] = {0.0, 0.3, 0.8, 3.0};
         TalusNaturalBlock b = {trial % 5 ? 3 : 1, trial % 2 == 0, mus[trial % 4],
-                               1.0 + 0.5 * uniform()};
+                               1.0 + 0.5 * uniform(), 0};
+        if (b.rows == 3 && trial % 7 == 0)
+            b = (TalusNaturalBlock){3, false, trial % 3 ? 0.3 : INFINITY, b.scale, 1 + trial % 6};
         double v[6], plus[3], minus[3];
         TalusNaturalSlope slope;
         for (int k = 0; k < 6; k++)

@@ -109,7 +109,7 @@ TEST(units_do_not_show)
 TEST(units_do_not_show_under_any_law)
 {
     for (int law = 0; law < TALUS_LAWS; law++)
-        for (int section = 0; section < TALUS_SECTIONS; section++) {
+        for (int section = 0; section < TALUS_SECTION_JOINT; section++) {
             TalusFrictionModel model = {(TalusSection)section, (TalusFrictionLaw)law, 0};
             if (section == TALUS_SECTION_NONE || (section == TALUS_SECTION_DISC && law == 0))
                 continue;

@@ -11,6 +11,7 @@
 #include "solvers/pointed.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,22 @@ int info_checkpoint(const char *path)
     return CLI_OK;
 }
 
+static bool is_joint(const TalusProblem *problem, int block)
+{
+    return talus_problem_friction(problem, block).section == TALUS_SECTION_JOINT;
+}
+
+static void print_joints(const TalusProblem *problem)
+{
+    int joints = 0, bounded = 0;
+    for (int i = 0; i < talus_problem_blocks(problem); i++) {
+        joints += is_joint(problem, i);
+        bounded += is_joint(problem, i) && isfinite(talus_problem_mu(problem, i));
+    }
+    if (joints)
+        info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
+}
+
 /* Whether contacts can press against each other without moving a body, on the sections that the problem has, a
  * polygon standing for the disc. Changes the problem's friction to that. */
 static void print_cone(TalusProblem *problem)
@@ -133,7 +150,8 @@ static void print_cone(TalusProblem *problem)
     TalusPointed cone;
     char section[LAB_WORD];
     for (int i = talus_problem_blocks(problem) - 1; i >= 0; i--)
-        if (talus_problem_rows(problem) > 1 && talus_problem_mu(problem, i) > 0.0)
+        if (talus_problem_rows(problem) > 1 && talus_problem_mu(problem, i) > 0.0 &&
+            !is_joint(problem, i))
             model = talus_problem_friction(problem, i);
     if (model.section == TALUS_SECTION_DISC)
         model = (TalusFrictionModel){.section = TALUS_SECTION_POLYGON, .sides = CONE_SIDES};
@@ -167,6 +185,7 @@ static int info_problem(const char *path)
         info_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
     else
         info_fact("form", "explicit matrix");
+    print_joints(problem);
     lab_friction_text(problem, law, section);
     info_fact("friction", "law %s, section %s", law, section);
     info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);

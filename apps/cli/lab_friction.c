@@ -19,8 +19,9 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
 
 static bool has_friction(const TalusProblem *problem, int block)
 {
-    return talus_problem_rows(problem) > 1 &&
-           talus_problem_friction(problem, block).section != TALUS_SECTION_NONE &&
+    TalusSection section = talus_problem_friction(problem, block).section;
+    return talus_problem_rows(problem) > 1 && section != TALUS_SECTION_NONE &&
+           section != TALUS_SECTION_JOINT &&
            (talus_problem_rows(problem) == 6 || talus_problem_mu(problem, block) > 0.0);
 }
 

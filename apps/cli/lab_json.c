@@ -121,12 +121,14 @@ static void put_problem(JsonOut *json, const LabProblem *p)
     double low = INFINITY, high = 0.0;
     for (int i = 0; i < blocks; i++) {
         double mu = talus_problem_mu(p->problem, i);
+        if (talus_problem_friction(p->problem, i).section == TALUS_SECTION_JOINT)
+            continue;
         low = fmin(low, mu);
         high = fmax(high, mu);
     }
     json_open_object(json, NULL);
     put_sizes(json, p);
-    json_real(json, "mu_min", blocks ? low : 0.0);
+    json_real(json, "mu_min", isinf(low) ? 0.0 : low);
     json_real(json, "mu_max", high);
     json_text(json, "source", p->path);
     json_close_object(json);

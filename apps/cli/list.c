@@ -48,7 +48,7 @@ static void list_solvers(void)
 static void list_sets(void)
 {
     puts("sections of the friction set, --section:");
-    for (int i = 0; i < TALUS_SECTIONS; i++)
+    for (int i = 0; i < TALUS_SECTION_JOINT; i++)
         print_row(talus_section_name((TalusSection)i), talus_section_summary((TalusSection)i));
     puts("friction laws, --law:");
     for (int i = 0; i < TALUS_LAWS; i++)

@@ -36,8 +36,9 @@ int verify_rows(const TalusProblemDef *def)
         return explicit_rows(def);
     for (int i = 0; i < def->contact_count; i++) {
         const TalusContactDef *c = &def->contacts[i];
+        bool joint = c->model.section == TALUS_SECTION_JOINT;
         bool turning = c->spinning > 0.0 || c->rolling > 0.0;
-        int needed = turning ? 6 : c->mu > 0.0 ? 3 : 1;
+        int needed = turning ? 6 : joint || c->mu > 0.0 ? 3 : 1;
         if (c->model.section != TALUS_SECTION_NONE && needed > rows)
             rows = needed;
     }
@@ -68,7 +69,8 @@ static VerifySet set_of(const TalusProblemDef *def, int rows, int block)
         set.spinning = def->contacts[block].spinning;
         set.rolling = def->contacts[block].rolling;
     }
-    if (set.rows > 1 && (set.mu > 0.0 || set.spinning > 0.0 || set.rolling > 0.0))
+    bool joint = model.section == TALUS_SECTION_JOINT;
+    if (set.rows > 1 && (joint || set.mu > 0.0 || set.spinning > 0.0 || set.rolling > 0.0))
         set.model = model;
     return set;
 }

@@ -150,6 +150,16 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
     if (b->set.model.law == TALUS_LAW_FIXED) {
         gap += verify_set_size(&b->set, b->gamma) * shift_of(&b->set, g);
         off = g[0] < 0.0 ? -g[0] : 0.0;
+    } else if (verify_is_joint(&b->set)) {
+        /* a row without bounds asks for g = 0, one with them pays for g; the rest is left alone */
+        off = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double most = verify_joint_most(&b->set, k);
+            if (isinf(most))
+                off = hypot(off, g[k]);
+            else
+                gap += most * fabs(g[k]);
+        }
     } else {
         nearest(&b->set, minus, pushed);
         off = length(pushed);

@@ -33,9 +33,31 @@ static Part section_of(const VerifySet *set)
     return part;
 }
 
+bool verify_is_joint(const VerifySet *set)
+{
+    return set->model.section == TALUS_SECTION_JOINT;
+}
+
+double verify_joint_most(const VerifySet *set, int k)
+{
+    static const int bit[3] = {1, 2, 4};
+    return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
+}
+
+/* Row by row to the nearer end of [-most, most] if outside. */
+static void nearest_in_joint(const VerifySet *set, double *x)
+{
+    for (int k = 0; k < set->rows; k++) {
+        double most = verify_joint_most(set, k);
+        if (fabs(x[k]) > most)
+            x[k] = copysign(most, x[k]);
+    }
+}
+
+/* A joint has no sections. */
 static int parts_of(const VerifySet *set, Part part[3])
 {
-    if (set->rows == 1)
+    if (set->rows == 1 || verify_is_joint(set))
         return 0;
     part[0] = section_of(set);
     if (set->rows == 3)
@@ -173,6 +195,10 @@ static double nearest_normal(int parts, const Part *part, const double *x)
 void verify_set_project(const VerifySet *set, double *x)
 {
     Part part[3];
+    if (verify_is_joint(set)) {
+        nearest_in_joint(set, x);
+        return;
+    }
     int parts = parts_of(set, part);
     double n = is_prism(set) ? fmax(x[0], 0.0) : nearest_normal(parts, part, x);
     if (isnan(x[0]))
@@ -186,12 +212,16 @@ void verify_set_project(const VerifySet *set, double *x)
     x[0] = n;
 }
 
-/* On a bound of some part that has friction, or beyond it. */
+/* On a bound of some part that has friction, or of a row of a joint, or beyond it. */
 bool verify_set_slides(const VerifySet *set, const double *x)
 {
     Part part[3];
     double size = verify_set_size(set, x) * (1.0 - 1e-12);
     bool slides = false;
+    for (int k = 0; verify_is_joint(set) && k < 3; k++) {
+        double most = verify_joint_most(set, k);
+        slides = slides || (most > 0.0 && isfinite(most) && fabs(x[k]) >= most * (1.0 - 1e-12));
+    }
     for (int i = 0; i < parts_of(set, part); i++) {
         double t[2], r = part[i].mu * size;
         take(&part[i], x, t);

@@ -15,7 +15,8 @@
 
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
-/* The set of one block: the cone over its sections or, under TALUS_LAW_FIXED, the prism on `estimate`. */
+/* The set of one block: the cone over its sections or, under TALUS_LAW_FIXED, the prism on `estimate`; of a
+ * joint, the box of its rows. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;

@@ -80,6 +80,39 @@ TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem *
 TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                                TalusProblem **out, TalusFclib **fclib);
 
+/* ---- surfaces: STL (binary and text) and OBJ files, see docs/meshes.md ---- */
+
+/* Triangles over shared vertices, anticlockwise seen from outside where the surface is closed. What was
+ * repaired on the way is counted here and told by the log, "surface.repaired". */
+typedef struct TalusSurface {
+    TalusVec3 *vertex;
+    int vertex_count;
+    int32_t *triangle; /* three vertices each */
+    int triangle_count;
+
+    TalusVec3 lo, hi; /* bounds */
+    double volume;    /* enclosed by the closed parts; 0 if there are none */
+    int parts, closed_parts;
+    int open_edges;    /* edges of one triangle; none if the surface is closed */
+    int crowded_edges; /* edges of more than two triangles */
+
+    int joined;     /* vertices that lay on others or were used by no triangle that is left */
+    int degenerate; /* triangles without area, dropped */
+    int duplicate;  /* triangles that were there before, dropped */
+    int turned;     /* triangles turned to agree with their neighbours */
+    int twisted; /* parts whose triangles cannot all agree, as on a Moebius strip; left as they were */
+    bool inverted; /* turned inside out as a whole */
+} TalusSurface;
+
+/* Reads a surface; a file is known by its content, where that tells too little by its name. Fails with
+ * TALUS_ERR_FORMAT and the line or byte on numbers that are not finite, indices out of range, counts that
+ * disagree with the file's length, and where no triangle is left. */
+TalusStatus talus_surface_read(const char *path, TalusSurface *out);
+/* The same of bytes in memory; `name` is for messages. */
+TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size,
+                                TalusSurface *out);
+void talus_surface_free(TalusSurface *surface);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,12 @@ typedef struct TalusAabb {
     TalusVec3 lo, hi;
 } TalusAabb;
 
+/* Space that repeats itself along the axes that are on, from lo to hi. */
+typedef struct TalusPeriod {
+    TalusVec3 lo, hi;
+    int on[3];
+} TalusPeriod;
+
 TALUS_INLINE TalusVec3 talus_vec3(double x, double y, double z)
 {
     TalusVec3 r = {x, y, z};

@@ -84,6 +84,7 @@ typedef struct TalusSolveOptions {
     TalusObserver *observer;
     void *observer_user;
     TalusOuter outer;
+    bool keep_joints; /* free joints stay among the unknowns of every solver: for comparison */
 } TalusSolveOptions;
 
 TalusSolveOptions talus_solve_options_default(void);

@@ -7,6 +7,7 @@
 #include <talus/fclib.h>
 #include <talus/frames.h>
 #include <talus/io.h>
+#include <talus/joint.h>
 #include <talus/math.h>
 #include <talus/problem.h>
 #include <talus/set.h>

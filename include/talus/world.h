@@ -47,6 +47,11 @@ typedef struct TalusWorldDef {
                                      |gravity| h */
     double cohesion_range;        /* cohesion acts up to this fraction of the smaller size beyond
                                      touch */
+    TalusPeriod period;  /* along its axes the world repeats itself: what leaves on one side
+                                     enters on the other. Its length is more than four times the radius
+                                     of every body, margins included */
+    bool projection;     /* joints are closed again after each step (talus/joint.h); else they drift
+                            apart by (w h)^2/2 of their size in a step */
     const char *backend; /* "cpu", or another of talus_backend_row; one with memory of its own keeps
                             the world there, and what is asked for is fetched when it is asked for */
     int threads;         /* 0: one per processor */
@@ -106,6 +111,8 @@ typedef struct TalusBodyBatch {
     double density;               /* 0: the material's */
     double mass;                  /* > 0 overrides density, inertia scaled with it */
     int tag;                      /* the user's own number, kept and written out */
+    int group;                    /* 0 to 31, for talus_world_set_groups */
+    TalusVec3 force, torque;      /* applied to each of them until set anew, world frame */
 } TalusBodyBatch;
 
 TalusBodyBatch talus_body_batch_default(void);
@@ -113,6 +120,38 @@ TalusBodyBatch talus_body_batch_default(void);
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
                                    TalusBodyId *ids);
 TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
+
+/* Force through the centre and torque, world frame, from now on and until set again. */
+TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
+                                  TalusVec3 torque);
+
+/* Which bodies meet. Bodies of two groups do unless it is said otherwise here; the two may be the same. */
+enum { TALUS_GROUPS = 32 };
+TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
+/* The same for two bodies. A pair excluded twice is to be included twice. */
+TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+
+/* A prescribed motion of a fixed body, which nothing can stop: for t between start and stop, with
+ * s = t - start,
+ *     shift(s) = velocity s + amplitude (sin 2 pi (frequency s + phase) - sin 2 pi phase)
+ *     x(t) = point + shift(s) + R (x0 - point),    e(t) = R e0,    R = rotation by spin s
+ * Poses are taken from these and do not drift. Contacts see the mean velocity over a step. */
+typedef struct TalusDriveDef {
+    uint32_t cookie;
+    TalusVec3 velocity;  /* m/s */
+    TalusVec3 amplitude; /* m */
+    double frequency;    /* 1/s */
+    double phase;        /* turns */
+    TalusVec3 spin;      /* rad/s */
+    bool own_axis; /* the axis passes through `point`, at the start; else through the centre */
+    TalusVec3 point;
+    double start, stop; /* s */
+} TalusDriveDef;
+
+TalusDriveDef talus_drive_def_default(void);
+/* From where the body is now; NULL: it is fixed again. Planes do not turn. */
+TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
 
 /* Bodies that arrive while the world runs. Each emission places as many spheres as the rate asks
  * for at random free spots of the box region [lo, hi]; spots taken by other bodies are left out and
@@ -165,8 +204,9 @@ const char *talus_world_probe_name(const TalusWorld *world, int index);
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
 /* Energy ledger of one step, joule. kinetic + potential change by exactly the sum of the others:
- * `gravity_error` is what the first-order scheme loses or gains in gravity, `spin` what the rotation
- * of general bodies changes. Bodies added or removed appear in `exchange`. */
+ * `gravity_error` is what the first-order scheme loses or gains in gravity and with applied forces,
+ * `spin` what the rotation of general bodies changes. Bodies added or removed appear in `exchange`, and
+ * what is wrapped around a period against gravity. */
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
     double kinetic_change, potential_change;
@@ -176,6 +216,10 @@ typedef struct TalusLedger {
     double cohesion;      /* work of attractive impulses */
     double gravity_error;
     double spin;
+    double joints;     /* work of joints, their limits, motors and springs */
+    double driven;     /* work that driven bodies do on others */
+    double applied;    /* work of applied forces and torques */
+    double projection; /* work of the position projection of joints */
     double exchange;
     double imbalance; /* changes minus sum; rounding only */
 } TalusLedger;
@@ -214,6 +258,7 @@ int talus_world_body_count(const TalusWorld *world); /* living bodies, fixed one
 int talus_world_threads(const TalusWorld *world);
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);
+TalusPeriod talus_world_period(const TalusWorld *world);
 
 /* State as arrays over living bodies in index order; any pointer may be NULL. */
 typedef struct TalusBodyState {
@@ -223,7 +268,7 @@ typedef struct TalusBodyState {
     double *radius; /* sphere radius; bounding radius of other shapes; 0 for unbounded ones */
     double *mass;   /* 0 for fixed bodies */
     int *shape, *material, *tag;
-    bool *fixed;
+    bool *fixed; /* driven ones too */
 } TalusBodyState;
 
 void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);

@@ -112,7 +112,8 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
         return bias;
     double u[3], kick = 0.0;
     const double *n = op->frame[i];
-    if (op->pair[i][1] < 0) /* gravity moves two bodies alike, but not a fixed one */
+    int b = op->pair[i][1];
+    if (b < 0 || op->body[b][3] == 0.0) /* gravity moves two bodies alike, but not a fixed one */
         kick = talus_dot(o->kick, talus_vec3(n[0], n[1], n[2]));
     talus_block_velocity(op, i, u);
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);

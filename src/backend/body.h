@@ -27,7 +27,8 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* The record of a moving body (operator.h), from its free velocity and its inertia as above. */
+/* The record of a body (operator.h), from its free velocity and its inertia as above; both inverse mass and
+ * inertia are 0 for one that is driven. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
                                     double record[8])

@@ -27,7 +27,7 @@
 /* The friction model (talus/set.h) of one block. */
 typedef struct TalusBlockModel {
     uint8_t section, law; /* TalusSection, TalusFrictionLaw */
-    uint16_t sides;
+    uint16_t sides;       /* rows of a joint */
     uint32_t unused;
     double cos, sin; /* of pi / sides; polygon only */
 } TalusBlockModel;
@@ -44,15 +44,17 @@ typedef struct TalusOperator {
     /* matrix-free */
     int bodies;
     int sphere_sphere, sphere_fixed, general; /* lengths of the runs; their sum is `blocks` */
-    int32_t (*pair)[2];                       /* [blocks]: a, b; b is -1 for the fixed world */
-    double (*frame)[4];                       /* [blocks]: normal and c (backend/frame.h) */
-    double (*arm)[6];                         /* [general]: arm_a / l_a, arm_b / l_b */
+    int joints; /* of the general run, the last: blocks of free joints (TALUS_SECTION_JOINT, mu infinite),
+                   which can be eliminated (heyn-2012 Eq. 5) */
+    int32_t (*pair)[2]; /* [blocks]: a, b; b is -1 for the fixed world */
+    double (*frame)[4]; /* [blocks]: normal and c (backend/frame.h) */
+    double (*arm)[6];   /* [general]: arm_a / l_a, arm_b / l_b */
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     double (
         *inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
     double *bias;     /* [blocks]: added to the normal row */
-    int32_t *touch_start; /* [bodies + 1]: each body's contacts, */
+    int32_t *touch_start; /* [bodies + 1]: each body's contacts, if impulses move it, */
     int32_t *touch;       /*   as 2 * record + (1 on side b); in contact order */
 
     /* explicit */
@@ -83,9 +85,21 @@ typedef struct TalusOperator {
         *coupling; /* [general], or [blocks] when explicit: >= 1, with coupling times the diagonal
                          above every eigenvalue of the block */
 
+    struct TalusElimination *
+        elimination; /* joints to satisfy whenever velocities are gathered (problem/eliminate.h); NULL: none */
+
     struct TalusCpuScratch *scratch; /* the CPU backend's own */
     void *device; /* what a backend with its own memory keeps beside the arrays */
 } TalusOperator;
+
+/* Whether impulses move a body: not the fixed world (-1), not one without inverse mass and inertia. */
+static inline bool talus_body_yields(const TalusOperator *op, int body)
+{
+    if (body < 0)
+        return false;
+    const double *r = op->body[body], *i = op->inertia ? op->inertia[body] : NULL;
+    return r[3] != 0.0 || r[7] != 0.0 || (i && (i[0] != 0.0 || i[1] != 0.0 || i[2] != 0.0));
+}
 
 /* The scaling of the one residual: mean of the block's diagonal entries of N + E. */
 static inline double talus_block_scale(const TalusOperator *op, int block)

@@ -29,6 +29,10 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool movi
     set.estimate = !set.prism ? 0.0 : metric ? estimate / metric[0] : estimate;
     set.cos = model ? model->cos : 1.0;
     set.sin = model ? model->sin : 0.0;
+    if (set.section == TALUS_SECTION_JOINT) {
+        set.mu = metric ? mu / metric[1] : mu;
+        set.estimate = metric ? mu / metric[0] : mu;
+    }
     return set;
 }
 

@@ -6,6 +6,7 @@
 #include "collide/envelope.h"
 #include "collide/refuse.h"
 #include "geometry/closest.h"
+#include "geometry/facets.h"
 
 #include <string.h>
 
@@ -29,9 +30,41 @@ typedef struct Range {
     uint32_t begin, end;
 } Range;
 
+static bool is_excluded(const TalusFilter *f, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    int low = 0, high = f->excluded_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const uint32_t *pair = f->excluded[middle];
+        if (((uint64_t)pair[0] << 32 | pair[1]) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < f->excluded_count && (a < b ? a : b) == f->excluded[low][0] &&
+           (a < b ? b : a) == f->excluded[low][1];
+}
+
+/* Takes what does not meet out of a buffer. */
+static void filter_buffer(Search *s, int run)
+{
+    const TalusFilter *f = s->grid->bodies->filter;
+    TalusPair *pair = s->buffer[run];
+    int kept = 0;
+    for (int k = 0; k < s->buffered[run]; k++) {
+        uint32_t a = pair[k].a, b = pair[k].b;
+        if ((f->meets[f->group[a]] >> f->group[b] & 1) && !is_excluded(f, a, b))
+            pair[kept++] = pair[k];
+    }
+    s->buffered[run] = kept;
+}
+
 static void flush(Search *s, int run)
 {
     TalusPairList *list = &s->broad->run[run];
+    if (s->grid->bodies->filter)
+        filter_buffer(s, run);
     size_t count = (size_t)s->buffered[run];
     size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);
     s->buffered[run] = 0;
@@ -60,7 +93,7 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
         a = b;
         b = t;
     }
-    bool sphere_fixed = v->fixed[b] && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
+    bool sphere_fixed = v->fixed[b] == 1 && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
     add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 
@@ -84,8 +117,28 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
         add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
 }
 
+/* The same in space that repeats itself. Of the entries that show one pair in one relative place, all but
+ * one are shifted alike along some axis. */
+static void meet_image(Search *s, uint32_t i, uint32_t j)
+{
+    const TalusGrid *grid = s->grid;
+    uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
+    if (grid->image[i] & grid->image[j])
+        return;
+    if ((a | b) & TALUS_NOT_PLAIN)
+        add_other(s, a & ~TALUS_NOT_PLAIN, b & ~TALUS_NOT_PLAIN);
+    else if (talus_spheres_reach(grid->bodies, grid->options,
+                                 talus_body_distance(grid->bodies, a, b), a, b))
+        add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
+}
+
 static inline void meet_hits(Search *s, uint32_t i, int hits)
 {
+    if (s->grid->image) {
+        for (int k = 0; k < hits; k++)
+            meet_image(s, i, s->hit[k]);
+        return;
+    }
     for (int k = 0; k < hits; k++)
         meet(s, i, s->hit[k]);
 }
@@ -182,16 +235,20 @@ static bool near_wall(const TalusGrid *grid, const TalusWall *wall, const TalusG
     if (wall->kind == TALUS_SHAPE_PLANE)
         return talus_dot(wall->normal, x) - wall->offset < reach;
     const TalusAabb *box = &wall->bounds;
-    if (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
-        x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z)
+    bool ground = wall->kind == TALUS_SHAPE_FIELD; /* reaches down without end */
+    if (!ground && (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
+                    x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z))
         return false;
-    if (wall->kind != TALUS_SHAPE_REVOLVE)
+    if (wall->kind != TALUS_SHAPE_REVOLVE && wall->kind != TALUS_SHAPE_MESH && !ground)
         return true;
     const TalusBodyView *v = grid->bodies;
-    const TalusShapeDef *def = &v->shapes[v->shape[wall->body]].def;
+    const TalusShape *shape = &v->shapes[v->shape[wall->body]];
     TalusVec3 from = talus_sub(talus_scale(grid->unit, x), v->position[wall->body]);
     TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
-    return talus_revolve_near(def->profile, def->point_count, p, reach * grid->unit);
+    if (wall->kind == TALUS_SHAPE_REVOLVE)
+        return talus_revolve_near(shape->def.profile, shape->def.point_count, p,
+                                  reach * grid->unit);
+    return talus_facets_near(shape, p, reach * grid->unit);
 }
 
 /* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half
@@ -204,6 +261,23 @@ static void search_walls(Search *s, uint32_t i)
     for (int w = 0; w < grid->walls; w++) {
         if (near_wall(grid, &grid->wall[w], me, reach + grid->wall[w].margin))
             add_other(s, grid->entry[i].b & ~TALUS_NOT_PLAIN, grid->wall[w].body);
+    }
+}
+
+/* Where space repeats itself, the image of the body that is nearest to the wall. */
+static void search_walls_around(Search *s, uint32_t i)
+{
+    const TalusGrid *grid = s->grid;
+    const TalusBodyView *v = grid->bodies;
+    uint32_t body = grid->entry[i].b & ~TALUS_NOT_PLAIN;
+    double reach = grid->body[i].fat * (1.0 + 0.5 * s->envelope);
+    for (int w = 0; w < grid->walls; w++) {
+        uint32_t wall = grid->wall[w].body;
+        TalusVec3 x = talus_add(v->position[wall], talus_body_distance(v, wall, body));
+        TalusGridBody me = {x.x * grid->per_unit, x.y * grid->per_unit, x.z * grid->per_unit,
+                            grid->body[i].fat};
+        if (near_wall(grid, &grid->wall[w], &me, reach + grid->wall[w].margin))
+            add_other(s, body, wall);
     }
 }
 
@@ -237,7 +311,10 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         scan(&s, i, range, ranges);
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
-        search_walls(&s, i);
+        if (!s.grid->image)
+            search_walls(&s, i);
+        else if (s.grid->image[i] == 0)
+            search_walls_around(&s, i);
     }
     for (int run = 0; run < TALUS_RUNS; run++)
         flush(&s, run);

@@ -4,8 +4,8 @@
  * and with it every sum over them, depends on the state alone: not on threads, not on history.
  *   1. sphere-sphere  both bodies move and are spheres          } compact form: the arms are
  *   2. sphere-fixed   a is a moving sphere, b a fixed body      } radius times the normal
- *   3. general        everything else; arms stored
- * a < b in runs 1 and 3 unless b is fixed; a always moves. The normal points from a to b. */
+ *   3. general        everything else, driven bodies among it; arms stored
+ * a < b in runs 1 and 3 unless b is fixed or driven; a always moves freely. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
 
@@ -13,6 +13,14 @@
 #include "geometry/shape.h"
 
 #include <talus/math.h>
+
+/* Which pairs are left out. */
+typedef struct TalusFilter {
+    const uint8_t *group;          /* by body */
+    const uint32_t *meets;         /* by group: bit g for the groups that it meets */
+    const uint32_t (*excluded)[2]; /* pairs of bodies, smaller one first, in order */
+    int excluded_count;
+} TalusFilter;
 
 /* Bodies as collision detection sees them: arrays owned by the world, indexed by body slot. */
 typedef struct TalusBodyView {
@@ -25,9 +33,11 @@ typedef struct TalusBodyView {
     const double *size;        /* the length that scales a body's margins: sphere radius, smallest
                                   half extent of other shapes */
     const int32_t *shape;      /* index into shapes, -1 for a dead slot */
-    const uint8_t *fixed;      /* 1: cannot move */
+    const uint8_t *fixed;      /* 0 moves freely, 1 is at rest, 2 moves as it is driven */
     const TalusShape *shapes;
     int shape_count;
+    const TalusFilter *filter; /* NULL: all meet */
+    const TalusPeriod *period; /* NULL: space does not repeat itself */
 } TalusBodyView;
 
 typedef struct TalusContact {
@@ -72,7 +82,7 @@ void talus_detector_destroy(TalusDetector *detector);
  *
  * Fails, leaving the last list as it was, with TALUS_ERR_NUMERIC where a body's numbers are not
  * finite, and TALUS_ERR_UNSUPPORTED where two shapes come within reach that have no contact
- * function or where more than INT32_MAX contacts are needed. Fixed bodies count as at rest. */
+ * function or where more than INT32_MAX contacts are needed. */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 

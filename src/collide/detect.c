@@ -165,11 +165,10 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     const TalusDetector *d = context;
     const TalusPair *pair = d->broad.run[TALUS_RUN_SPHERES].pair;
-    const TalusVec3 *x = d->bodies->position;
     const double *radius = d->bodies->radius;
     for (int64_t i = begin; i < end; i++) {
         uint32_t a = pair[i].a, b = pair[i].b;
-        TalusVec3 between = talus_sub(x[b], x[a]);
+        TalusVec3 between = talus_body_distance(d->bodies, a, b);
         double distance = talus_norm(between);
         TalusContact contact = {a, b, 0, 0, {0.0, 0.0, 1.0}, distance - (radius[a] + radius[b])};
         if (distance > 0.0)
@@ -219,6 +218,8 @@ static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
     TalusPose a = pose_of(v, pair.a), b = pose_of(v, pair.b);
+    if (v->period)
+        b.position = talus_add(a.position, talus_body_distance(v, pair.a, pair.b));
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);

@@ -14,6 +14,7 @@
 #define TALUS_COLLIDE_ENVELOPE_H
 
 #include "collide/contact.h"
+#include "collide/period.h"
 
 TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_t i)
 {
@@ -22,20 +23,45 @@ TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_
 
 TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
 {
-    return bodies->fixed[i] ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
+    return bodies->fixed[i] == 1 ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
+}
+
+/* How far from a body's centre its surface may be; a revolve, whose radius is 0 as that of a wall, is
+ * asked for it only while it is driven. Planes do not turn. */
+TALUS_INLINE double talus_farthest(const TalusBodyView *bodies, uint32_t i)
+{
+    const TalusShapeDef *def = &bodies->shapes[bodies->shape[i]].def;
+    double most = 0.0;
+    if (bodies->radius[i] > 0.0 || def->kind != TALUS_SHAPE_REVOLVE)
+        return bodies->radius[i];
+    for (int k = 0; k < def->point_count; k++)
+        most = fmax(most, def->profile[2 * k] * def->profile[2 * k] +
+                              def->profile[2 * k + 1] * def->profile[2 * k + 1]);
+    return sqrt(most);
 }
 
 /* Largest speed of the surface by rotation. */
 TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
-    return !bodies->spin || bodies->fixed[i] ? 0.0
-                                             : talus_norm(bodies->spin[i]) * bodies->radius[i];
+    if (!bodies->spin || bodies->fixed[i] == 1)
+        return 0.0;
+    return talus_norm(bodies->spin[i]) *
+           (bodies->fixed[i] ? talus_farthest(bodies, i) : bodies->radius[i]);
 }
 
-/* The part of it that may close a gap; a sphere's surface moves along itself. */
+/* The part of it that may close a gap; a sphere's surface moves along itself, and so does that of a
+ * revolve that turns about its axis. */
 TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
 {
-    return talus_body_kind(bodies, i) == TALUS_SHAPE_SPHERE ? 0.0 : talus_surface_speed(bodies, i);
+    TalusShapeKind kind = talus_body_kind(bodies, i);
+    if (kind == TALUS_SHAPE_SPHERE)
+        return 0.0;
+    double speed = talus_surface_speed(bodies, i);
+    if (kind != TALUS_SHAPE_REVOLVE || speed == 0.0)
+        return speed;
+    TalusVec3 across = talus_rotate_back(bodies->orientation[i], bodies->spin[i]);
+    across.z = 0.0;
+    return talus_norm(across) * talus_farthest(bodies, i);
 }
 
 /* A bound on the sliding speed of two bodies. */
@@ -68,11 +94,19 @@ TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
                          2.0 * options->reference_speed);
 }
 
-/* Whether two moving spheres are in contact. Swapping a and b changes no bit. */
-TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
-                                     uint32_t a, uint32_t b)
+/* The vector from a body to another, in space that repeats itself to the nearest of its images. */
+TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
+    return bodies->period ? talus_image(bodies->period, d) : d;
+}
+
+/* Whether two moving spheres are in contact, d being the vector between their centres. Swapping a and b,
+ * and the sign of d, changes no bit. */
+TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
+                                      const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
+                                      uint32_t b)
+{
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
     double rest = talus_envelope_at_rest(bodies, options, a, b);
@@ -80,6 +114,13 @@ TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDet
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);
     return distance - radii < rest + options->h * closing;
+}
+
+TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
+                                     uint32_t a, uint32_t b)
+{
+    TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
+    return talus_spheres_reach(bodies, options, d, a, b);
 }
 
 #endif

@@ -293,21 +293,41 @@ static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, Tal
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
+/* Of a body, or of an image. */
+static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
+{
+    const TalusBodyView *v = grid->bodies;
+    if (i < v->count)
+        return v->position[i];
+    const TalusGridImage *image = &grid->images[i - v->count];
+    return talus_shifted(v->period, v->position[image->body], image->shift);
+}
+
 static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     const TalusGrid *grid = context;
-    const TalusVec3 *position = grid->bodies->position;
     double per_phase = 1.0 / grid->phase;
     for (int64_t i = begin; i < end; i++) {
         uint32_t cell = grid->cells; /* the one past all others */
         if (grid->fat[i] != 0.0f) {
             int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
-            cell = cell_of_body(grid, &grid->level[grid->level_of_class[class]], position[i]);
+            cell =
+                cell_of_body(grid, &grid->level[grid->level_of_class[class]], position_of(grid, i));
         }
         grid->entry[i].a = cell;
         grid->entry[i].b = (uint32_t)i;
     }
+}
+
+/* The body of entry k, which is body or image i. */
+static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
+{
+    uint32_t count = (uint32_t)grid->bodies->count;
+    grid->image[k] = i < count ? 0 : grid->images[i - count].shift;
+    i = i < count ? i : grid->images[i - count].body;
+    grid->entry[k].b = i;
+    return i;
 }
 
 /* Copies what the search reads into the order of cells. */
@@ -318,10 +338,12 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     double per_unit = grid->per_unit;
     for (int64_t k = begin; k < end; k++) {
         uint32_t i = grid->entry[k].b;
-        TalusVec3 x = grid->bodies->position[i];
+        TalusVec3 x = position_of(grid, i);
         TalusGridBody body = {x.x * per_unit, x.y * per_unit, x.z * per_unit,
                               fabs((double)grid->fat[i])};
         grid->body[k] = body;
+        if (grid->image)
+            i = note_image(grid, k, i);
         grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / TALUS_GRID_SLACK);
         if (grid->fat[i] < 0.0f)
             grid->entry[k].b |= TALUS_NOT_PLAIN;
@@ -330,7 +352,7 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch)
 {
-    size_t count = (size_t)grid->bodies->count;
+    size_t count = (size_t)grid->bodies->count + (size_t)grid->image_count;
     size_t pairs = count * sizeof(TalusPair),
            bodies = grid->members * (sizeof(TalusGridBody) + sizeof(float));
     TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity, pairs > bodies ? pairs : bodies, 0,
@@ -374,11 +396,15 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->large = INFINITY;
     grid->walls = grid->levels = 0;
     grid->members = grid->cells = 0;
+    grid->image_count = 0;
+    grid->image = NULL;
     choose_parameters(grid);
     TALUS_TRY(collect_walls(grid));
     TALUS_TRY(measure_bodies(grid, pool));
     if (grid->moving == 0)
         return TALUS_OK;
+    if (bodies->period)
+        TALUS_TRY(talus_grid_images(grid));
     TALUS_TRY(lay_out_levels(grid));
     return sort_into_cells(grid, pool, scratch);
 }
@@ -389,4 +415,6 @@ void talus_grid_clear(TalusGrid *grid)
     talus_release(grid->fat);
     talus_release(grid->entry);
     talus_release(grid->start);
+    talus_release(grid->images);
+    talus_release(grid->image_room);
 }

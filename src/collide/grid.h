@@ -31,6 +31,12 @@ typedef struct TalusGridBody {
     double x, y, z, fat;
 } TalusGridBody;
 
+/* A body once more, shifted by the period along the axes whose bits are set. */
+typedef struct TalusGridImage {
+    uint32_t body;
+    uint8_t shift;
+} TalusGridImage;
+
 typedef struct TalusWall {
     uint32_t body;
     TalusShapeKind kind;
@@ -73,6 +79,17 @@ typedef struct TalusGrid {
     size_t start_capacity;
     TalusGridBody *body; /* [members], beside entry, in the scratch block */
     float *radius;       /* [members], of spheres, rounded down; in the scratch block */
+
+    /* Where space repeats itself (grid_images.c), bodies near a lower side are entered once more for every
+     * image beyond the upper side; images have numbers from bodies->count on. */
+    double largest; /* fat radius, in units */
+    TalusGridImage *images;
+    size_t images_capacity;
+    int image_count;
+    uint8_t *
+        image; /* [members]: along which axes an entry is shifted; NULL: space does not repeat itself */
+    uint8_t *image_room;
+    size_t image_capacity;
 } TalusGrid;
 
 /* Memory that one stage after the other uses. */
@@ -86,5 +103,11 @@ typedef struct TalusScratch {
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options);
 void talus_grid_clear(TalusGrid *grid);
+
+/* ---- grid_images.c ---- */
+/* Finds the images of bodies whose fat radii are known, and counts them in their size classes. Fails where a
+ * body or wall is so large that it could meet two images of another. */
+TalusStatus talus_grid_images(TalusGrid *grid);
+TalusVec3 talus_shifted(const TalusPeriod *period, TalusVec3 x, unsigned shift);
 
 #endif

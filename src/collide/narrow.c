@@ -2,7 +2,7 @@
 #include "collide/narrow.h"
 
 typedef struct Sink {
-    bool swapped; /* touches arrive with a and b exchanged */
+    TalusTouchRoute route;
     TalusTouchFn *fn;
     void *context;
 } Sink;
@@ -14,6 +14,6 @@ typedef struct Sink {
 bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTouchFn *fn,
                   void *context)
 {
-    Sink sink = {false, fn, context};
+    Sink sink = {.fn = fn, .context = context};
     return talus_touches(a, b, reach, &sink);
 }

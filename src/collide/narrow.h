@@ -21,6 +21,14 @@ typedef struct TalusTouch {
     TalusVec3 arm_a, arm_b;
 } TalusTouch;
 
+/* How touches reach the pair that is asked about: from its bodies in the other order, or from parts of them. */
+typedef struct TalusTouchRoute {
+    bool swapped;
+    bool parts;    /* the touch is of the two parts, whose origins lie at these arms */
+    uint32_t part; /* tells them from others */
+    TalusVec3 of_a, of_b;
+} TalusTouchRoute;
+
 /* Takes touches one at a time, so that a pair may have any number of them. */
 typedef void TalusTouchFn(void *context, const TalusTouch *touch);
 

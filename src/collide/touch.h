@@ -1,7 +1,7 @@
 /* collide/touch.h - where two shapes touch, pair by pair of shapes; for host and device.
  *
  * Who includes this says what takes the touches, so that no function is called through a pointer:
- *     TALUS_TOUCH_SINK                  a struct with, among its own, a member `bool swapped`, false
+ *     TALUS_TOUCH_SINK                  a struct with, among its own, a member `TalusTouchRoute route`, zero
  *     TALUS_TOUCH_TAKE(sink, touch)     what happens to each touch */
 #ifndef TALUS_COLLIDE_TOUCH_H
 #define TALUS_COLLIDE_TOUCH_H
@@ -14,15 +14,27 @@
 #error "define TALUS_TOUCH_SINK and TALUS_TOUCH_TAKE before including collide/touch.h"
 #endif
 
-/* Touches of (b, a) are turned round into those of (a, b). */
+/* Touches of (b, a) are turned round into those of (a, b), those of parts become those of the bodies. Parts are told
+ * apart by an odd multiplier: features of one pair of parts stay distinct, those of two meet by chance once in
+ * 2^32. */
 TALUS_INLINE void talus_touch_add(TALUS_TOUCH_SINK *sink, const TalusTouch *touch)
 {
-    if (!sink->swapped) {
+    const TalusTouchRoute *r = &sink->route;
+    if (!r->swapped && !r->parts) {
         TALUS_TOUCH_TAKE(sink, touch);
         return;
     }
-    TalusTouch t = {touch->feature, talus_neg(touch->normal), touch->gap, touch->arm_b,
-                    touch->arm_a};
+    TalusTouch t = *touch;
+    if (r->swapped) {
+        t.normal = talus_neg(touch->normal);
+        t.arm_a = touch->arm_b;
+        t.arm_b = touch->arm_a;
+    }
+    if (r->parts) {
+        t.feature = (touch->feature + 1) * 0x9e3779b1u ^ r->part;
+        t.arm_a = talus_add(r->of_a, t.arm_a);
+        t.arm_b = talus_add(r->of_b, t.arm_b);
+    }
     TALUS_TOUCH_TAKE(sink, &t);
 }
 
@@ -165,14 +177,28 @@ TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, d
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #include "collide/boxes.h"
+#include "collide/capsules.h"
+#include "collide/convex_touch.h"
+#include "collide/mesh_convex.h"
+#include "collide/mesh_touch.h"
 
 #define TALUS_SHAPE_PAIR(first, second) ((int)(first)*TALUS_SHAPE_KINDS + (int)(second))
 
-/* The function for the two shapes in this order; false if there is none. */
+/* Shapes with a support function. */
+TALUS_INLINE bool talus_is_convex(TalusShapeKind kind)
+{
+    return kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_CYLINDER ||
+           kind == TALUS_SHAPE_CAPSULE || kind == TALUS_SHAPE_CONE ||
+           kind == TALUS_SHAPE_ELLIPSOID || kind == TALUS_SHAPE_HULL;
+}
+
+/* The function for the two shapes in this order, neither a compound; false if there is none. Convex shapes without
+ * a row of their own meet by GJK. */
 TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_TOUCH_SINK *sink)
 {
-    switch (TALUS_SHAPE_PAIR(a->shape->def.kind, b->shape->def.kind)) {
+    TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
+    switch (TALUS_SHAPE_PAIR(kind_a, kind_b)) {
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_SPHERE):
         talus_sphere_sphere(a, b, reach, sink);
         return true;
@@ -184,6 +210,9 @@ TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, 
         return true;
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_CYLINDER):
         talus_sphere_cylinder(a, b, reach, sink);
+        return true;
+    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_CAPSULE):
+        talus_sphere_capsule(a, b, reach, sink);
         return true;
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_REVOLVE):
         talus_sphere_revolve(a, b, reach, sink);
@@ -197,8 +226,28 @@ TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, 
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_CYLINDER, TALUS_SHAPE_PLANE):
         talus_cylinder_plane(a, b, reach, sink);
         return true;
-    default: return false;
+    case TALUS_SHAPE_PAIR(TALUS_SHAPE_CAPSULE, TALUS_SHAPE_PLANE):
+        talus_capsule_plane(a, b, reach, sink);
+        return true;
+    case TALUS_SHAPE_PAIR(TALUS_SHAPE_CAPSULE, TALUS_SHAPE_CAPSULE):
+        talus_capsule_capsule(a, b, reach, sink);
+        return true;
+    default: break;
     }
+    if (talus_is_convex(kind_a) && (kind_b == TALUS_SHAPE_MESH || kind_b == TALUS_SHAPE_FIELD)) {
+        if (kind_a == TALUS_SHAPE_SPHERE)
+            talus_sphere_facets(a, b, reach, sink);
+        else
+            talus_convex_facets(a, b, reach, sink);
+        return true;
+    }
+    if (!talus_is_convex(kind_a) || (!talus_is_convex(kind_b) && kind_b != TALUS_SHAPE_PLANE))
+        return false;
+    if (kind_b == TALUS_SHAPE_PLANE)
+        talus_convex_plane(a, b, reach, sink);
+    else
+        talus_convex_convex(a, b, reach, sink);
+    return true;
 }
 
 TALUS_INLINE bool talus_revolve_within(const TalusPose *body, const TalusPose *wall, double reach)
@@ -208,6 +257,17 @@ TALUS_INLINE bool talus_revolve_within(const TalusPose *body, const TalusPose *w
                               talus_into_frame(wall, body->position), body->radius + reach);
 }
 
+TALUS_INLINE TalusAabb talus_pose_bounds(const TalusPose *pose)
+{
+    return talus_shape_bounds(pose->shape, pose->radius, pose->position, pose->orientation);
+}
+
+TALUS_INLINE bool talus_boxes_near(const TalusAabb *p, const TalusAabb *q, double reach)
+{
+    return p->lo.x - q->hi.x < reach && q->lo.x - p->hi.x < reach && p->lo.y - q->hi.y < reach &&
+           q->lo.y - p->hi.y < reach && p->lo.z - q->hi.z < reach && q->lo.z - p->hi.z < reach;
+}
+
 /* Whether two shapes without a function of their own may touch. */
 TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double reach)
 {
@@ -215,20 +275,77 @@ TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double re
         return talus_revolve_within(b, a, reach);
     if (b->shape->def.kind == TALUS_SHAPE_REVOLVE)
         return talus_revolve_within(a, b, reach);
-    TalusAabb p = talus_shape_bounds(a->shape, a->radius, a->position, a->orientation);
-    TalusAabb q = talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
-    return p.lo.x - q.hi.x < reach && q.lo.x - p.hi.x < reach && p.lo.y - q.hi.y < reach &&
-           q.lo.y - p.hi.y < reach && p.lo.z - q.hi.z < reach && q.lo.z - p.hi.z < reach;
+    TalusAabb p = talus_pose_bounds(a), q = talus_pose_bounds(b);
+    return talus_boxes_near(&p, &q, reach);
+}
+
+/* In either order, neither a compound. */
+TALUS_INLINE bool talus_touches_simple(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
+{
+    sink->route.swapped = false;
+    if (talus_touches_ordered(a, b, reach, sink))
+        return true;
+    sink->route.swapped = true;
+    return talus_touches_ordered(b, a, reach, sink) || !talus_within(a, b, reach);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+TALUS_INLINE int talus_pose_parts(const TalusPose *pose)
+{
+    return pose->shape->def.kind == TALUS_SHAPE_COMPOUND ? pose->shape->def.part_count : 1;
+}
+
+/* Part k of a compound; any other shape is its own part. */
+TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
+{
+    if (pose->shape->def.kind != TALUS_SHAPE_COMPOUND)
+        return *pose;
+    const TalusChild *child = &pose->shape->child[k];
+    bool sphere = child->shape.def.kind == TALUS_SHAPE_SPHERE;
+    TalusPose part = {&child->shape,
+                      sphere ? child->shape.def.radius : child->shape.bounding_radius,
+                      talus_child_position(child, pose->position, pose->orientation),
+                      talus_child_orientation(child, pose->orientation)};
+    return part;
+}
+
+/* Every part of one against every part of the other. */
+TALUS_INLINE bool talus_touches_parts(const TalusPose *a, const TalusPose *b, double reach,
+                                      TALUS_TOUCH_SINK *sink)
+{
+    TalusAabb all_b = talus_pose_bounds(b);
+    int parts_a = talus_pose_parts(a), parts_b = talus_pose_parts(b);
+    bool known = true;
+    sink->route.parts = true;
+    for (int i = 0; i < parts_a; i++) {
+        TalusPose part_a = talus_pose_part(a, i);
+        TalusAabb box_a = talus_pose_bounds(&part_a);
+        if (!talus_boxes_near(&box_a, &all_b, reach))
+            continue;
+        sink->route.of_a = talus_sub(part_a.position, a->position);
+        for (int j = 0; j < parts_b; j++) {
+            TalusPose part_b = talus_pose_part(b, j);
+            TalusAabb box_b = talus_pose_bounds(&part_b);
+            if (parts_b > 1 && !talus_boxes_near(&box_a, &box_b, reach))
+                continue;
+            sink->route.of_b = talus_sub(part_b.position, b->position);
+            sink->route.part = (uint32_t)(i * parts_b + j) * 0x85ebca6bu;
+            known = talus_touches_simple(&part_a, &part_b, reach, sink) && known;
+        }
+    }
+    sink->route.parts = false;
+    return known;
 }
 
 /* All touches with a gap below `reach`; false as talus_narrow (narrow.h). */
 TALUS_INLINE bool talus_touches(const TalusPose *a, const TalusPose *b, double reach,
                                 TALUS_TOUCH_SINK *sink)
 {
-    if (talus_touches_ordered(a, b, reach, sink))
-        return true;
-    sink->swapped = true;
-    return talus_touches_ordered(b, a, reach, sink) || !talus_within(a, b, reach);
+    if (a->shape->def.kind == TALUS_SHAPE_COMPOUND || b->shape->def.kind == TALUS_SHAPE_COMPOUND)
+        return talus_touches_parts(a, b, reach, sink);
+    return talus_touches_simple(a, b, reach, sink);
 }
 
 #endif

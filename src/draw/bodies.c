@@ -3,14 +3,23 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
+#include "geometry/mesh.h"
 #include "io/fields.h"
 
 #include <string.h>
 
-static TalusStatus make_room(TalusSolids *solids, int count, int forms)
+/* Room for so many more. */
+static TalusStatus make_room(TalusSolids *solids, int more, int forms, int normals)
 {
-    TALUS_TRY(TALUS_ALLOC(solids->solid, (size_t)count, "solids"));
-    return TALUS_ALLOC(solids->form, (size_t)forms, "solids");
+    size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
+    size_t of_normals = (size_t)solids->normal_count;
+    TALUS_TRY(
+        TALUS_RESERVE(solids->solid, solids->solid_capacity, have + (size_t)more, have, "solids"));
+    TALUS_TRY(TALUS_RESERVE(solids->form, solids->form_capacity, of_forms + (size_t)forms, of_forms,
+                            "solids"));
+    return TALUS_RESERVE(solids->normal, solids->normal_capacity, of_normals + (size_t)normals,
+                         of_normals, "normals");
 }
 
 static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius, uint32_t rgb)
@@ -20,17 +29,18 @@ static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius,
     return solid;
 }
 
-static void add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind, TalusVec3 half,
-                     TalusQuat q)
+static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
+                           TalusVec3 half, TalusQuat q)
 {
     TalusForm *form = &solids->form[solids->form_count];
     solid->form = solids->form_count++;
     solid->radius = (float)(talus_norm(half) * (1.0 + 1e-6));
-    *form = (TalusForm){kind,
-                        talus_f3_of(half),
-                        {talus_f3_of(talus_rotate(q, talus_vec3(1, 0, 0))),
-                         talus_f3_of(talus_rotate(q, talus_vec3(0, 1, 0))),
-                         talus_f3_of(talus_rotate(q, talus_vec3(0, 0, 1)))}};
+    *form = (TalusForm){.kind = kind,
+                        .half = talus_f3_of(half),
+                        .axis = {talus_f3_of(talus_rotate(q, talus_vec3(1, 0, 0))),
+                                 talus_f3_of(talus_rotate(q, talus_vec3(0, 1, 0))),
+                                 talus_f3_of(talus_rotate(q, talus_vec3(0, 0, 1)))}};
+    return form;
 }
 
 /* ---- bodies ---- */
@@ -38,32 +48,128 @@ static void add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
 /* Beyond this the squares of singles overflow. */
 #define FARTHEST 1e18
 
-/* Fixed bodies may be solids too; walls are panes (container.c). */
-static bool is_solid(const TalusPicture *picture, int row)
+bool talus_is_drawn_solid(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    TalusShapeKind kind = picture->head->shapes[s->shape[row]].kind;
-    if (kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE)
+    if (talus_is_wall(talus_picture_kind(picture, row))) {
+        if (!talus_is_ground(picture, row))
+            return false;
+    } else if (s->fixed[row] && !picture->fixed_solid) {
         return false;
-    if (s->fixed[row] && !picture->fixed_solid)
-        return false;
+    }
     return talus_norm(talus_sub(s->position[row], picture->origin)) < FARTHEST &&
            s->radius[row] > 0.0;
+}
+
+/* Where a solid is to stand, and its colour. */
+typedef struct Place {
+    TalusVec3 position; /* relative to the picture's origin */
+    TalusQuat q;
+    uint32_t rgb;
+} Place;
+
+/* The middle of a form's box is `middle` in the axes of its shape. */
+static TalusForm *add_placed(TalusSolids *solids, const Place *p, TalusFormKind kind,
+                             TalusVec3 half, TalusVec3 middle)
+{
+    TalusVec3 at = talus_add(p->position, talus_rotate(p->q, middle));
+    return add_form(solids, add_solid(solids, talus_f3_of(at), 0.0, p->rgb), kind, half, p->q);
+}
+
+static void add_hull(TalusSolids *solids, const Place *p, const TalusShape *shape, int item)
+{
+    TalusVec3 middle = talus_scale(0.5, talus_add(shape->box.lo, shape->box.hi));
+    TalusVec3 half = talus_scale(0.5, talus_sub(shape->box.hi, shape->box.lo));
+    TalusForm *form = add_placed(solids, p, TALUS_FORM_HULL, half, middle);
+    form->item = item;
+}
+
+/* A convex shape; `radius` is a sphere's, `shape` and `item` are a hull's. */
+static void add_convex(TalusSolids *solids, const Place *p, const TalusShapeDef *def, double radius,
+                       const TalusShape *shape, int item)
+{
+    TalusVec3 none = talus_vec3(0, 0, 0);
+    double r = def->radius, h = def->half_height;
+    switch (def->kind) {
+    case TALUS_SHAPE_SPHERE: add_solid(solids, talus_f3_of(p->position), radius, p->rgb); break;
+    case TALUS_SHAPE_BOX: add_placed(solids, p, TALUS_FORM_BOX, def->half, none); break;
+    case TALUS_SHAPE_ELLIPSOID: add_placed(solids, p, TALUS_FORM_ELLIPSOID, def->half, none); break;
+    case TALUS_SHAPE_CYLINDER:
+        add_placed(solids, p, TALUS_FORM_CYLINDER, talus_vec3(r, r, h), none);
+        break;
+    case TALUS_SHAPE_CAPSULE:
+        add_placed(solids, p, TALUS_FORM_CAPSULE, talus_vec3(r, r, h + r), none);
+        break;
+    case TALUS_SHAPE_CONE: /* from -h/2 to 3h/2 */
+        add_placed(solids, p, TALUS_FORM_CONE, talus_vec3(r, r, h), talus_vec3(0, 0, 0.5 * h));
+        break;
+    default: add_hull(solids, p, shape, item); break;
+    }
+}
+
+static void add_compound(TalusSolids *solids, const Place *p, const TalusLook *look)
+{
+    int item = look->first_hull;
+    for (int k = 0; k < look->shape.def.part_count; k++) {
+        const TalusChild *child = &look->shape.child[k];
+        Place part = {talus_child_position(child, p->position, p->q),
+                      talus_child_orientation(child, p->q), p->rgb};
+        add_convex(solids, &part, &child->shape.def, child->shape.def.radius, &child->shape, item);
+        item += child->shape.def.kind == TALUS_SHAPE_HULL;
+    }
 }
 
 static void add_body(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
-    TalusF3 centre = talus_f3_of(talus_sub(s->position[row], picture->origin));
-    TalusSolid *solid =
-        add_solid(&picture->bodies, centre, s->radius[row], talus_picture_colour(picture, row));
-    TalusQuat q = s->orientation[row];
-    if (def->kind == TALUS_SHAPE_BOX)
-        add_form(&picture->bodies, solid, TALUS_FORM_BOX, def->half, q);
-    if (def->kind == TALUS_SHAPE_CYLINDER)
-        add_form(&picture->bodies, solid, TALUS_FORM_CYLINDER,
-                 talus_vec3(def->radius, def->radius, def->half_height), q);
+    const TalusLook *look = &picture->look[s->shape[row]];
+    Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
+               talus_picture_colour(picture, row)};
+    if (def->kind == TALUS_SHAPE_COMPOUND)
+        add_compound(&picture->bodies, &p, look);
+    else
+        add_convex(&picture->bodies, &p, def, s->radius[row], &look->shape, look->first_hull);
+}
+
+/* ---- grounds ---- */
+
+static void add_triangle(TalusSolids *solids, const Place *p, const TalusMesh *mesh, int triangle)
+{
+    TalusVec3 corner[3], middle = talus_vec3(0, 0, 0);
+    TalusForm *form = &solids->form[solids->form_count];
+    *form = (TalusForm){.kind = TALUS_FORM_TRIANGLE, .item = solids->normal_count};
+    for (int k = 0; k < 3; k++) {
+        int v = mesh->triangle[3 * (size_t)triangle + (size_t)k];
+        corner[k] = talus_add(p->position, talus_rotate(p->q, mesh->vertex[v]));
+        middle = talus_madd(middle, 1.0 / 3.0, corner[k]);
+        solids->normal[solids->normal_count++] = talus_f3_of(talus_rotate(p->q, mesh->normal[v]));
+    }
+    double radius = 0.0;
+    for (int k = 0; k < 3; k++) {
+        TalusVec3 off = talus_sub(corner[k], middle);
+        form->axis[k] = talus_f3_of(off);
+        radius = fmax(radius, talus_norm(off));
+    }
+    add_solid(solids, talus_f3_of(middle), radius * (1.0 + 1e-6), p->rgb)->form =
+        solids->form_count++;
+}
+
+static TalusStatus add_ground(TalusPicture *picture, int row)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    TalusSolids *solids = &picture->bodies;
+    TalusMesh mesh;
+    Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
+               talus_picture_colour(picture, row)};
+    TALUS_TRY(talus_mesh_of_shape(&picture->head->shapes[s->shape[row]], 1.0, TALUS_MESH_SEGMENTS,
+                                  &mesh));
+    TalusStatus status =
+        make_room(solids, mesh.triangle_count, mesh.triangle_count, 3 * mesh.triangle_count);
+    for (int k = 0; k < mesh.triangle_count && status == TALUS_OK; k++)
+        add_triangle(solids, &p, &mesh, k);
+    talus_mesh_free(&mesh);
+    return status;
 }
 
 /* The half that is cut away is the camera's. */
@@ -81,16 +187,19 @@ static void set_cut(TalusPicture *picture)
 TalusStatus talus_picture_bodies(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
-    int count = 0, forms = 0;
-    for (int i = 0; i < s->body_count; i++) {
-        bool solid = is_solid(picture, i);
-        count += solid;
-        forms += solid && picture->head->shapes[s->shape[i]].kind != TALUS_SHAPE_SPHERE;
-    }
-    TALUS_TRY(make_room(&picture->bodies, count, forms));
+    int count = 0;
     for (int i = 0; i < s->body_count; i++)
-        if (is_solid(picture, i))
+        if (talus_is_drawn_solid(picture, i))
+            count += picture->look[s->shape[i]].solids;
+    TALUS_TRY(make_room(&picture->bodies, count, count, 0));
+    for (int i = 0; i < s->body_count; i++) {
+        if (!talus_is_drawn_solid(picture, i))
+            continue;
+        if (talus_is_ground(picture, i))
+            TALUS_TRY(add_ground(picture, i));
+        else
             add_body(picture, i);
+    }
     if (picture->def->clip)
         set_cut(picture);
     return TALUS_OK;
@@ -169,7 +278,7 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
     int count;
     double least = weakest_chain(s);
     TALUS_TRY(measure_chains(picture, least, &count));
-    TALUS_TRY(make_room(&picture->chains, 3 * count, count));
+    TALUS_TRY(make_room(&picture->chains, 3 * count, count, 0));
     for (int k = 0; k < s->contact_count; k++)
         if (talus_contact_force(s, k) > least)
             add_chain(picture, k, talus_contact_force(s, k));
@@ -177,12 +286,19 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
     return TALUS_OK;
 }
 
+static void release_solids(TalusSolids *solids)
+{
+    talus_release(solids->solid);
+    talus_release(solids->form);
+    talus_release(solids->normal);
+    talus_release(solids->hull);
+}
+
 void talus_picture_clear(TalusPicture *picture)
 {
-    talus_release(picture->bodies.solid);
-    talus_release(picture->bodies.form);
-    talus_release(picture->chains.solid);
-    talus_release(picture->chains.form);
+    release_solids(&picture->bodies);
+    release_solids(&picture->chains);
+    talus_picture_clear_looks(picture);
     talus_release(picture->pane);
     talus_release(picture->line);
     memset(picture, 0, sizeof *picture);

@@ -1,29 +1,12 @@
 /* draw/camera.c - what there is to see, and from where. */
 #include "draw/picture.h"
 
+#include "geometry/bounds.h"
 #include "geometry/kinds.h"
 
 #include <stdlib.h>
 
 /* ---- extents ---- */
-
-/* Half extents, along the axes of the world, of a box with these half extents at an orientation. */
-static TalusVec3 turned_box(TalusQuat q, TalusVec3 half)
-{
-    TalusVec3 x = talus_rotate(q, talus_vec3(half.x, 0, 0));
-    TalusVec3 y = talus_rotate(q, talus_vec3(0, half.y, 0));
-    TalusVec3 z = talus_rotate(q, talus_vec3(0, 0, half.z));
-    return talus_vec3(fabs(x.x) + fabs(y.x) + fabs(z.x), fabs(x.y) + fabs(y.y) + fabs(z.y),
-                      fabs(x.z) + fabs(y.z) + fabs(z.z));
-}
-
-static TalusVec3 turned_disc(TalusQuat q, double radius, double half_height)
-{
-    TalusVec3 a = talus_rotate(q, talus_vec3(0, 0, 1));
-    return talus_vec3(half_height * fabs(a.x) + radius * sqrt(fmax(0.0, 1.0 - a.x * a.x)),
-                      half_height * fabs(a.y) + radius * sqrt(fmax(0.0, 1.0 - a.y * a.y)),
-                      half_height * fabs(a.z) + radius * sqrt(fmax(0.0, 1.0 - a.z * a.z)));
-}
 
 /* A revolve fills the cylinder about it. */
 static void revolve_extent(const TalusShapeDef *def, TalusQuat q, TalusVec3 *middle,
@@ -36,22 +19,33 @@ static void revolve_extent(const TalusShapeDef *def, TalusQuat q, TalusVec3 *mid
         high = fmax(high, def->profile[2 * k + 1]);
     }
     *middle = talus_add(*middle, talus_rotate(q, talus_vec3(0, 0, 0.5 * (low + high))));
-    *extent = turned_disc(q, radius, 0.5 * (high - low));
+    *extent = talus_cylinder_extent(radius, 0.5 * (high - low), q);
 }
 
-bool talus_body_extent(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row,
-                       TalusVec3 *middle, TalusVec3 *extent)
+static void checked_extent(const TalusShape *shape, TalusQuat q, TalusVec3 *middle,
+                           TalusVec3 *extent)
 {
-    const TalusShapeDef *def = &head->shapes[snapshot->shape[row]];
-    TalusQuat q = snapshot->orientation[row];
-    double r = snapshot->radius[row];
-    *middle = snapshot->position[row];
+    TalusAabb b = talus_shape_bounds(shape, 0.0, *middle, q);
+    *middle = talus_scale(0.5, talus_add(b.lo, b.hi));
+    *extent = talus_scale(0.5, talus_sub(b.hi, b.lo));
+}
+
+bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
+    TalusQuat q = s->orientation[row];
+    double r = s->radius[row];
+    *middle = s->position[row];
     switch (def->kind) {
     case TALUS_SHAPE_SPHERE: *extent = talus_vec3(r, r, r); break;
-    case TALUS_SHAPE_BOX: *extent = turned_box(q, def->half); break;
-    case TALUS_SHAPE_CYLINDER: *extent = turned_disc(q, def->radius, def->half_height); break;
+    case TALUS_SHAPE_BOX: *extent = talus_box_extent(def->half, q); break;
+    case TALUS_SHAPE_CYLINDER:
+        *extent = talus_cylinder_extent(def->radius, def->half_height, q);
+        break;
     case TALUS_SHAPE_REVOLVE: revolve_extent(def, q, middle, extent); break;
-    default: return false;
+    case TALUS_SHAPE_PLANE: return false;
+    default: checked_extent(&picture->look[s->shape[row]].shape, q, middle, extent); break;
     }
     return isfinite(talus_norm(*middle)) && isfinite(talus_norm(*extent));
 }
@@ -118,7 +112,7 @@ static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* where nothing has an
 static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
 {
     const TalusSnapshot *s = picture->snapshot;
-    bool fair = talus_body_extent(picture->head, s, row, middle, extent);
+    bool fair = talus_body_extent(picture, row, middle, extent);
     for (int axis = 0; axis < 3 && !s->fixed[row]; axis++)
         fair &= coordinate(*middle, axis) >= picture->fair_low[axis] &&
                 coordinate(*middle, axis) <= picture->fair_high[axis];
@@ -148,7 +142,7 @@ static void measure(TalusPicture *picture)
 /* ---- frame ---- */
 
 /* East is the first axis that is not within 30 degrees of up, made level. */
-static void stand_up(TalusPicture *picture)
+void talus_picture_stand(TalusPicture *picture)
 {
     static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     TalusVec3 up = talus_normalize(talus_neg(picture->head->gravity), axes[2]), along = axes[0];
@@ -162,7 +156,6 @@ static void stand_up(TalusPicture *picture)
 
 void talus_picture_frame(TalusPicture *picture)
 {
-    stand_up(picture);
     measure(picture);
     picture->origin = talus_scale(0.5, talus_add(picture->bounds.lo, picture->bounds.hi));
 }
@@ -250,12 +243,10 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
     const TalusSnapshot *s = picture->snapshot;
     TalusVec3 middle, extent;
     for (int i = 0; i < s->body_count; i++) {
-        bool seen = !s->fixed[i] || picture->fixed_solid;
-        TalusShapeKind kind = picture->head->shapes[s->shape[i]].kind;
-        if (!seen || kind == TALUS_SHAPE_REVOLVE || !fair_extent(picture, i, &middle, &extent))
+        if (!talus_is_drawn_solid(picture, i) || !fair_extent(picture, i, &middle, &extent))
             continue;
         middle = talus_sub(middle, picture->origin);
-        if (kind == TALUS_SHAPE_SPHERE)
+        if (talus_picture_kind(picture, i) == TALUS_SHAPE_SPHERE)
             fit_sphere(fit, middle, s->radius[i]);
         else
             fit_box(fit, middle, extent);

@@ -132,12 +132,23 @@ static TalusStatus add_planes(TalusPicture *picture)
 
 /* ---- other fixed bodies ---- */
 
-static int panes_of(TalusShapeKind kind)
+/* A sphere's at least of each part. */
+static int compound_panes(const TalusShape *shape)
+{
+    return SEGMENTS * SEGMENTS * shape->def.part_count;
+}
+
+static int panes_of(TalusShapeKind kind, const TalusLook *look)
 {
     switch (kind) {
-    case TALUS_SHAPE_SPHERE: return SEGMENTS * SEGMENTS;
-    case TALUS_SHAPE_CYLINDER: return 4 * SEGMENTS;
+    case TALUS_SHAPE_SPHERE:
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_CAPSULE: return SEGMENTS * SEGMENTS;
+    case TALUS_SHAPE_CYLINDER:
+    case TALUS_SHAPE_CONE: return 4 * SEGMENTS;
     case TALUS_SHAPE_BOX: return 12;
+    case TALUS_SHAPE_HULL: return 2 * look->shape.def.vertex_count;
+    case TALUS_SHAPE_COMPOUND: return compound_panes(&look->shape);
     default: return 0; /* walls stay panes, however many */
     }
 }
@@ -150,21 +161,48 @@ bool talus_container_is_solid(const TalusPicture *picture)
     int64_t panes = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->fixed[i])
-            panes += panes_of(picture->head->shapes[s->shape[i]].kind);
+            panes += panes_of(talus_picture_kind(picture, i), &picture->look[s->shape[i]]);
     return panes > PANES_MOST;
+}
+
+/* Where a vessel is shown, what turns its outside to the viewer is left out. Which side that is, the winding of
+ * a mesh does not tell: of a wall with a thickness the inner face looks inward. So normals are turned away
+ * from a point above the middle, by half the width of all: of a bowl or a hopper both faces of the near
+ * side are left out then, and both faces of the far side seen. */
+static void turn_outward(TalusMesh *mesh, TalusVec3 up)
+{
+    TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int k = 0; k < mesh->vertex_count; k++) {
+        TalusVec3 p = mesh->vertex[k];
+        b.lo = talus_vec3(fmin(b.lo.x, p.x), fmin(b.lo.y, p.y), fmin(b.lo.z, p.z));
+        b.hi = talus_vec3(fmax(b.hi.x, p.x), fmax(b.hi.y, p.y), fmax(b.hi.z, p.z));
+    }
+    TalusVec3 half = talus_scale(0.5, talus_sub(b.hi, b.lo));
+    double above = fabs(up.x) * half.x + fabs(up.y) * half.y + fabs(up.z) * half.z;
+    TalusVec3 from =
+        talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
+    for (int k = 0; k < mesh->triangle_count; k++) {
+        const int *t = mesh->triangle + 3 * (size_t)k; /* each corner has a vertex of its own */
+        TalusVec3 way = talus_sub(mesh->vertex[t[0]], from);
+        if (talus_dot(mesh->normal[t[0]], way) < 0.0)
+            for (int c = 0; c < 3; c++)
+                mesh->normal[t[c]] = talus_neg(mesh->normal[t[c]]);
+    }
 }
 
 static TalusStatus add_fixed(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
-    bool wall = def->kind == TALUS_SHAPE_REVOLVE;
-    if (!wall && picture->fixed_solid)
+    bool wall = talus_is_wall(def->kind);
+    if (talus_is_ground(picture, row) || (!wall && picture->fixed_solid))
         return TALUS_OK;
     Pose pose = {def->kind == TALUS_SHAPE_SPHERE ? s->radius[row] : 1.0, s->orientation[row],
                  talus_sub(s->position[row], picture->origin)};
     TalusMesh mesh;
     TALUS_TRY(talus_mesh_of_shape(def, 1.0, wall ? WALL_SEGMENTS : SEGMENTS, &mesh));
+    if (def->kind == TALUS_SHAPE_MESH)
+        turn_outward(&mesh, talus_rotate_back(pose.q, picture->up));
     TalusStatus status = add_panes(picture, &mesh, &pose, false);
     if (status == TALUS_OK)
         status = add_lines(picture, &mesh, &pose);
@@ -187,13 +225,14 @@ TalusStatus talus_picture_container(TalusPicture *picture)
     if (picture->def->container == TALUS_CONTAINER_HIDDEN)
         return TALUS_OK;
     TALUS_TRY(add_planes(picture));
-    bool bounded = false;
+    bool bounded = false, ground = false;
     for (int i = 0; i < s->body_count; i++)
         if (s->fixed[i] && !is_plane(picture, i)) {
             TALUS_TRY(add_fixed(picture, i));
             bounded = true;
+            ground |= talus_is_ground(picture, i);
         }
-    if (bounded && !picture->ground)
+    if (bounded && !ground && !picture->ground)
         assume_ground(picture);
     return TALUS_OK;
 }

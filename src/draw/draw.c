@@ -77,6 +77,8 @@ static TalusStatus check(const TalusDrawDef *def)
 
 static TalusStatus compose(TalusPicture *picture)
 {
+    talus_picture_stand(picture);
+    TALUS_TRY(talus_picture_looks(picture));
     talus_picture_frame(picture);
     picture->fixed_solid = talus_container_is_solid(picture);
     TALUS_TRY(talus_picture_colours(picture));

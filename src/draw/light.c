@@ -288,9 +288,9 @@ static TalusStatus expose_pass(Expose *e, int pass, TalusPool *pool)
     TALUS_TRY(talus_raster_draw(&e->seen, &p->bodies, &e->view, true, pool));
     if (p->def->chains)
         TALUS_TRY(talus_raster_draw(&e->chains, &p->chains, &e->view, true, pool));
-    talus_panes_draw(p, &e->view, &e->seen, pool);
+    TALUS_TRY(talus_panes_draw(p, &e->view, &e->seen, pool));
     if (e->left)
-        talus_panes_veil(p, &e->view, &e->seen, pool, e->left);
+        TALUS_TRY(talus_panes_veil(p, &e->view, &e->seen, pool, e->left));
     if (p->ground)
         shade_ground(e, pool);
     talus_parallel(pool, e->view.height, BAND, expose_band, e);

@@ -1,9 +1,12 @@
-/* draw/panes.c - triangles and lines, a few thousand at most: bands of rows go through all of them. */
+/* draw/panes.c - triangles and lines. Each is brought into the view once; bands of rows go through all of
+ * them and pass over those that lie elsewhere. */
 #include "draw/panes.h"
 
+#include "base/memory.h"
 #include "base/pool.h"
+#include "base/status.h"
 
-enum { BAND = 16 };
+enum { BAND = 16, GRAIN = 4096 };
 
 typedef struct Job {
     const TalusPicture *picture;
@@ -11,7 +14,8 @@ typedef struct Job {
     const TalusRaster *raster;
     TalusRaster *target; /* NULL: ghosts */
     float *left;
-    float half_line; /* width, pixels */
+    float half_line;   /* width, pixels */
+    struct Seen *seen; /* of each pane */
 } Job;
 
 /* A triangle in the picture, and its plane: dot(normal, q) = offset in view coordinates. */
@@ -19,7 +23,7 @@ typedef struct Seen {
     float x[3], y[3], w[3]; /* w: 1 / depth, or 1 in a parallel view */
     TalusF3 normal;
     float offset;
-    float x0, x1, y0, y1;
+    float x0, x1, y0, y1; /* y0 > y1 where nothing of it is seen */
 } Seen;
 
 static bool see(const TalusPane *pane, const TalusView *view, Seen *out)
@@ -150,16 +154,16 @@ static void row_range(const Seen *s, float y, int width, int *first, int *end)
 static void draw_pane(const Job *job, int index, int top, int bottom)
 {
     const TalusPane *pane = &job->picture->pane[index];
-    Seen s;
-    if (!see(pane, job->view, &s) || s.y1 < (float)top || s.y0 > (float)bottom)
+    const Seen *s = &job->seen[index];
+    if (s->y1 < (float)top || s->y0 > (float)bottom)
         return;
-    for (int y = first_pixel(s.y0, top); y < end_pixel(s.y1, bottom); y++) {
+    for (int y = first_pixel(s->y0, top); y < end_pixel(s->y1, bottom); y++) {
         int x0, x1;
-        row_range(&s, (float)y + 0.5f, job->view->width, &x0, &x1);
+        row_range(s, (float)y + 0.5f, job->view->width, &x0, &x1);
         for (int x = x0; x < x1; x++) {
             float weight[3], t;
             TalusF3 normal;
-            if (covers(&s, x, y, weight) && meet(pane, job->view, &s, x, y, weight, &t, &normal))
+            if (covers(s, x, y, weight) && meet(pane, job->view, s, x, y, weight, &t, &normal))
                 mark(job, index, pane, x, y, t, normal);
         }
     }
@@ -217,18 +221,39 @@ static void draw_band(void *context, int64_t begin, int64_t end, int64_t chunk)
         job->left[k] = fabsf(job->left[k]);
 }
 
-void talus_panes_draw(const TalusPicture *picture, const TalusView *view, TalusRaster *raster,
-                      TalusPool *pool)
+static void see_panes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    Job job = {.picture = picture, .view = view, .raster = raster, .target = raster};
-    if (picture->def->container == TALUS_CONTAINER_SHOWN)
-        talus_parallel(pool, view->height, BAND, draw_band, &job);
+    const Job *job = context;
+    (void)chunk;
+    for (int64_t k = begin; k < end; k++)
+        if (!see(&job->picture->pane[k], job->view, &job->seen[k])) {
+            job->seen[k].y0 = INFINITY;
+            job->seen[k].y1 = -INFINITY;
+        }
 }
 
-void talus_panes_veil(const TalusPicture *picture, const TalusView *view, const TalusRaster *raster,
-                      TalusPool *pool, float *left)
+static TalusStatus draw_all(Job *job, TalusPool *pool)
+{
+    const TalusPicture *p = job->picture;
+    TALUS_TRY(TALUS_ALLOC(job->seen, (size_t)p->pane_count, "panes in view"));
+    talus_parallel(pool, p->pane_count, GRAIN, see_panes, job);
+    talus_parallel(pool, job->view->height, BAND, draw_band, job);
+    talus_release(job->seen);
+    return TALUS_OK;
+}
+
+TalusStatus talus_panes_draw(const TalusPicture *picture, const TalusView *view,
+                             TalusRaster *raster, TalusPool *pool)
+{
+    Job job = {.picture = picture, .view = view, .raster = raster, .target = raster};
+    bool shown = picture->def->container == TALUS_CONTAINER_SHOWN;
+    return shown ? draw_all(&job, pool) : TALUS_OK;
+}
+
+TalusStatus talus_panes_veil(const TalusPicture *picture, const TalusView *view,
+                             const TalusRaster *raster, TalusPool *pool, float *left)
 {
     Job job = {.picture = picture, .view = view, .raster = raster, .left = left};
     job.half_line = (float)(0.5 * TALUS_GHOST_LINE_WIDTH / 1200.0) * (float)view->height;
-    talus_parallel(pool, view->height, BAND, draw_band, &job);
+    return draw_all(&job, pool);
 }

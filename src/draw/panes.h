@@ -8,13 +8,13 @@
 #define TALUS_PANE_HIT(k) (-2 - (k))
 
 /* Opaque panes: those whose inside is seen enter `raster`; they do not cast shadows. */
-void talus_panes_draw(const TalusPicture *picture, const TalusView *view, TalusRaster *raster,
-                      TalusPool *pool);
+TalusStatus talus_panes_draw(const TalusPicture *picture, const TalusView *view,
+                             TalusRaster *raster, TalusPool *pool);
 
 /* What ghosts leave of the light behind them, 1 where there is none: with container shown, of the
  * panes left out above. */
-void talus_panes_veil(const TalusPicture *picture, const TalusView *view, const TalusRaster *raster,
-                      TalusPool *pool, float *left);
+TalusStatus talus_panes_veil(const TalusPicture *picture, const TalusView *view,
+                             const TalusRaster *raster, TalusPool *pool, float *left);
 
 /* Point and unit normal of pane k on the ray of a pixel, in view coordinates. */
 bool talus_pane_hit(const TalusPane *pane, const TalusView *view, int x, int y, float *t,

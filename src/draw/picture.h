@@ -5,6 +5,7 @@
 
 #include "draw/draw.h"
 #include "draw/raster.h"
+#include "geometry/shape.h"
 
 /* A triangle of a container. */
 typedef struct TalusPane {
@@ -16,7 +17,20 @@ typedef struct TalusLine {
     TalusF3 from, to;
 } TalusLine;
 
+/* A shape of the head as a picture needs it. */
+typedef struct TalusLook {
+    TalusShape shape;
+    bool ready;     /* `shape` holds it: kinds that have arrays */
+    bool ground;    /* a surface that is stood on: drawn as it is, never as glass */
+    int solids;     /* of a body with it */
+    int first_hull; /* of itself, or of the first part that is one */
+} TalusLook;
+
 typedef struct TalusPicture {
+    TalusLook *look;   /* of each shape */
+    TalusFacet *facet; /* of all hulls; their corners; the corners of each facet */
+    TalusF3 *corner;
+    int *loop;
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     const TalusDrawDef *def;
@@ -38,21 +52,39 @@ typedef struct TalusPicture {
 } TalusPicture;
 
 /* What a body covers: half extents about a middle, both in the world frame; false for planes. */
-bool talus_body_extent(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row,
-                       TalusVec3 *middle, TalusVec3 *extent);
+bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent);
 
-/* Whether fixed spheres, boxes and cylinders are solids: where they are shown, and where they are
- * too many to be glass. */
+/* Whether fixed bodies with an inside are solids: where they are shown, and where they are too many to be
+ * glass. */
 bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
+static inline TalusShapeKind talus_picture_kind(const TalusPicture *picture, int row)
+{
+    return picture->head->shapes[picture->snapshot->shape[row]].kind;
+}
+
+/* Surfaces without an inside. */
+static inline bool talus_is_wall(TalusShapeKind kind)
+{
+    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE || kind == TALUS_SHAPE_MESH ||
+           kind == TALUS_SHAPE_FIELD;
+}
+
+/* Whether a body is drawn as solids or as the triangles of a ground; else it is panes. */
+bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* bodies.c */
+bool talus_is_ground(const TalusPicture *picture, int row);      /* looks.c */
+
 /* Each fills its part; the order matters. */
-void talus_picture_frame(TalusPicture *picture);            /* camera.c: up, bounds, origin */
+void talus_picture_stand(TalusPicture *picture);            /* camera.c: up, east, north */
+TalusStatus talus_picture_looks(TalusPicture *picture);     /* looks.c */
+void talus_picture_frame(TalusPicture *picture);            /* camera.c: bounds, origin */
 TalusStatus talus_picture_colours(TalusPicture *picture);   /* colour.c: low and high */
 TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: solids */
 TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c */
 TalusStatus talus_picture_container(TalusPicture *picture); /* container.c */
 void talus_picture_camera(TalusPicture *picture);           /* camera.c */
 void talus_picture_clear(TalusPicture *picture);
+void talus_picture_clear_looks(TalusPicture *picture);
 
 /* The value that 99 % of them do not exceed, by nearest rank; orders them. 0 of none. */
 double talus_percentile(double *value, size_t count);

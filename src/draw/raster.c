@@ -6,7 +6,7 @@
  *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels know their farthest
  *             depth, so a solid behind what is already there costs a few comparisons: of a bed of
  *             a million only the outermost layers are ever intersected. */
-#include "draw/raster.h"
+#include "draw/raster_tile.h"
 
 #include "base/memory.h"
 #include "base/pool.h"
@@ -14,21 +14,7 @@
 
 #include <string.h>
 
-enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK, BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
-
-typedef struct TalusSplat {
-    float near;
-    int x0, x1, y0, y1; /* pixels x0 <= x < x1 */
-} Splat;
-
-typedef struct Job {
-    TalusRaster *raster;
-    const TalusSolids *solids;
-    const TalusView *view;
-    TalusCut cut;
-    int tiles_x, tiles;
-    int64_t grain, chunks;
-} Job;
+enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* ---- project ---- */
 
@@ -60,15 +46,21 @@ static Rectangle sphere_rectangle(const TalusView *view, TalusF3 q, float radius
     return r;
 }
 
+static TalusF3 box_corner(const TalusPlaced *solid, int k)
+{
+    TalusF3 q = solid->centre;
+    q = talus_f3_madd(q, k & 1 ? solid->half.x : -solid->half.x, solid->axis[0]);
+    q = talus_f3_madd(q, k & 2 ? solid->half.y : -solid->half.y, solid->axis[1]);
+    return talus_f3_madd(q, k & 4 ? solid->half.z : -solid->half.z, solid->axis[2]);
+}
+
 static Rectangle form_rectangle(const TalusView *view, const TalusPlaced *solid)
 {
     Rectangle r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
-    for (int k = 0; k < 8; k++) {
-        TalusF3 q = solid->centre;
+    bool triangle = solid->kind == TALUS_FORM_TRIANGLE;
+    for (int k = 0; k < (triangle ? 3 : 8); k++) {
+        TalusF3 q = triangle ? talus_f3_add(solid->centre, solid->axis[k]) : box_corner(solid, k);
         float x, y;
-        q = talus_f3_madd(q, k & 1 ? solid->half.x : -solid->half.x, solid->axis[0]);
-        q = talus_f3_madd(q, k & 2 ? solid->half.y : -solid->half.y, solid->axis[1]);
-        q = talus_f3_madd(q, k & 4 ? solid->half.z : -solid->half.z, solid->axis[2]);
         talus_view_project(view, q, &x, &y);
         r = (Rectangle){fminf(r.x0, x), fmaxf(r.x1, x), fminf(r.y0, y), fmaxf(r.y1, y)};
     }
@@ -151,23 +143,6 @@ static int64_t running_sums(const Job *job)
 }
 
 /* ---- draw ---- */
-
-typedef struct Tile {
-    const Job *job;
-    int x0, x1, y0, y1;
-    float far[BLOCKS * BLOCKS]; /* of each block, the farthest depth in it */
-    bool touched[BLOCKS * BLOCKS];
-    float u[TILE]; /* of each column's rays */
-} Tile;
-
-static void keep_nearest(float *depth, int32_t *hit, float t, int32_t index)
-{
-    if (hit) {
-        if (t < *depth || (t == *depth && index < *hit))
-            *hit = index;
-    }
-    *depth = fminf(*depth, t);
-}
 
 static void draw_form(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
 {
@@ -254,7 +229,8 @@ static void draw_splat(Tile *tile, int32_t index)
     TalusF3 centre = talus_view_point(job->view, solid->centre);
     if (solid->form >= 0 || job->cut.on || job->view->perspective != (job->raster->hit != NULL)) {
         TalusPlaced placed = talus_solid_place(job->solids, index, job->view);
-        draw_form(tile, &s, index, &placed);
+        if (!talus_draw_faces(tile, &s, index, &placed))
+            draw_form(tile, &s, index, &placed);
     } else if (job->view->perspective) {
         draw_sphere_perspective(tile, &s, index, centre, solid->radius);
     } else {

@@ -4,6 +4,7 @@
 
 #include "geometry/closest.h"
 #include "geometry/shape.h"
+#include "geometry/support.h"
 
 TALUS_INLINE TalusAabb talus_aabb(TalusVec3 centre, TalusVec3 extent)
 {
@@ -59,21 +60,129 @@ TALUS_INLINE TalusAabb talus_revolve_bounds(const TalusShape *shape, TalusVec3 p
     return r;
 }
 
-/* Planes are unbounded in all directions (+-infinity). */
-TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius,
-                                          TalusVec3 position, TalusQuat orientation)
+TALUS_INLINE TalusVec3 talus_capsule_extent(double r, double h, TalusQuat orientation)
+{
+    TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, h));
+    return talus_vec3(r + fabs(u.x), r + fabs(u.y), r + fabs(u.z));
+}
+
+/* An ellipsoid reaches |A d| along a unit vector d, in its own frame, A the semi-axes on the diagonal. */
+TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientation)
+{
+    TalusVec3 x = talus_rotate(orientation, talus_vec3(half.x, 0.0, 0.0));
+    TalusVec3 y = talus_rotate(orientation, talus_vec3(0.0, half.y, 0.0));
+    TalusVec3 z = talus_rotate(orientation, talus_vec3(0.0, 0.0, half.z));
+    return talus_vec3(sqrt(x.x * x.x + y.x * y.x + z.x * z.x),
+                      sqrt(x.y * x.y + y.y * y.y + z.y * z.y),
+                      sqrt(x.z * x.z + y.z * y.z + z.z * z.z));
+}
+
+/* Along a world axis whose component on the cone's axis is u. */
+TALUS_INLINE void talus_cone_span(double r, double h, double u, double *lo, double *hi)
+{
+    double across = r * sqrt(fmax(0.0, 1.0 - u * u)), apex = 1.5 * h * u, base = -0.5 * h * u;
+    *lo = fmin(apex, base - across);
+    *hi = fmax(apex, base + across);
+}
+
+TALUS_INLINE TalusAabb talus_cone_bounds(double r, double h, TalusVec3 position,
+                                         TalusQuat orientation)
+{
+    TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 lo, hi;
+    talus_cone_span(r, h, u.x, &lo.x, &hi.x);
+    talus_cone_span(r, h, u.y, &lo.y, &hi.y);
+    talus_cone_span(r, h, u.z, &lo.z, &hi.z);
+    TalusAabb b = {talus_add(position, lo), talus_add(position, hi)};
+    return b;
+}
+
+/* Of a hull along a world axis, which is `axis` in the hull's frame. */
+TALUS_INLINE void talus_hull_span(const TalusShape *shape, TalusVec3 axis, double *lo, double *hi)
+{
+    const TalusVec3 *vertex = shape->def.vertex;
+    *lo = talus_dot(vertex[talus_hull_support(shape, talus_neg(axis))], axis);
+    *hi = talus_dot(vertex[talus_hull_support(shape, axis)], axis);
+}
+
+TALUS_INLINE TalusAabb talus_hull_bounds(const TalusShape *shape, TalusVec3 position,
+                                         TalusQuat orientation)
+{
+    TalusVec3 lo, hi;
+    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(1.0, 0.0, 0.0)), &lo.x, &hi.x);
+    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 1.0, 0.0)), &lo.y, &hi.y);
+    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 0.0, 1.0)), &lo.z, &hi.z);
+    TalusAabb b = {talus_add(position, lo), talus_add(position, hi)};
+    return b;
+}
+
+/* Of a box given in the body's frame: not tight where that is turned. */
+TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
+{
+    TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
+    TalusVec3 extent = talus_box_extent(talus_scale(0.5, talus_sub(box.hi, box.lo)), orientation);
+    return talus_aabb(talus_add(position, talus_rotate(orientation, middle)), extent);
+}
+
+/* Of all but compounds. Planes are unbounded in all directions (+-infinity). */
+TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radius,
+                                           TalusVec3 position, TalusQuat orientation)
 {
     const TalusShapeDef *def = &shape->def;
+    double r = def->radius, h = def->half_height;
     TalusAabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
     switch (def->kind) {
     case TALUS_SHAPE_SPHERE: return talus_aabb(position, talus_vec3(radius, radius, radius));
     case TALUS_SHAPE_BOX: return talus_aabb(position, talus_box_extent(def->half, orientation));
     case TALUS_SHAPE_CYLINDER:
-        return talus_aabb(position,
-                          talus_cylinder_extent(def->radius, def->half_height, orientation));
+        return talus_aabb(position, talus_cylinder_extent(r, h, orientation));
+    case TALUS_SHAPE_CAPSULE: return talus_aabb(position, talus_capsule_extent(r, h, orientation));
+    case TALUS_SHAPE_CONE: return talus_cone_bounds(r, h, position, orientation);
+    case TALUS_SHAPE_ELLIPSOID:
+        return talus_aabb(position, talus_ellipsoid_extent(def->half, orientation));
     case TALUS_SHAPE_REVOLVE: return talus_revolve_bounds(shape, position, orientation);
+    case TALUS_SHAPE_HULL: return talus_hull_bounds(shape, position, orientation);
+    case TALUS_SHAPE_MESH:
+    case TALUS_SHAPE_FIELD: return talus_turned_box(shape->box, position, orientation);
     default: return all;
     }
+}
+
+/* The pose of part k of a compound whose pose is given. */
+TALUS_INLINE TalusVec3 talus_child_position(const TalusChild *child, TalusVec3 position,
+                                            TalusQuat orientation)
+{
+    return talus_add(position, talus_rotate(orientation, child->position));
+}
+
+TALUS_INLINE TalusQuat talus_child_orientation(const TalusChild *child, TalusQuat orientation)
+{
+    return talus_quat_mul(orientation, child->orientation);
+}
+
+TALUS_INLINE TalusAabb talus_child_bounds(const TalusChild *child, TalusVec3 position,
+                                          TalusQuat orientation)
+{
+    return talus_simple_bounds(&child->shape, child->shape.def.radius,
+                               talus_child_position(child, position, orientation),
+                               talus_child_orientation(child, orientation));
+}
+
+/* Tight, but for mesh and field where they are turned: then those of the turned box of their own frame. */
+TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius,
+                                          TalusVec3 position, TalusQuat orientation)
+{
+    if (shape->def.kind != TALUS_SHAPE_COMPOUND)
+        return talus_simple_bounds(shape, radius, position, orientation);
+    TalusAabb all = talus_child_bounds(&shape->child[0], position, orientation);
+    for (int k = 1; k < shape->def.part_count; k++) {
+        TalusAabb one = talus_child_bounds(&shape->child[k], position, orientation);
+        all.lo = talus_vec3(fmin(all.lo.x, one.lo.x), fmin(all.lo.y, one.lo.y),
+                            fmin(all.lo.z, one.lo.z));
+        all.hi = talus_vec3(fmax(all.hi.x, one.hi.x), fmax(all.hi.y, one.hi.y),
+                            fmax(all.hi.z, one.hi.z));
+    }
+    return all;
 }
 
 #endif

@@ -11,14 +11,28 @@ typedef struct TalusShapeOps {
     bool fixed_only;
     /* Fails with a message that names the field, its value and what it should be. */
     TalusStatus (*check)(const TalusShapeDef *def);
-    /* Sets bounding_radius and size of a checked shape. */
+    /* Where the kind has arrays: makes shape->block and lays them out in it, with shape->def pointing there.
+     * shape->def is a copy of the def without its arrays. Sets centre, unit (with volume) and box as well. What
+     * it leaves on failure is cleared. */
+    TalusStatus (*build)(TalusShape *shape, const TalusShapeDef *def);
+    /* Sets bounding_radius and size of a checked and built shape. */
     void (*measure)(TalusShape *shape);
-    /* At density 1; NULL for shapes without volume. */
+    /* At density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
     TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
 } TalusShapeOps;
 
 extern const TalusShapeOps talus_sphere_ops, talus_plane_ops, talus_box_ops, talus_cylinder_ops,
-    talus_revolve_ops;
+    talus_revolve_ops, talus_capsule_ops, talus_cone_ops, talus_ellipsoid_ops, talus_hull_ops,
+    talus_compound_ops, talus_trimesh_ops, talus_field_ops;
+
+/* Lays out arrays in a block, aligned to 16 bytes. Without a base it counts only, so that one function run
+ * twice, before and after the block is made, places everything. */
+typedef struct TalusLayout {
+    unsigned char *base;
+    size_t used;
+} TalusLayout;
+
+void *talus_layout(TalusLayout *layout, size_t count, size_t element);
 
 /* OK if `value` is positive and finite; else a message such as
  *     box: half.x is -1; it must be a positive length                                           */

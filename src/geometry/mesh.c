@@ -7,17 +7,11 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/kinds.h"
+#include "geometry/mesh_build.h"
 
 #include <string.h>
 
-/* Neighbouring faces of a profile within 30 degrees of each other are shaded as one curve. */
-#define SMOOTH_COSINE 0.8660254037844386
-
 /* ---- building ---- */
-
-typedef struct Sizes {
-    size_t vertices, triangles, edges;
-} Sizes;
 
 void talus_mesh_free(TalusMesh *mesh)
 {
@@ -28,7 +22,7 @@ void talus_mesh_free(TalusMesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-static TalusStatus allocate(TalusMesh *mesh, Sizes most)
+TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most)
 {
     memset(mesh, 0, sizeof *mesh);
     if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
@@ -46,34 +40,10 @@ static TalusStatus allocate(TalusMesh *mesh, Sizes most)
     return status;
 }
 
-static int add_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
-{
-    int index = mesh->vertex_count++;
-    mesh->vertex[index] = at;
-    mesh->normal[index] = normal;
-    return index;
-}
-
-static void add_triangle(TalusMesh *mesh, int a, int b, int c)
-{
-    int *t = mesh->triangle + 3 * (size_t)mesh->triangle_count++;
-    t[0] = a;
-    t[1] = b;
-    t[2] = c;
-}
-
-static void add_edge(TalusMesh *mesh, int a, int b)
-{
-    int *e = mesh->edge + 2 * (size_t)mesh->edge_count++;
-    e[0] = a;
-    e[1] = b;
-}
-
-/* The fan of a convex polygon whose vertices follow one another from `first` on. */
-static void add_polygon(TalusMesh *mesh, int first, int corners)
+void talus_mesh_polygon(TalusMesh *mesh, int first, int corners)
 {
     for (int k = 2; k < corners; k++)
-        add_triangle(mesh, first, first + k - 1, first + k);
+        talus_mesh_triangle(mesh, first, first + k - 1, first + k);
 }
 
 /* ---- circles ---- */
@@ -105,77 +75,84 @@ static void fill_circle(TalusVec3 *circle, int n)
         circle[k] = talus_vec3(-circle[k - n / 4].y, circle[k - n / 4].x, 0.0);
 }
 
-/* A point of a profile as it is turned: radius and height, and its normal there. */
-typedef struct Rim {
-    double r, z, nr, nz;
-} Rim;
-
-static int add_ring(TalusMesh *mesh, const TalusVec3 *circle, int n, Rim rim)
+int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim)
 {
     int first = mesh->vertex_count;
-    for (int k = 0; k < n; k++)
-        add_vertex(mesh, talus_vec3(rim.r * circle[k].x, rim.r * circle[k].y, rim.z),
-                   talus_vec3(rim.nr * circle[k].x, rim.nr * circle[k].y, rim.nz));
+    for (int k = 0; k < circle.n; k++) {
+        TalusVec3 c = circle.at[k];
+        talus_mesh_vertex(mesh, talus_vec3(rim.r * c.x, rim.r * c.y, rim.z),
+                          talus_vec3(rim.nr * c.x, rim.nr * c.y, rim.nz));
+    }
     return first;
 }
 
-/* The band between two rings, the normals on the right hand of the way from `low` to `high`; a ring
- * on the axis is a point, and its band a fan. */
-static void add_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
+void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                      bool flip)
 {
     for (int k = 0; k < n; k++) {
         int next = (k + 1) % n;
         int a = low + k, b = low + next, c = high + next, d = high + k;
         if (!low_point)
-            flip ? add_triangle(mesh, a, c, b) : add_triangle(mesh, a, b, c);
+            flip ? talus_mesh_triangle(mesh, a, c, b) : talus_mesh_triangle(mesh, a, b, c);
         if (!high_point)
-            flip ? add_triangle(mesh, a, d, c) : add_triangle(mesh, a, c, d);
+            flip ? talus_mesh_triangle(mesh, a, d, c) : talus_mesh_triangle(mesh, a, c, d);
     }
 }
 
-static void add_circle_edges(TalusMesh *mesh, int n, int ring)
+void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring)
 {
     for (int k = 0; k < n; k++)
-        add_edge(mesh, ring + k, ring + (k + 1) % n);
+        talus_mesh_edge(mesh, ring + k, ring + (k + 1) % n);
+}
+
+void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z)
+{
+    int first = mesh->vertex_count;
+    for (int k = circle.n - 1; k >= 0; k--)
+        talus_mesh_vertex(mesh, talus_vec3(radius * circle.at[k].x, radius * circle.at[k].y, z),
+                          talus_vec3(0, 0, -1));
+    talus_mesh_polygon(mesh, first, circle.n);
 }
 
 /* ---- kinds ---- */
 
-static TalusStatus mesh_sphere(int n, const TalusVec3 *circle, TalusMesh *out)
+/* A sphere stretched along the axes by `half`. */
+TalusStatus talus_mesh_of_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out)
 {
-    int rings = n / 2; /* bands from pole to pole */
-    Sizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
-    TALUS_TRY(allocate(out, sizes));
+    int n = circle.n, rings = n / 2; /* bands from pole to pole */
+    TalusMeshSizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
+    TALUS_TRY(talus_mesh_allocate(out, sizes));
     for (int k = 0; k <= rings; k++) {
         /* from the south pole: (sin, -cos) of half a turn in `rings` parts, the circle's own angles */
-        Rim rim = {circle[k].y, -circle[k].x, circle[k].y, -circle[k].x};
+        TalusRim rim = {circle.at[k].y, -circle.at[k].x, circle.at[k].y, -circle.at[k].x};
         if (k == 0 || k == rings)
             rim.r = rim.nr = 0.0;
-        int ring = add_ring(out, circle, n, rim);
+        int ring = talus_mesh_ring(out, circle, rim);
         if (k > 0)
-            add_band(out, n, ring - n, ring, k == 1, k == rings, false);
+            talus_mesh_band(out, n, ring - n, ring, k == 1, k == rings, false);
+    }
+    for (int k = 0; k < out->vertex_count; k++) {
+        TalusVec3 *p = &out->vertex[k], *m = &out->normal[k];
+        *p = talus_vec3(half.x * p->x, half.y * p->y, half.z * p->z);
+        *m = talus_normalize(talus_vec3(m->x / half.x, m->y / half.y, m->z / half.z), *m);
     }
     return TALUS_OK;
 }
 
-static TalusStatus mesh_cylinder(const TalusShapeDef *def, int n, const TalusVec3 *circle,
-                                 TalusMesh *out)
+static TalusStatus mesh_cylinder(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
 {
     double r = def->radius, h = def->half_height;
+    int n = circle.n;
     size_t m = (size_t)n;
-    TALUS_TRY(allocate(out, (Sizes){4 * m, 2 * m + 2 * (m - 2), 2 * m}));
-    int low = add_ring(out, circle, n, (Rim){r, -h, 1.0, 0.0});
-    int high = add_ring(out, circle, n, (Rim){r, h, 1.0, 0.0});
-    add_band(out, n, low, high, false, false, false);
-    add_circle_edges(out, n, low);
-    add_circle_edges(out, n, high);
-    int top = add_ring(out, circle, n, (Rim){r, h, 0.0, 1.0});
-    add_polygon(out, top, n);
-    int bottom = out->vertex_count;
-    for (int k = n - 1; k >= 0; k--) /* the other way round, as seen from below */
-        add_vertex(out, talus_vec3(r * circle[k].x, r * circle[k].y, -h), talus_vec3(0, 0, -1));
-    add_polygon(out, bottom, n);
+    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4 * m, 2 * m + 2 * (m - 2), 2 * m}));
+    int low = talus_mesh_ring(out, circle, (TalusRim){r, -h, 1.0, 0.0});
+    int high = talus_mesh_ring(out, circle, (TalusRim){r, h, 1.0, 0.0});
+    talus_mesh_band(out, n, low, high, false, false, false);
+    talus_mesh_circle_edges(out, n, low);
+    talus_mesh_circle_edges(out, n, high);
+    int top = talus_mesh_ring(out, circle, (TalusRim){r, h, 0.0, 1.0});
+    talus_mesh_polygon(out, top, n);
+    talus_mesh_bottom(out, circle, r, -h);
     return TALUS_OK;
 }
 
@@ -192,22 +169,23 @@ static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double
         p[axis] = s * half[axis];
         p[u] = s * corner[k][0] * half[u]; /* mirrored in u, so that it stays anticlockwise */
         p[v] = corner[k][1] * half[v];
-        add_vertex(mesh, talus_vec3(p[0], p[1], p[2]), talus_vec3(normal[0], normal[1], normal[2]));
+        talus_mesh_vertex(mesh, talus_vec3(p[0], p[1], p[2]),
+                          talus_vec3(normal[0], normal[1], normal[2]));
     }
-    add_polygon(mesh, first, 4);
+    talus_mesh_polygon(mesh, first, 4);
     if (axis == 2) /* the rims of top and bottom */
         for (int k = 0; k < 4; k++)
-            add_edge(mesh, first + k, first + (k + 1) % 4);
+            talus_mesh_edge(mesh, first + k, first + (k + 1) % 4);
     if (axis == 0) { /* the uprights: corners of the faces along x that differ in z alone */
-        add_edge(mesh, first, first + 3);
-        add_edge(mesh, first + 1, first + 2);
+        talus_mesh_edge(mesh, first, first + 3);
+        talus_mesh_edge(mesh, first + 1, first + 2);
     }
 }
 
 static TalusStatus mesh_box(const TalusShapeDef *def, TalusMesh *out)
 {
     double half[3] = {def->half.x, def->half.y, def->half.z};
-    TALUS_TRY(allocate(out, (Sizes){24, 12, 12}));
+    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){24, 12, 12}));
     for (int axis = 0; axis < 3; axis++) {
         add_box_face(out, half, axis, -1.0);
         add_box_face(out, half, axis, 1.0);
@@ -218,31 +196,31 @@ static TalusStatus mesh_box(const TalusShapeDef *def, TalusMesh *out)
 static TalusStatus mesh_square(double extent, TalusMesh *out)
 {
     TALUS_TRY(talus_check_length("plane", "extent", extent));
-    TALUS_TRY(allocate(out, (Sizes){4, 2, 4}));
+    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4, 2, 4}));
     TalusVec3 up = talus_vec3(0, 0, 1);
-    add_vertex(out, talus_vec3(-extent, -extent, 0), up);
-    add_vertex(out, talus_vec3(extent, -extent, 0), up);
-    add_vertex(out, talus_vec3(extent, extent, 0), up);
-    add_vertex(out, talus_vec3(-extent, extent, 0), up);
-    add_polygon(out, 0, 4);
+    talus_mesh_vertex(out, talus_vec3(-extent, -extent, 0), up);
+    talus_mesh_vertex(out, talus_vec3(extent, -extent, 0), up);
+    talus_mesh_vertex(out, talus_vec3(extent, extent, 0), up);
+    talus_mesh_vertex(out, talus_vec3(-extent, extent, 0), up);
+    talus_mesh_polygon(out, 0, 4);
     for (int k = 0; k < 4; k++)
-        add_edge(out, k, (k + 1) % 4);
+        talus_mesh_edge(out, k, (k + 1) % 4);
     return TALUS_OK;
 }
 
 /* ---- revolve ---- */
 
-static Rim profile_point(const TalusShapeDef *def, int k)
+static TalusRim profile_point(const TalusShapeDef *def, int k)
 {
-    return (Rim){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
+    return (TalusRim){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
 }
 
 /* The unit normal of face k, on the right hand of the way along the profile, or turned round. */
-static Rim face_normal(const TalusShapeDef *def, int k, double side)
+static TalusRim face_normal(const TalusShapeDef *def, int k, double side)
 {
-    Rim a = profile_point(def, k), b = profile_point(def, k + 1);
+    TalusRim a = profile_point(def, k), b = profile_point(def, k + 1);
     double dr = b.r - a.r, dz = b.z - a.z, length = sqrt(dr * dr + dz * dz);
-    return (Rim){a.r, a.z, side * dz / length, -side * dr / length};
+    return (TalusRim){a.r, a.z, side * dz / length, -side * dr / length};
 }
 
 /* +1 where the right hand of the profile looks away from the axis, weighed by area; else -1. */
@@ -250,47 +228,71 @@ static double outer_side(const TalusShapeDef *def)
 {
     double sum = 0.0;
     for (int k = 0; k + 1 < def->point_count; k++) {
-        Rim a = profile_point(def, k), b = profile_point(def, k + 1);
+        TalusRim a = profile_point(def, k), b = profile_point(def, k + 1);
         sum += (a.r + b.r) * (b.z - a.z);
     }
     return sum < 0.0 ? -1.0 : 1.0;
 }
 
 /* The normal of face k at its end `point`: shared with the neighbour across a smooth bend. */
-static Rim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
+static TalusRim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
 {
     int other = point == k ? k - 1 : k + 1;
-    Rim n = face_normal(def, k, side), at = profile_point(def, point);
+    TalusRim n = face_normal(def, k, side), at = profile_point(def, point);
     *sharp = true;
     if (other >= 0 && other + 1 < def->point_count) {
-        Rim m = face_normal(def, other, side);
-        *sharp = n.nr * m.nr + n.nz * m.nz < SMOOTH_COSINE;
+        TalusRim m = face_normal(def, other, side);
+        *sharp = n.nr * m.nr + n.nz * m.nz < TALUS_SMOOTH_COSINE;
         if (!*sharp) {
             double nr = n.nr + m.nr, nz = n.nz + m.nz, length = sqrt(nr * nr + nz * nz);
-            return (Rim){at.r, at.z, nr / length, nz / length};
+            return (TalusRim){at.r, at.z, nr / length, nz / length};
         }
     }
-    return (Rim){at.r, at.z, n.nr, n.nz};
+    return (TalusRim){at.r, at.z, n.nr, n.nz};
 }
 
-static TalusStatus mesh_revolve(const TalusShapeDef *def, int n, const TalusVec3 *circle,
-                                TalusMesh *out)
+static TalusStatus mesh_revolve(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
 {
+    int n = circle.n;
     size_t faces = (size_t)def->point_count - 1, m = (size_t)n;
-    TALUS_TRY(allocate(out, (Sizes){2 * m * faces, 2 * m * faces, m * (faces + 1)}));
+    TALUS_TRY(
+        talus_mesh_allocate(out, (TalusMeshSizes){2 * m * faces, 2 * m * faces, m * (faces + 1)}));
     double side = outer_side(def);
     for (int k = 0; k + 1 < def->point_count; k++) {
         bool sharp_low, sharp_high;
-        Rim low = end_normal(def, k, k, side, &sharp_low);
-        Rim high = end_normal(def, k, k + 1, side, &sharp_high);
-        int a = add_ring(out, circle, n, low), b = add_ring(out, circle, n, high);
-        add_band(out, n, a, b, low.r == 0.0, high.r == 0.0, side < 0.0);
+        TalusRim low = end_normal(def, k, k, side, &sharp_low);
+        TalusRim high = end_normal(def, k, k + 1, side, &sharp_high);
+        int a = talus_mesh_ring(out, circle, low), b = talus_mesh_ring(out, circle, high);
+        talus_mesh_band(out, n, a, b, low.r == 0.0, high.r == 0.0, side < 0.0);
         if (sharp_low && low.r > 0.0)
-            add_circle_edges(out, n, a);
+            talus_mesh_circle_edges(out, n, a);
         if (k + 2 == def->point_count && high.r > 0.0)
-            add_circle_edges(out, n, b);
+            talus_mesh_circle_edges(out, n, b);
     }
     return TALUS_OK;
+}
+
+TalusStatus talus_mesh_of_checked(const TalusShape *shape, double radius, double extent,
+                                  TalusCircle circle, TalusMesh *out)
+{
+    const TalusShapeDef *def = &shape->def;
+    switch (def->kind) {
+    case TALUS_SHAPE_SPHERE:
+        return talus_mesh_of_ellipsoid(talus_vec3(radius, radius, radius), circle, out);
+    case TALUS_SHAPE_PLANE: return mesh_square(extent, out);
+    case TALUS_SHAPE_BOX: return mesh_box(def, out);
+    case TALUS_SHAPE_CYLINDER: return mesh_cylinder(def, circle, out);
+    case TALUS_SHAPE_REVOLVE: return mesh_revolve(def, circle, out);
+    case TALUS_SHAPE_CAPSULE: return talus_mesh_of_capsule(def, circle, out);
+    case TALUS_SHAPE_CONE: return talus_mesh_of_cone(def, circle, out);
+    case TALUS_SHAPE_ELLIPSOID: return talus_mesh_of_ellipsoid(def->half, circle, out);
+    case TALUS_SHAPE_HULL: return talus_mesh_of_hull(shape, out);
+    case TALUS_SHAPE_COMPOUND: return talus_mesh_of_compound(shape, circle, out);
+    case TALUS_SHAPE_MESH: return talus_mesh_of_triangles(def, out);
+    case TALUS_SHAPE_FIELD: return talus_mesh_of_field(def, out);
+    default: break;
+    }
+    return talus_fail(TALUS_ERR_ARGUMENT, "mesh: shape of kind %d", (int)def->kind);
 }
 
 TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int segments,
@@ -300,21 +302,16 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
     if (segments < 4 || segments % 4 != 0)
         return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %d segments; expected 4, 8, 12, ...",
                           segments);
-    TalusShape checked; /* refuses what is no shape */
-    TALUS_TRY(talus_shape_init(&checked, shape));
-    talus_shape_clear(&checked);
-    if (shape->kind == TALUS_SHAPE_BOX)
-        return mesh_box(shape, out);
-    if (shape->kind == TALUS_SHAPE_PLANE)
-        return mesh_square(extent, out);
+    TalusShape checked;
     TalusVec3 *circle;
-    TALUS_TRY(TALUS_ALLOC(circle, (size_t)segments, "circle"));
-    fill_circle(circle, segments);
-    TalusStatus status = shape->kind == TALUS_SHAPE_SPHERE ? mesh_sphere(segments, circle, out)
-                         : shape->kind == TALUS_SHAPE_CYLINDER
-                             ? mesh_cylinder(shape, segments, circle, out)
-                             : mesh_revolve(shape, segments, circle, out);
-    talus_release(circle);
+    TALUS_TRY(talus_shape_init(&checked, shape));
+    TalusStatus status = TALUS_ALLOC(circle, (size_t)segments, "circle");
+    if (status == TALUS_OK) {
+        fill_circle(circle, segments);
+        status = talus_mesh_of_checked(&checked, 1.0, extent, (TalusCircle){segments, circle}, out);
+        talus_release(circle);
+    }
+    talus_shape_clear(&checked);
     return status;
 }
 
@@ -366,12 +363,12 @@ static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
 static TalusStatus mesh_polygon(const Polygon *polygon, TalusVec3 normal, TalusMesh *out)
 {
     int n = polygon->count < 3 ? 0 : polygon->count;
-    TALUS_TRY(allocate(out, (Sizes){(size_t)n, (size_t)n, (size_t)n}));
+    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){(size_t)n, (size_t)n, (size_t)n}));
     for (int k = 0; k < n; k++) {
-        add_vertex(out, polygon->corner[k], normal);
-        add_edge(out, k, (k + 1) % n);
+        talus_mesh_vertex(out, polygon->corner[k], normal);
+        talus_mesh_edge(out, k, (k + 1) % n);
     }
-    add_polygon(out, 0, n);
+    talus_mesh_polygon(out, 0, n);
     return TALUS_OK;
 }
 

@@ -1,7 +1,10 @@
 /* geometry/revolve.c - a thin wall: a polyline (radius, height) turned about the z axis. */
+#include "base/memory.h"
 #include "base/status.h"
 #include "geometry/closest.h"
 #include "geometry/kinds.h"
+
+#include <string.h>
 
 static TalusStatus check_point(const double *profile, int k)
 {
@@ -37,6 +40,15 @@ static TalusStatus check(const TalusShapeDef *def)
     return TALUS_OK;
 }
 
+static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+{
+    shape->block_size = 2 * (size_t)def->point_count * sizeof(double);
+    TALUS_TRY(TALUS_ALLOC(shape->block, shape->block_size, "profile"));
+    memcpy(shape->block, def->profile, shape->block_size);
+    shape->def.profile = (const double *)shape->block;
+    return TALUS_OK;
+}
+
 static void measure(TalusShape *shape)
 {
     double largest = 0.0;
@@ -54,5 +66,6 @@ const TalusShapeOps talus_revolve_ops = {
         "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
     .fixed_only = true,
     .check = check,
+    .build = build,
     .measure = measure,
 };

@@ -10,7 +10,10 @@
 static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {
     [TALUS_SHAPE_SPHERE] = &talus_sphere_ops,   [TALUS_SHAPE_PLANE] = &talus_plane_ops,
     [TALUS_SHAPE_BOX] = &talus_box_ops,         [TALUS_SHAPE_CYLINDER] = &talus_cylinder_ops,
-    [TALUS_SHAPE_REVOLVE] = &talus_revolve_ops,
+    [TALUS_SHAPE_REVOLVE] = &talus_revolve_ops, [TALUS_SHAPE_CAPSULE] = &talus_capsule_ops,
+    [TALUS_SHAPE_CONE] = &talus_cone_ops,       [TALUS_SHAPE_ELLIPSOID] = &talus_ellipsoid_ops,
+    [TALUS_SHAPE_HULL] = &talus_hull_ops,       [TALUS_SHAPE_COMPOUND] = &talus_compound_ops,
+    [TALUS_SHAPE_MESH] = &talus_trimesh_ops,    [TALUS_SHAPE_FIELD] = &talus_field_ops,
 };
 
 static bool known(TalusShapeKind kind)
@@ -49,38 +52,72 @@ bool talus_shape_fixed_only(TalusShapeKind kind)
     return known(kind) && kinds[kind]->fixed_only;
 }
 
-TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
-                             TalusMassProperties *out)
+/* ---- mass ---- */
+
+TalusStatus talus_shape_properties(const TalusShape *shape, double radius, double density,
+                                   TalusMassProperties *out)
 {
-    TALUS_TRY(check(def));
-    const TalusShapeOps *ops = kinds[def->kind];
-    if (!ops->mass)
+    const TalusShapeOps *ops = kinds[shape->def.kind];
+    bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
+    if (!sphere && !(shape->unit.mass > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: has no volume, so it can only be a fixed body",
                           ops->name);
     if (!(density > 0.0 && density < INFINITY))
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: density is %g; it must be positive", ops->name,
                           density);
-    if (def->kind == TALUS_SHAPE_SPHERE)
+    if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
-    TalusMassProperties unit = ops->mass(def, radius);
+    TalusMassProperties unit = sphere ? ops->mass(&shape->def, radius) : shape->unit;
     out->mass = density * unit.mass;
     out->inertia = talus_sym3_scale(density, unit.inertia);
     return TALUS_OK;
+}
+
+TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
+                             TalusMassProperties *out)
+{
+    TalusShape shape;
+    TALUS_TRY(talus_shape_init(&shape, def));
+    TalusStatus status = talus_shape_properties(&shape, radius, density, out);
+    talus_shape_clear(&shape);
+    return status;
+}
+
+TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out)
+{
+    TalusShape shape;
+    TALUS_TRY(talus_shape_init(&shape, def));
+    *out = shape.centre;
+    talus_shape_clear(&shape);
+    return TALUS_OK;
+}
+
+/* ---- memory ---- */
+
+static void drop_arrays(TalusShapeDef *def)
+{
+    def->profile = NULL;
+    def->vertex = NULL;
+    def->triangle = NULL;
+    def->height = NULL;
+    def->part = NULL;
 }
 
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
 {
     memset(shape, 0, sizeof *shape);
     TALUS_TRY(check(def));
+    const TalusShapeOps *ops = kinds[def->kind];
     shape->def = *def;
-    shape->def.profile = NULL;
-    if (def->kind == TALUS_SHAPE_REVOLVE) {
-        shape->block_size = 2 * (size_t)def->point_count * sizeof(double);
-        TALUS_TRY(TALUS_ALLOC(shape->block, shape->block_size, "profile"));
-        memcpy(shape->block, def->profile, shape->block_size);
-        shape->def.profile = (const double *)shape->block;
+    drop_arrays(&shape->def);
+    TalusStatus status = ops->build ? ops->build(shape, def) : TALUS_OK;
+    if (status != TALUS_OK) {
+        talus_shape_clear(shape);
+        return status;
     }
-    kinds[def->kind]->measure(shape);
+    if (ops->mass && def->kind != TALUS_SHAPE_SPHERE)
+        shape->unit = ops->mass(&shape->def, 0.0);
+    ops->measure(shape);
     return TALUS_OK;
 }
 
@@ -88,4 +125,63 @@ void talus_shape_clear(TalusShape *shape)
 {
     talus_release(shape->block);
     memset(shape, 0, sizeof *shape);
+}
+
+void *talus_layout(TalusLayout *layout, size_t count, size_t element)
+{
+    void *place = layout->base ? layout->base + layout->used : NULL;
+    layout->used += (count * element + 15) / 16 * 16;
+    return place;
+}
+
+/* Where a block stood, and where it will be read. */
+typedef struct Move {
+    const unsigned char *from;
+    unsigned char *to;
+} Move;
+
+static void *moved(Move m, const void *pointer)
+{
+    return pointer ? m.to + ((const unsigned char *)pointer - m.from) : NULL;
+}
+
+#define MOVE(pointer) ((pointer) = moved(m, (pointer)))
+
+static void move_arrays(TalusShape *shape, Move m)
+{
+    MOVE(shape->def.profile);
+    MOVE(shape->def.vertex);
+    MOVE(shape->def.triangle);
+    MOVE(shape->def.height);
+    MOVE(shape->def.part);
+    MOVE(shape->hull.plane);
+    MOVE(shape->hull.loop_start);
+    MOVE(shape->hull.loop);
+    MOVE(shape->hull.edge);
+    MOVE(shape->hull.neighbour_start);
+    MOVE(shape->hull.neighbour);
+    MOVE(shape->tree.node);
+    MOVE(shape->mesh.across);
+    MOVE(shape->mesh.mark);
+    MOVE(shape->mesh.patch);
+    MOVE(shape->mesh.ring_start);
+    MOVE(shape->mesh.ring);
+    MOVE(shape->mesh.lean);
+    MOVE(shape->child);
+}
+
+void talus_shape_rebase(TalusShape *shape, unsigned char *copy, unsigned char *to)
+{
+    Move m = {shape->block, to};
+    if (shape->child) {
+        Move here = {shape->block, copy};
+        TalusChild *child = moved(here, shape->child);
+        TalusShapePart *part = moved(here, shape->def.part);
+        for (int k = 0; k < shape->def.part_count; k++) {
+            move_arrays(&child[k].shape, m);
+            MOVE(part[k].shape);
+        }
+    }
+    move_arrays(shape, m);
+    shape->block = shape->block ? to : NULL;
 }

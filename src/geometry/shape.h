@@ -8,11 +8,16 @@
  * seen from outside. */
 typedef struct TalusHull {
     int faces, edges;
-    const double (*plane)[4];  /* [faces]: outward unit normal n and d, the face lying on n.x = d */
+    /* [faces]: outward unit normal n and d; the face lies on n.x = d up to 2^-22 of the extent, and no vertex is
+     * beyond it by more than 2^-37. */
+    const double (*plane)[4];
     const int32_t *loop_start; /* [faces + 1] into loop */
     const int32_t *loop;       /* vertices of each face in order */
-    const int32_t (*edge)[4];  /* [edges]: two vertices, the two faces that meet there */
-    const int32_t *neighbour_start; /* [vertices + 1] into neighbour: along edges, for climbing */
+    /* [edges]: two vertices, the two faces that meet there; the first face has them in this order. */
+    const int32_t (*edge)[4];
+    /* [vertices + 1] into neighbour: along edges and, where faces have more than three corners, across them, for
+     * climbing. */
+    const int32_t *neighbour_start;
     const int32_t *neighbour;
 } TalusHull;
 
@@ -28,21 +33,36 @@ typedef struct TalusTree {
     const TalusTreeNode *node;
 } TalusTree;
 
-/* What contact with a mesh needs to know of each triangle beyond its corners: bit k set where edge k (from
- * corner k to the next), bit 3 + k where corner k may be touched, that is where the surface is convex or free;
- * and for each edge the neighbour's normal, so that normals between the two are told from phantom ones. */
+/* What contact with a mesh needs to know beyond corners of triangles. A side 3 t + k is edge k of triangle t,
+ * from its corner k to the next (adjacency.h). */
 typedef struct TalusMeshTopology {
-    const uint8_t *open;        /* [triangles] */
-    const int32_t (*across)[3]; /* [triangles]: neighbour over edge k; -1: free edge */
+    const int32_t *across;     /* [3 triangles]: the next side on the same edge; -1: free edge */
+    const uint8_t *mark;       /* [triangles]: TALUS_MARK_* */
+    const int32_t *patch;      /* [triangles]: the first triangle of the flat patch it lies in */
+    const int32_t *ring_start; /* [vertices + 1] into ring */
+    const int32_t *ring;       /* the vertices that each vertex shares an edge with */
+    const double (
+        *lean)[3]; /* [vertices]: normals around it, weighted by angle: its outward side */
 } TalusMeshTopology;
 
-/* A checked copy of a TalusShapeDef that owns its arrays. All of them lie in one block of memory without
- * pointers in it except `child`, so that a device copies the block and calls talus_shape_rebase. */
+enum {
+    TALUS_MARK_CORNER = 1, /* bits 0 .. 2: the triangle is the first at this corner */
+    TALUS_MARK_SIDE = 8,   /* bits 3 .. 5: it is the first at this edge */
+    TALUS_MARK_SOLID = 64, /* it bounds a solid: its part of the surface is closed */
+    TALUS_MARK_MANY = 128  /* its flat patch has more triangles */
+};
+
+/* A checked copy of a TalusShapeDef that owns its arrays. All of them lie in one block of memory, so that a
+ * device copies the block and calls talus_shape_rebase. */
 typedef struct TalusShape {
-    TalusShapeDef def;      /* arrays in block; `part` is NULL, `child` has the parts */
-    double bounding_radius; /* about the body's origin; 0 where unbounded or a sphere */
-    double size;            /* smallest half extent; 0 for plane, revolve, mesh and field */
-    TalusVec3 centre;       /* subtracted from all coordinates: where the centre of mass was */
+    /* Arrays in the block. A definition of the shape as it is: a hull's points are its vertices, and a hull or a
+     * compound has its centre of mass at the origin. Made anew from it, a shape has the same bits. */
+    TalusShapeDef def;
+    double bounding_radius;   /* about the body's origin; 0 where unbounded or a sphere */
+    double size;              /* smallest half extent; 0 for plane, revolve, mesh and field */
+    TalusVec3 centre;         /* subtracted from all coordinates: where the centre of mass was */
+    TalusMassProperties unit; /* at density 1; 0 for a sphere and for what has no volume */
+    TalusAabb box;            /* in the body's frame; of hull, compound, mesh and field */
     TalusHull hull;
     TalusTree tree;
     TalusMeshTopology mesh;
@@ -63,11 +83,16 @@ typedef struct TalusChild {
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
 void talus_shape_clear(TalusShape *shape);
 
-/* Points all arrays of a shape, whose block has been copied to `to`, there. The children in the block too:
- * call it with the block where it can be written, before it goes where it is read. */
-void talus_shape_rebase(TalusShape *shape, const unsigned char *to);
+/* Makes a copy of the struct the owner of a copy of its block. `copy` is where that lies now and can be written,
+ * `to` where it will be read: the same on the host, the address on a device that `copy` goes to afterwards. */
+void talus_shape_rebase(TalusShape *shape, unsigned char *copy, unsigned char *to);
 
-/* True for shapes that may only belong to fixed bodies (plane, revolve). */
+/* Mass properties of a shape, as talus_shape_mass. */
+TalusStatus talus_shape_properties(const TalusShape *shape, double radius, double density,
+                                   TalusMassProperties *out);
+
+/* True for shapes that may only belong to fixed bodies (plane, revolve, field) or, with a mesh, to bodies that
+ * are fixed or driven: they have no volume. */
 bool talus_shape_fixed_only(TalusShapeKind kind);
 
 #endif

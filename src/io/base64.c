@@ -67,3 +67,58 @@ void talus_base64_end(TalusBase64 *stream)
     }
     stream->held_count = 0;
 }
+
+/* ---- in memory ---- */
+
+size_t talus_base64_length(size_t size)
+{
+    return (size + 2) / 3 * 4;
+}
+
+void talus_base64_encode(const void *bytes, size_t size, char *out)
+{
+    const unsigned char *in = bytes;
+    size_t whole = size / 3, left = size % 3;
+    for (size_t i = 0; i < whole; i++)
+        encode_group(in + 3 * i, out + 4 * i);
+    if (left) {
+        unsigned char last[3] = {0};
+        memcpy(last, in + 3 * whole, left);
+        encode_group(last, out + 4 * whole);
+        memset(out + 4 * whole + 1 + left, '=', 3 - left);
+    }
+}
+
+bool talus_base64_size(const char *text, size_t length, size_t *size)
+{
+    size_t padding = length >= 2 && text[length - 1] == '=' ? 1 + (text[length - 2] == '=') : 0;
+    *size = length / 4 * 3 - padding;
+    return length % 4 == 0;
+}
+
+static int digit(char c)
+{
+    const char *at = c ? strchr(alphabet, c) : NULL;
+    return at ? (int)(at - alphabet) : -1;
+}
+
+bool talus_base64_decode(const char *text, size_t length, void *out)
+{
+    unsigned char *to = out;
+    size_t size;
+    if (!talus_base64_size(text, length, &size))
+        return false;
+    for (size_t at = 0, i = 0; i < length; i += 4) {
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 4; k++) {
+            bool padding = text[i + k] == '=' && i + k >= length - 2;
+            int value = padding ? 0 : digit(text[i + k]);
+            if (value < 0)
+                return false;
+            bits = bits << 6 | (uint32_t)value;
+        }
+        for (int k = 16; k >= 0 && at < size; k -= 8)
+            to[at++] = (unsigned char)(bits >> k);
+    }
+    return true;
+}

@@ -197,6 +197,11 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
 static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
 {
     bool none = model.section == TALUS_SECTION_NONE;
+    if (model.section == TALUS_SECTION_JOINT)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d is a joint; FCLIB has contacts alone; `-o file.talus` keeps "
+                          "it",
+                          i);
     if (mu > 0.0 && !none && model.section != TALUS_SECTION_DISC)
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,

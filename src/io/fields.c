@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/shape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -245,7 +246,7 @@ TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
                             "rows of a frame"));
     for (int i = 0; i < snapshot->body_count; i++) {
         TalusShapeKind kind = talus_body_kind(head, snapshot, i);
-        if (kind != TALUS_SHAPE_PLANE && kind != TALUS_SHAPE_REVOLVE)
+        if (!talus_shape_fixed_only(kind) && kind != TALUS_SHAPE_MESH)
             rows->row[rows->count++] = i;
     }
     return TALUS_OK;

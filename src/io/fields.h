@@ -85,8 +85,8 @@ typedef struct TalusRows {
     size_t capacity;
 } TalusRows;
 
-/* All bodies but planes, which have no extent, and revolved walls, which as a ball of their radius
- * would hide all they contain. */
+/* All bodies but planes, which have no extent, and revolved walls, meshes and fields, which as a ball of
+ * their radius would hide all they contain. */
 TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
                                  const TalusSnapshot *snapshot);
 void talus_rows_free(TalusRows *rows);

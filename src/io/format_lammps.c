@@ -1,9 +1,10 @@
 /* io/format_lammps.c - frames as one text dump in the manner of LAMMPS, for OVITO: DIR/bodies.dump.
  *
  * Columns have the names that OVITO maps to its own properties: c_orient[1..4] is a quaternion
- * x y z w, c_shape[1..3] is its Aspherical Shape: zero for a sphere, half extents of a box, radius,
- * radius and whole height of a cylinder. The type is the number of the shape, from 1: OVITO asks per
- * type whether boxes or cylinders are to be drawn. What has no name there keeps ours. */
+ * x y z w, c_shape[1..3] is its Aspherical Shape: zero for a sphere, half extents of a box, semi-axes of
+ * an ellipsoid, radius, radius and whole height of a cylinder, a cone or the straight part of a capsule, zero
+ * for what it has no shape for. The type is the number of the shape, from 1: OVITO asks per type what is to
+ * be drawn. What has no name there keeps ours. */
 #include "base/memory.h"
 #include "io/fields.h"
 #include "io/file.h"
@@ -122,8 +123,11 @@ static TalusStatus write_header(Dump *dump, const TalusSnapshot *snapshot)
 static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
 {
     switch (shape->kind) {
-    case TALUS_SHAPE_BOX: return shape->half;
+    case TALUS_SHAPE_BOX:
+    case TALUS_SHAPE_ELLIPSOID: return shape->half;
     case TALUS_SHAPE_CYLINDER:
+    case TALUS_SHAPE_CAPSULE:
+    case TALUS_SHAPE_CONE:
         return talus_vec3(shape->radius, shape->radius, 2.0 * shape->half_height);
     default: return talus_vec3(0.0, 0.0, 0.0);
     }

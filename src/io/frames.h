@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "io/json.h"
 #include "io/scene_arena.h"
 
 #include <talus/frames.h>
@@ -16,7 +17,7 @@ enum {
     TALUS_FRAMES_VERSION = 1,
     TALUS_FRAMES_KEY_EVERY = 16,
     TALUS_FRAMES_PER_BYTE = 8,         /* bodies and chains to a byte of a payload, at most */
-    TALUS_FRAMES_HEAD_LIMIT = 1 << 24, /* bytes of a HEAD */
+    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* bytes of a HEAD */
     TALUS_FRAMES_MOST =
         INT32_MAX / 4 /* bodies or chains: four numbers of each are counted by int */
 };
@@ -244,6 +245,37 @@ TalusVec3 talus_frames_up(const TalusFramesHead *head);
 TalusStatus talus_frames_head_write(const TalusFramesHead *head, char **text, size_t *size);
 TalusStatus talus_frames_head_read(const char *text, size_t size, const char *source,
                                    TalusHeadStore *out);
+
+/* ---- shapes of a head: frames_shape.c ---- */
+
+/* JSON in the making. */
+typedef struct TalusHeadText {
+    char *bytes;
+    size_t size, capacity;
+    TalusStatus status; /* of the first failure */
+} TalusHeadText;
+
+void talus_head_put(TalusHeadText *text, const char *bytes, size_t size);
+void talus_head_print(TalusHeadText *text, const char *format, ...) TALUS_PRINTF(2, 3);
+void talus_head_vector(TalusHeadText *text, const char *key, TalusVec3 v);
+void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape);
+
+/* Numbers of a head within this can be squared and added without overflow. */
+#define TALUS_HEAD_MOST 1e100
+
+/* The member of an object; fails where it is missing or of another kind. */
+TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
+                              const TalusJson **out);
+TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out);
+TalusStatus talus_head_list(const TalusJson *node, int count, double *out);
+TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
+/* Fails unless it is a shape that a world would take. */
+TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
+
+/* A deep copy; parts of compounds too. */
+TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
+                                  TalusShapeDef *out);
+bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
 

@@ -49,20 +49,6 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
     return TALUS_OK;
 }
 
-static TalusStatus copy_shape(TalusArena *arena, const TalusShapeDef *shape, TalusShapeDef *out)
-{
-    void *copy;
-    *out = *shape;
-    out->profile = NULL;
-    if (shape->kind != TALUS_SHAPE_REVOLVE)
-        return TALUS_OK;
-    size_t bytes = 2 * (size_t)shape->point_count * sizeof(double);
-    TALUS_TRY(talus_arena_alloc(arena, bytes, &copy));
-    memcpy(copy, shape->profile, bytes);
-    out->profile = copy;
-    return TALUS_OK;
-}
-
 static TalusStatus make_tables(TalusHeadStore *store, int shapes, int materials,
                                TalusShapeDef **shape, TalusFramesMaterial **material)
 {
@@ -85,7 +71,7 @@ static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
     TALUS_TRY(copy_text(&out->arena, head->scene, &out->head.scene));
     TALUS_TRY(make_tables(out, head->shape_count, head->material_count, &shape, &material));
     for (int i = 0; i < head->shape_count; i++)
-        TALUS_TRY(copy_shape(&out->arena, &head->shapes[i], &shape[i]));
+        TALUS_TRY(talus_head_copy_shape(&out->arena, &head->shapes[i], &shape[i]));
     for (int i = 0; i < head->material_count; i++) {
         material[i] = head->materials[i];
         TALUS_TRY(copy_text(&out->arena, head->materials[i].name, &material[i].name));
@@ -115,7 +101,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     TALUS_TRY(make_tables(out, shapes, materials, &shape, &material));
     for (int i = 0; i < shapes; i++) {
         TalusShapeDef from = talus_world_shape(world, i);
-        TALUS_TRY(copy_shape(&out->arena, &from, &shape[i]));
+        TALUS_TRY(talus_head_copy_shape(&out->arena, &from, &shape[i]));
     }
     for (int i = 0; i < materials; i++) {
         TalusMaterialDef from = talus_world_material(world, i);
@@ -148,20 +134,6 @@ static bool same_vector(TalusVec3 a, TalusVec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case TALUS_SHAPE_BOX: return same_vector(a->half, b->half);
-    case TALUS_SHAPE_CYLINDER: return a->radius == b->radius && a->half_height == b->half_height;
-    case TALUS_SHAPE_REVOLVE:
-        return a->point_count == b->point_count &&
-               memcmp(a->profile, b->profile, 2 * (size_t)a->point_count * sizeof *a->profile) == 0;
-    default: return true;
-    }
-}
-
 static bool same_material(const TalusFramesMaterial *a, const TalusFramesMaterial *b)
 {
     return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
@@ -173,7 +145,7 @@ bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b)
         a->step != b->step || !same_vector(a->gravity, b->gravity))
         return false;
     for (int i = 0; i < a->shape_count; i++)
-        if (!same_shape(&a->shapes[i], &b->shapes[i]))
+        if (!talus_head_same_shape(&a->shapes[i], &b->shapes[i]))
             return false;
     for (int i = 0; i < a->material_count; i++)
         if (!same_material(&a->materials[i], &b->materials[i]))

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "sets/set.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -357,9 +358,16 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
     return TALUS_OK;
 }
 
-static TalusStatus check_contact(const char *path, const StoredContact *c, uint64_t i,
+/* A joint's rows may have no bounds. */
+static bool may_be_infinite(const Content *content, uint64_t i)
+{
+    return content->models && content->models[i].section == TALUS_SECTION_JOINT;
+}
+
+static TalusStatus check_contact(const char *path, const Content *content, uint64_t i,
                                  int64_t bodies)
 {
+    const StoredContact *c = &content->contacts[i];
     const double *vectors = &c->normal.x;
     if (c->a < 0 || c->a >= bodies || c->b < -1 || c->b >= bodies || c->a == c->b)
         return talus_fail(TALUS_ERR_FORMAT,
@@ -377,8 +385,8 @@ static TalusStatus check_contact(const char *path, const StoredContact *c, uint6
                           "%s: contacts[%" PRIu64 "]: the normal's length is %g: "
                           "expected 1",
                           path, i, talus_norm(c->normal));
-    if (!(c->mu >= 0.0 && isfinite(c->mu) && c->compliance >= 0.0 && isfinite(c->compliance) &&
-          isfinite(c->bias)))
+    if (!(c->mu >= 0.0 && (isfinite(c->mu) || may_be_infinite(content, i)) &&
+          c->compliance >= 0.0 && isfinite(c->compliance) && isfinite(c->bias)))
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: contacts[%" PRIu64 "]: mu %g, bias %g, compliance "
                           "%g: expected finite numbers, mu and compliance not negative",
@@ -392,7 +400,7 @@ static TalusStatus check_models(const char *path, const Header *h, const Content
     for (uint64_t i = 0; content->models && i < h->blocks; i++) {
         const StoredModel *m = &content->models[i];
         TalusFrictionModel model = {(TalusSection)m->section, (TalusFrictionLaw)m->law, m->sides};
-        if (talus_model_check(model) != TALUS_OK)
+        if (talus_set_check(model) != TALUS_OK)
             return talus_fail(TALUS_ERR_FORMAT, "%s: models[%" PRIu64 "]: %s", path, i,
                               talus_error());
     }
@@ -423,7 +431,7 @@ static TalusStatus check_bodies(const char *path, const Header *h, const Content
         TALUS_TRY(check_numbers(path, "radius", def->radius, h->bodies, 0.0));
     TALUS_TRY(check_numbers(path, "free_velocity", def->free_velocity, 6 * h->bodies, -INFINITY));
     for (uint64_t i = 0; i < h->blocks; i++)
-        TALUS_TRY(check_contact(path, &content->contacts[i], i, (int64_t)h->bodies));
+        TALUS_TRY(check_contact(path, content, i, (int64_t)h->bodies));
     return TALUS_OK;
 }
 
@@ -453,13 +461,17 @@ static TalusStatus check_pattern(const char *path, const Header *h, const TalusP
     return TALUS_OK;
 }
 
-static TalusStatus check_matrix(const char *path, const Header *h, const TalusProblemDef *def)
+static TalusStatus check_matrix(const char *path, const Header *h, const Content *content)
 {
+    const TalusProblemDef *def = &content->def;
     TALUS_TRY(check_pattern(path, h, def));
     TALUS_TRY(check_numbers(path, "values", def->values, h->nonzeros, -INFINITY));
     TALUS_TRY(check_numbers(path, "offset", def->offset, h->rows * h->blocks, -INFINITY));
-    if (h->rows == 3)
-        TALUS_TRY(check_numbers(path, "mu", def->mu, h->blocks, 0.0));
+    for (uint64_t i = 0; h->rows == 3 && i < h->blocks; i++)
+        if (!(def->mu[i] >= 0.0) || (isinf(def->mu[i]) && !may_be_infinite(content, i)))
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "%s: mu[%" PRIu64 "] is %g: expected a non-negative number", path, i,
+                              def->mu[i]);
     return TALUS_OK;
 }
 
@@ -569,7 +581,7 @@ static TalusStatus parse(const char *path, const char *bytes, size_t size, Talus
     Layout layout = lay_out(&header, &content);
     TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
     point_into(&layout, bytes + sizeof header);
-    TALUS_TRY(header.form == FORM_MATRIX ? check_matrix(path, &header, &content.def)
+    TALUS_TRY(header.form == FORM_MATRIX ? check_matrix(path, &header, &content)
                                          : check_bodies(path, &header, &content));
     TALUS_TRY(check_models(path, &header, &content));
     TALUS_TRY(check_numbers(path, "gamma", content.gamma, header.rows * header.blocks, -INFINITY));

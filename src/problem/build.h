@@ -21,6 +21,7 @@
 typedef struct TalusProblemSizes {
     int bodies;
     int sphere_sphere, sphere_fixed, general;
+    int joints; /* of the general run, the last: blocks of free joints (backend/operator.h); 3 rows or 6 */
     int rows; /* 1 when no contact has friction, 6 when some has friction against turning (then all
                  contacts are general), else 3 */
     bool compliance; /* some contact has E > 0 */

@@ -15,7 +15,7 @@
 TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index)
 {
     char reason[200];
-    TalusStatus status = talus_model_check(model);
+    TalusStatus status = talus_set_check(model);
     if (status == TALUS_OK)
         return TALUS_OK;
     snprintf(reason, sizeof reason, "%s", talus_error());
@@ -56,9 +56,16 @@ static void drop_friction(TalusOperator *op, int i)
         op->turning[i][0] = op->turning[i][1] = 0.0;
 }
 
+static bool is_joint(const TalusOperator *op, int i)
+{
+    return op->model && op->model[i].section == TALUS_SECTION_JOINT;
+}
+
+/* Friction, or a joint: a set that the model makes. */
 static bool has_friction(const TalusOperator *op, int i)
 {
-    return op->mu[i] > 0.0 || (op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
+    return is_joint(op, i) || op->mu[i] > 0.0 ||
+           (op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
 }
 
 static bool is_varied(const TalusOperator *op)
@@ -174,7 +181,8 @@ static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
     TALUS_TRY(TALUS_ALLOC(contacts, count, "contacts"));
     memcpy(contacts, def->contacts, count * sizeof *contacts);
     for (size_t i = 0; i < count; i++)
-        if (contacts[i].mu > 0.0 || contacts[i].spinning > 0.0 || contacts[i].rolling > 0.0)
+        if (contacts[i].model.section != TALUS_SECTION_JOINT &&
+            (contacts[i].mu > 0.0 || contacts[i].spinning > 0.0 || contacts[i].rolling > 0.0))
             contacts[i].model = model;
     changed.contacts = contacts;
     TalusStatus status = replace(p, &changed);
@@ -189,7 +197,7 @@ static TalusStatus replace_models(TalusProblem *p, const TalusProblemDef *def,
     TalusFrictionModel *models;
     TALUS_TRY(TALUS_ALLOC(models, (size_t)def->block_count, "friction models"));
     for (int i = 0; i < def->block_count; i++)
-        models[i] = model;
+        models[i] = is_joint(&p->op, i) ? def->model[i] : model;
     changed.model = models;
     TalusStatus status = replace(p, &changed);
     talus_release(models);

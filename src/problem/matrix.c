@@ -37,7 +37,12 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
 static TalusStatus check_friction(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++) {
-        if (def->rows == 3 && (!(def->mu[i] >= 0.0) || !isfinite(def->mu[i])))
+        bool joint = model_of(def, i).section == TALUS_SECTION_JOINT;
+        if (joint && def->rows != 3)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: block %d is a joint, which has 3 rows; there is %d", i,
+                              def->rows);
+        if (def->rows == 3 && (!(def->mu[i] >= 0.0) || (!isfinite(def->mu[i]) && !joint)))
             return talus_fail(TALUS_ERR_ARGUMENT,
                               "problem: block %d has mu %g, expected a finite one that is not "
                               "negative",

@@ -56,9 +56,22 @@ static void paired(const Block *b, const double *g, double *out)
 
 /* ---- the block's state ---- */
 
+/* A joint with a row at its bound, or beyond it: a motor that gives all it can. */
+static bool joint_is_full(const TalusSet *set, const double *x)
+{
+    for (int k = 0; k < 3; k++) {
+        double bound = talus_joint_bound(set, k);
+        if (bound > 0.0 && bound < INFINITY && fabs(x[k]) >= bound * (1.0 - 1e-12))
+            return true;
+    }
+    return false;
+}
+
 /* On a bound of some part, or beyond it. A part without friction is no bound to slide on. */
 static bool slides(int rows, const TalusSet *set, const double *x)
 {
+    if (set->section == TALUS_SECTION_JOINT)
+        return joint_is_full(set, x);
     double size = talus_block_size(set, x) * (1.0 - 1e-12);
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
@@ -101,7 +114,7 @@ static void count_state(const TalusProblem *p, int i, const double *gamma, Talus
 
 /* Distance from the velocities at which the set's support function at -g is finite. For a cone these are
  * its dual, and the distance is that of -g from the polar cone: the length of P(-g). For a prism they are
- * g_n >= 0. */
+ * g_n >= 0, for a joint g = 0 in the rows without bounds. */
 static double dual_distance(const Block *b, const double *g)
 {
     double y[TALUS_ROWS];
@@ -109,12 +122,23 @@ static double dual_distance(const Block *b, const double *g)
         return fmax(-g[0], 0.0);
     for (int k = 0; k < b->rows; k++)
         y[k] = -g[k];
-    talus_block_project(b->rows, &b->set, y);
+    talus_block_recede(b->rows, &b->set, y);
     return norm_of(y, b->rows);
 }
 
+/* The support function at -g of a joint's rows that have bounds. */
+static double joint_support(const TalusSet *set, const double *g)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double bound = talus_joint_bound(set, k);
+        sum += bound < INFINITY ? bound * fabs(g[k]) : 0.0;
+    }
+    return sum;
+}
+
 /* gamma . g plus the finite part of the support function at -g: 0 for a cone, what the bounds allow for a
- * prism. */
+ * prism or a joint. */
 static void add_complementarity(const Block *b, const double *g, Sums *s)
 {
     double gap = 0.0;
@@ -122,6 +146,8 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
         gap += b->gamma[k] * g[k];
     if (b->set.prism)
         gap += talus_prism_size(&b->set) * talus_block_shift(b->rows, &b->set, g);
+    if (b->set.section == TALUS_SECTION_JOINT)
+        gap += joint_support(&b->set, g);
     s->gap += gap;
     s->gap_abs += fabs(gap);
     s->gap2 += gap * gap;

@@ -110,6 +110,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     op->sphere_sphere = sizes->sphere_sphere;
     op->sphere_fixed = sizes->sphere_fixed;
     op->general = sizes->general;
+    op->joints = sizes->joints;
     op->rows = sizes->rows;
     op->blocks = (int)blocks;
     size_t m = (size_t)blocks, bodies = (size_t)sizes->bodies, general = (size_t)sizes->general;
@@ -145,30 +146,43 @@ static int record_of(const TalusOperator *op, int i, int side)
     return general < 0 ? i : i + general + side;
 }
 
-/* Counting sort by body; contacts keep their order within a body. */
-static void list_touches(TalusOperator *op)
+/* Counting sort by body; contacts keep their order within a body. Bodies that no impulse moves have none: a
+ * drum would have thousands, for nothing. */
+void talus_problem_list_touches(TalusOperator *op)
 {
     int32_t *start = op->touch_start;
     memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
-    for (int i = 0; i < op->blocks; i++) {
-        start[op->pair[i][0] + 1]++;
-        if (op->pair[i][1] >= 0)
-            start[op->pair[i][1] + 1]++;
-    }
+    for (int i = 0; i < op->blocks; i++)
+        for (int side = 0; side < 2; side++)
+            if (talus_body_yields(op, op->pair[i][side]))
+                start[op->pair[i][side] + 1]++;
     for (int b = 0; b < op->bodies; b++)
         start[b + 1] += start[b];
     for (int i = 0; i < op->blocks; i++)
         for (int side = 0; side < 2; side++)
-            if (op->pair[i][side] >= 0)
+            if (talus_body_yields(op, op->pair[i][side]))
                 op->touch[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
     for (int b = op->bodies; b > 0; b--) /* the fill moved every start to its end */
         start[b] = start[b - 1];
     start[0] = 0;
 }
 
+/* The filler's models against the number of joints it announced. */
+static TalusStatus check_joints(const TalusOperator *op)
+{
+    for (int i = op->blocks - op->joints; i < op->blocks; i++)
+        if (op->rows == 1 || !op->model || op->model[i].section != TALUS_SECTION_JOINT ||
+            op->mu[i] < INFINITY)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: the last %d blocks were to be free joints, block %d is not",
+                              op->joints, i);
+    return TALUS_OK;
+}
+
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
-    list_touches(&p->op);
+    TALUS_TRY(check_joints(&p->op));
+    talus_problem_list_touches(&p->op);
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }
@@ -177,6 +191,8 @@ TalusStatus talus_problem_finish(TalusProblem *p)
 
 static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
+    if (c->model.section == TALUS_SECTION_JOINT)
+        return 2;
     double ra = def->radius ? def->radius[c->a] : 0.0;
     double rb = def->radius && c->b >= 0 ? def->radius[c->b] : 0.0;
     TalusVec3 arm_a = talus_scale(ra, c->normal), arm_b = talus_scale(-rb, c->normal);
@@ -191,7 +207,14 @@ static int rows_of(const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_NONE)
         return 1;
+    if (c->model.section == TALUS_SECTION_JOINT)
+        return 3;
     return c->spinning > 0.0 || c->rolling > 0.0 ? 6 : c->mu > 0.0 ? 3 : 1;
+}
+
+static bool is_free_joint(const TalusContactDef *c)
+{
+    return c->model.section == TALUS_SECTION_JOINT && isinf(c->mu);
 }
 
 static bool is_plain(TalusFrictionModel m)
@@ -215,6 +238,7 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
         sizes.rows = rows > sizes.rows ? rows : sizes.rows;
         sizes.compliance = sizes.compliance || c->compliance > 0.0;
         sizes.models = sizes.models || !is_plain(c->model);
+        sizes.joints += is_free_joint(c);
     }
     bool compact = ordered && sizes.rows < 6;
     sizes.sphere_sphere = compact ? count[0] : 0;
@@ -238,6 +262,22 @@ static TalusStatus check_turning(const TalusContactDef *c, int i)
     return TALUS_OK;
 }
 
+/* Free joints come last, so that those who eliminate them find them; blocks keep the caller's order. */
+static TalusStatus check_joint(const TalusProblemDef *def, int i)
+{
+    const TalusContactDef *c = &def->contacts[i];
+    if (c->model.section == TALUS_SECTION_JOINT && (c->spinning > 0.0 || c->rolling > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "contact %d: spinning %g and rolling %g of a joint, expected 0", i,
+                          c->spinning, c->rolling);
+    if (is_free_joint(c) && i + 1 < def->contact_count && !is_free_joint(&def->contacts[i + 1]))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "contact %d: a free joint before contact %d, which is none; free joints "
+                          "come last",
+                          i, i + 1);
+    return TALUS_OK;
+}
+
 static TalusStatus check_contact(const TalusProblemDef *def, int i)
 {
     const TalusContactDef *c = &def->contacts[i];
@@ -248,7 +288,7 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
     if (!(norm > 0.999999 && norm < 1.000001))
         return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: normal has length %g, expected 1", i,
                           norm);
-    if (!(c->mu >= 0.0) || !(c->compliance >= 0.0) || !isfinite(c->mu) ||
+    if (!(c->mu >= 0.0) || !(c->compliance >= 0.0) || (!isfinite(c->mu) && !is_free_joint(c)) ||
         !isfinite(c->compliance) || !isfinite(c->bias))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "contact %d: mu %g and compliance %g must be finite and not negative, "
@@ -257,7 +297,8 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
     if (def->inv_mass[c->a] <= 0.0 && (c->b < 0 || def->inv_mass[c->b] <= 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: neither body can move", i);
     TALUS_TRY(check_turning(c, i));
-    return talus_problem_check_model(c->model, "contact", i);
+    TALUS_TRY(talus_problem_check_model(c->model, "contact", i));
+    return check_joint(def, i);
 }
 
 static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)

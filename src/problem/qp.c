@@ -37,6 +37,11 @@ static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[
 static TalusStatus refuse_block(const TalusOperator *op, int i)
 {
     const TalusBlockModel *m = op->model ? &op->model[i] : NULL;
+    if (m && m->section == TALUS_SECTION_JOINT)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d: it is a joint; a quadratic program of cones has contacts "
+                          "alone",
+                          i);
     if (!has_friction(op, i))
         return TALUS_OK;
     if (!m || m->section == TALUS_SECTION_DISC)

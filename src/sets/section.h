@@ -11,14 +11,15 @@
 /* The set of one block: n >= 0, t in mu n times the section and, with six rows, |moment about n| <=
  * spinning n and |moments about t| <= rolling n. A prism has `estimate` for n in these bounds.
  * In the metric x = gamma / s, s_n for the normal row and s_t for all others, it is a set of the same
- * form with mu, spinning and rolling times s_n / s_t and estimate / s_n. */
+ * form with mu, spinning and rolling times s_n / s_t and estimate / s_n. A joint (sets/joint.h) has bounds
+ * of its own, mu / s_t and, in `estimate`, mu / s_n. */
 typedef struct TalusSet {
     int section;              /* TalusSection */
-    int sides;                /* of the polygon */
-    bool prism;               /* bounds from `estimate`; else the cone */
+    int sides;                /* of the polygon; rows of a joint */
+    bool prism;               /* bounds from `estimate`; else the cone, or a joint's box */
     double mu;                /* all of these >= 0 */
     double spinning, rolling; /* six rows only */
-    double estimate;          /* prism only; below 0 is 0 */
+    double estimate;          /* prism only; below 0 is 0. Joint: the bound of the normal row */
     double cos, sin;          /* of pi / sides; polygon only */
 } TalusSet;
 

@@ -12,10 +12,9 @@
 /* ---- names ---- */
 
 static const char *const section_names[TALUS_SECTIONS] = {
-    [TALUS_SECTION_DISC] = "disc",
-    [TALUS_SECTION_SQUARE] = "square",
-    [TALUS_SECTION_POLYGON] = "polygon",
-    [TALUS_SECTION_NONE] = "none",
+    [TALUS_SECTION_DISC] = "disc",       [TALUS_SECTION_SQUARE] = "square",
+    [TALUS_SECTION_POLYGON] = "polygon", [TALUS_SECTION_NONE] = "none",
+    [TALUS_SECTION_JOINT] = "joint",
 };
 
 static const char *const section_summaries[TALUS_SECTIONS] = {
@@ -23,6 +22,7 @@ static const char *const section_summaries[TALUS_SECTIONS] = {
     [TALUS_SECTION_SQUARE] = "|t1|, |t2| <= mu n, around the disc: pyramid, box under fixed",
     [TALUS_SECTION_POLYGON] = "regular, in the disc, as polygon:m with m corners, 3 to 64; prism",
     [TALUS_SECTION_NONE] = "no friction: n >= 0 alone",
+    [TALUS_SECTION_JOINT] = "rows of a joint: free, or within +-mu",
 };
 
 static const char *const law_names[TALUS_LAWS] = {
@@ -95,9 +95,9 @@ TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
         model->sides = (int)sides;
         return TALUS_OK;
     }
-    int found = index_of(text, section_names, TALUS_SECTIONS);
+    int found = index_of(text, section_names, TALUS_SECTION_JOINT);
     if (found < 0)
-        return no_such("section", text, section_names, TALUS_SECTIONS,
+        return no_such("section", text, section_names, TALUS_SECTION_JOINT,
                        "disc, square, polygon:m or none");
     model->section = (TalusSection)found;
     model->sides = 0;
@@ -115,7 +115,7 @@ TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model)
 
 void talus_section_format(TalusFrictionModel model, char *text, size_t size)
 {
-    if (model.section == TALUS_SECTION_POLYGON)
+    if (model.section == TALUS_SECTION_POLYGON || model.section == TALUS_SECTION_JOINT)
         snprintf(text, size, "%s:%d", section_names[model.section], model.sides);
     else
         snprintf(text, size, "%s", section_names[model.section]);
@@ -127,6 +127,8 @@ TalusStatus talus_model_check(TalusFrictionModel model)
         model.law >= TALUS_LAWS)
         return talus_fail(TALUS_ERR_ARGUMENT, "friction model: no section %d, law %d",
                           (int)model.section, (int)model.law);
+    if (model.section == TALUS_SECTION_JOINT)
+        return talus_fail(TALUS_ERR_ARGUMENT, "friction model: a joint is no section of friction");
     bool polygon = model.section == TALUS_SECTION_POLYGON;
     if (polygon ? model.sides < TALUS_SIDES_MIN || model.sides > TALUS_SIDES_MAX : model.sides)
         return talus_fail(TALUS_ERR_ARGUMENT,
@@ -137,6 +139,17 @@ TalusStatus talus_model_check(TalusFrictionModel model)
 }
 
 /* ---- sets ---- */
+
+TalusStatus talus_set_check(TalusFrictionModel model)
+{
+    if (model.section != TALUS_SECTION_JOINT)
+        return talus_model_check(model);
+    if (model.law == TALUS_LAW_CCP && model.sides >= 1 && model.sides <= TALUS_JOINT_ROWS)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "joint: rows %d under law %d; expected 1 to %d under ccp (%d)", model.sides,
+                      (int)model.law, TALUS_JOINT_ROWS, (int)TALUS_LAW_CCP);
+}
 
 void talus_section_angle(TalusFrictionModel model, double *c, double *s)
 {
@@ -150,7 +163,8 @@ TalusSet talus_set_of(TalusFrictionModel model, double mu)
     TalusSet set = {.section = (int)model.section,
                     .sides = model.sides,
                     .prism = model.law == TALUS_LAW_FIXED,
-                    .mu = mu};
+                    .mu = mu,
+                    .estimate = model.section == TALUS_SECTION_JOINT ? mu : 0.0};
     talus_section_angle(model, &set.cos, &set.sin);
     return set;
 }
@@ -159,7 +173,8 @@ void talus_set_project(TalusFrictionModel model, int rows, double mu, const doub
                        double estimate, double *gamma)
 {
     TalusSet set = talus_set_of(model, mu);
-    set.estimate = estimate;
+    if (set.prism)
+        set.estimate = estimate;
     if (turning) {
         set.spinning = turning[0];
         set.rolling = turning[1];

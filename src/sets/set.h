@@ -4,6 +4,7 @@
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
+#include "sets/joint.h"
 #include "sets/prism.h"
 #include "sets/turning.h"
 
@@ -26,10 +27,22 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
         x[0] = talus_project_nonneg(x[0]);
     else if (talus_block_is_cone(rows, set))
         talus_project_cone(set->mu, set->mu, &x[0], &x[1], &x[2]);
+    else if (set->section == TALUS_SECTION_JOINT)
+        talus_joint_project(rows, set, x);
     else if (set->prism)
         talus_prism_project(rows, set, x);
     else
         talus_product_project(rows, set, x);
+}
+
+/* Onto the directions along which impulses can grow for ever: a cone itself, the free rows of a joint. Prisms
+ * keep their bounds, for solvers/watch.c. */
+TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
+{
+    if (rows > 1 && set->section == TALUS_SECTION_JOINT)
+        talus_joint_recede(rows, set, x);
+    else
+        talus_block_project(rows, set, x);
 }
 
 /* Whether x is on the boundary: no normal impulse, or some bound of the other rows met. A part that is a
@@ -37,6 +50,8 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
 TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
+    if (set->section == TALUS_SECTION_JOINT)
+        return talus_joint_active(rows, set, x);
     if (!(x[0] > 0.0))
         return true;
     if (talus_block_is_cone(rows, set))
@@ -58,6 +73,10 @@ TALUS_INLINE void talus_block_free(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
     double size = set->prism ? talus_prism_size(set) : 1.0;
+    if (set->section == TALUS_SECTION_JOINT) {
+        talus_joint_free(rows, set, g);
+        return;
+    }
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
         if (talus_section_mu(&part) * size == 0.0)
@@ -72,6 +91,8 @@ TALUS_INLINE void talus_block_tangent(int rows, const TalusSet *set, const doubl
         d[0] = x[0] > 0.0 ? d[0] : talus_project_nonneg(d[0]);
     else if (talus_block_is_cone(rows, set))
         talus_tangent_cone(set->mu, x, d);
+    else if (set->section == TALUS_SECTION_JOINT)
+        talus_joint_tangent(rows, set, x, d);
     else if (set->prism)
         talus_prism_tangent(rows, set, x, d);
     else
@@ -83,6 +104,8 @@ TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double
                                      const double *p)
 {
     double least = p[0] > 0.0 ? x[0] / p[0] : INFINITY;
+    if (set->section == TALUS_SECTION_JOINT)
+        return talus_joint_step(rows, set, x, p);
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
         double t[2], along[2];
@@ -95,10 +118,12 @@ TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double
 }
 
 /* De Saxce's shift: the support function at -u of what one unit of normal impulse allows in the rows but
- * the first. Under Coulomb's law -(u + shift e_n) is in the polar cone of K (desaxce-1998). */
+ * the first. Under Coulomb's law -(u + shift e_n) is in the polar cone of K (desaxce-1998). A joint has none. */
 TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const double *u)
 {
     double shift = 0.0;
+    if (set->section == TALUS_SECTION_JOINT)
+        return shift;
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
         double t[2];
@@ -111,10 +136,10 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
 }
 
 /* Facets of the section: rows . (n, t1, t2) <= bound with n >= 0 make up the set of rows 0 to 2. A disc has
- * none; no section has those of a square of no size. */
+ * none; no section has those of a square of no size. Joints are not given by facets. */
 TALUS_INLINE int talus_block_facets(const TalusSet *set)
 {
-    if (set->section == TALUS_SECTION_DISC)
+    if (set->section == TALUS_SECTION_DISC || set->section == TALUS_SECTION_JOINT)
         return 0;
     return set->section == TALUS_SECTION_POLYGON ? set->sides : TALUS_SQUARE_FACETS;
 }
@@ -138,6 +163,9 @@ extern "C" {
 
 /* cos and sin of pi / sides, without libm; 0 where the section is no polygon. On the host. */
 void talus_section_angle(TalusFrictionModel model, double *c, double *s);
+
+/* What talus_model_check says of friction, and whether a joint's rows and law are such. On the host. */
+TalusStatus talus_set_check(TalusFrictionModel model);
 
 /* The set of a block of this model, a prism under TALUS_LAW_FIXED; estimate, spinning and rolling are 0. On
  * the host. */

@@ -159,6 +159,7 @@ const TalusSolverType talus_solver_anderson = {
         "Anderson acceleration of projected Jacobi, safeguarded: few products to high accuracy",
     .reference = "Anderson 1965; Walker and Ni 2011; the map: heyn-2012 Eq. (12)",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -221,6 +221,7 @@ const TalusSolverType talus_solver_apgd = {
     .summary = "accelerated projected gradient, anisotropic metric, restarts",
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
     .takes = TALUS_TAKES_ALL,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -8,6 +8,8 @@
  * without a reference speed of which many digits are wanted go to the direct method at once; steps of worlds
  * are too easy for that on the whole. docs/default-solver.md has the measurements.
  *
+ * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
+ *
  * A direct method that fails, for want of memory or of progress, hands back, within the same budget. */
 #include "solvers/auto.h"
 
@@ -49,6 +51,7 @@ static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 30
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
+    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* of cones and joints */
 };
 
 static bool is_taken(const Direct *direct, uint32_t kinds)
@@ -74,10 +77,18 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
     return found && problem->op.blocks <= found->blocks ? found : NULL;
 }
 
+/* Free joints that the first-order methods are spared (problem/eliminate.h), and sweeps are not. */
+static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
+{
+    return talus_problem_counts(problem)->joints > 0 && !problem->backend->remote &&
+           !options->keep_joints;
+}
+
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;
-    if (problem->op.blocks > SMALL || options->reference_speed > 0.0)
+    if (problem->op.blocks > SMALL || options->reference_speed > 0.0 ||
+        has_machines(problem, options))
         return false;
     talus_problem_residual(problem, problem->gamma, &start);
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
@@ -94,7 +105,7 @@ TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *op
     const Direct *direct = find_direct(problem, kinds, options);
     if (coulomb)
         plan.first = TALUS_AUTO_BETWEEN;
-    else if (!tight && options->tolerance >= LOOSE * speed)
+    else if (!tight && options->tolerance >= LOOSE * speed && !has_machines(problem, options))
         plan.first = TALUS_AUTO_LOOSE;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
     if (!direct || (!tight && !matrix))

@@ -95,7 +95,7 @@ static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
     const TalusOperator *op = s->op;
     bool changed = false;
     for (int i = 0; i < op->blocks; i++) {
-        if (op->model[i].law == TALUS_LAW_FIXED)
+        if (op->model[i].law != TALUS_LAW_COULOMB)
             continue;
         double *x = s->gamma + (size_t)i * (size_t)op->rows;
         double normal = metric ? metric[i][0] : 1.0, ratio = metric ? normal / metric[i][1] : 1.0;
@@ -151,7 +151,7 @@ static TalusStatus solve_cpg(TalusSolve *s)
                           s->backend->name);
     TALUS_TRY(talus_problem_set_moving(s->problem, true));
     for (int i = 0; i < s->op->blocks; i++)
-        if (s->op->model[i].law != TALUS_LAW_FIXED)
+        if (s->op->model[i].law == TALUS_LAW_COULOMB)
             s->op->estimate[i] = fmax(s->gamma[(size_t)i * (size_t)s->op->rows], 0.0);
     TalusStatus status = iterate(s);
     TalusStatus back = talus_problem_set_moving(s->problem, false);
@@ -167,7 +167,8 @@ const TalusSolverType talus_solver_cpg = {
     .name = "cpg",
     .summary = "conjugate projected gradients: few products without friction and on boxes",
     .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
-    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
+    .takes =
+        TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES_JOINT,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

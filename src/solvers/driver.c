@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "problem/eliminate.h"
 #include "solvers/auto.h"
 #include "solvers/outer.h"
 #include "solvers/show.h"
@@ -28,12 +29,16 @@ enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 /* A residual this many times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
+/* No stricter claim than this share of the tolerance is asked of a solver without joints. */
+static const double STRICTEST = 1e-4;
+
 struct TalusSolver {
     const TalusSolverType *type;
     TalusSolver *choice[TALUS_AUTO_CHOICES]; /* "auto" only: first itself, then those it owns */
     void *params, *state, *work;
     TalusWatch watch;
     TalusShow show;
+    TalusReduced reduced;
     const TalusBackend *backend; /* in whose memory work, watch and show hold vectors */
     size_t held;                 /* bytes kept from solve to solve, there */
 };
@@ -159,6 +164,7 @@ static void forget_work(TalusSolver *s)
     s->type->clear(s->work, s->backend);
     talus_watch_clear(&s->watch, s->backend);
     talus_show_clear(&s->show, s->backend);
+    talus_reduced_clear(&s->reduced);
     memset(s->work, 0, s->type->work_size);
     memset(&s->watch, 0, sizeof s->watch);
     memset(&s->show, 0, sizeof s->show);
@@ -323,6 +329,14 @@ static TalusStatus figure(TalusSolve *solve, TalusNorm norm, double *out)
     return TALUS_OK;
 }
 
+/* Whether what the algorithm claims is not what the result is measured by, so that a stricter claim may do:
+ * Siconos's measure, or the residual with joints, whose blocks have other diagonals. */
+static bool may_ask_more(const TalusSolve *solve, const TalusSolveOptions *wanted)
+{
+    return wanted->norm == TALUS_NORM_SICONOS ||
+           (solve->reduced && solve->op->blocks > 0 && solve->strictness > STRICTEST);
+}
+
 /* Runs the algorithm until what it reached is within the tolerance or it gives up. Siconos's measure is
  * of the whole problem and known at a claim alone: each sets the residual to claim next. */
 static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
@@ -330,7 +344,10 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
     TalusSolveInfo *info = solve->info;
     for (;;) {
         double now;
-        TALUS_TRY(talus_outer_run(solve));
+        if (solve->op->blocks > 0)
+            TALUS_TRY(talus_outer_run(solve));
+        else
+            info->outcome = TALUS_OUTCOME_CONVERGED;
         talus_outer_measure(solve, solve->gamma, &info->residual);
         TALUS_TRY(solve->backend->check());
         TALUS_TRY(figure(solve, wanted->norm, &now));
@@ -341,7 +358,7 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
             info->outcome = TALUS_OUTCOME_BUDGET;
         bool exact = info->residual.rms == 0.0; /* then a stricter claim changes nothing */
         if (!claimed || exact || info->outcome == TALUS_OUTCOME_CONVERGED ||
-            wanted->norm != TALUS_NORM_SICONOS)
+            !may_ask_more(solve, wanted))
             return TALUS_OK;
         solve->strictness *= fmin(fmax(0.5 * wanted->tolerance / now, 1e-2), 0.5);
         if (!talus_solve_within_budget(solve))
@@ -355,7 +372,7 @@ static bool has_diverged(const TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
     TalusWatch *w = solve->watch; /* it has a vector to spare */
-    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    size_t n = (size_t)talus_problem_size(solve->problem);
     TalusResidual zero;
     if (!isfinite(info->residual.rms))
         return true;
@@ -386,6 +403,28 @@ static size_t backend_bytes(const TalusSolve *solve)
     return solve->backend->remote && !solve->problem->lent ? solve->backend->memory() : 0;
 }
 
+/* Free joints on the host are left to the driver by solvers that can do without them. */
+static TalusStatus eliminate(TalusSolver *s, TalusSolve *solve)
+{
+    bool can = s->type->through_products && !solve->backend->remote && solve->op->pair;
+    if (!can || solve->op->joints == 0 || solve->options->keep_joints)
+        return TALUS_OK;
+    TALUS_TRY(talus_reduced_fill(&s->reduced, solve->op));
+    solve->reduced = &s->reduced;
+    solve->op = &s->reduced.op;
+    return TALUS_OK;
+}
+
+static TalusStatus run_reduced(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
+{
+    TALUS_TRY(eliminate(s, solve));
+    if (solve->op->blocks == 0 && !solve->reduced) {
+        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return TALUS_OK;
+    }
+    return run(solve, wanted);
+}
+
 /* The solve itself, op and gamma being in place. */
 static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
 {
@@ -394,10 +433,7 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSo
     size_t held = talus_memory_now(), before = backend_bytes(solve);
     talus_memory_reset_peak();
     talus_watch_reset(&s->watch);
-    bool empty = solve->op->blocks == 0;
-    if (empty)
-        info->outcome = TALUS_OUTCOME_CONVERGED;
-    TalusStatus status = empty ? TALUS_OK : run(solve, wanted);
+    TalusStatus status = run_reduced(s, solve, wanted);
     size_t after =
         backend_bytes(solve); /* of the whole device: another process may give some back */
     size_t grown = after > before ? after - before : 0;

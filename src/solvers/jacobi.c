@@ -54,6 +54,7 @@ const TalusSolverType talus_solver_jacobi = {
     .summary = "projected Jacobi: simple, parallel, slow",
     .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

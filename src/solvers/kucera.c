@@ -81,6 +81,7 @@ const TalusSolverType talus_solver_kucera = {
         "conjugate gradients on faces, projected gradients between: bounds, and cones slowly",
     .reference = "heyn-2012 Eqs. (25)-(29); Kucera 2008",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

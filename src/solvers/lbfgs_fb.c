@@ -573,6 +573,7 @@ const TalusSolverType talus_solver_lbfgs_fb = {
     .summary = "L-BFGS on the forward-backward residual, smoothed: fewest products with friction",
     .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -144,6 +144,7 @@ const TalusSolverType talus_solver_mprgp = {
     .summary = "conjugate gradients on faces, left in proportion: bounds, and cones slowly",
     .reference = "pospisil-2015 Algorithm 2; Dostal and Kozubek 2012 for cones",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -19,6 +19,12 @@ static void before_projection(const TalusNaturalBlock *b, const double *x, const
     z[2] = x[2] - u[2] / b->scale;
 }
 
+static double bound_of(const TalusNaturalBlock *b, int k)
+{
+    const TalusSet set = {.sides = b->joint, .mu = b->mu, .estimate = b->mu};
+    return talus_joint_bound(&set, k);
+}
+
 void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double *u, double *f)
 {
     double z[3];
@@ -27,7 +33,10 @@ void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double
         return;
     }
     before_projection(b, x, u, z);
-    talus_project_cone(b->mu, b->mu, &z[0], &z[1], &z[2]);
+    if (!b->joint)
+        talus_project_cone(b->mu, b->mu, &z[0], &z[1], &z[2]);
+    for (int k = 0; b->joint && k < 3; k++)
+        z[k] = talus_joint_clip(z[k], bound_of(b, k));
     for (int k = 0; k < 3; k++)
         f[k] = x[k] - z[k];
 }
@@ -56,6 +65,13 @@ static void cone_slope(double mu, const double z[3], double a[9])
     }
 }
 
+static void joint_slope(const TalusNaturalBlock *b, const double z[3], double a[9])
+{
+    memset(a, 0, 9 * sizeof *a);
+    for (int k = 0; k < 3; k++)
+        a[4 * k] = fabs(z[k]) < bound_of(b, k) ? 1.0 : 0.0;
+}
+
 static void half_line_slope(const TalusNaturalBlock *b, const double *x, const double *u,
                             TalusNaturalSlope *slope)
 {
@@ -73,7 +89,10 @@ void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const doub
         return;
     }
     before_projection(b, x, u, z);
-    cone_slope(b->mu, z, a);
+    if (b->joint)
+        joint_slope(b, z, a);
+    else
+        cone_slope(b->mu, z, a);
     double speed = b->exact ? length2(u[1], u[2]) : 0.0;
     double s1 = speed > 0.0 ? b->mu * u[1] / speed : 0.0,
            s2 = speed > 0.0 ? b->mu * u[2] / speed : 0.0;

@@ -16,6 +16,7 @@
 #include "solvers/outer.h"
 
 #include "base/status.h"
+#include "problem/eliminate.h"
 #include "solvers/watch.h"
 
 #include <math.h>
@@ -43,12 +44,13 @@ static void name_kind(int kind, char *text, size_t size)
 /* A law without sections named means all of them. */
 static void append_law(char text[TALUS_TAKES_TEXT], uint32_t takes, int law)
 {
-    uint32_t all = TALUS_KINDS_OF(law) & ~TALUS_KIND(law, TALUS_SECTION_NONE);
+    uint32_t all = TALUS_KIND(law, TALUS_SECTION_DISC) | TALUS_KIND(law, TALUS_SECTION_SQUARE) |
+                   TALUS_KIND(law, TALUS_SECTION_POLYGON);
     if ((takes & all) == all) {
         append(text, talus_law_name((TalusFrictionLaw)law));
         return;
     }
-    for (int section = 0; section < TALUS_SECTIONS; section++)
+    for (int section = 0; section < TALUS_SECTION_JOINT; section++)
         if (takes & TALUS_KIND(law, section)) {
             char part[40];
             name_kind(law * TALUS_SECTIONS + section, part, sizeof part);
@@ -65,6 +67,8 @@ void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
         append_law(text, takes, law);
     if (takes & TALUS_TAKES_TURNING)
         append(text, "turning");
+    if (takes & TALUS_TAKES_JOINT)
+        append(text, "joints");
 }
 
 static TalusStatus refuse(const TalusSolverType *type, const char *has)
@@ -83,6 +87,8 @@ static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
     while (!(lacking & (1u << kind)))
         kind++;
     name_kind(kind, has, sizeof has);
+    if (kind % TALUS_SECTIONS == TALUS_SECTION_JOINT)
+        return refuse(type, "joints");
     if (type->takes == TALUS_TAKES_NONNEG)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: takes problems without friction, this one has it",
@@ -149,14 +155,19 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
 
 /* ---- measuring and stretches ---- */
 
-void talus_outer_measure(const TalusSolve *s, const double *gamma, TalusResidual *out)
+void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out)
 {
+    const TalusOperator *op = s->op;
     TalusLawSums sums;
+    if (s->reduced) {
+        talus_reduced_recover(s->reduced, gamma);
+        op = s->reduced->whole;
+    }
     if (s->plan.beyond)
-        s->backend->law_measure(s->op, gamma, &sums);
+        s->backend->law_measure(op, gamma, &sums);
     else
-        s->backend->residual(s->op, gamma, &sums.residual2, &sums.residual_max);
-    out->rms = sqrt(sums.residual2 / s->op->blocks);
+        s->backend->residual(op, gamma, &sums.residual2, &sums.residual_max);
+    out->rms = sqrt(sums.residual2 / op->blocks);
     out->max = sums.residual_max;
 }
 

@@ -104,6 +104,8 @@ static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
         block[i] = (TalusNaturalBlock){
             .rows = op->rows,
             .exact = s->plan.exact && op->model && op->model[i].law == TALUS_LAW_COULOMB,
+            .joint =
+                op->model && op->model[i].section == TALUS_SECTION_JOINT ? op->model[i].sides : 0,
             .mu = op->rows == 1 ? 0.0 : op->mu[i],
             .scale = scale > 0.0 ? scale : 1.0, /* bodies that cannot move: any will do */
         };
@@ -353,7 +355,8 @@ const TalusSolverType talus_solver_prox = {
     .name = "prox",
     .summary = "proximal point, Newton steps, direct solver: exact Coulomb, small stiff problems",
     .reference = "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/solvers.md",
-    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC),
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC) |
+             TALUS_TAKES_JOINT,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

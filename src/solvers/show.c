@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "problem/eliminate.h"
 
 /* Every iteration up to 50, then those 2 % apart: a plot over ten thousand has a few hundred points. */
 static int next_after(int iteration)
@@ -11,7 +12,13 @@ static int next_after(int iteration)
     return iteration + 1 + iteration / 50;
 }
 
+/* Of impulses as an observer sees them, joints that are eliminated among them. */
 static size_t size_of(const TalusSolve *solve)
+{
+    return (size_t)talus_problem_size(solve->problem);
+}
+
+static size_t size_within(const TalusSolve *solve)
 {
     return (size_t)solve->op->rows * (size_t)solve->op->blocks;
 }
@@ -33,6 +40,12 @@ static bool ask(TalusSolve *solve, const TalusObservation *seen)
 static bool show(TalusSolve *solve, const double *gamma)
 {
     double stopped = talus_now();
+    if (solve->reduced) {
+        if (gamma != solve->show->gamma)
+            solve->backend->copy(solve->show->gamma, gamma, size_within(solve));
+        talus_reduced_recover(solve->reduced, solve->show->gamma);
+        gamma = solve->show->gamma;
+    }
     if (solve->backend->remote) {
         solve->backend->get(solve->show->host, gamma, size_of(solve));
         gamma = solve->show->host;
@@ -75,7 +88,7 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
     TalusShow *s = solve->show;
     if (!metric)
         return show(solve, x);
-    solve->backend->copy(s->gamma, x, size_of(solve));
+    solve->backend->copy(s->gamma, x, size_within(solve));
     solve->backend->scale(solve->op, metric, false, s->gamma);
     return show(solve, s->gamma);
 }

@@ -20,14 +20,18 @@ typedef struct TalusSolve TalusSolve;
     (TALUS_TAKES(law, DISC) | TALUS_TAKES(law, SQUARE) | TALUS_TAKES(law, POLYGON))
 #define TALUS_TAKES_CONE TALUS_TAKES(CCP, DISC)    /* circular cones */
 #define TALUS_TAKES_BOX TALUS_TAKES(FIXED, SQUARE) /* boxes */
+#define TALUS_TAKES_JOINT TALUS_TAKES(CCP, JOINT)  /* joints, free and with bounds */
 #define TALUS_TAKES_CONVEX                                                  \
     (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
-     TALUS_TAKES_SECTIONS(FIXED))
+     TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
 #define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
     uint32_t takes;
+    bool
+        through_products; /* it sees the operator through products, residuals and the sets of blocks alone:
+                              free joints are eliminated (problem/eliminate.h) */
     const TalusParam *params;
     int param_count;
     size_t param_size; /* of the parameter struct */
@@ -64,6 +68,8 @@ struct TalusSolve {
     const void *params;
     void *state, *work;
     double *gamma;
+    struct TalusReduced *
+        reduced; /* where op has no free joints and the problem has: gamma has room for them, behind */
 
     /* kept by the driver */
     TalusSolveInfo *info;

@@ -203,6 +203,7 @@ const TalusSolverType talus_solver_spg = {
     .summary = "spectral projected gradients, preconditioned, with fall-back (P-SPG-FB)",
     .reference = "heyn-2012, algorithm P-SPG-FB; Birgin, Martinez and Raydan 2000",
     .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),

@@ -5,15 +5,17 @@
  * depends on what was added and removed, never on anything else. */
 #include "world/internal.h"
 
+#include "collide/period.h"
+
 #include <string.h>
 
 enum { BATCH_COOKIE = 0x7a10ba7c };
 
 #define FIELD(name) #name, offsetof(TalusBodies, name), sizeof *((TalusBodies *)0)->name
 const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
-    {FIELD(position)}, {FIELD(velocity)}, {FIELD(spin)},       {FIELD(orientation)},
-    {FIELD(mass)},     {FIELD(radius)},   {FIELD(size)},       {FIELD(shape)},
-    {FIELD(material)}, {FIELD(tag)},      {FIELD(generation)}, {FIELD(fixed)},
+    {FIELD(position)},   {FIELD(velocity)}, {FIELD(spin)},  {FIELD(orientation)}, {FIELD(mass)},
+    {FIELD(radius)},     {FIELD(size)},     {FIELD(shape)}, {FIELD(material)},    {FIELD(tag)},
+    {FIELD(generation)}, {FIELD(fixed)},    {FIELD(group)},
 };
 
 void **talus_body_array(TalusBodies *bodies, int field)
@@ -90,6 +92,17 @@ static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
+static TalusStatus check_force(const TalusWorld *world, const TalusBodyBatch *batch)
+{
+    TalusVec3 f = batch->force, t = batch->torque;
+    if (talus_norm(f) == 0.0 && talus_norm(t) == 0.0)
+        return TALUS_OK;
+    if (batch->fixed || !finite3(f) || !finite3(t))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a force %s",
+                          batch->fixed ? "acts on bodies that move" : "is not finite");
+    return talus_host_only(world, "applied forces");
+}
+
 static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     if (!batch || batch->cookie != BATCH_COOKIE)
@@ -112,6 +125,10 @@ static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *bat
         !isfinite(batch->density))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: mass %g, density %g; expected 0 or more",
                           batch->mass, batch->density);
+    if (batch->group < 0 || batch->group >= TALUS_GROUPS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: group %d; expected 0 to %d", batch->group,
+                          TALUS_GROUPS - 1);
+    TALUS_TRY(check_force(world, batch));
     if (!batch->fixed && batch->mass == 0.0 && batch_density(world, batch) == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: neither mass nor density is given, and "
                                               "the material has no density");
@@ -134,8 +151,8 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
         return TALUS_OK;
     if (batch->mass == 0.0) {
         TalusMassProperties properties;
-        TALUS_TRY(talus_shape_mass(&world->shape[batch->shape].def, batch_radius(world, batch, i),
-                                   batch_density(world, batch), &properties));
+        TALUS_TRY(talus_shape_properties(&world->shape[batch->shape], batch_radius(world, batch, i),
+                                         batch_density(world, batch), &properties));
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
@@ -165,7 +182,7 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     const TalusShape *shape = &world->shape[batch->shape];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
-    bodies->position[slot] = batch->position[i];
+    bodies->position[slot] = talus_wrap(&world->def.period, batch->position[i]);
     bodies->orientation[slot] =
         batch->orientation ? talus_quat_normalize(batch->orientation[i]) : talus_quat_identity();
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
@@ -176,7 +193,8 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->shape[slot] = batch->shape;
     bodies->material[slot] = batch->material;
     bodies->tag[slot] = batch->tag;
-    bodies->fixed[slot] = batch->fixed;
+    bodies->fixed[slot] = batch->fixed ? TALUS_MOTION_FIXED : TALUS_MOTION_FREE;
+    bodies->group[slot] = (uint8_t)batch->group;
     bodies->counts.living++;
     bodies->counts.general += !batch->fixed && !sphere;
 }
@@ -213,12 +231,17 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     size_t living = (size_t)bodies->counts.living + (size_t)batch->count;
     size_t slots = (size_t)bodies->counts.slots;
     TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
+    if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
+        TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
     if (batch->count > 0)
         TALUS_TRY(talus_world_touch(world));
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
-        (void)batch_mass(world, batch, i, &mass); /* cannot fail any more */
+        talus_slot_stop(world, slot);
+        talus_slot_include(world, slot);
+        (void)talus_slot_push(world, slot, batch->force, batch->torque); /* there is room */
+        (void)batch_mass(world, batch, i, &mass);                        /* cannot fail any more */
         fill_slot(world, slot, batch, i, mass);
         talus_journal_note(world, slot, -1);
         count_exchange(world, slot, 1.0);
@@ -236,7 +259,7 @@ int talus_slot_of(const TalusWorld *world, TalusBodyId id)
     return there ? (int)id.index : -1;
 }
 
-static TalusStatus no_such_body(TalusBodyId id)
+TalusStatus talus_no_such_body(TalusBodyId id)
 {
     return talus_fail(TALUS_ERR_ARGUMENT, "body %u, generation %u: there is no such body now",
                       id.index, id.generation);
@@ -258,9 +281,10 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     int slot = talus_slot_of(world, id);
     if (slot < 0)
-        return no_such_body(id);
+        return talus_no_such_body(id);
     TALUS_TRY(talus_world_touch(world));
     talus_world_forget(world, slot);
+    talus_slot_stop(world, slot);
     talus_slot_remove(world, slot);
     return TALUS_OK;
 }
@@ -270,7 +294,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
 {
     int slot = talus_slot_of(world, id);
     if (slot < 0)
-        return no_such_body(id);
+        return talus_no_such_body(id);
     if (world->bodies.fixed[slot])
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u is fixed and has no velocity", id.index);
     if (!finite3(velocity) || !finite3(spin))

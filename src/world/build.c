@@ -3,12 +3,13 @@
  * Offsets and compliances follow solvers.md; backend/block.h has the formulas.
  *
  * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
- * (contacts with fixed bodies name body -1). */
+ * (contacts with fixed bodies name body -1); driven ones have no inverse mass but a velocity. */
 #include "world/internal.h"
 
 #include <string.h>
 
 #include "base/timer.h"
+#include "collide/period.h"
 
 static const double softening = 1e-3; /* of N_nn, as compliance for infeasible steps */
 
@@ -16,6 +17,7 @@ static const double softening = 1e-3; /* of N_nn, as compliance for infeasible s
 
 typedef struct FreeContext {
     TalusWorld *world;
+    double h;
     TalusVec3 change; /* h g */
 } FreeContext;
 
@@ -30,8 +32,12 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
         if (talus_slot_moves(b, (int)i)) {
             TalusVec3 w = b->spin[i], x = b->position[i];
             v = talus_add(b->velocity[i], c->change);
+            if (talus_slot_pushed(world, i))
+                v = talus_madd(v, c->h / b->mass[i], world->forces.force[i]);
             bad += talus_state_fault(x, v, w);
             least = fmin(least, b->size[i]);
+        } else if (talus_slot_driven(b, (int)i)) {
+            v = b->velocity[i];
         }
         world->free_velocity[i] = v;
     }
@@ -88,6 +94,8 @@ static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *vel
         .fixed = b->fixed,
         .shapes = world->shape,
         .shape_count = world->shapes,
+        .filter = talus_filter_view(world),
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
     };
     TalusDetectOptions options = talus_detect_options(world, h);
     world->seen_velocity = velocity;
@@ -100,8 +108,9 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
 {
     double start = talus_now();
     TalusBodies *b = &world->bodies;
-    FreeContext c = {world, talus_scale(h, world->def.gravity)};
+    FreeContext c = {world, h, talus_scale(h, world->def.gravity)};
     TALUS_TRY(reserve_step(world));
+    talus_drives_aim(world, h);
     talus_parallel(world->pool, b->counts.slots, TALUS_GRAIN, free_velocities, &c);
     double bad;
     talus_sum_partials(world, b->counts.slots, 1, &bad);
@@ -151,7 +160,7 @@ static void copy_solved(void *context, int64_t begin, int64_t end, int64_t chunk
         c->world->solved_velocity[i] =
             talus_slot_moves(&c->world->bodies, (int)i)
                 ? talus_vec3(c->solved[i][0], c->solved[i][1], c->solved[i][2])
-                : talus_vec3(0.0, 0.0, 0.0);
+                : c->world->free_velocity[i];
 }
 
 double talus_surprise_limit(const TalusWorld *world, double h)
@@ -178,6 +187,7 @@ TalusStatus talus_step_look_again(TalusWorld *world, double h)
     SurpriseContext c = {.world = world, .solved = world->solved};
     talus_parallel(world->pool, slots, TALUS_GRAIN, copy_solved, &c);
     talus_store_impulses(world);
+    talus_joints_store(world, world->contacts->count);
     world->impulse_step = h;
     TALUS_TRY(detect_with(world, h, world->solved_velocity));
     world->info.detect_seconds += talus_now() - start;
@@ -192,6 +202,16 @@ typedef struct BuildContext {
     double *length, *gamma;
     TalusBuildOptions options;
 } BuildContext;
+
+/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+static void turn_record(const BuildContext *c, int64_t i, TalusSym3 inertia, double l,
+                        double record[8])
+{
+    TalusVec3 turn = talus_sym3_mul(inertia, c->world->forces.torque[i]);
+    record[4] += c->options.h / l * turn.x;
+    record[5] += c->options.h / l * turn.y;
+    record[6] += c->options.h / l * turn.z;
+}
 
 static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -211,6 +231,11 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
             talus_body_record(world->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
+            if (talus_slot_pushed(world, i))
+                turn_record(c, i, inertia, l, record);
+        } else if (talus_slot_driven(b, (int)i)) {
+            l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
+            talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
         }
         c->length[i] = l;
         if (c->op->inertia)
@@ -266,7 +291,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     for (int64_t i = begin; i < end; i++) {
         const TalusContact *contact = &world->contacts->contact[i];
         int a = (int)contact->a, b = (int)contact->b;
-        bool b_moves = !bodies->fixed[b];
+        bool b_moves = bodies->fixed[b] != TALUS_MOTION_FIXED; /* by itself or driven */
         const TalusLaw *law = talus_law(world, a, b);
         double size = talus_contact_size(bodies, contact);
         op->pair[i][0] = a;
@@ -371,8 +396,10 @@ static void sum_penetration(TalusWorld *world, int64_t chunks)
 static TalusStatus soften_contacts(TalusWorld *world)
 {
     TalusOperator *op = talus_problem_operator(world->problem);
-    for (int i = 0; i < op->blocks; i++)
-        op->compliance[i] += softening * op->diagonal[i][0];
+    int count = world->contacts->count + world->joints.kept;
+    for (int i = 0; i < count; i++) /* of joints only limits push against each other */
+        if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
+            op->compliance[i] += softening * op->diagonal[i][0];
     return talus_problem_finish(world->problem);
 }
 
@@ -395,15 +422,18 @@ TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool so
 static TalusProblemSizes sizes_of(const TalusWorld *world, bool soften)
 {
     const TalusContactList *list = world->contacts;
-    int rows = count_rows(world);
+    const TalusJoints *joints = &world->joints;
+    int rows = count_rows(world), more = joints->kept + joints->free;
+    rows = more > 0 && rows < 3 ? 3 : rows;
     TalusProblemSizes sizes = {
         .bodies = world->bodies.counts.slots,
         .sphere_sphere = rows == 6 ? 0 : list->sphere_sphere,
         .sphere_fixed = rows == 6 ? 0 : list->sphere_fixed,
-        .general = rows == 6 ? list->count : list->general,
+        .general = (rows == 6 ? list->count : list->general) + more,
+        .joints = joints->free,
         .rows = rows,
-        .compliance = soften || world->materials.any_compliance,
-        .models = world->materials.any_models && rows > 1,
+        .compliance = soften || world->materials.any_compliance || joints->any_compliance,
+        .models = (world->materials.any_models && rows > 1) || more > 0,
     };
     return sizes;
 }
@@ -430,21 +460,25 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool soften)
 {
     double start = talus_now();
     const TalusContactList *list = world->contacts;
+    world->built = talus_build_options(world, h, soften);
+    TALUS_TRY(talus_joints_prepare(world, h));
     TalusProblemSizes sizes = sizes_of(world, soften);
     int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);
     TALUS_TRY(
         TALUS_RESERVE(world->partial, world->partial_capacity, (size_t)chunks, 0, "partial sums"));
     TALUS_TRY(talus_problem_resize(world->problem, &sizes));
-    world->built = talus_build_options(world, h, soften);
     BuildContext c = build_context(world);
     talus_parallel(world->pool, world->bodies.counts.slots, TALUS_GRAIN, fill_bodies, &c);
     talus_parallel(world->pool, list->count, TALUS_GRAIN, fill_contacts, &c);
+    talus_joints_fill(world, list->count);
     sum_penetration(world, chunks);
     TALUS_TRY(talus_problem_finish(world->problem));
     if (soften)
         TALUS_TRY(soften_contacts(world));
     if (world->materials.any_cohesion)
         attract(&c);
+    talus_joints_push(world, h);
+    talus_joints_warm(world, list->count, c.options.warm);
     world->info.build_seconds += talus_now() - start;
     return TALUS_OK;
 }

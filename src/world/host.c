@@ -60,7 +60,7 @@ static TalusStatus keep(TalusWorld *world)
     copy(arms, list->arms, list->general, sizeof *arms);
     copy(impulse, list->impulse, list->count, sizeof *impulse);
     backup->impulse_step = world->impulse_step;
-    return TALUS_OK;
+    return talus_joints_keep(world);
 }
 
 static void go_back(TalusWorld *world)
@@ -72,6 +72,7 @@ static void go_back(TalusWorld *world)
     copy(b->velocity, backup->velocity, slots, sizeof *b->velocity);
     copy(b->spin, backup->spin, slots, sizeof *b->spin);
     copy(b->orientation, backup->orientation, slots, sizeof *b->orientation);
+    talus_joints_go_back(world);
     /* if this fails for want of memory only the warm start is lost, and scaling it by 0 says so */
     TalusStatus status = talus_detector_restore(world->detector, &backup->list);
     world->contacts = talus_detector_contacts(world->detector);

@@ -7,6 +7,7 @@
 #include "world/internal.h"
 
 #include "base/timer.h"
+#include "collide/period.h"
 
 typedef struct IntegrateContext {
     TalusWorld *world;
@@ -101,6 +102,37 @@ static void integrate_and_sum(IntegrateContext *c)
     ledger->spin += sum[TALUS_BODY_SPIN];
 }
 
+/* ---- space that repeats itself ---- */
+
+static void wrap_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusWorld *world = context;
+    TalusBodies *b = &world->bodies;
+    double lifted = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!talus_slot_moves(b, (int)i))
+            continue;
+        TalusVec3 x = talus_wrap(&world->def.period, b->position[i]);
+        lifted -= b->mass[i] * talus_dot(world->def.gravity, talus_sub(x, b->position[i]));
+        b->position[i] = x;
+    }
+    world->partial[chunk][0] = lifted;
+}
+
+/* Gravity may have a part along a period, as on a slope: a body that goes around is lifted, and that energy
+ * is exchanged with nobody knows whom. */
+static void wrap_bodies(TalusWorld *world)
+{
+    int slots = world->bodies.counts.slots;
+    double lifted;
+    talus_parallel(world->pool, slots, TALUS_GRAIN, wrap_chunk, world);
+    talus_sum_partials(world, slots, 1, &lifted);
+    TalusLedger *ledger = &world->info.ledger;
+    ledger->potential += lifted;
+    ledger->potential_change += lifted;
+    ledger->exchange += lifted;
+}
+
 TalusStatus talus_step_integrate(TalusWorld *world, double h)
 {
     double start = talus_now();
@@ -112,12 +144,21 @@ TalusStatus talus_step_integrate(TalusWorld *world, double h)
         .length = talus_problem_lengths(world->problem),
         .h = h,
     };
-    if (world->materials.any_cohesion)
-        talus_fill_bodies(world); /* the problem's free velocities have attraction in them */
+    if (world->materials.any_cohesion || world->joints.any_push)
+        talus_fill_bodies(world); /* the problem's free velocities have impulses in them */
+    talus_forces_ledger(world, h);
     TALUS_TRY(check_finite(&c));
     talus_ledger_contacts(world);
+    world->info.ledger.joints += talus_joints_work(world, world->contacts->count, h);
+    talus_ledger_driven(world);
     talus_probes_collect(world, c.velocity);
+    TALUS_TRY(talus_joints_aim(world));
     integrate_and_sum(&c);
+    talus_drives_arrive(world);
+    TALUS_TRY(talus_joints_project(world, h));
+    talus_joints_moved(world);
+    if (talus_periodic(&world->def.period))
+        wrap_bodies(world);
     world->impulse_step = h;
     world->info.integrate_seconds += talus_now() - start;
     return TALUS_OK;

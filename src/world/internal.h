@@ -1,7 +1,7 @@
 /* world/internal.h - the world's data and the calls between the files of this folder.
  *
  * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again,
- * lowest first, with generation + 1. A sphere costs 145 bytes; other shapes cost no more, because
+ * lowest first, with generation + 1. A sphere costs 146 bytes; other shapes cost no more, because
  * the inertia of a body is its mass times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "collide/contact.h"
 #include "problem/build.h"
+#include "world/joint.h"
 
 #include <talus/world.h>
 
@@ -39,8 +40,41 @@ typedef struct TalusBodies {
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
     uint32_t *generation; /* 1 for the first body of a slot */
-    uint8_t *fixed;
+    uint8_t *fixed;       /* TALUS_MOTION_* */
+    uint8_t *group;
 } TalusBodies;
+
+/* How a body moves: by itself, not at all, or as it is driven. */
+enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN };
+
+/* Applied forces (force.c), by slot; of slots beyond `count` there are none. */
+typedef struct TalusForces {
+    TalusVec3 *force, *torque;
+    int count;
+    size_t force_capacity, torque_capacity;
+} TalusForces;
+
+/* A driven body (drive.c). */
+typedef struct TalusDrive {
+    TalusDriveDef def;
+    int slot;
+    TalusVec3 position; /* where the motion began */
+    TalusQuat orientation;
+    TalusVec3 next_position; /* at the end of the part of a step that is under way */
+    TalusQuat next_orientation;
+    TalusVec3 velocity_before, spin_before; /* for a step that fails */
+} TalusDrive;
+
+/* Which pairs do not meet (filter.c). */
+typedef struct TalusFilters {
+    uint32_t meets[TALUS_GROUPS];
+    bool apart;              /* some groups do not meet */
+    uint32_t (*excluded)[2]; /* pairs of slots, smaller one first, in order */
+    int *times;              /* how often each is excluded */
+    int count;
+    size_t excluded_capacity, times_capacity;
+    TalusFilter view; /* as the detector is given it */
+} TalusFilters;
 
 typedef struct TalusMaterials {
     int count;
@@ -211,6 +245,12 @@ struct TalusWorld {
     TalusMaterials materials;
     TalusSources sources;
     TalusNursery nursery;
+    TalusForces forces;
+    TalusFilters filters;
+    TalusDrive *drive; /* one at most for a slot, of bodies that are still there and others */
+    int drives;
+    size_t drive_capacity;
+    TalusJoints joints;
     TalusProbe *probe;
     int probes;
     size_t probe_capacity;
@@ -220,6 +260,7 @@ struct TalusWorld {
     double exchange_kinetic, exchange_potential;
 
     /* the step under way */
+    double part_time;           /* when its part under way began */
     TalusVec3 *free_velocity;   /* [slots] v + h g */
     TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
     size_t free_capacity, solved_capacity;
@@ -247,6 +288,11 @@ static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
     return bodies->shape[slot] >= 0 && !bodies->fixed[slot];
 }
 
+static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
+{
+    return bodies->shape[slot] >= 0 && bodies->fixed[slot] == TALUS_MOTION_DRIVEN;
+}
+
 static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
 {
     return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
@@ -270,7 +316,7 @@ typedef struct TalusBodyField {
     size_t offset, element;
 } TalusBodyField;
 
-enum { TALUS_BODY_FIELDS = 12 };
+enum { TALUS_BODY_FIELDS = 13 };
 extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
 void **talus_body_array(TalusBodies *bodies, int field);
 
@@ -283,6 +329,46 @@ void talus_slot_remove(TalusWorld *world, int slot);
 /* The slot of a living body, or -1. */
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
+
+/* TALUS_OK on the host; else what is asked for is refused by name ("applied forces"). */
+TalusStatus talus_host_only(const TalusWorld *world, const char *what);
+TalusStatus talus_no_such_body(TalusBodyId id);
+
+/* ---- force.c ---- */
+static inline bool talus_slot_pushed(const TalusWorld *world, int64_t slot)
+{
+    return slot < world->forces.count;
+}
+TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
+TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
+/* Works of the forces over a part of length h, before the problem's free velocities are overwritten. */
+void talus_forces_ledger(TalusWorld *world, double h);
+void talus_forces_clear(TalusWorld *world);
+
+/* ---- filter.c ---- */
+void talus_filters_init(TalusFilters *filters);
+TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
+void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
+/* Forgets all exclusions of a slot that another body takes. */
+void talus_slot_include(TalusWorld *world, int slot);
+/* NULL where all bodies meet. */
+const TalusFilter *talus_filter_view(TalusWorld *world);
+void talus_filters_clear(TalusFilters *filters);
+
+/* ---- drive.c ---- */
+/* Poses at the end of a part of length h that begins at part_time, and the velocities that lead there, into
+ * the bodies. */
+void talus_drives_aim(TalusWorld *world, double h);
+void talus_drives_arrive(TalusWorld *world);
+/* A step begins; it has failed. */
+void talus_drives_begin(TalusWorld *world);
+void talus_drives_undo(TalusWorld *world);
+/* Forgets the drive of a slot that another body takes. */
+void talus_slot_stop(TalusWorld *world, int slot);
+/* What driven bodies did through contacts and joints. */
+void talus_ledger_driven(TalusWorld *world);
+/* Takes a drive as it was saved. */
+TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive);
 
 /* ---- material.c ---- */
 void talus_materials_clear(TalusMaterials *materials);
@@ -374,8 +460,10 @@ TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int 
 /* Arms of contact i: from each body's centre to its contact point, as the step used them. */
 TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *list, int i);
 
-/* ---- save_contacts.c ---- */
+/* ---- save_motion.c, save_contacts.c ---- */
 struct TalusArchive;
+/* Groups, exclusions, applied forces, drives. */
+void talus_archive_motion(struct TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(struct TalusArchive *archive, TalusWorld *world);
 
 #endif

@@ -100,12 +100,12 @@ void talus_ledger_contacts(TalusWorld *world)
 void talus_ledger_close(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* before the exchange joins: next to the energy of bodies that came, rounding says nothing */
-    l->imbalance =
-        l->kinetic_change + l->potential_change -
-        (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error + l->spin);
+    /* before arrivals join: next to the energy of bodies that came, rounding says nothing */
+    l->imbalance = l->kinetic_change + l->potential_change -
+                   (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
+                    l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
     l->kinetic_change += world->exchange_kinetic;
     l->potential_change += world->exchange_potential;
-    l->exchange = world->exchange_kinetic + world->exchange_potential;
+    l->exchange += world->exchange_kinetic + world->exchange_potential;
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }

@@ -224,18 +224,19 @@ void talus_materials_clear(TalusMaterials *m)
 }
 
 /* Inertia per unit mass; zero for spheres, whose radius the body brings, and for fixed shapes. */
-static TalusStatus gyration_of(const TalusShapeDef *def, TalusGyration *out)
+static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 {
+    TalusShapeKind kind = shape->def.kind;
     *out = (TalusGyration){0};
-    if (def->kind == TALUS_SHAPE_SPHERE || talus_shape_fixed_only(def->kind))
+    if (kind == TALUS_SHAPE_SPHERE || talus_shape_fixed_only(kind))
         return TALUS_OK;
     TalusMassProperties unit;
-    TALUS_TRY(talus_shape_mass(def, 0.0, 1.0, &unit));
+    TALUS_TRY(talus_shape_properties(shape, 0.0, 1.0, &unit));
     out->inertia = talus_sym3_scale(1.0 / unit.mass, unit.inertia);
     out->inverse = talus_sym3_inverse(out->inertia);
     if (!isfinite(out->inverse.xx + out->inverse.yy + out->inverse.zz))
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: so large or small that its inertia overflows",
-                          talus_shape_name(def->kind));
+                          talus_shape_name(kind));
     return TALUS_OK;
 }
 
@@ -245,7 +246,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
     TALUS_TRY(TALUS_RESERVE(world->shape, world->shape_capacity, n + 1, n, "shapes"));
     TALUS_TRY(TALUS_RESERVE(world->gyration, world->gyration_capacity, n + 1, n, "shape inertia"));
     TALUS_TRY(talus_shape_init(&world->shape[n], def));
-    TalusStatus status = gyration_of(&world->shape[n].def, &world->gyration[n]);
+    TalusStatus status = gyration_of(&world->shape[n], &world->gyration[n]);
     if (status != TALUS_OK) {
         talus_shape_clear(&world->shape[n]);
         return status;

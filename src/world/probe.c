@@ -10,6 +10,7 @@
 #include "world/internal.h"
 
 #include "backend/backend.h"
+#include "collide/period.h"
 
 typedef struct ProbeContext {
     TalusWorld *world;
@@ -90,8 +91,10 @@ TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *li
     if (i < list->sphere_sphere)
         arms.b = talus_scale(-b->radius[c->b], c->normal);
     else
-        arms.b = talus_sub(talus_madd(talus_add(b->position[c->a], arms.a), c->gap, c->normal),
-                           b->position[c->b]);
+        arms.b = talus_image(
+            &world->def.period,
+            talus_sub(talus_madd(talus_add(b->position[c->a], arms.a), c->gap, c->normal),
+                      b->position[c->b]));
     return arms;
 }
 

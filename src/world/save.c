@@ -1,8 +1,8 @@
 /* world/save.c - the whole state of a world as bytes, and back.
  *
  *     "TALUSWLD"  version u32  0 u32  size u64    header; the size counts every byte
- *     def, counters, shapes, materials, bodies, probes, sinks, emitters, delayed bodies, contacts,
- *     solver state                                each by one transfer function below
+ *     def, counters, shapes, materials, bodies, groups, exclusions, forces and drives, joints, probes, sinks,
+ *     emitters, delayed bodies, contacts, solver state    each by one transfer function below
  *     hash u64                                    over all bytes before
  *
  * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-enum { VERSION = 2, HEADER = 24 };
+enum { VERSION = 3, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -47,6 +47,11 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
     transfer_model(a, &def->friction);
     talus_archive_f64(a, &def->restitution_threshold);
     talus_archive_f64(a, &def->cohesion_range);
+    talus_archive_vec3(a, &def->period.lo);
+    talus_archive_vec3(a, &def->period.hi);
+    for (int k = 0; k < 3; k++)
+        talus_archive_i32(a, &def->period.on[k]);
+    talus_archive_bool(a, &def->projection);
     talus_archive_text(a, solver);
     talus_archive_text(a, backend);
     def->norm = (TalusNorm)norm;
@@ -177,7 +182,8 @@ static bool admit_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
-        b->material[i] >= world->materials.count || b->fixed[i] > 1 || !sound_numbers(b, i))
+        b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_DRIVEN ||
+        b->group[i] >= TALUS_GROUPS || !sound_numbers(b, i))
         return false;
     const TalusShape *shape = &world->shape[b->shape[i]];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
@@ -314,7 +320,7 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
 
 static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
 {
-    int32_t shape = b->shape, material = b->material, tag = b->tag;
+    int32_t shape = b->shape, material = b->material, tag = b->tag, group = b->group;
     talus_archive_count(a, &b->count, sizeof(TalusVec3));
     talus_archive_i32(a, &shape);
     talus_archive_i32(a, &material);
@@ -322,6 +328,9 @@ static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
     talus_archive_f64(a, &b->density);
     talus_archive_f64(a, &b->mass);
     talus_archive_i32(a, &tag);
+    talus_archive_i32(a, &group);
+    talus_archive_vec3(a, &b->force);
+    talus_archive_vec3(a, &b->torque);
     talus_archive_array(a, (void **)&b->position, b->count, sizeof *b->position);
     talus_archive_array(a, (void **)&b->orientation, b->count, sizeof *b->orientation);
     talus_archive_array(a, (void **)&b->velocity, b->count, sizeof *b->velocity);
@@ -330,6 +339,7 @@ static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
     b->shape = shape;
     b->material = material;
     b->tag = tag;
+    b->group = group;
 }
 
 static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
@@ -382,6 +392,8 @@ static void transfer_world(TalusArchive *a, TalusWorld *world)
     transfer_list(a, world, world->shapes, 48, transfer_shape);
     transfer_materials(a, world);
     transfer_bodies(a, world);
+    talus_archive_motion(a, world);
+    talus_archive_joints(a, world);
     transfer_list(a, world, world->probes, 152, transfer_probe);
     transfer_list(a, world, world->sources.sinks, 12, transfer_sink);
     transfer_list(a, world, world->sources.emitters, 140, transfer_emitter);
@@ -409,7 +421,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(talus_world_look_contacts(world));
     TalusArchive a = {0};
-    size_t guess = 145 * (size_t)w->bodies.counts.slots + 4096 +
+    size_t guess = 146 * (size_t)w->bodies.counts.slots + 4096 +
                    120 * (size_t)talus_detector_contacts(w->detector)->count;
     a.status = TALUS_RESERVE(a.bytes, a.capacity, guess, 0, "saved state");
     save_header(&a, 0);
@@ -440,10 +452,10 @@ static void check_header(TalusArchive *a, size_t size)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
     talus_archive_u32(a, &version);
     if (version != VERSION)
-        talus_archive_refuse(a, version == 1
-                                    ? "saved by a library before version 2 of this format, "
+        talus_archive_refuse(a, version == 1 || version == 2
+                                    ? "saved by a library before version 3 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 2)");
+                                    : "saved by another version of the library (expected 3)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)

@@ -18,19 +18,36 @@ static int contact_run(const TalusContactList *list, int i)
     return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
 }
 
+/* A body may have become fixed or driven since. */
+static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
+{
+    uint8_t other = world->bodies.fixed[c->b];
+    bool sphere = talus_slot_is_sphere(world, (int)c->a);
+    if (run == 0)
+        return other == TALUS_MOTION_FREE && sphere && talus_slot_is_sphere(world, (int)c->b);
+    return run == 1 ? other == TALUS_MOTION_FIXED && sphere
+                    : other != TALUS_MOTION_FIXED || !sphere;
+}
+
 /* Contacts of bodies removed since the last step are left out: they can match nothing any more. */
+static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
+{
+    const TalusContact *c = &list->contact[i];
+    return contact_lives(world, c) && fits_run(world, c, contact_run(list, i));
+}
+
 static void save_contacts(TalusArchive *a, const TalusWorld *world)
 {
     const TalusContactList *list = talus_detector_contacts(world->detector);
     int runs[3] = {0, 0, 0};
     for (int i = 0; i < list->count; i++)
-        runs[contact_run(list, i)] += contact_lives(world, &list->contact[i]);
+        runs[contact_run(list, i)] += is_saved(world, list, i);
     for (int r = 0; r < 3; r++)
         talus_archive_i32(a, &runs[r]);
     uint32_t general = 0;
     for (int i = 0; i < list->count; i++) {
         TalusContact c = list->contact[i];
-        if (!contact_lives(world, &c))
+        if (!is_saved(world, list, i))
             continue;
         TalusArms *arms = contact_run(list, i) == 2 ? &list->arms[c.general] : NULL;
         c.general = arms ? general++ : 0;
@@ -48,12 +65,7 @@ static bool sound_contact(const TalusWorld *world, const TalusContactList *list,
     if (c->a >= slots || c->b >= slots || c->a == c->b || !contact_lives(world, c) ||
         !talus_slot_moves(&world->bodies, (int)c->a))
         return false;
-    bool spheres = talus_slot_is_sphere(world, (int)c->a);
-    bool fixed = world->bodies.fixed[c->b] != 0;
-    int run = contact_run(list, i);
-    if (run == 0 && (fixed || !spheres || !talus_slot_is_sphere(world, (int)c->b)))
-        return false;
-    if (run == 1 && (!fixed || !spheres))
+    if (!fits_run(world, c, contact_run(list, i)))
         return false;
     TalusVec3 n = c->normal, p = list->impulse[i];
     return isfinite((n.x + n.y + n.z) + (p.x + p.y + p.z) + c->gap);

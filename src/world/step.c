@@ -64,7 +64,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
     options.reference_speed = world->reference_speed;
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
-    if (world->contact_count > 0)
+    if (world->contact_count + world->joints.kept + world->joints.free > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
@@ -168,7 +168,11 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     }
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
-    return world->stages->integrate(world, h);
+    if (world->joints.living > 0)
+        TALUS_TRY(keep_state(world)); /* their projection may fail once bodies have moved */
+    TALUS_TRY(world->stages->integrate(world, h));
+    world->part_time += h;
+    return TALUS_OK;
 }
 
 /* ---- the step ---- */
@@ -179,7 +183,10 @@ static TalusStatus try_step(TalusWorld *world)
     world->info = (TalusStepInfo){.length = world->def.step,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
+    world->part_time = talus_world_time(world);
     talus_probes_begin(world);
+    talus_joints_begin(world);
+    talus_drives_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, world->def.step, 0);
@@ -189,6 +196,7 @@ static void take_back(TalusWorld *world)
 {
     if (world->backup.taken)
         world->stages->go_back(world);
+    talus_drives_undo(world);
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */
@@ -200,6 +208,7 @@ static void report_step(TalusWorld *world)
     TalusStepInfo *info = &world->info;
     talus_ledger_close(world);
     talus_probes_close(world, info->length);
+    talus_joints_close(world, info->length);
     info->step = ++world->steps;
     info->time = talus_world_time(world);
     info->bodies = world->bodies.counts.living;

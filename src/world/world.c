@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/hash.h"
+#include "collide/period.h"
 
 enum { DEF_COOKIE = 0x7a105d1f };
 
@@ -23,6 +24,7 @@ TalusWorldDef talus_world_def_default(void)
         /* gravity closes a contact at rest by g h in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
+        .projection = true,
         .backend = "cpu",
         .threads = 0,
     };
@@ -33,6 +35,18 @@ static TalusStatus check_number(const char *key, double value, double min, const
 {
     if (!isfinite(value) || value < min)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: %s is %g; expected %s", key, value, want);
+    return TALUS_OK;
+}
+
+static TalusStatus check_period(const TalusPeriod *p)
+{
+    const double lo[3] = {p->lo.x, p->lo.y, p->lo.z}, hi[3] = {p->hi.x, p->hi.y, p->hi.z};
+    for (int k = 0; k < 3; k++)
+        if (p->on[k] && (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k])))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "world: the period along %c is from %g to %g; expected from a "
+                              "smaller to a larger number",
+                              "xyz"[k], lo[k], hi[k]);
     return TALUS_OK;
 }
 
@@ -55,6 +69,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(
         check_number("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
     TALUS_TRY(talus_model_check(def->friction));
+    TALUS_TRY(check_period(&def->period));
     if (def->max_iterations <= 0)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: max_iterations is %d; expected 1 or more",
                           def->max_iterations);
@@ -99,7 +114,10 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     world->def.backend = world->backend_name;
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
+    talus_filters_init(&world->filters);
     TALUS_TRY(open_backend(world));
+    if (talus_periodic(&def->period))
+        TALUS_TRY(talus_host_only(world, "periods"));
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
     TALUS_TRY(talus_detector_create(&world->detector));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
@@ -108,6 +126,16 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     TalusMaterialDef material = talus_material_def_default();
     material.name = "default";
     return talus_world_add_material(world, &material, NULL);
+}
+
+TalusStatus talus_host_only(const TalusWorld *world, const char *what)
+{
+    if (!world->engine)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "%s are not available on backend %s; backend cpu has "
+                      "them",
+                      what, world->def.backend);
 }
 
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out)
@@ -153,6 +181,10 @@ void talus_world_destroy(TalusWorld *world)
     talus_shapes_clear(world);
     talus_bodies_clear(&world->bodies);
     clear_backup(&world->backup);
+    talus_forces_clear(world);
+    talus_filters_clear(&world->filters);
+    talus_joints_clear(world);
+    talus_release(world->drive);
     talus_mirror_clear(&world->mirror);
     talus_release(world->free_velocity);
     talus_release(world->solved_velocity);
@@ -213,6 +245,11 @@ const char *talus_world_backend(const TalusWorld *world)
 TalusVec3 talus_world_gravity(const TalusWorld *world)
 {
     return world->def.gravity;
+}
+
+TalusPeriod talus_world_period(const TalusWorld *world)
+{
+    return world->def.period;
 }
 
 uint64_t talus_world_hash(const TalusWorld *world)

@@ -16,13 +16,18 @@ static int class_of(const TalusOperator *op, TalusColouring *c, int i)
     int32_t a = op->pair[i][0], b = op->pair[i][1];
     if (talus_is_heavy(op, a) || talus_is_heavy(op, b))
         return CLASS_HEAVY;
-    uint64_t taken = c->used[a] | (b >= 0 ? c->used[b] : 0);
+    /* The loops over packs of spheres write both bodies back; the others leave those alone that stay. */
+    bool spheres = run_of(op, i) < 2;
+    bool a_yields = spheres || talus_body_yields(op, a);
+    bool b_yields = b >= 0 && (spheres || talus_body_yields(op, b));
+    uint64_t taken = (a_yields ? c->used[a] : 0) | (b_yields ? c->used[b] : 0);
     uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1);
     if (!open)
         return CLASS_OVERFLOW;
     uint64_t bit = open & (~open + 1);
-    c->used[a] |= bit;
-    if (b >= 0)
+    if (a_yields)
+        c->used[a] |= bit;
+    if (b_yields)
         c->used[b] |= bit;
     return __builtin_ctzll(open);
 }

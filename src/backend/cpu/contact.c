@@ -9,6 +9,7 @@
  *     gather, two sides 112 + 0 B    12 flop   (and 64 + 64 B, 12 flop per body)
  *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached)     */
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/eliminate.h"
 
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
@@ -300,4 +301,6 @@ void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool f
 {
     Gather g = {op, record, velocity, free_motion};
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
+    if (op->elimination)
+        talus_elimination_apply(op->elimination, free_motion, velocity);
 }

@@ -54,7 +54,7 @@ void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, i
 /* gamma = S x into the scratch: as wrenches or, for the rows of a matrix, as `unscaled`. */
 void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x);
 
-/* velocity = (free motion) + M^-1 times the sum of each body's wrenches. */
+/* velocity = (free motion) + M^-1 times the sum of each body's wrenches, and those of eliminated joints. */
 void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
                       double (*velocity)[8]);
 

@@ -13,6 +13,12 @@ void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metr
     talus_block_project(op->rows, &set, x);
 }
 
+void talus_general_recede(const TalusOperator *op, int64_t i, double *x)
+{
+    TalusSet set = set_of(op, NULL, i);
+    talus_block_recede(op->rows, &set, x);
+}
+
 bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           const double *x)
 {

@@ -17,6 +17,8 @@ typedef struct Known {
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x);
+/* Onto the directions in which the set has no end, but that prisms keep their bounds; no metric. */
+void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
 /* x is on the boundary of its set. */
 bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           const double *x);

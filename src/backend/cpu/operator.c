@@ -1,5 +1,6 @@
 /* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step; the table. */
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/eliminate.h"
 #include "backend/cpu/general.h"
 
 #include "base/memory.h"
@@ -80,6 +81,13 @@ static void bodies(const TalusOperator *op, const double *gamma, bool free_motio
     talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, velocity);
 }
 
+/* v_f as eliminated joints leave it. */
+static void free_bodies(const TalusOperator *op)
+{
+    memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
+    talus_elimination_apply(op->elimination, true, op->scratch->velocity);
+}
+
 /* out = N gamma (+ E gamma) (+ q) for blocks [begin, end), `out` starting at block `begin`. */
 static void gradient_of(const Product *p, int64_t begin, int64_t end, double *out)
 {
@@ -113,8 +121,11 @@ static void product(const TalusOperator *op, const double *gamma, bool compliant
                     double *out)
 {
     Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
-    if (op->pair && !gamma) {
+    if (op->pair && !gamma && !op->elimination) {
         p.velocity = (const double(*)[8])op->body; /* v_f itself */
+    } else if (op->pair && !gamma) {
+        free_bodies(op);
+        p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
         bodies(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
@@ -331,7 +342,7 @@ static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const
         for (int k = 0; k < rows; k++)
             gamma[k] = inside[k] = metric ? metric[i][k > 0] * x[k] : x[k];
         if (op->varied)
-            talus_general_project(op, NULL, i, inside);
+            talus_general_recede(op, i, inside);
         else if (rows == 1)
             inside[0] = talus_project_nonneg(inside[0]);
         else

@@ -93,6 +93,8 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
                                    const double arm[3], const double dp[3], double v[8])
 {
     double torque[3], turn[3];
+    if (v[3] == 0.0 && !talus_body_yields(op, body))
+        return; /* other threads read it */
     cross3(arm, dp, torque);
     turn_body(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
@@ -117,6 +119,9 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
     bool local = sweep->options.local != TALUS_ONE_PROJECT && !sweep->packed;
     return !op->pair || op->varied || local;
 }
+
+/* sweep_block.c: the block of N + E of contact i; with one row the first entry alone. */
+void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
 
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
 double talus_sweep_sparse_run(TalusSweep *sweep);

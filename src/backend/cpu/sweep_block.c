@@ -48,6 +48,14 @@ static void matrix_block(const TalusOperator *op, int i, double a[3][3])
                 a[k][op->column[e] % op->rows] += op->values[e];
 }
 
+void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
+{
+    if (op->pair)
+        contact_block(op, i, a);
+    else
+        matrix_block(op, i, a);
+}
+
 static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
 {
     const TalusOperator *op = sweep->op;
@@ -55,10 +63,7 @@ static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
     one->law = law_of(op, i);
     one->section = op->model ? (TalusSection)op->model[i].section : TALUS_SECTION_DISC;
     one->reach = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
-    if (op->pair)
-        contact_block(op, i, one->a);
-    else
-        matrix_block(op, i, one->a);
+    talus_sweep_block(op, i, one->a);
     if (one->mu > 0.0 && !talus_one_takes(sweep->options.local, one->law, one->section))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "sweep: contact %d is under law %s on the section %s, which this solver "

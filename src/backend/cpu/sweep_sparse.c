@@ -9,6 +9,7 @@
 #include "backend/cpu/general.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "sets/one_joint.h"
 
 #include <string.h>
 
@@ -93,6 +94,18 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     }
 }
 
+/* A joint's block is solved, not stepped: between its rows A is far from diagonal. */
+static void joint_step(const TalusSweep *sweep, int i, const double *gamma, const double *g,
+                       double *next)
+{
+    const TalusOperator *op = sweep->op;
+    TalusSet set = talus_block_set(op, i, op->moving, NULL);
+    double a[3][3];
+    talus_sweep_block(op, i, a);
+    memcpy(next, gamma, 3 * sizeof *next);
+    talus_one_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
+}
+
 /* Takes the step of block i against its gradient g; change is that of gamma. Returns the squared velocity
  * change. */
 static double step_block(TalusSweep *sweep, int i, double coupling, const double *g, double *change)
@@ -102,7 +115,10 @@ static double step_block(TalusSweep *sweep, int i, double coupling, const double
     double next[TALUS_ROWS] = {0.0}, *gamma = sweep->gamma + i * rows, sum = 0.0;
     StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
                                     coupling, rows > 1 ? op->mu[i] : 0.0);
-    projected_step(sweep, i, &rule, gamma, g, next);
+    if (op->varied && op->model && op->model[i].section == TALUS_SECTION_JOINT)
+        joint_step(sweep, i, gamma, g, next);
+    else
+        projected_step(sweep, i, &rule, gamma, g, next);
     for (int k = 0; k < rows; k++) {
         change[k] = sweep->options.rho * (next[k] - gamma[k]);
         gamma[k] += change[k];
@@ -125,6 +141,8 @@ static double matrix_step(TalusSweep *sweep, int i)
 static void push_body(TalusSweep *sweep, int body, double sign, const double record[6])
 {
     double *v = sweep->velocity[body], turn[3];
+    if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
+        return; /* other threads read it */
     turn_body(sweep->op, body, v[7], record + 3, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * record[k]);

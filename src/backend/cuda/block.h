@@ -113,6 +113,18 @@ static __device__ inline void project_block(const TalusSet &set, double (&x)[ROW
     talus_block_project(ROWS, &set, x);
 }
 
+/* Onto the directions in which the set has no end (talus_block_recede). */
+template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
+{
+    project_block(mu, x);
+}
+
+template <int ROWS>
+static __device__ inline void recede_block(const TalusSet &set, double (&x)[ROWS])
+{
+    talus_block_recede(ROWS, &set, x);
+}
+
 /* On the boundary of its set. */
 template <int ROWS> static __device__ inline bool block_active(double mu, const double (&x)[ROWS])
 {

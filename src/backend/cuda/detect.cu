@@ -68,7 +68,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     CuDetect d;
     d.bodies = {b->slots,    b->position.at, b->orientation.at, e->seen,
                 b->spin.at,  b->radius.at,   b->size.at,        b->shape.at,
-                b->fixed.at, g->shape.at,    e->tables.shapes};
+                b->fixed.at, g->shape.at,    e->tables.shapes, NULL, NULL};
     d.options = *options;
     d.grid = g->grid;
     d.slots = b->slots;

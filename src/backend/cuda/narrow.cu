@@ -13,7 +13,7 @@ extern "C" {
 
 /* Counts the touches of a pair within the envelope, and writes them if there is a place. */
 struct CuTouchSink {
-    bool swapped;
+    TalusTouchRoute route;
     TalusVec3 va, vb;
     double rest, h; /* rest: envelope without closing speed */
     int count;
@@ -59,7 +59,7 @@ static __device__ inline bool find_touches(const CuDetect &d, CuCandidate c, CuT
 {
     const TalusBodyView *v = &d.bodies;
     TalusPose a = pose_of(v, c.a), b = pose_of(v, c.b);
-    s->swapped = false;
+    s->route = TalusTouchRoute{};
     s->count = 0;
     s->h = d.options.h;
     s->va = talus_body_velocity(v, c.a);

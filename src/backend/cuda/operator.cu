@@ -97,6 +97,7 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
     op->sphere_sphere = host->sphere_sphere;
     op->sphere_fixed = host->sphere_fixed;
     op->general = host->general;
+    op->joints = host->joints;
     TALUS_TRY(host->values ? upload_matrix(host, m, op) : upload_contacts(host, m, op));
     int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
     const char *what = "blocks of the problem";
@@ -425,7 +426,7 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
         load_impulse<ROWS>(g, (int)i, gamma);
         for (int k = 0; k < ROWS; k++)
             inside[k] = gamma[k];
-        project_block(impulse_set<ROWS, VARIED>(sets, i), inside);
+        recede_block(impulse_set<ROWS, VARIED>(sets, i), inside);
         for (int k = 0; k < ROWS; k++) {
             double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
             sums[0] += value * value;

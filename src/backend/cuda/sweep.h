@@ -169,7 +169,7 @@ static inline bool cu_sweep_by_contact(const TalusSweep *s)
 }
 TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_each(TalusSweep *sweep);
-/* The blocks of N + E, where their problems are to be solved. */
+/* The blocks of N + E, where their problems are to be solved or joints occur. */
 TalusStatus cu_sweep_own(TalusSweep *sweep);
 
 #endif

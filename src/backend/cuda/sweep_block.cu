@@ -122,7 +122,8 @@ static __global__ void fill_own(TalusOperator op, double (*own)[9])
 TalusStatus cu_sweep_own(TalusSweep *s)
 {
     const TalusOperator *op = s->op;
-    if (s->options.local == TALUS_ONE_PROJECT)
+    const uint32_t joints = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
+    if (s->options.local == TALUS_ONE_PROJECT && !(op->kinds & joints))
         return TALUS_OK;
     TALUS_TRY(s->own.reserve(9 * (int64_t)op->blocks, "blocks of the sweep"));
     launch(fill_own, blocks_for(op->blocks), THREADS, *op, (double(*)[9])s->own.at);

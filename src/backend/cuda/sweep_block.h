@@ -7,6 +7,7 @@
 #include "backend/cuda/sweep.h"
 
 extern "C" {
+#include "sets/one_joint.h"
 #include "sets/one_solve.h"
 }
 
@@ -14,7 +15,7 @@ extern "C" {
 struct SweepBlocks {
     CuSets sets;
     const double *coupling;
-    const double (*own)[9]; /* blocks of N + E, where their problems are solved; else NULL */
+    const double (*own)[9]; /* blocks of N + E, where their problems are solved or joints occur */
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
@@ -47,6 +48,26 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
+/* Only these have rows far from independent of each other, so that they are solved, not stepped. */
+static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
+{
+    return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
+}
+
+template <int ROWS>
+static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
+                                           double (&change)[ROWS])
+{
+    TalusSet set = varied_set(b.sets, i, b.sets.moving, nullptr);
+    double a[3][3], next[ROWS] = {0.0};
+    for (int k = 0; k < 9; k++)
+        a[k / 3][k % 3] = b.own[i][k];
+    for (int k = 0; k < 3; k++)
+        next[k] = b.gamma[i * ROWS + k];
+    talus_one_joint(&set, a, g, b.omega, next);
+    return take_step(b, i, next, change);
+}
+
 /* P(gamma - omega B^-1 g) in the metric B: in x = gamma / s with s^2 = omega / B it is Euclidean. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
@@ -54,6 +75,8 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
 {
     const double *nt = b.sets.diagonal[i];
     double d = mean_entry<ROWS>(nt), next[ROWS];
+    if (is_joint(b, i))
+        return joint_step(b, i, g, change);
     double inv[2] = {b.omega / (coupling * (b.trace ? d : nt[0])),
                      b.omega / (coupling * (b.trace ? d : nt[1]))};
     double s[2] = {sqrt(inv[0]), sqrt(inv[1])};

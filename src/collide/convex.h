@@ -1,0 +1,136 @@
+/* collide/convex.h - the signed distance of two convex bodies, and where; for host and device.
+ *
+ * With s(n) = min n.b - max n.a, the free space between the bodies along a direction n of length 1, the signed
+ * distance is the largest s(n): the distance where they are apart, minus the least translation that parts them
+ * where they overlap. Three steps find the n:
+ *   1. GJK (gjk.h). Apart by more than a tiny part of their size, that is all.
+ *   2. The polytope (epa.h) says which way leads out, for curved bodies roughly.
+ *   3. b is moved that way until it is clear of a by `clearance`, and GJK finds the nearest points of the two again:
+ *      its n' has s(n') >= s(n), as the distance so found is s(n') + t.n' for a translation t of length t.n, and is
+ *      not below s(n) + t.n. Repeated while s grows; each time an error of the direction shrinks by
+ *      (depth + clearance) / (radius of curvature of C + clearance).
+ * Bodies that just touch are therefore looked at while they are apart, and their normal is as sharp as that of any
+ * others: it never is the direction of a vector of length zero. */
+#ifndef TALUS_COLLIDE_CONVEX_H
+#define TALUS_COLLIDE_CONVEX_H
+
+#include "collide/epa.h"
+#include "collide/narrow.h"
+
+/* Distance of cores below which they count as touching, and the clearance of step 3, relative to the smaller size. */
+#define TALUS_CONVEX_TOUCHING 0x1p-22
+#define TALUS_CONVEX_CLEARANCE 0x1p-10
+
+enum { TALUS_CONVEX_ROUNDS = 12 };
+
+/* Nearest points and the normal from a to b; on_b = on_a + gap normal. */
+typedef struct TalusNearest {
+    TalusVec3 normal;
+    double gap;
+    TalusVec3 on_a, on_b;
+} TalusNearest;
+
+TALUS_INLINE double talus_convex_space(const TalusConvexPair *p, TalusVec3 n)
+{
+    return -talus_dot(n, talus_epa_support(p, n));
+}
+
+/* Step 3. */
+TALUS_INLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
+                                      TalusNearest *out)
+{
+    double clearance = TALUS_CONVEX_CLEARANCE * p->size, space = -depth;
+    for (int round = 0; round < TALUS_CONVEX_ROUNDS; round++) {
+        TalusGjk g;
+        TalusVec3 shift = talus_scale(clearance - space, normal);
+        talus_gjk(p, shift, talus_neg(normal), INFINITY, 0.0, &g);
+        TalusVec3 turned = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : normal;
+        double found = talus_convex_space(p, turned), gain = found - space;
+        if (round == 0 || gain > 0.0) {
+            out->normal = gain >= 0.0 ? turned : normal;
+            out->gap = gain >= 0.0 ? found : space;
+            out->on_a = talus_gjk_on_a(&g);
+            /* halfway between a's point and b's moved back: neither is favoured */
+            TalusVec3 on_b = talus_sub(talus_sub(out->on_a, g.v), shift);
+            double off = talus_dot(out->normal, talus_sub(on_b, out->on_a)) - out->gap;
+            out->on_a = talus_madd(out->on_a, 0.5 * off, out->normal);
+        }
+        if (!(gain > 0x1p-36 * p->size))
+            break;
+        normal = out->normal;
+        space = out->gap;
+    }
+    out->on_b = talus_madd(out->on_a, out->gap, out->normal);
+}
+
+/* Of the two cores, in the frame of a. False if they are not nearer than `limit`. */
+TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, TalusNearest *out)
+{
+    TalusGjk g;
+    TalusVec3 start = talus_neg(p->centre);
+    if (!(talus_dot(start, start) > 0.0))
+        start = talus_vec3(0.0, 0.0, 1.0);
+    talus_gjk(p, talus_vec3(0.0, 0.0, 0.0), start, limit, TALUS_CONVEX_TOUCHING * p->size, &g);
+    if (g.result == TALUS_GJK_FAR)
+        return false;
+    if (g.result == TALUS_GJK_APART) {
+        out->gap = sqrt(g.norm2);
+        out->normal = talus_scale(-1.0 / out->gap, g.v);
+        out->on_a = talus_gjk_on_a(&g);
+        out->on_b = talus_sub(out->on_a, g.v);
+        return out->gap < limit;
+    }
+    TalusEpa e;
+    talus_epa(&e, p, &g);
+    talus_convex_refine(p, e.normal, e.depth, out);
+    return out->gap < limit;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+TALUS_INLINE TalusConvexPair talus_convex_pair(const TalusPose *a, const TalusPose *b)
+{
+    TalusQuat back = {a->orientation.w, -a->orientation.x, -a->orientation.y, -a->orientation.z};
+    TalusQuat q = talus_quat_mul(back, b->orientation);
+    TalusVec3 zero = talus_vec3(0.0, 0.0, 0.0);
+    double size_a = a->shape->def.kind == TALUS_SHAPE_SPHERE ? a->radius : a->shape->size;
+    double size_b = b->shape->def.kind == TALUS_SHAPE_SPHERE ? b->radius : b->shape->size;
+    TalusConvexPair p = {a->shape,
+                         b->shape,
+                         {talus_rotate(q, talus_vec3(1.0, 0.0, 0.0)),
+                          talus_rotate(q, talus_vec3(0.0, 1.0, 0.0)),
+                          talus_rotate(q, talus_vec3(0.0, 0.0, 1.0))},
+                         talus_rotate(back, talus_sub(b->position, a->position)),
+                         {zero, zero, zero},
+                         fmin(size_a, size_b)};
+    return p;
+}
+
+TALUS_INLINE double talus_pose_margin(const TalusPose *pose)
+{
+    return talus_core_margin(pose->shape, pose->radius);
+}
+
+/* A convex body x, that may have a margin, against a triangle. Corners, and the points found, are relative to x's
+ * position, in world axes; the normal points from x to the triangle. Deep: whichever way out is shortest. False
+ * if the gap is not below `reach`. */
+TALUS_INLINE bool talus_convex_triangle(const TalusPose *x, const TalusVec3 corner[3], double reach,
+                                        TalusNearest *out)
+{
+    double margin = talus_pose_margin(x);
+    TalusConvexPair p = talus_convex_pair(x, x);
+    p.b = NULL;
+    for (int k = 0; k < 3; k++)
+        p.corner[k] = talus_rotate_back(x->orientation, corner[k]);
+    p.centre = talus_scale(1.0 / 3.0, talus_add(talus_add(p.corner[0], p.corner[1]), p.corner[2]));
+    TalusNearest near;
+    if (!talus_convex_nearest(&p, reach + margin, &near))
+        return false;
+    out->normal = talus_rotate(x->orientation, near.normal);
+    out->gap = near.gap - margin;
+    out->on_a = talus_madd(talus_rotate(x->orientation, near.on_a), margin, out->normal);
+    out->on_b = talus_rotate(x->orientation, near.on_b);
+    return true;
+}
+
+#endif

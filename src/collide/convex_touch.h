@@ -1,0 +1,76 @@
+/* collide/convex_touch.h - convex bodies against each other and against planes; for host and device. Part of touch.h,
+ * which includes it. */
+#ifndef TALUS_COLLIDE_CONVEX_TOUCH_H
+#define TALUS_COLLIDE_CONVEX_TOUCH_H
+
+#include "collide/manifold.h"
+#include "collide/touch.h"
+
+/* Any two convex bodies: distance by convex.h, touches by manifold.h. */
+TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
+                                      TALUS_TOUCH_SINK *sink)
+{
+    TalusConvexPair p = talus_convex_pair(a, b);
+    double margin_a = talus_pose_margin(a), margin_b = talus_pose_margin(b);
+    double limit = reach + margin_a + margin_b;
+    TalusNearest near;
+    TalusSpot spot[TALUS_SPOTS];
+    if (!talus_convex_nearest(&p, limit, &near))
+        return;
+    int count = talus_manifold(&p, &near, limit, spot);
+    TalusVec3 n = talus_rotate(a->orientation, near.normal);
+    for (int k = 0; k < count; k++) {
+        TalusVec3 core_a = talus_rotate(a->orientation, spot[k].on_a);
+        double gap = spot[k].gap - margin_a - margin_b;
+        TalusVec3 arm_a = talus_madd(core_a, margin_a, n);
+        TalusVec3 arm_b =
+            talus_sub(talus_madd(core_a, margin_a + gap, n), talus_sub(b->position, a->position));
+        TalusTouch touch = {spot[k].feature, n, gap, arm_a, arm_b};
+        talus_touch_add(sink, &touch);
+    }
+}
+
+/* The part of a that looks down on the plane, and the lowest point where that is none of its corners. */
+TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
+                                     TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 n = talus_rotate_back(a->orientation, talus_neg(up));
+    double margin = talus_pose_margin(a), tolerance = TALUS_MANIFOLD_NEAREST * a->shape->size;
+    double height = talus_dot(up, talus_sub(a->position, b->position)) - margin;
+    TalusFacing part;
+    TalusSeen s;
+    TalusCandidate c[TALUS_CANDIDATES];
+    talus_facing(a->shape, n, &part);
+    talus_seen_axes(&s, n);
+    part.point[part.count] = talus_support_core(a->shape, n);
+    int count = 0, lowest = 0;
+    for (int k = 0; k <= part.count; k++) {
+        TalusVec3 x = part.point[k];
+        double along = talus_dot(x, n);
+        bool last = k == part.count;
+        TalusCandidate one = {talus_dot(x, s.e),
+                              talus_dot(x, s.f),
+                              along,
+                              height - along,
+                              last ? TALUS_FEATURE_NEAREST : (uint32_t)k,
+                              0};
+        if (!(one.gap < reach) || (last && count > 0 && one.gap > c[lowest].gap - tolerance))
+            continue;
+        c[count++] = one;
+        lowest = talus_nearest_candidate(c, count);
+    }
+    if (count == 0)
+        return;
+    TalusCandidate nearest = c[lowest];
+    count = talus_spread(c, count);
+    talus_spread_keep(c, count, &nearest, tolerance);
+    for (int k = 0; k < count; k++) {
+        TalusVec3 x = talus_scale(c[k].height, s.n);
+        x = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        talus_touch_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
+                          talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
+    }
+}
+
+#endif

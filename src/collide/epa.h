@@ -1,0 +1,241 @@
+/* collide/epa.h - which way out of each other two overlapping convex bodies have the shortest; for host and device.
+ *
+ * The origin lies in C = {a - b}, or hardly outside of it, and the least translation that parts the bodies leads
+ * to the nearest point of C's surface. A polytope inside C grows towards it (van den Bergen 2001): the face
+ * nearest to the origin is lifted to the point of C farthest along its normal, until there is none.
+ *
+ * Memory is bounded, as a thread of a device has little: of curved bodies the polytope is an approximation, which
+ * convex.h refines. Every normal tried gives a bound, the depth along it; the best of all is the result. */
+#ifndef TALUS_COLLIDE_EPA_H
+#define TALUS_COLLIDE_EPA_H
+
+#include "collide/gjk.h"
+
+enum { TALUS_EPA_POINTS = 40, TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS, TALUS_EPA_EDGES = 40 };
+
+typedef struct TalusEpaFace {
+    TalusVec3 normal; /* outward, length 1 */
+    double height;    /* of its plane over the origin; infinite where the face is a needle */
+    uint8_t at[3];
+} TalusEpaFace;
+
+typedef struct TalusEpa {
+    const TalusConvexPair *pair;
+    int points, faces;
+    TalusVec3 w[TALUS_EPA_POINTS];
+    TalusEpaFace face[TALUS_EPA_FACES];
+    double extent; /* the farthest point's */
+    TalusVec3 normal;
+    double depth; /* along it; the least so far */
+} TalusEpa;
+
+/* The point of C farthest along a direction; one of length 1 is a candidate for the way out. */
+TALUS_INLINE TalusVec3 talus_epa_support(const TalusConvexPair *p, TalusVec3 d)
+{
+    return talus_sub(talus_support_core(p->a, d), talus_pair_support_b(p, talus_neg(d)));
+}
+
+TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
+{
+    TalusEpaFace *f = &e->face[e->faces++];
+    TalusVec3 a = e->w[i], ab = talus_sub(e->w[j], a), ac = talus_sub(e->w[k], a);
+    TalusVec3 n = talus_cross(ab, ac);
+    double area2 = talus_dot(n, n);
+    f->at[0] = (uint8_t)i;
+    f->at[1] = (uint8_t)j;
+    f->at[2] = (uint8_t)k;
+    f->normal = n;
+    f->height = INFINITY;
+    if (area2 > 0x1p-80 * talus_dot(ab, ab) * talus_dot(ac, ac)) {
+        f->normal = talus_scale(1.0 / sqrt(area2), n);
+        f->height = talus_dot(f->normal, a);
+    }
+}
+
+/* ---- the first tetrahedron ------------------------------------------------------------------- */
+
+/* Of the points of C farthest along d and -d the one that `measure` (its square) finds farther off. */
+TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
+{
+    TalusVec3 d = talus_sub(w, e->w[0]);
+    if (e->points < 2)
+        return talus_dot(d, d);
+    TalusVec3 off = talus_cross(talus_sub(e->w[1], e->w[0]), d);
+    if (e->points < 3)
+        return talus_dot(off, off);
+    TalusVec3 n = talus_cross(talus_sub(e->w[1], e->w[0]), talus_sub(e->w[2], e->w[0]));
+    double height = talus_dot(n, d);
+    return height * height;
+}
+
+TALUS_INLINE TalusVec3 talus_axis_vector(int k)
+{
+    return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+}
+
+/* The axis along which |d| is least. */
+TALUS_INLINE TalusVec3 talus_least_axis(TalusVec3 d)
+{
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
+}
+
+/* Directions in which a further point is looked for: all axes from one point, two across a line, the normal of
+ * a triangle. */
+TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
+{
+    if (e->points == 1)
+        return talus_axis_vector(k);
+    TalusVec3 line = talus_sub(e->w[1], e->w[0]);
+    if (e->points == 3)
+        return talus_cross(line, talus_sub(e->w[2], e->w[0]));
+    TalusVec3 across = talus_cross(line, talus_least_axis(line));
+    return k == 0 ? across : talus_cross(line, across);
+}
+
+/* False where C is flat. */
+TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
+{
+    while (e->points < 4) {
+        double most = 0.0;
+        TalusVec3 best = e->w[0];
+        for (int k = 0; k < 4 - e->points; k++) {
+            TalusVec3 d = talus_epa_direction(e, k);
+            if (!(talus_dot(d, d) > 0.0))
+                return false;
+            for (int side = 0; side < 2; side++) {
+                TalusVec3 w = talus_epa_support(e->pair, side ? talus_neg(d) : d);
+                double off = talus_epa_off_line(e, w);
+                if (off > most) {
+                    most = off;
+                    best = w;
+                }
+            }
+        }
+        if (!(most > 0.0))
+            return false;
+        e->w[e->points++] = best;
+    }
+    return true;
+}
+
+TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
+{
+    e->pair = p;
+    e->points = g->count;
+    e->faces = 0;
+    e->depth = INFINITY;
+    e->normal = talus_vec3(0.0, 0.0, 1.0);
+    for (int k = 0; k < g->count; k++)
+        e->w[k] = g->w[k];
+    bool solid = talus_epa_widen(e);
+    e->extent = 0.0;
+    for (int k = 0; k < e->points; k++)
+        e->extent = fmax(e->extent, talus_norm(e->w[k]));
+    if (!solid)
+        return false;
+    TalusVec3 n = talus_cross(talus_sub(e->w[1], e->w[0]), talus_sub(e->w[2], e->w[0]));
+    bool below = talus_dot(n, talus_sub(e->w[3], e->w[0])) < 0.0;
+    for (int f = 0; f < 4; f++) { /* faces 012, 031, 023, 132, turned outwards */
+        const int corner[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
+        talus_epa_add_face(e, corner[f][0], corner[f][below ? 1 : 2], corner[f][below ? 2 : 1]);
+    }
+    return true;
+}
+
+/* ---- growth ---------------------------------------------------------------------------------- */
+
+TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
+{
+    int best = 0;
+    for (int f = 1; f < e->faces; f++) {
+        if (e->face[f].height < e->face[best].height)
+            best = f;
+    }
+    return best;
+}
+
+/* An edge seen from both of its faces is inside of the hole, and not on its rim. False where there is no room. */
+TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
+{
+    for (int k = 0; k < *count; k++) {
+        if (edge[k][0] == to && edge[k][1] == from) {
+            --*count;
+            edge[k][0] = edge[*count][0];
+            edge[k][1] = edge[*count][1];
+            return true;
+        }
+    }
+    if (*count == TALUS_EPA_EDGES)
+        return false;
+    edge[*count][0] = from;
+    edge[*count][1] = to;
+    ++*count;
+    return true;
+}
+
+/* Replaces the faces that w is above of, among them `top`, by faces from their rim to w. */
+TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
+{
+    uint8_t edge[TALUS_EPA_EDGES][2];
+    int rim = 0, kept = 0;
+    double tolerance = 0x1p-46 * e->extent;
+    for (int f = 0; f < e->faces; f++) {
+        TalusEpaFace face = e->face[f];
+        bool seen = f == top ||
+                    (face.height < INFINITY && talus_dot(face.normal, w) - face.height > tolerance);
+        if (!seen) {
+            e->face[kept++] = face;
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            if (!talus_epa_rim(edge, &rim, face.at[k], face.at[k == 2 ? 0 : k + 1]))
+                return false;
+        }
+    }
+    e->faces = kept;
+    if (kept + rim > TALUS_EPA_FACES)
+        return false;
+    e->w[e->points] = w;
+    for (int k = 0; k < rim; k++)
+        talus_epa_add_face(e, edge[k][0], edge[k][1], e->points);
+    e->points++;
+    return true;
+}
+
+/* A flat C is left across, by nothing. */
+TALUS_INLINE void talus_epa_flat(TalusEpa *e)
+{
+    TalusVec3 d = e->points == 1 ? talus_axis_vector(2) : talus_epa_direction(e, 0);
+    e->normal = talus_normalize(d, talus_axis_vector(2));
+    e->depth = talus_dot(e->normal, talus_epa_support(e->pair, e->normal));
+}
+
+/* From where GJK ended: sets `normal`, out of a, and `depth`, by how much b has to move along it; negative where
+ * they are hardly apart. */
+TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
+{
+    if (!talus_epa_begin(e, p, g)) {
+        talus_epa_flat(e);
+        return;
+    }
+    double tolerance = fmax(0x1p-22 * p->size, 0x1p-44 * e->extent);
+    for (;;) {
+        int f = talus_epa_nearest_face(e);
+        TalusEpaFace face = e->face[f];
+        if (!(face.height < INFINITY))
+            return;
+        TalusVec3 w = talus_epa_support(p, face.normal);
+        double depth = talus_dot(face.normal, w);
+        e->extent = fmax(e->extent, talus_norm(w));
+        if (depth < e->depth) {
+            e->depth = depth;
+            e->normal = face.normal;
+        }
+        if (depth - face.height <= tolerance || face.height >= e->depth - tolerance ||
+            e->points == TALUS_EPA_POINTS || !talus_epa_lift(e, f, w))
+            return;
+    }
+}
+
+#endif

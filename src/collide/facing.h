@@ -1,0 +1,187 @@
+/* collide/facing.h - the part of a convex body that looks along a direction, and where two such parts meet; for host
+ * and device.
+ *
+ * Seen along the normal of a contact, the facing parts of both bodies are polygons, lines or points in a plane. What
+ * of one lies over the other are the candidates for touches, each with its own gap along the normal; of these
+ * four well-spread ones are kept. */
+#ifndef TALUS_COLLIDE_FACING_H
+#define TALUS_COLLIDE_FACING_H
+
+#include "geometry/support.h"
+
+#include <stdbool.h>
+
+enum { TALUS_FACING_MOST = 8 };
+
+/* A face (count >= 3, anticlockwise seen from outside; a disc by eight points of its rim, a face of more corners by
+ * eight of them), a line (2) or a point (1). */
+typedef struct TalusFacing {
+    int count;
+    TalusVec3 point[TALUS_FACING_MOST + 1]; /* room for one more */
+    TalusVec3 normal;                       /* of a face, outward */
+    uint32_t id;                            /* tells the parts of one body apart */
+} TalusFacing;
+
+/* sine of the tilt below which points of a disc are fixed to the body rather than led by the lowest */
+#define TALUS_FACING_UPRIGHT 0x1p-16
+/* A face or an edge that leans away by more than 60 degrees plays no part. */
+#define TALUS_FACING_LEAN 0.5
+
+TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
+{
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    int axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+    bool positive = (axis == 0 ? d.x : axis == 1 ? d.y : d.z) > 0.0;
+    double s = positive ? 1.0 : -1.0;
+    f->count = 4;
+    f->id = (uint32_t)(2 * axis + positive);
+    f->normal = talus_vec3(axis == 0 ? s : 0.0, axis == 1 ? s : 0.0, axis == 2 ? s : 0.0);
+    for (int k = 0; k < 4; k++) {
+        int c = positive ? k : 3 - k;
+        double u = c == 1 || c == 2 ? 1.0 : -1.0, v = c >= 2 ? 1.0 : -1.0;
+        f->point[k] = axis == 0   ? talus_vec3(s * half.x, u * half.y, v * half.z)
+                      : axis == 1 ? talus_vec3(v * half.x, s * half.y, u * half.z)
+                                  : talus_vec3(u * half.x, v * half.y, s * half.z);
+    }
+}
+
+/* Eight points of a circle about z, the first farthest along d. */
+TALUS_INLINE void talus_facing_disc(double radius, double z, double up, TalusVec3 d, TalusFacing *f)
+{
+    const double diagonal = 0.70710678118654752440;
+    double rho = sqrt(d.x * d.x + d.y * d.y);
+    bool led = rho > TALUS_FACING_UPRIGHT;
+    double c = led ? d.x / rho : 1.0, s = led ? d.y / rho : 0.0;
+    f->count = 8;
+    f->normal = talus_vec3(0.0, 0.0, up);
+    for (int k = 0; k < 8; k++) {
+        double x = k & 1 ? diagonal : k & 2 ? 0.0 : 1.0, y = k & 1 ? diagonal : k & 2 ? 1.0 : 0.0;
+        x = k >= 3 && k <= 5 ? -x : x;
+        y = up * (k >= 5 ? -y : y);
+        f->point[k] = talus_vec3(radius * (c * x - s * y), radius * (s * x + c * y), z);
+    }
+}
+
+TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f)
+{
+    f->count = 2;
+    f->point[0] = from;
+    f->point[1] = to;
+}
+
+/* Whether a line leans away by less than 60 degrees. */
+TALUS_INLINE bool talus_facing_lies(TalusVec3 from, TalusVec3 to, TalusVec3 d)
+{
+    TalusVec3 along = talus_sub(to, from);
+    double rise = talus_dot(along, d);
+    return rise * rise <= 0.75 * talus_dot(along, along);
+}
+
+TALUS_INLINE void talus_facing_capsule(double h, TalusVec3 d, TalusFacing *f)
+{
+    TalusVec3 low = talus_vec3(0.0, 0.0, -h), high = talus_vec3(0.0, 0.0, h);
+    f->point[0] = d.z < 0.0 ? low : high;
+    if (talus_facing_lies(low, high, d))
+        talus_facing_line(low, high, f);
+}
+
+TALUS_INLINE void talus_facing_cylinder(double radius, double h, TalusVec3 d, TalusFacing *f)
+{
+    double rho = sqrt(d.x * d.x + d.y * d.y);
+    if (fabs(d.z) >= rho) {
+        f->id = d.z > 0.0 ? 1 : 0;
+        talus_facing_disc(radius, d.z > 0.0 ? h : -h, d.z > 0.0 ? 1.0 : -1.0, d, f);
+        return;
+    }
+    double x = radius * d.x / rho, y = radius * d.y / rho;
+    f->id = 2;
+    talus_facing_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
+}
+
+/* The side's normal has the components 2 h and radius away from the axis and along it. */
+TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusFacing *f)
+{
+    double rho = sqrt(d.x * d.x + d.y * d.y);
+    double side = (2.0 * h * rho + radius * d.z) / sqrt(4.0 * h * h + radius * radius);
+    TalusVec3 apex = talus_vec3(0.0, 0.0, 1.5 * h);
+    if (-d.z >= side) {
+        talus_facing_disc(radius, -0.5 * h, -1.0, d, f);
+        return;
+    }
+    f->id = 1;
+    f->point[0] = apex;
+    if (!(rho > TALUS_FACING_UPRIGHT))
+        return;
+    TalusVec3 rim = talus_vec3(radius * d.x / rho, radius * d.y / rho, -0.5 * h);
+    if (talus_facing_lies(rim, apex, d))
+        talus_facing_line(rim, apex, f);
+}
+
+/* The edge from vertex `top` that descends least along d. */
+TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 d, TalusFacing *f)
+{
+    const TalusHull *hull = &shape->hull;
+    const TalusVec3 *vertex = shape->def.vertex;
+    double least = TALUS_FACING_LEAN;
+    int best = -1;
+    for (int k = hull->neighbour_start[top]; k < hull->neighbour_start[top + 1]; k++) {
+        TalusVec3 along = talus_sub(vertex[hull->neighbour[k]], vertex[top]);
+        double drop = -talus_dot(along, d) / talus_norm(along); /* sine of the angle */
+        if (drop < least) {
+            least = drop;
+            best = hull->neighbour[k];
+        }
+    }
+    f->point[0] = vertex[top];
+    if (best < 0)
+        return;
+    int low = best < top ? best : top, high = best < top ? top : best;
+    f->id = (uint32_t)(hull->faces + low);
+    talus_facing_line(vertex[low], vertex[high], f);
+}
+
+/* Of the faces at the farthest vertex the one that looks most along d. */
+TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
+{
+    const TalusHull *hull = &shape->hull;
+    int top = talus_hull_support(shape, d), best = -1;
+    TalusVec3 x = shape->def.vertex[top];
+    double most = TALUS_FACING_LEAN, tolerance = 0x1p-12 * shape->size;
+    for (int k = 0; k < hull->faces; k++) {
+        const double *plane = hull->plane[k];
+        TalusVec3 n = talus_vec3(plane[0], plane[1], plane[2]);
+        double cosine = talus_dot(n, d);
+        if (cosine > most && talus_dot(n, x) > plane[3] - tolerance) {
+            most = cosine;
+            best = k;
+        }
+    }
+    if (best < 0) {
+        talus_facing_edge(shape, top, d, f);
+        return;
+    }
+    int first = hull->loop_start[best], corners = hull->loop_start[best + 1] - first;
+    f->id = (uint32_t)best;
+    f->normal = talus_vec3(hull->plane[best][0], hull->plane[best][1], hull->plane[best][2]);
+    f->count = corners < TALUS_FACING_MOST ? corners : TALUS_FACING_MOST;
+    for (int k = 0; k < f->count; k++)
+        f->point[k] = shape->def.vertex[hull->loop[first + k * corners / f->count]];
+}
+
+/* In the body's frame; d has length 1. Of the core: spheres and capsules lie talus_core_margin further out. */
+TALUS_INLINE void talus_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
+{
+    const TalusShapeDef *def = &shape->def;
+    f->count = 1;
+    f->id = 0;
+    switch (def->kind) {
+    case TALUS_SHAPE_BOX: talus_facing_box(def->half, d, f); return;
+    case TALUS_SHAPE_CYLINDER: talus_facing_cylinder(def->radius, def->half_height, d, f); return;
+    case TALUS_SHAPE_CONE: talus_facing_cone(def->radius, def->half_height, d, f); return;
+    case TALUS_SHAPE_HULL: talus_facing_hull(shape, d, f); return;
+    case TALUS_SHAPE_CAPSULE: talus_facing_capsule(def->half_height, d, f); return;
+    default: f->point[0] = talus_support_core(shape, d); return;
+    }
+}
+
+#endif

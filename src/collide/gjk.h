@@ -1,0 +1,252 @@
+/* collide/gjk.h - how far two convex bodies are apart; for host and device.
+ *
+ * The difference C = {a - b} of two convex bodies is convex, and its point v nearest to the origin joins the two
+ * nearest points of the bodies. Gilbert, Johnson and Keerthi (1988) find it from support points alone: v is the
+ * nearest point of the hull of at most four points of C; w, the point of C farthest along -v, bounds the distance
+ * from below by v.w / |v|; it is added, and points that v does not need are dropped.
+ *
+ * Everything is in the frame of body a. Bodies stand for their cores (geometry/support.h). Lengths are compared
+ * with lengths of the pair alone, so a power of two in scale changes no bit of the course. */
+#ifndef TALUS_COLLIDE_GJK_H
+#define TALUS_COLLIDE_GJK_H
+
+#include "geometry/support.h"
+
+#include <stdbool.h>
+
+/* For what is too large to be copied into every caller. */
+#ifdef __CUDACC__
+#define TALUS_OUTLINE static __host__ __device__ __noinline__
+#else
+#define TALUS_OUTLINE static __attribute__((noinline, unused))
+#endif
+
+/* Two convex bodies; the second may be a triangle. */
+typedef struct TalusConvexPair {
+    const TalusShape *a, *b; /* b NULL: the triangle `corner` */
+    TalusVec3 axis[3];       /* of b */
+    TalusVec3 centre;        /* of b */
+    TalusVec3 corner[3];
+    double size; /* of the smaller body: what tolerances are relative to */
+} TalusConvexPair;
+
+TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
+{
+    return talus_vec3(talus_dot(p->axis[0], d), talus_dot(p->axis[1], d), talus_dot(p->axis[2], d));
+}
+
+TALUS_INLINE TalusVec3 talus_pair_from_b(const TalusConvexPair *p, TalusVec3 x)
+{
+    TalusVec3 r = talus_madd(p->centre, x.x, p->axis[0]);
+    return talus_madd(talus_madd(r, x.y, p->axis[1]), x.z, p->axis[2]);
+}
+
+TALUS_INLINE TalusVec3 talus_triangle_support(const TalusVec3 corner[3], TalusVec3 d)
+{
+    double x = talus_dot(corner[0], d), y = talus_dot(corner[1], d), z = talus_dot(corner[2], d);
+    return x >= y && x >= z ? corner[0] : y >= z ? corner[1] : corner[2];
+}
+
+TALUS_INLINE TalusVec3 talus_pair_support_b(const TalusConvexPair *p, TalusVec3 d)
+{
+    if (!p->b)
+        return talus_triangle_support(p->corner, d);
+    return talus_pair_from_b(p, talus_support_core(p->b, talus_pair_into_b(p, d)));
+}
+
+/* ---- the nearest point of a simplex ---------------------------------------------------------- */
+
+/* Weights that are not negative and add up to 1, of the points with these indices. */
+typedef struct TalusNear {
+    int count;
+    int at[3];
+    double weight[3];
+    TalusVec3 v;
+    double norm2;
+} TalusNear;
+
+TALUS_INLINE TalusNear talus_near_corner(const TalusVec3 *w, int i)
+{
+    TalusNear n = {1, {i, 0, 0}, {1.0, 0.0, 0.0}, w[i], talus_dot(w[i], w[i])};
+    return n;
+}
+
+TALUS_INLINE TalusNear talus_near_edge(const TalusVec3 *w, int i, int j)
+{
+    TalusVec3 along = talus_sub(w[j], w[i]);
+    double length2 = talus_dot(along, along), from = -talus_dot(w[i], along);
+    if (!(from > 0.0))
+        return talus_near_corner(w, i);
+    if (!(from < length2))
+        return talus_near_corner(w, j);
+    double t = from / length2;
+    TalusVec3 v = talus_madd(w[i], t, along);
+    TalusNear n = {2, {i, j, 0}, {1.0 - t, t, 0.0}, v, talus_dot(v, v)};
+    return n;
+}
+
+TALUS_INLINE void talus_near_keep(TalusNear *best, TalusNear other)
+{
+    if (other.norm2 < best->norm2)
+        *best = other;
+}
+
+/* Where the origin's foot lies outside of the triangle, the nearest point is on an edge that separates the two.
+ * Areas come from differences of corners, so that rounding is relative to the triangle and not to its distance;
+ * and inside v is a multiple of the triangle's own normal, whose direction holds however short v is. */
+TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int k)
+{
+    TalusVec3 a = w[i], b = w[j], c = w[k];
+    TalusVec3 ab = talus_sub(b, a), bc = talus_sub(c, b), ca = talus_sub(a, c);
+    TalusVec3 n = talus_cross(ab, bc);
+    double area2 = talus_dot(n, n);
+    double of_a = talus_dot(n, talus_cross(b, bc)), of_b = talus_dot(n, talus_cross(c, ca)),
+           of_c = talus_dot(n, talus_cross(a, ab));
+    bool flat = !(area2 > 0x1p-90 * talus_dot(ab, ab) * talus_dot(bc, bc));
+    if (!flat && of_a > 0.0 && of_b > 0.0 && of_c > 0.0) {
+        double sum = 1.0 / (of_a + of_b + of_c);
+        double height = talus_dot(n, a);
+        TalusNear r = {3,
+                       {i, j, k},
+                       {sum * of_a, sum * of_b, sum * of_c},
+                       talus_scale(height / area2, n),
+                       height * height / area2};
+        return r;
+    }
+    TalusNear best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
+    if (flat || of_c <= 0.0)
+        talus_near_keep(&best, talus_near_edge(w, i, j));
+    if (flat || of_a <= 0.0)
+        talus_near_keep(&best, talus_near_edge(w, j, k));
+    if (flat || of_b <= 0.0)
+        talus_near_keep(&best, talus_near_edge(w, k, i));
+    return best;
+}
+
+/* Likewise for the four faces; count 0 where the origin is inside. A flat tetrahedron has no inside. */
+TALUS_INLINE TalusNear talus_near_tetrahedron(const TalusVec3 *w)
+{
+    TalusVec3 x = talus_sub(w[1], w[0]), y = talus_sub(w[2], w[0]), z = talus_sub(w[3], w[0]);
+    TalusVec3 xy = talus_cross(x, y);
+    double volume = talus_dot(xy, z);
+    bool flat = !(volume * volume > 0x1p-90 * talus_dot(x, x) * talus_dot(y, y) * talus_dot(z, z));
+    TalusNear best = {0, {0, 0, 0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, INFINITY};
+    for (int f = 0; f < 4; f++) {
+        int i = f, j = (f + 1) & 3, k = (f + 2) & 3, apex = (f + 3) & 3;
+        TalusVec3 n = talus_cross(talus_sub(w[j], w[i]), talus_sub(w[k], w[i]));
+        double height = talus_dot(n, w[i]), side = talus_dot(n, talus_sub(w[apex], w[i]));
+        if (flat || (side > 0.0 ? height >= 0.0 : height <= 0.0))
+            talus_near_keep(&best, talus_near_triangle(w, i, j, k));
+    }
+    return best;
+}
+
+/* ---- the iteration --------------------------------------------------------------------------- */
+
+typedef enum TalusGjkResult {
+    TALUS_GJK_APART, /* v and the nearest points are known */
+    TALUS_GJK_FAR,   /* not nearer than `limit` */
+    TALUS_GJK_MEET   /* the origin is in C, or within `touching` of it */
+} TalusGjkResult;
+
+typedef struct TalusGjk {
+    TalusGjkResult result;
+    int count; /* of points of C */
+    TalusVec3 w[4], on_a[4];
+    double weight[4]; /* of v; not where the origin is inside of all four */
+    TalusVec3 v;
+    double norm2;
+} TalusGjk;
+
+enum { TALUS_GJK_ROUNDS = 96 };
+
+TALUS_INLINE void talus_gjk_take(TalusGjk *g, const TalusNear *near)
+{
+    TalusVec3 w[3], on_a[3];
+    for (int k = 0; k < near->count; k++) {
+        w[k] = g->w[near->at[k]];
+        on_a[k] = g->on_a[near->at[k]];
+    }
+    for (int k = 0; k < near->count; k++) {
+        g->w[k] = w[k];
+        g->on_a[k] = on_a[k];
+        g->weight[k] = near->weight[k];
+    }
+    g->count = near->count;
+    g->v = near->v;
+    g->norm2 = near->norm2;
+}
+
+TALUS_INLINE bool talus_gjk_has(const TalusGjk *g, TalusVec3 w)
+{
+    for (int k = 0; k < g->count; k++) {
+        if (g->w[k].x == w.x && g->w[k].y == w.y && g->w[k].z == w.z)
+            return true;
+    }
+    return false;
+}
+
+/* One more point of C and what v becomes. False when v is the nearest point, or as near as it gets. */
+TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
+{
+    g->w[g->count] = w;
+    g->on_a[g->count] = on_a;
+    TalusNear near;
+    switch (g->count) {
+    case 1: near = talus_near_edge(g->w, 0, 1); break;
+    case 2: near = talus_near_triangle(g->w, 0, 1, 2); break;
+    default: near = talus_near_tetrahedron(g->w); break;
+    }
+    if (near.count == 0) {
+        g->count = 4;
+        g->result = TALUS_GJK_MEET;
+        return false;
+    }
+    if (!(near.norm2 < g->norm2))
+        return false;
+    talus_gjk_take(g, &near);
+    return true;
+}
+
+/* Of a and of b moved by `shift`. `start` is about where v will be, not zero. The distance found is the true one
+ * within 2^-40 of itself or 2^-47 of the bodies' extent. */
+TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
+                             double limit, double touching, TalusGjk *g)
+{
+    g->result = TALUS_GJK_APART;
+    g->on_a[0] = talus_support_core(p->a, talus_neg(start));
+    g->w[0] = talus_sub(g->on_a[0], talus_add(talus_pair_support_b(p, start), shift));
+    g->weight[0] = 1.0;
+    g->count = 1;
+    g->v = g->w[0];
+    g->norm2 = talus_dot(g->v, g->v);
+    double extent2 = g->norm2;
+    for (int round = 0; round < TALUS_GJK_ROUNDS; round++) {
+        if (!(g->norm2 > touching * touching)) {
+            g->result = TALUS_GJK_MEET;
+            return;
+        }
+        TalusVec3 on_a = talus_support_core(p->a, talus_neg(g->v));
+        TalusVec3 w = talus_sub(on_a, talus_add(talus_pair_support_b(p, g->v), shift));
+        double along = talus_dot(g->v, w), rest = g->norm2 - along;
+        if (along > 0.0 && along * along >= limit * limit * g->norm2) {
+            g->result = TALUS_GJK_FAR;
+            return;
+        }
+        extent2 = fmax(extent2, talus_dot(w, w));
+        if (rest <= 0x1p-40 * g->norm2 || rest * rest <= 0x1p-94 * extent2 * g->norm2 ||
+            talus_gjk_has(g, w) || !talus_gjk_add(g, w, on_a))
+            return;
+    }
+}
+
+/* The point of a that v comes from. */
+TALUS_INLINE TalusVec3 talus_gjk_on_a(const TalusGjk *g)
+{
+    TalusVec3 x = talus_scale(g->weight[0], g->on_a[0]);
+    for (int k = 1; k < g->count; k++)
+        x = talus_madd(x, g->weight[k], g->on_a[k]);
+    return x;
+}
+
+#endif

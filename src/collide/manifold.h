@@ -1,0 +1,334 @@
+/* collide/manifold.h - the touches of two convex bodies whose nearest points are known; for host and device.
+ *
+ * The facing parts of both (facing.h) are projected along the normal. The one with fewer corners is clipped to the
+ * other (Sutherland and Hodgman), and each corner that remains is a candidate; its gap is what lies along the normal
+ * between the two parts there, and so not below that of the nearest points. These are a candidate of their own
+ * where no corner comes as near. All in the frame of a. */
+#ifndef TALUS_COLLIDE_MANIFOLD_H
+#define TALUS_COLLIDE_MANIFOLD_H
+
+#include "collide/convex.h"
+#include "collide/facing.h"
+
+/* Relative to the smaller size: how far outside of the other part a corner still counts as over it, and how much
+ * nearer than all corners the nearest points must be to count beside them. */
+#define TALUS_MANIFOLD_CLIP 0x1p-10
+#define TALUS_MANIFOLD_NEAREST 0x1p-21
+/* sin^2 of the angle between two lines that lie along each other */
+#define TALUS_MANIFOLD_PARALLEL 0x1p-10
+/* Of several candidates that spread alike the first is taken, not that which rounding favours. */
+#define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
+
+enum {
+    TALUS_SPOTS = 4,
+    TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1,
+    TALUS_FEATURE_NEAREST = 256,
+    TALUS_FEATURE_BITS = 9
+};
+
+/* u, v across the normal, height along it. `id`: a corner, or where an edge meets a border; `edge`: the one that
+ * leaves the corner (0 .. 7: its own, 8 .. 15: along a border). */
+typedef struct TalusCandidate {
+    double u, v, height, gap;
+    uint32_t id, edge;
+} TalusCandidate;
+
+/* One touch: a point of the core of a, the gap of the cores along the normal. */
+typedef struct TalusSpot {
+    TalusVec3 on_a;
+    double gap;
+    uint32_t feature;
+} TalusSpot;
+
+/* Axes across the normal, u x v = n, and the part that is clipped to, seen along it. */
+typedef struct TalusSeen {
+    TalusVec3 n, e, f;
+    int count;
+    double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
+    double turn;               /* 1: its corners run anticlockwise */
+    double base, per_u, per_v; /* its height over (u, v) */
+    double tolerance;
+} TalusSeen;
+
+TALUS_INLINE void talus_seen_axes(TalusSeen *s, TalusVec3 n)
+{
+    s->n = n;
+    s->e = talus_normalize(talus_cross(n, talus_least_axis(n)), n);
+    s->f = talus_cross(n, s->e);
+}
+
+/* The clipping part: its corners and its plane. False where it leans too much to be seen as one. */
+TALUS_INLINE bool talus_seen_face(TalusSeen *s, const TalusFacing *part)
+{
+    double cosine = talus_dot(part->normal, s->n);
+    if (!(fabs(cosine) >= 0.25))
+        return false;
+    s->count = part->count;
+    s->turn = cosine > 0.0 ? 1.0 : -1.0;
+    for (int k = 0; k < part->count; k++) {
+        s->u[k] = talus_dot(part->point[k], s->e);
+        s->v[k] = talus_dot(part->point[k], s->f);
+    }
+    s->per_u = -talus_dot(part->normal, s->e) / cosine;
+    s->per_v = -talus_dot(part->normal, s->f) / cosine;
+    s->base = talus_dot(part->normal, part->point[0]) / cosine;
+    return true;
+}
+
+/* A line instead of a face: two borders, at its ends. False where `other` does not run along it. */
+TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const TalusFacing *other)
+{
+    TalusVec3 d = talus_sub(part->point[1], part->point[0]);
+    TalusVec3 o = talus_sub(other->point[1], other->point[0]);
+    double u = talus_dot(d, s->e), v = talus_dot(d, s->f), length2 = u * u + v * v;
+    double x = talus_dot(o, s->e), y = talus_dot(o, s->f), sine = u * y - v * x;
+    if (!(sine * sine <= TALUS_MANIFOLD_PARALLEL * length2 * (x * x + y * y) && length2 > 0.0 &&
+          length2 >= 0.25 * talus_dot(d, d)))
+        return false;
+    double slope = talus_dot(d, s->n) / length2;
+    s->count = 2;
+    s->turn = 1.0;
+    for (int k = 0; k < 2;
+         k++) { /* the ends, seen as the first corners of borders across the line */
+        s->u[k] = talus_dot(part->point[k], s->e);
+        s->v[k] = talus_dot(part->point[k], s->f);
+    }
+    s->per_u = slope * u;
+    s->per_v = slope * v;
+    s->base = talus_dot(part->point[0], s->n) - s->per_u * s->u[0] - s->per_v * s->v[0];
+    return true;
+}
+
+/* How far a point is outside of border k, which runs from corner k to the next; of a line, across its end k. */
+TALUS_INLINE double talus_seen_outside(const TalusSeen *s, int k, double u, double v)
+{
+    int next = k + 1 < s->count ? k + 1 : 0;
+    double x = s->u[next] - s->u[k], y = s->v[next] - s->v[k];
+    double length = sqrt(x * x + y * y);
+    if (!(length > 0.0))
+        return -1.0;
+    double across = s->count == 2 ? -(x * (u - s->u[k]) + y * (v - s->v[k]))
+                                  : s->turn * (y * (u - s->u[k]) - x * (v - s->v[k]));
+    return across / length - s->tolerance;
+}
+
+TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
+                                           double outside_p, double outside_q, int border)
+{
+    double t = outside_p / (outside_p - outside_q);
+    TalusCandidate c = {p->u + t * (q->u - p->u),
+                        p->v + t * (q->v - p->v),
+                        p->height + t * (q->height - p->height),
+                        0.0,
+                        8 + 16 * p->edge + (uint32_t)border,
+                        outside_p > 0.0 ? p->edge : 8 + (uint32_t)border};
+    return c;
+}
+
+/* What lies inside of one border; a line is its own way there and back, of which one suffices. */
+TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate *in, int count,
+                            bool line, TalusCandidate *out)
+{
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
+        double outside_p = talus_seen_outside(s, border, p->u, p->v),
+               outside_q = talus_seen_outside(s, border, q->u, q->v);
+        if (outside_p <= 0.0)
+            out[kept++] = *p;
+        if ((outside_p <= 0.0) != (outside_q <= 0.0) && !(line && k == 1))
+            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border);
+    }
+    return kept;
+}
+
+TALUS_INLINE int talus_clip_all(const TalusSeen *s, const TalusFacing *subject, bool subject_is_b,
+                                double limit, TalusCandidate *out)
+{
+    TalusCandidate corner[2][TALUS_CANDIDATES];
+    int count = subject->count, now = 0;
+    for (int k = 0; k < count; k++) {
+        TalusVec3 x = subject->point[k];
+        TalusCandidate c = {talus_dot(x, s->e), talus_dot(x, s->f), talus_dot(x, s->n), 0.0,
+                            (uint32_t)k,        (uint32_t)k};
+        corner[0][k] = c;
+    }
+    bool line = count == 2;
+    for (int border = 0; border < s->count && count > 0; border++, now ^= 1)
+        count = talus_clip(s, border, corner[now], count, line && count == 2, corner[now ^ 1]);
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        TalusCandidate c = corner[now][k];
+        double other = s->base + s->per_u * c.u + s->per_v * c.v;
+        c.gap = subject_is_b ? c.height - other : other - c.height;
+        c.height = subject_is_b ? other : c.height;
+        if (c.gap < limit)
+            out[kept++] = c;
+    }
+    return kept;
+}
+
+/* ---- the choice of four ---------------------------------------------------------------------- */
+
+TALUS_INLINE double talus_spread_area(const TalusCandidate *p, const TalusCandidate *q,
+                                      const TalusCandidate *x)
+{
+    return (q->u - p->u) * (x->v - p->v) - (q->v - p->v) * (x->u - p->u);
+}
+
+TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v)
+{
+    return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
+}
+
+/* Moves to the front, in this order: the one farthest from the middle, the one farthest from that, and to either
+ * side of the line between them the one that spans the largest triangle. Gaps play no part, so the choice holds
+ * while bodies at rest breathe. Returns how many. */
+TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
+{
+    if (count <= TALUS_SPOTS)
+        return count;
+    double u = 0.0, v = 0.0;
+    for (int k = 0; k < count; k++) {
+        u += c[k].u / count;
+        v += c[k].v / count;
+    }
+    int at[TALUS_SPOTS] = {0, 0, -1, -1};
+    for (int k = 1; k < count; k++) {
+        if (talus_spread_off(&c[k], u, v) >
+            TALUS_MANIFOLD_ALIKE * talus_spread_off(&c[at[0]], u, v))
+            at[0] = k;
+    }
+    u = c[at[0]].u;
+    v = c[at[0]].v;
+    for (int k = 0; k < count; k++) {
+        if (talus_spread_off(&c[k], u, v) >
+            TALUS_MANIFOLD_ALIKE * talus_spread_off(&c[at[1]], u, v))
+            at[1] = k;
+    }
+    double left = 0.0, right = 0.0;
+    for (int k = 0; k < count; k++) {
+        double area = talus_spread_area(&c[at[0]], &c[at[1]], &c[k]);
+        if (area > TALUS_MANIFOLD_ALIKE * left && area > 0.0) {
+            left = area;
+            at[2] = k;
+        }
+        if (-area > TALUS_MANIFOLD_ALIKE * right && area < 0.0) {
+            right = -area;
+            at[3] = k;
+        }
+    }
+    TalusCandidate chosen[TALUS_SPOTS];
+    int kept = 0;
+    for (int k = 0; k < TALUS_SPOTS; k++) {
+        if (at[k] >= 0)
+            chosen[kept++] = c[at[k]];
+    }
+    for (int k = 0; k < kept; k++)
+        c[k] = chosen[k];
+    return kept;
+}
+
+/* The nearest candidate must be among the chosen, if need be in place of the one beside it. */
+TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCandidate *nearest,
+                                    double tolerance)
+{
+    int beside = 0;
+    for (int k = 0; k < count; k++) {
+        if (c[k].gap <= nearest->gap + tolerance)
+            return;
+        if (talus_spread_off(&c[k], nearest->u, nearest->v) <
+            talus_spread_off(&c[beside], nearest->u, nearest->v))
+            beside = k;
+    }
+    c[beside] = *nearest;
+}
+
+TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
+{
+    int best = 0;
+    for (int k = 1; k < count; k++) {
+        if (c[k].gap < c[best].gap)
+            best = k;
+    }
+    return best;
+}
+
+/* ---- both bodies ----------------------------------------------------------------------------- */
+
+TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
+{
+    TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));
+    bool front = talus_dot(n, d) > 0.0;
+    f->count = 3;
+    f->id = front;
+    f->normal = talus_normalize(front ? n : talus_neg(n), d);
+    for (int k = 0; k < 3; k++)
+        f->point[k] = corner[front ? k : 2 - k];
+}
+
+/* The part of b that looks along d, in the frame of a. */
+TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFacing *f)
+{
+    if (!p->b) {
+        talus_facing_triangle(p->corner, d, f);
+        return;
+    }
+    talus_facing(p->b, talus_pair_into_b(p, d), f);
+    for (int k = 0; k < f->count; k++)
+        f->point[k] = talus_pair_from_b(p, f->point[k]);
+    if (f->count > 2)
+        f->normal = talus_sub(talus_pair_from_b(p, f->normal), p->centre);
+}
+
+/* Candidates from the two parts; none where one of them is a point, or two lines cross. */
+TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusSeen *s, const TalusFacing *a,
+                                     const TalusFacing *b, double limit, TalusCandidate *c)
+{
+    if (a->count == 1 || b->count == 1)
+        return 0;
+    s->tolerance = TALUS_MANIFOLD_CLIP * p->size;
+    bool subject_is_b = b->count <= a->count;
+    const TalusFacing *subject = subject_is_b ? b : a, *other = subject_is_b ? a : b;
+    bool fine = other->count == 2 ? talus_seen_line(s, other, subject) : talus_seen_face(s, other);
+    return fine ? talus_clip_all(s, subject, subject_is_b, limit, c) : 0;
+}
+
+TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFacing *b,
+                                             uint32_t id)
+{
+    uint32_t parts = id == TALUS_FEATURE_NEAREST ? 0 : a->id * 1021u + b->id;
+    return parts << TALUS_FEATURE_BITS | id;
+}
+
+/* Up to four touches of the two cores with a gap below `limit`, given their nearest points. */
+TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *near, double limit,
+                                 TalusSpot spot[TALUS_SPOTS])
+{
+    TalusFacing a, b;
+    TalusSeen s;
+    TalusCandidate c[TALUS_CANDIDATES];
+    talus_facing(p->a, near->normal, &a);
+    talus_facing_b(p, talus_neg(near->normal), &b);
+    talus_seen_axes(&s, near->normal);
+    int count = talus_manifold_clip(p, &s, &a, &b, limit, c);
+    TalusCandidate nearest = {talus_dot(near->on_a, s.e), talus_dot(near->on_a, s.f),
+                              talus_dot(near->on_a, s.n), near->gap,
+                              TALUS_FEATURE_NEAREST,      0};
+    double tolerance = TALUS_MANIFOLD_NEAREST * p->size;
+    int lowest = talus_nearest_candidate(c, count);
+    if (count == 0 || c[lowest].gap > near->gap + tolerance)
+        c[lowest = count++] = nearest;
+    nearest = c[lowest];
+    count = talus_spread(c, count);
+    talus_spread_keep(c, count, &nearest, tolerance);
+    for (int k = 0; k < count; k++) {
+        TalusVec3 x = talus_scale(c[k].height, s.n);
+        spot[k].on_a = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        spot[k].gap = c[k].gap;
+        spot[k].feature = talus_manifold_feature(&a, &b, c[k].id);
+    }
+    return count;
+}
+
+#endif

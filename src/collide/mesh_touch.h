@@ -1,0 +1,186 @@
+/* collide/mesh_touch.h - meshes and height fields against spheres; for host and device. Part of touch.h, which includes
+ * it. mesh_convex.h has the other convex bodies.
+ *
+ * A ball touches a surface where the distance of its centre from the surface has a minimum: at a face that it projects
+ * onto, at an edge or a vertex that stands out towards it from all faces around. Where faces continue each other in a
+ * plane their common edges never do, so a tessellated plane touches as a plane. In a concave corner there is one
+ * touch for each face.
+ *
+ * A solid (closed parts of a mesh, the ground of a field) is touched from outside; where the centre is inside, the
+ * nearest point of the surface leads out. A thin wall is touched from the side that the centre is on. */
+#ifndef TALUS_COLLIDE_MESH_TOUCH_H
+#define TALUS_COLLIDE_MESH_TOUCH_H
+
+#include "collide/touch.h"
+#include "geometry/facets.h"
+
+/* Features: a facet and what of it, 8 bits. Vertices of the surface have their own number with the highest bit set. */
+enum {
+    TALUS_FACET_BITS = 8,
+    TALUS_FACET_BALL = 190, /* plus TalusFoot.where, without corners */
+    TALUS_FACET_UNDER = 199 /* the facet of a field above the centre */
+};
+#define TALUS_FACET_VERTEX UINT32_C(0x80000000)
+
+/* Distance of a ball's centre from the surface, relative to its radius, below which the direction comes from the
+ * surface. */
+#define TALUS_FACET_CLOSE 0x1p-30
+
+typedef struct TalusBallOnFacets {
+    const TalusPose *a, *b;
+    TalusVec3 p; /* the centre, in the frame of the facets */
+    double reach;
+    TALUS_TOUCH_SINK *sink;
+} TalusBallOnFacets;
+
+typedef struct TalusNearestFacet {
+    int32_t facet; /* -1: none in reach */
+    TalusFoot foot;
+} TalusNearestFacet;
+
+TALUS_INLINE uint32_t talus_foot_feature(const TalusShape *s, int32_t t, int where)
+{
+    if (where >= TALUS_ON_CORNER)
+        return TALUS_FACET_VERTEX |
+               (uint32_t)talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER);
+    return (uint32_t)t << TALUS_FACET_BITS | (uint32_t)(TALUS_FACET_BALL + where);
+}
+
+/* `inside`: the way out leads against the foot's direction. */
+TALUS_INLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
+                                   const TalusFoot *foot, bool inside)
+{
+    const TalusShape *s = q->b->shape;
+    double distance = talus_norm(foot->from);
+    TalusVec3 out;
+    if (foot->where == TALUS_ON_FACE)
+        out = inside || talus_dot(foot->from, f->normal) >= 0.0 ? f->normal : talus_neg(f->normal);
+    else if (distance > TALUS_FACET_CLOSE * q->a->radius)
+        out = talus_scale((inside ? -1.0 : 1.0) / distance, foot->from);
+    else
+        out = talus_normalize(talus_outward(s, t, f, foot->where), f->normal);
+    talus_touch_ball(q->a, q->b, talus_foot_feature(s, t, foot->where),
+                     talus_rotate(q->b->orientation, out), inside ? -distance : distance, q->reach,
+                     q->sink);
+}
+
+/* The nearest point of the surface within `limit`. */
+TALUS_INLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec3 p, double limit)
+{
+    TalusNearestFacet best = {-1, {{0.0, 0.0, 0.0}, 0}};
+    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(p, limit));
+    double least = limit * limit;
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusFacet f = talus_facet(&s->def, t);
+        TalusFoot foot = talus_facet_foot(&f, p);
+        double distance2 = talus_dot(foot.from, foot.from);
+        if (!(distance2 < least))
+            continue;
+        least = distance2;
+        best.facet = t;
+        best.foot = foot;
+        walk.box = talus_box_around(p, sqrt(least));
+    }
+    return best;
+}
+
+/* Whether the surface as seen from p has a minimum of the distance at the foot; one of the facets that share an
+ * edge or a vertex speaks for it. */
+TALUS_INLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusFacet *f,
+                                    const TalusFoot *foot)
+{
+    int k = foot->where - TALUS_ON_SIDE, c = foot->where - TALUS_ON_CORNER;
+    if (foot->where >= TALUS_ON_CORNER) {
+        int32_t v = talus_facet_vertex(&s->def, t, c);
+        if (!talus_facet_has_corner(s, t, c) || !talus_vertex_stands_out(s, v, foot->from, 0.0))
+            return false;
+    } else if (foot->where >= TALUS_ON_SIDE) {
+        if (!talus_facet_has_edge(s, t, k) || !talus_edge_stands_out(s, 3 * t + k, foot->from, 0.0))
+            return false;
+    }
+    return s->def.kind == TALUS_SHAPE_FIELD || !talus_facet_solid(s, t) ||
+           talus_dot(talus_outward(s, t, f, foot->where), foot->from) >= 0.0;
+}
+
+/* The facet of a field over or under p, and p's height over its plane; -1 beside the field. */
+TALUS_INLINE int32_t talus_field_under(const TalusShape *s, TalusVec3 p, double *height)
+{
+    const TalusShapeDef *def = &s->def;
+    int i, j, last;
+    if (!talus_field_range(p.x, p.x, def->columns, def->spacing, &i, &last) ||
+        !talus_field_range(p.y, p.y, def->rows, def->spacing, &j, &last))
+        return -1;
+    TalusVec3 first = talus_field_vertex(def, i, j);
+    int32_t t = 2 * (j * (def->columns - 1) + i) + (p.y - first.y > p.x - first.x);
+    TalusFacet f = talus_facet(def, t);
+    *height = talus_dot(f.normal, talus_sub(p, first));
+    return t;
+}
+
+/* The centre is below the ground: the nearest point leads out, or the facet above where none is in reach. */
+TALUS_INLINE void talus_ball_under(const TalusBallOnFacets *q, const TalusNearestFacet *near,
+                                   int32_t above, double height)
+{
+    const TalusShape *s = q->b->shape;
+    TalusFacet f = talus_facet(&s->def, near->facet >= 0 ? near->facet : above);
+    if (near->facet >= 0)
+        talus_ball_touch(q, near->facet, &f, &near->foot, true);
+    else
+        talus_touch_ball(q->a, q->b, (uint32_t)above << TALUS_FACET_BITS | TALUS_FACET_UNDER,
+                         talus_rotate(q->b->orientation, f.normal), height, q->reach, q->sink);
+}
+
+TALUS_INLINE bool talus_nearest_inside(const TalusShape *s, const TalusNearestFacet *near)
+{
+    if (!talus_facet_solid(s, near->facet))
+        return false;
+    TalusFacet f = talus_facet(&s->def, near->facet);
+    return talus_dot(talus_outward(s, near->facet, &f, near->foot.where), near->foot.from) < 0.0;
+}
+
+TALUS_INLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
+                                     const TalusNearestFacet *near)
+{
+    const TalusShape *s = q->b->shape;
+    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(q->p, limit));
+    bool none = true;
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusFacet f = talus_facet(&s->def, t);
+        TalusFoot foot = talus_facet_foot(&f, q->p);
+        if (!(talus_dot(foot.from, foot.from) < limit * limit) ||
+            !talus_foot_counts(s, t, &f, &foot))
+            continue;
+        talus_ball_touch(q, t, &f, &foot, false);
+        none = false;
+    }
+    if (none) { /* rounding has each of two neighbours leave the point to the other */
+        TalusFacet f = talus_facet(&s->def, near->facet);
+        talus_ball_touch(q, near->facet, &f, &near->foot, false);
+    }
+}
+
+TALUS_INLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, double reach,
+                                      TALUS_TOUCH_SINK *sink)
+{
+    const TalusShape *s = b->shape;
+    double limit = a->radius + reach, height = 0.0;
+    TalusBallOnFacets q = {a, b, talus_into_frame(b, a->position), reach, sink};
+    TalusNearestFacet near = talus_nearest_facet(s, q.p, limit);
+    if (s->def.kind == TALUS_SHAPE_FIELD) {
+        int32_t above = talus_field_under(s, q.p, &height);
+        if (above >= 0 && height < 0.0) {
+            talus_ball_under(&q, &near, above, height);
+            return;
+        }
+    }
+    if (near.facet < 0)
+        return;
+    if (s->def.kind == TALUS_SHAPE_MESH && talus_nearest_inside(s, &near)) {
+        TalusFacet f = talus_facet(&s->def, near.facet);
+        talus_ball_touch(&q, near.facet, &f, &near.foot, true);
+        return;
+    }
+    talus_ball_outside(&q, limit, &near);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* collide/period.h - space that repeats itself (TalusPeriod); for host and device.
+ *
+ * Bodies are held between lo and hi. Two of them touch, if at all, as the images nearest to each other:
+ * broad.c refuses bodies so large that there could be another. */
+#ifndef TALUS_COLLIDE_PERIOD_H
+#define TALUS_COLLIDE_PERIOD_H
+
+#include <talus/math.h>
+
+TALUS_INLINE int talus_periodic(const TalusPeriod *p)
+{
+    return p->on[0] || p->on[1] || p->on[2];
+}
+
+TALUS_INLINE double talus_nearest_image(double d, double length)
+{
+    return d - length * floor(d / length + 0.5);
+}
+
+/* The shortest of the vectors that lead from one body to the images of another. */
+TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
+{
+    if (p->on[0])
+        d.x = talus_nearest_image(d.x, p->hi.x - p->lo.x);
+    if (p->on[1])
+        d.y = talus_nearest_image(d.y, p->hi.y - p->lo.y);
+    if (p->on[2])
+        d.z = talus_nearest_image(d.z, p->hi.z - p->lo.z);
+    return d;
+}
+
+TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
+{
+    if (x >= lo && x < hi)
+        return x; /* no bit changes */
+    x -= (hi - lo) * floor((x - lo) / (hi - lo));
+    return x >= lo && x < hi ? x : lo; /* rounding may end on either side */
+}
+
+/* The image between lo and hi. */
+TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
+{
+    if (p->on[0])
+        x.x = talus_wrap_one(x.x, p->lo.x, p->hi.x);
+    if (p->on[1])
+        x.y = talus_wrap_one(x.y, p->lo.y, p->hi.y);
+    if (p->on[2])
+        x.z = talus_wrap_one(x.z, p->lo.z, p->hi.z);
+    return x;
+}
+
+#endif

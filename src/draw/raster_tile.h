@@ -1,0 +1,43 @@
+/* draw/raster_tile.h - what raster.c and raster_faces.c share: a tile while it is drawn. */
+#ifndef TALUS_DRAW_RASTER_TILE_H
+#define TALUS_DRAW_RASTER_TILE_H
+
+#include "draw/raster.h"
+
+enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK };
+
+typedef struct TalusSplat {
+    float near;
+    int x0, x1, y0, y1; /* pixels x0 <= x < x1 */
+} Splat;
+
+typedef struct Job {
+    TalusRaster *raster;
+    const TalusSolids *solids;
+    const TalusView *view;
+    TalusCut cut;
+    int tiles_x, tiles;
+    int64_t grain, chunks;
+} Job;
+
+typedef struct Tile {
+    const Job *job;
+    int x0, x1, y0, y1;
+    float far[BLOCKS * BLOCKS]; /* of each block, the farthest depth in it */
+    bool touched[BLOCKS * BLOCKS];
+    float u[TILE]; /* of each column's rays */
+} Tile;
+
+static inline void keep_nearest(float *depth, int32_t *hit, float t, int32_t index)
+{
+    if (hit) {
+        if (t < *depth || (t == *depth && index < *hit))
+            *hit = index;
+    }
+    *depth = fminf(*depth, t);
+}
+
+/* Hulls and triangles by their faces, ellipsoids in depth maps; false for what is to be drawn ray by ray. */
+bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid);
+
+#endif

@@ -1,0 +1,85 @@
+/* geometry/adjacency.c - see adjacency.h. */
+#include "geometry/adjacency.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+static void merge(const TalusKeyed *from, TalusKeyed *to, size_t begin, size_t middle, size_t end)
+{
+    size_t left = begin, right = middle;
+    for (size_t k = begin; k < end; k++) {
+        bool take_left = left < middle && (right >= end || from[left].key <= from[right].key);
+        to[k] = take_left ? from[left++] : from[right++];
+    }
+}
+
+void talus_sort_keyed(TalusKeyed *item, TalusKeyed *spare, size_t count)
+{
+    TalusKeyed *from = item, *to = spare;
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * width) {
+            size_t middle = begin + width < count ? begin + width : count;
+            size_t end = middle + width < count ? middle + width : count;
+            merge(from, to, begin, middle, end);
+        }
+        TalusKeyed *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != item)
+        memcpy(item, from, count * sizeof *item);
+}
+
+static uint64_t edge_key(const int32_t *triangle, int32_t side)
+{
+    uint32_t a = (uint32_t)talus_side_from(triangle, side),
+             b = (uint32_t)talus_side_to(triangle, side);
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* Sides of one edge lie side by side: each gets the next, the last the first. */
+static void link_edges(const TalusKeyed *item, size_t count, int32_t *across)
+{
+    for (size_t begin = 0; begin < count;) {
+        size_t end = begin + 1;
+        while (end < count && item[end].key == item[begin].key)
+            end++;
+        for (size_t k = begin; k < end; k++)
+            across[item[k].value] = item[k + 1 < end ? k + 1 : begin].value;
+        if (end == begin + 1)
+            across[item[begin].value] = -1;
+        begin = end;
+    }
+}
+
+TalusStatus talus_mesh_adjacency(const int32_t *triangle, int triangles, int32_t *across)
+{
+    size_t sides = 3 * (size_t)triangles;
+    TalusKeyed *item;
+    TALUS_TRY(TALUS_ALLOC(item, 2 * sides, "edges of a mesh"));
+    for (size_t s = 0; s < sides; s++) {
+        item[s].key = edge_key(triangle, (int32_t)s);
+        item[s].value = (int32_t)s;
+    }
+    talus_sort_keyed(item, item + sides, sides);
+    link_edges(item, sides, across);
+    talus_release(item);
+    return TALUS_OK;
+}
+
+bool talus_side_balanced(const int32_t *triangle, const int32_t *across, int32_t side)
+{
+    int balance = 1;
+    int32_t from = talus_side_from(triangle, side), other = across[side];
+    if (other < 0)
+        return false;
+    for (int k = 1; other != side; k++) {
+        if (k == TALUS_CROWD)
+            return false;
+        balance += talus_side_from(triangle, other) == from ? 1 : -1;
+        other = across[other];
+    }
+    return balance == 0;
+}

@@ -1,0 +1,254 @@
+/* geometry/compound.c - several convex shapes as one body.
+ *
+ * Mass, centre of mass and inertia are the sums over the parts. Where parts overlap, what they share counts as often
+ * as there are parts: give the body's mass where that matters. The parts' own arrays lie in the compound's block. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "geometry/bounds.h"
+#include "geometry/kinds.h"
+
+#include <string.h>
+
+#define CENTRED 0x1p-40 /* of the extent: a centre of mass so near the origin is there */
+
+static bool may_be_part(TalusShapeKind kind)
+{
+    switch (kind) {
+    case TALUS_SHAPE_SPHERE:
+    case TALUS_SHAPE_BOX:
+    case TALUS_SHAPE_CYLINDER:
+    case TALUS_SHAPE_CAPSULE:
+    case TALUS_SHAPE_CONE:
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_HULL: return true;
+    default: return false;
+    }
+}
+
+static TalusStatus check_part(const TalusShapePart *part, int k)
+{
+    if (!part->shape || !may_be_part(part->shape->kind))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "compound: part %d is a %s; expected a sphere, box, cylinder, capsule, "
+                          "cone, ellipsoid or hull",
+                          k, part->shape ? talus_shape_name(part->shape->kind) : "NULL");
+    if (part->shape->kind == TALUS_SHAPE_SPHERE && !(part->shape->radius > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "compound: part %d is a sphere without a radius; it must be positive", k);
+    TalusVec3 p = part->position;
+    TalusQuat q = part->orientation;
+    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!(fabs(p.x) + fabs(p.y) + fabs(p.z) < INFINITY))
+        return talus_fail(TALUS_ERR_ARGUMENT, "compound: the position of part %d is not finite", k);
+    if (!(fabs(length - 1.0) < 1e-3))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "compound: the orientation of part %d has length %g; expected 1", k,
+                          sqrt(length));
+    return TALUS_OK;
+}
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    if (!def->part || def->part_count < 1)
+        return talus_fail(TALUS_ERR_ARGUMENT, "compound: %d parts; it needs at least 1",
+                          def->part ? def->part_count : 0);
+    for (int k = 0; k < def->part_count; k++)
+        TALUS_TRY(check_part(&def->part[k], k));
+    return TALUS_OK;
+}
+
+/* ---- parts ---- */
+
+/* Leaves a quaternion alone that has been normalised before: what is made from a shape's own def has its bits. */
+static TalusQuat unit(TalusQuat q)
+{
+    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    return fabs(length - 1.0) <= 0x1p-48 ? q : talus_quat_normalize(q);
+}
+
+/* Each with arrays of its own; the first failure is told with the part's number. */
+static TalusStatus make_parts(const TalusShapeDef *def, TalusChild *child)
+{
+    for (int k = 0; k < def->part_count; k++) {
+        const TalusShapePart *part = &def->part[k];
+        TalusStatus status = talus_shape_init(&child[k].shape, part->shape);
+        if (status == TALUS_ERR_MEMORY)
+            return status;
+        if (status != TALUS_OK)
+            return talus_fail(status, "compound: part %d: %s", k, talus_error());
+        child[k].orientation = unit(part->orientation);
+        child[k].position =
+            talus_add(part->position, talus_rotate(child[k].orientation, child[k].shape.centre));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus part_mass(const TalusChild *child, TalusMassProperties *out)
+{
+    return talus_shape_properties(&child->shape, child->shape.def.radius, 1.0, out);
+}
+
+/* ---- mass ---- */
+
+/* Inertia of m at the offset x (parallel axes). */
+static TalusSym3 offset_inertia(double m, TalusVec3 x)
+{
+    TalusSym3 r = {m * (x.y * x.y + x.z * x.z),
+                   m * (x.x * x.x + x.z * x.z),
+                   m * (x.x * x.x + x.y * x.y),
+                   -m * x.x * x.y,
+                   -m * x.x * x.z,
+                   -m * x.y * x.z};
+    return r;
+}
+
+static TalusSym3 sum_of(TalusSym3 a, TalusSym3 b)
+{
+    TalusSym3 r = {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
+    return r;
+}
+
+static TalusStatus find_centre(const TalusChild *child, int count, TalusVec3 *centre)
+{
+    TalusVec3 sum = talus_vec3(0, 0, 0);
+    double mass = 0.0;
+    for (int k = 0; k < count; k++) {
+        TalusMassProperties m;
+        TALUS_TRY(part_mass(&child[k], &m));
+        mass += m.mass;
+        sum = talus_madd(sum, m.mass, child[k].position);
+    }
+    *centre = talus_scale(1.0 / mass, sum);
+    if (!isfinite(mass + centre->x + centre->y + centre->z))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "compound: so large or small that its mass overflows");
+    return TALUS_OK;
+}
+
+static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
+{
+    for (int k = 0; k < shape->def.part_count; k++) {
+        TalusMassProperties m;
+        TALUS_TRY(part_mass(&child[k], &m));
+        TalusSym3 own = talus_sym3_rotate(child[k].orientation, m.inertia);
+        shape->unit.mass += m.mass;
+        shape->unit.inertia =
+            sum_of(shape->unit.inertia, sum_of(own, offset_inertia(m.mass, child[k].position)));
+    }
+    return TALUS_OK;
+}
+
+/* Moves all parts so that the centre of mass is the origin; a second round takes away what rounding left of the
+ * first far from the origin. */
+static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
+{
+    int count = shape->def.part_count;
+    for (int round = 0; round < 3; round++) {
+        TalusVec3 c;
+        double extent = 0.0;
+        TALUS_TRY(find_centre(child, count, &c));
+        for (int k = 0; k < count; k++)
+            extent = fmax(extent, talus_norm(talus_sub(child[k].position, c)) +
+                                      fmax(child[k].shape.size, child[k].shape.def.radius));
+        if (talus_norm(c) <= CENTRED * extent)
+            return TALUS_OK;
+        for (int k = 0; k < count; k++)
+            child[k].position = talus_sub(child[k].position, c);
+        shape->centre = talus_add(shape->centre, c);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the shape ---- */
+
+/* Takes the parts' arrays over into the compound's block. */
+static TalusStatus take_parts(TalusShape *shape, const TalusChild *from)
+{
+    size_t count = (size_t)shape->def.part_count;
+    TalusLayout layout = {0};
+    talus_layout(&layout, count, sizeof(TalusChild));
+    talus_layout(&layout, count, sizeof(TalusShapePart));
+    for (size_t k = 0; k < count; k++)
+        talus_layout(&layout, from[k].shape.block_size, 1);
+    TALUS_TRY(TALUS_ALLOC(shape->block, layout.used, "compound"));
+    shape->block_size = layout.used;
+    layout = (TalusLayout){.base = shape->block};
+    TalusChild *child = talus_layout(&layout, count, sizeof *child);
+    TalusShapePart *part = talus_layout(&layout, count, sizeof *part);
+    for (size_t k = 0; k < count; k++) {
+        unsigned char *place = talus_layout(&layout, from[k].shape.block_size, 1);
+        child[k] = from[k];
+        if (from[k].shape.block_size > 0)
+            memcpy(place, from[k].shape.block, from[k].shape.block_size);
+        talus_shape_rebase(&child[k].shape, place, place);
+        child[k].shape.block = NULL;
+        part[k] = (TalusShapePart){&child[k].shape.def, child[k].position, child[k].orientation};
+    }
+    shape->child = child;
+    shape->def.part = part;
+    return TALUS_OK;
+}
+
+static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+{
+    TalusChild *child;
+    TALUS_TRY(TALUS_ALLOC(child, (size_t)def->part_count, "compound"));
+    TalusStatus status = make_parts(def, child);
+    if (status == TALUS_OK)
+        status = centre_parts(shape, child);
+    if (status == TALUS_OK)
+        status = find_mass(shape, child);
+    if (status == TALUS_OK)
+        status = take_parts(shape, child);
+    for (int k = 0; k < def->part_count; k++)
+        talus_shape_clear(&child[k].shape);
+    talus_release(child);
+    return status;
+}
+
+/* ---- sizes ---- */
+
+/* The distance of the farthest point of a part from p, in the part's frame; of an ellipsoid a bound. */
+static double farthest(const TalusShape *shape, TalusVec3 p)
+{
+    const TalusShapeDef *def = &shape->def;
+    double r = def->radius, h = def->half_height, rho = sqrt(p.x * p.x + p.y * p.y), most = 0.0;
+    TalusVec3 half = def->half;
+    switch (def->kind) {
+    case TALUS_SHAPE_SPHERE: return talus_norm(p) + r;
+    case TALUS_SHAPE_BOX:
+        return talus_norm(talus_vec3(fabs(p.x) + half.x, fabs(p.y) + half.y, fabs(p.z) + half.z));
+    case TALUS_SHAPE_CYLINDER: return talus_norm(talus_vec3(rho + r, fabs(p.z) + h, 0.0));
+    case TALUS_SHAPE_CAPSULE: return talus_norm(talus_vec3(rho, fabs(p.z) + h, 0.0)) + r;
+    case TALUS_SHAPE_CONE:
+        return fmax(talus_norm(talus_vec3(rho + r, p.z + 0.5 * h, 0.0)),
+                    talus_norm(talus_vec3(rho, p.z - 1.5 * h, 0.0)));
+    case TALUS_SHAPE_HULL:
+        for (int k = 0; k < def->vertex_count; k++)
+            most = fmax(most, talus_norm(talus_sub(def->vertex[k], p)));
+        return most;
+    default: return talus_norm(p) + shape->bounding_radius;
+    }
+}
+
+static void measure(TalusShape *shape)
+{
+    shape->bounding_radius = 0.0;
+    shape->size = INFINITY;
+    for (int k = 0; k < shape->def.part_count; k++) {
+        const TalusChild *c = &shape->child[k];
+        bool sphere = c->shape.def.kind == TALUS_SHAPE_SPHERE;
+        TalusVec3 origin = talus_neg(talus_rotate_back(c->orientation, c->position));
+        shape->bounding_radius = fmax(shape->bounding_radius, farthest(&c->shape, origin));
+        shape->size = fmin(shape->size, sphere ? c->shape.def.radius : c->shape.size);
+    }
+    shape->box = talus_shape_bounds(shape, 0.0, talus_vec3(0, 0, 0), talus_quat_identity());
+}
+
+const TalusShapeOps talus_compound_ops = {
+    .name = "compound",
+    .summary = "several convex shapes as one body",
+    .check = check,
+    .build = build,
+    .measure = measure,
+};

@@ -1,0 +1,38 @@
+/* geometry/cone.c - a solid circular cone about z, apex up, its centre of mass at the origin.
+ *
+ * That lies a quarter of the height above the base: with half height h the base is at -h/2, the apex at 3h/2. */
+#include "base/status.h"
+#include "geometry/kinds.h"
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    TALUS_TRY(talus_check_length("cone", "radius", def->radius));
+    return talus_check_length("cone", "half_height", def->half_height);
+}
+
+/* The size is the radius of the ball that touches base and flank: r H / (r + sqrt(r^2 + H^2)), H the height. */
+static void measure(TalusShape *shape)
+{
+    double r = shape->def.radius, h = shape->def.half_height, height = 2.0 * h;
+    shape->bounding_radius = fmax(1.5 * h, sqrt(r * r + 0.25 * h * h));
+    shape->size = r * height / (r + sqrt(r * r + height * height));
+}
+
+/* m = pi r^2 H / 3, Izz = 3/10 m r^2, Ixx = Iyy = m (3/20 r^2 + 3/80 H^2) about the centre of mass, H = 2h. */
+static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+{
+    (void)radius;
+    double rr = def->radius * def->radius, h = def->half_height;
+    double m = 2.0 / 3.0 * TALUS_PI * rr * h;
+    double across = m * 0.15 * (rr + h * h);
+    TalusMassProperties p = {m, {across, across, 0.3 * m * rr, 0.0, 0.0, 0.0}};
+    return p;
+}
+
+const TalusShapeOps talus_cone_ops = {
+    .name = "cone",
+    .summary = "a solid cone about its z axis, apex up, its centre of mass at the origin",
+    .check = check,
+    .measure = measure,
+    .mass = mass,
+};

@@ -1,0 +1,366 @@
+/* geometry/facets.h - the triangles of meshes and height fields, seen alike; for host and device.
+ *
+ * A facet t has corners 0, 1, 2 and sides 3 t + k, from corner k to the next. A field has two facets for each cell
+ * of its grid: 2 c, below the diagonal from its first corner to its last, and 2 c + 1. Their topology is
+ * computed; that of a mesh is stored (TalusMeshTopology). */
+#ifndef TALUS_GEOMETRY_FACETS_H
+#define TALUS_GEOMETRY_FACETS_H
+
+#include "geometry/shape.h"
+
+#include <stdbool.h>
+
+enum {
+    TALUS_FACETS = 1 << 26
+}; /* of one shape at most: contacts tell them apart by so many bits */
+
+/* Coordinates at most: bounds are in single precision. */
+#define TALUS_FACET_REACH 1e30
+
+typedef struct TalusFacet {
+    TalusVec3 corner[3];
+    TalusVec3 normal; /* of length 1 */
+} TalusFacet;
+
+/* ---- fields ---- */
+
+TALUS_INLINE TalusVec3 talus_field_vertex(const TalusShapeDef *def, int i, int j)
+{
+    double x = (i - 0.5 * (def->columns - 1)) * def->spacing,
+           y = (j - 0.5 * (def->rows - 1)) * def->spacing;
+    return talus_vec3(x, y, def->height[(int64_t)j * def->columns + i]);
+}
+
+/* Column and row of a facet's corner. */
+TALUS_INLINE void talus_field_corner(const TalusShapeDef *def, int32_t t, int k, int *i, int *j)
+{
+    int32_t cell = t / 2;
+    bool upper = t & 1;
+    *i = cell % (def->columns - 1) + (k == 1 || (k == 2 && !upper));
+    *j = cell / (def->columns - 1) + (k == 2 || (k == 1 && upper));
+}
+
+TALUS_INLINE int32_t talus_field_across(const TalusShapeDef *def, int32_t t, int k)
+{
+    int width = def->columns - 1, i = t / 2 % width, j = t / 2 / width;
+    if (t & 1) {
+        if (k == 0)
+            return 3 * (t - 1) + 2;
+        if (k == 1)
+            return j + 2 < def->rows ? 3 * (t - 1 + 2 * width) : -1;
+        return i > 0 ? 3 * (t - 3) + 1 : -1;
+    }
+    if (k == 0)
+        return j > 0 ? 3 * (t + 1 - 2 * width) + 1 : -1;
+    if (k == 1)
+        return i + 2 < def->columns ? 3 * (t + 3) + 2 : -1;
+    return 3 * (t + 1);
+}
+
+/* The first facet at a vertex, and its corner there. */
+TALUS_INLINE int32_t talus_field_first(const TalusShapeDef *def, int i, int j)
+{
+    int32_t cell = (j > 0 ? j - 1 : 0) * (def->columns - 1) + (i > 0 ? i - 1 : 0);
+    return 2 * cell + (i == 0 && j > 0);
+}
+
+/* ---- both ---- */
+
+TALUS_INLINE int32_t talus_facet_vertex(const TalusShapeDef *def, int32_t t, int k)
+{
+    if (def->kind == TALUS_SHAPE_MESH)
+        return def->triangle[3 * (int64_t)t + k];
+    int i, j;
+    talus_field_corner(def, t, k, &i, &j);
+    return j * def->columns + i;
+}
+
+TALUS_INLINE TalusVec3 talus_vertex_at(const TalusShapeDef *def, int32_t v)
+{
+    if (def->kind == TALUS_SHAPE_MESH)
+        return def->vertex[v];
+    return talus_field_vertex(def, v % def->columns, v / def->columns);
+}
+
+TALUS_INLINE TalusFacet talus_facet(const TalusShapeDef *def, int32_t t)
+{
+    TalusFacet f;
+    for (int k = 0; k < 3; k++)
+        f.corner[k] = talus_vertex_at(def, talus_facet_vertex(def, t, k));
+    f.normal = talus_normalize(
+        talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0])),
+        talus_vec3(0.0, 0.0, 1.0));
+    return f;
+}
+
+/* The next side on the same edge; -1: free edge. */
+TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
+{
+    return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.across[side]
+                                           : talus_field_across(&s->def, side / 3, side % 3);
+}
+
+/* Whether the facet is the one that stands for the edge of its side k, or for the vertex at its corner k. */
+TALUS_INLINE bool talus_facet_has_edge(const TalusShape *s, int32_t t, int k)
+{
+    if (s->def.kind == TALUS_SHAPE_MESH)
+        return s->mesh.mark[t] & TALUS_MARK_SIDE << k;
+    int32_t other = talus_field_across(&s->def, t, k);
+    return other < 0 || 3 * t + k < other;
+}
+
+TALUS_INLINE bool talus_facet_has_corner(const TalusShape *s, int32_t t, int k)
+{
+    if (s->def.kind == TALUS_SHAPE_MESH)
+        return s->mesh.mark[t] & TALUS_MARK_CORNER << k;
+    int i, j;
+    talus_field_corner(&s->def, t, k, &i, &j);
+    return talus_field_first(&s->def, i, j) == t;
+}
+
+TALUS_INLINE bool talus_facet_solid(const TalusShape *s, int32_t t)
+{
+    return s->def.kind == TALUS_SHAPE_FIELD || (s->mesh.mark[t] & TALUS_MARK_SOLID);
+}
+
+/* sin^2 of the angle between normals of facets that count as one plane. */
+#define TALUS_FACET_FLAT 0x1p-30
+
+TALUS_INLINE bool talus_normals_agree(TalusVec3 n, TalusVec3 m)
+{
+    TalusVec3 sine = talus_cross(n, m);
+    return talus_dot(n, m) > 0.0 && talus_dot(sine, sine) <= TALUS_FACET_FLAT;
+}
+
+/* The first facet of the flat patch that t lies in; a field's facets stand alone. */
+TALUS_INLINE int32_t talus_facet_patch(const TalusShape *s, int32_t t)
+{
+    return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.patch[t] : t;
+}
+
+/* Whether the surface goes on beyond side k in the same plane. */
+TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVec3 normal)
+{
+    int32_t side = 3 * t + k, other = talus_facet_across(s, side);
+    if (other < 0 || talus_facet_across(s, other) != side)
+        return false;
+    if (s->def.kind == TALUS_SHAPE_MESH)
+        return s->mesh.patch[t] == s->mesh.patch[other / 3];
+    return talus_normals_agree(normal, talus_facet(&s->def, other / 3).normal);
+}
+
+/* ---- where a facet is nearest to a point ---- */
+
+/* 0: within the facet; 1 + k: on side k; 4 + k: at corner k. */
+enum { TALUS_ON_FACE = 0, TALUS_ON_SIDE = 1, TALUS_ON_CORNER = 4 };
+
+typedef struct TalusFoot {
+    TalusVec3 from; /* from the facet's nearest point to p */
+    int where;
+} TalusFoot;
+
+TALUS_INLINE TalusFoot talus_foot_on_side(const TalusFacet *f, int k, TalusVec3 p, double along)
+{
+    TalusVec3 a = f->corner[k], edge = talus_sub(f->corner[k == 2 ? 0 : k + 1], a);
+    TalusFoot foot = {talus_madd(talus_sub(p, a), -along / talus_dot(edge, edge), edge),
+                      TALUS_ON_SIDE + k};
+    return foot;
+}
+
+TALUS_INLINE TalusFoot talus_foot_at_corner(const TalusFacet *f, int k, TalusVec3 p)
+{
+    TalusFoot foot = {talus_sub(p, f->corner[k]), TALUS_ON_CORNER + k};
+    return foot;
+}
+
+/* By the signs of p's coordinates along the sides and of the areas that p's shadow cuts off. */
+TALUS_INLINE TalusFoot talus_facet_foot(const TalusFacet *f, TalusVec3 p)
+{
+    TalusVec3 ab = talus_sub(f->corner[1], f->corner[0]),
+              ac = talus_sub(f->corner[2], f->corner[0]);
+    TalusVec3 ap = talus_sub(p, f->corner[0]), bp = talus_sub(p, f->corner[1]),
+              cp = talus_sub(p, f->corner[2]);
+    double ab_ap = talus_dot(ab, ap), ac_ap = talus_dot(ac, ap);
+    if (ab_ap <= 0.0 && ac_ap <= 0.0)
+        return talus_foot_at_corner(f, 0, p);
+    double ab_bp = talus_dot(ab, bp), ac_bp = talus_dot(ac, bp);
+    if (ab_bp >= 0.0 && ac_bp <= ab_bp)
+        return talus_foot_at_corner(f, 1, p);
+    if (ab_ap * ac_bp - ab_bp * ac_ap <= 0.0 && ab_ap >= 0.0 && ab_bp <= 0.0)
+        return talus_foot_on_side(f, 0, p, ab_ap);
+    double ab_cp = talus_dot(ab, cp), ac_cp = talus_dot(ac, cp);
+    if (ac_cp >= 0.0 && ab_cp <= ac_cp)
+        return talus_foot_at_corner(f, 2, p);
+    if (ab_cp * ac_ap - ab_ap * ac_cp <= 0.0 && ac_ap >= 0.0 && ac_cp <= 0.0)
+        return talus_foot_on_side(f, 2, p, talus_dot(talus_sub(f->corner[0], f->corner[2]), cp));
+    if (ab_bp * ac_cp - ab_cp * ac_bp <= 0.0 && ac_bp >= ab_bp && ab_cp >= ac_cp)
+        return talus_foot_on_side(f, 1, p, ac_bp - ab_bp);
+    TalusFoot foot = {talus_scale(talus_dot(f->normal, ap), f->normal), TALUS_ON_FACE};
+    return foot;
+}
+
+/* ---- edges and vertices of the surface ---- */
+
+/* How far direction d from side k leans over its facet: the part of d towards the third corner, at a right angle
+ * to the side; positive where a point there is nearer to the facet's inside than to the side. */
+TALUS_INLINE double talus_side_lean(const TalusShape *s, int32_t side, TalusVec3 d)
+{
+    const TalusShapeDef *def = &s->def;
+    int32_t t = side / 3;
+    int k = side % 3;
+    TalusVec3 a = talus_vertex_at(def, talus_facet_vertex(def, t, k)),
+              b = talus_vertex_at(def, talus_facet_vertex(def, t, k == 2 ? 0 : k + 1)),
+              c = talus_vertex_at(def, talus_facet_vertex(def, t, k == 0 ? 2 : k - 1));
+    TalusVec3 edge = talus_sub(b, a), to = talus_sub(c, a);
+    TalusVec3 across = talus_madd(to, -talus_dot(to, edge) / talus_dot(edge, edge), edge);
+    return talus_dot(d, across) / talus_norm(across);
+}
+
+/* Whether a point at d from an edge or a vertex is nearer to it than to the rest of all facets around: the distance
+ * to the surface has a minimum there. `slack` is what may be missing, as a length along d. */
+TALUS_INLINE bool talus_edge_stands_out(const TalusShape *s, int32_t side, TalusVec3 d,
+                                        double slack)
+{
+    int32_t at = side;
+    do {
+        if (talus_side_lean(s, at, d) > slack)
+            return false;
+        at = talus_facet_across(s, at);
+    } while (at >= 0 && at != side);
+    return true;
+}
+
+TALUS_INLINE bool talus_apart_from(TalusVec3 edge, TalusVec3 d, double slack)
+{
+    double along = talus_dot(edge, d);
+    return along <= 0.0 || along * along <= slack * slack * talus_dot(edge, edge);
+}
+
+TALUS_INLINE bool talus_vertex_stands_out(const TalusShape *s, int32_t v, TalusVec3 d, double slack)
+{
+    const TalusShapeDef *def = &s->def;
+    TalusVec3 x = talus_vertex_at(def, v);
+    if (def->kind == TALUS_SHAPE_MESH) {
+        for (int32_t k = s->mesh.ring_start[v]; k < s->mesh.ring_start[v + 1]; k++)
+            if (!talus_apart_from(talus_sub(def->vertex[s->mesh.ring[k]], x), d, slack))
+                return false;
+        return true;
+    }
+    int i = v % def->columns, j = v / def->columns;
+    for (int dj = -1; dj <= 1; dj++) {
+        for (int di = -1; di <= 1; di++) {
+            bool joined = (di || dj) && di * dj >= 0 && i + di >= 0 && i + di < def->columns &&
+                          j + dj >= 0 && j + dj < def->rows;
+            if (joined &&
+                !talus_apart_from(talus_sub(talus_field_vertex(def, i + di, j + dj), x), d, slack))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Sum of the normals at an edge. */
+TALUS_INLINE TalusVec3 talus_edge_normal(const TalusShape *s, int32_t side)
+{
+    TalusVec3 sum = {0.0, 0.0, 0.0};
+    int32_t at = side;
+    do {
+        sum = talus_add(sum, talus_facet(&s->def, at / 3).normal);
+        at = talus_facet_across(s, at);
+    } while (at >= 0 && at != side);
+    return sum;
+}
+
+/* A vector that points to the outer side at a part of a facet. */
+TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const TalusFacet *f, int where)
+{
+    if (where == TALUS_ON_FACE || s->def.kind == TALUS_SHAPE_FIELD)
+        return f->normal;
+    if (where < TALUS_ON_CORNER)
+        return talus_edge_normal(s, 3 * t + where - TALUS_ON_SIDE);
+    const double *lean = s->mesh.lean[talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER)];
+    return talus_vec3(lean[0], lean[1], lean[2]);
+}
+
+/* ---- those in a box ---- */
+
+/* Goes through the facets whose bounds meet a box, in order of their numbers in a field, of the tree in a mesh. */
+typedef struct TalusFacetWalk {
+    const TalusShape *shape;
+    TalusAabb box;
+    int32_t at;                      /* mesh: node */
+    int i_low, i_high, j_high, i, j; /* field: cells; -1: none */
+    bool upper;
+} TalusFacetWalk;
+
+/* Cells from .. to that meet lo .. hi along one axis of a field; false if there are none. */
+TALUS_INLINE bool talus_field_range(double lo, double hi, int points, double spacing, int *from,
+                                    int *to)
+{
+    double middle = 0.5 * (points - 1), first = floor(lo / spacing + middle),
+           last = floor(hi / spacing + middle);
+    if (!(last >= 0.0 && first <= points - 2))
+        return false;
+    *from = first > 0.0 ? (int)first : 0;
+    *to = last < points - 2 ? (int)last : points - 2;
+    return true;
+}
+
+TALUS_INLINE TalusFacetWalk talus_facets_in(const TalusShape *shape, TalusAabb box)
+{
+    const TalusShapeDef *def = &shape->def;
+    TalusFacetWalk w = {shape, box, 0, 0, -1, -1, 0, 0, false};
+    if (def->kind == TALUS_SHAPE_FIELD && box.lo.z <= shape->box.hi.z &&
+        talus_field_range(box.lo.x, box.hi.x, def->columns, def->spacing, &w.i_low, &w.i_high))
+        talus_field_range(box.lo.y, box.hi.y, def->rows, def->spacing, &w.j, &w.j_high);
+    w.i = w.i_low;
+    return w;
+}
+
+TALUS_INLINE int32_t talus_tree_next(TalusFacetWalk *w)
+{
+    const TalusTree *tree = &w->shape->tree;
+    while (w->at < tree->nodes) {
+        const TalusTreeNode *n = &tree->node[w->at];
+        bool meets = w->box.lo.x <= n->hi[0] && w->box.hi.x >= n->lo[0] &&
+                     w->box.lo.y <= n->hi[1] && w->box.hi.y >= n->lo[1] &&
+                     w->box.lo.z <= n->hi[2] && w->box.hi.z >= n->lo[2];
+        w->at = meets ? w->at + 1 : n->skip;
+        if (meets && n->item >= 0)
+            return n->item;
+    }
+    return -1;
+}
+
+/* The next facet, or -1. */
+TALUS_INLINE int32_t talus_facet_next(TalusFacetWalk *w)
+{
+    if (w->shape->def.kind == TALUS_SHAPE_MESH)
+        return talus_tree_next(w);
+    if (w->j > w->j_high)
+        return -1;
+    int32_t t = 2 * (w->j * (w->shape->def.columns - 1) + w->i) + w->upper;
+    if (w->upper && ++w->i > w->i_high) {
+        w->i = w->i_low;
+        w->j++;
+    }
+    w->upper = !w->upper;
+    return t;
+}
+
+TALUS_INLINE TalusAabb talus_box_around(TalusVec3 p, double reach)
+{
+    TalusAabb box = {talus_vec3(p.x - reach, p.y - reach, p.z - reach),
+                     talus_vec3(p.x + reach, p.y + reach, p.z + reach)};
+    return box;
+}
+
+/* Whether a facet's bounds are within reach of p along each axis, in the shape's frame. What lies below a field is
+ * always. */
+TALUS_INLINE bool talus_facets_near(const TalusShape *shape, TalusVec3 p, double reach)
+{
+    TalusFacetWalk walk = talus_facets_in(shape, talus_box_around(p, reach));
+    return talus_facet_next(&walk) >= 0;
+}
+
+#endif

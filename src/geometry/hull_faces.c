@@ -1,0 +1,338 @@
+/* geometry/hull_faces.c - the flat faces of a triangulated convex surface, and the corners it can do without.
+ *
+ * Triangles join the face of a larger one whose plane has all their corners within the tolerance; the plane is that
+ * of the first triangle, so that it cannot drift round a curve. What comes out is used only if it is a polygon: one
+ * simple rim, convex up to the tolerance; else its triangles stay by themselves. So the faces always tile the
+ * surface, whatever the points were.
+ *
+ * A corner inside a face, on the straight edge between two faces, or within the tolerance of another corner adds
+ * nothing but work and directions without meaning. They are named, not more than one of two neighbours along an
+ * edge at a time, so that a finely divided curve loses no more than the tolerance. */
+#include "geometry/hull_work.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Seed {
+    double area;
+    int32_t triangle;
+} Seed;
+
+typedef struct Work {
+    const TalusTriangulation *t;
+    const TalusGridPoint *grid;
+    const TalusVec3 *point;
+    int count;
+    double tolerance;
+    TalusVec3 *normal; /* of triangles */
+    Seed *seed;
+    int32_t *stack;    /* triangles of the face under way */
+    int32_t *visit;    /* [count]: the last face whose rim had the point; afterwards its degree */
+    int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
+    int32_t *rim;      /* corners of the rim under way */
+    TalusFaces *out;
+} Work;
+
+static TalusVec3 corner(const Work *w, int32_t triangle, int k)
+{
+    return w->point[w->t->corner[triangle][k]];
+}
+
+static TalusStatus allocate(Work *w)
+{
+    size_t n = (size_t)w->t->triangles, points = (size_t)w->count;
+    TALUS_TRY(TALUS_ALLOC(w->normal, n, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->seed, n, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->stack, n, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->visit, points, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->end, points, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->rim, 3 * n, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->out->face, n, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->out->loop_start, n + 1, "faces of a hull"));
+    TALUS_TRY(TALUS_ALLOC(w->out->loop, 3 * n, "faces of a hull"));
+    return TALUS_ALLOC(w->out->normal, n, "faces of a hull");
+}
+
+/* ---- triangles in one plane ---- */
+
+static int larger_first(const void *a, const void *b)
+{
+    const Seed *x = a, *y = b;
+    if (x->area != y->area)
+        return x->area < y->area ? 1 : -1;
+    return (x->triangle > y->triangle) - (x->triangle < y->triangle);
+}
+
+static void sort_triangles(Work *w)
+{
+    for (int32_t k = 0; k < w->t->triangles; k++) {
+        const int32_t *c = w->t->corner[k];
+        TalusVec3 n = talus_grid_normal(w->grid[c[0]], w->grid[c[1]], w->grid[c[2]]);
+        w->seed[k] = (Seed){talus_norm(n), k};
+        w->normal[k] = talus_normalize(n, talus_vec3(0, 0, 1));
+        w->out->face[k] = -1;
+    }
+    qsort(w->seed, (size_t)w->t->triangles, sizeof *w->seed, larger_first);
+}
+
+static bool in_plane(const Work *w, int32_t triangle, TalusVec3 normal, TalusVec3 on)
+{
+    for (int k = 0; k < 3; k++)
+        if (fabs(talus_dot(normal, talus_sub(corner(w, triangle, k), on))) > w->tolerance)
+            return false;
+    return true;
+}
+
+/* Collects on the stack what belongs to the face of a triangle, and numbers it. */
+static int grow(Work *w, int32_t first, int32_t face)
+{
+    TalusVec3 normal = w->normal[first], on = corner(w, first, 0);
+    int found = 0;
+    w->stack[found++] = first;
+    w->out->face[first] = face;
+    for (int k = 0; k < found; k++)
+        for (int e = 0; e < 3; e++) {
+            int32_t other = w->t->across[w->stack[k]][e];
+            if (w->out->face[other] >= 0 || !in_plane(w, other, normal, on))
+                continue;
+            w->out->face[other] = face;
+            w->stack[found++] = other;
+        }
+    return found;
+}
+
+/* ---- rims ---- */
+
+static bool is_rim(const Work *w, int32_t triangle, int edge)
+{
+    return w->out->face[w->t->across[triangle][edge]] != w->out->face[triangle];
+}
+
+static int corner_at(const Work *w, int32_t triangle, int32_t point)
+{
+    const int32_t *c = w->t->corner[triangle];
+    return c[0] == point ? 0 : c[1] == point ? 1 : 2;
+}
+
+/* From an edge of the rim to the one after it, turning about their common corner within the face. */
+static void next_rim(const Work *w, int32_t *triangle, int *edge)
+{
+    *edge = (*edge + 1) % 3;
+    while (!is_rim(w, *triangle, *edge)) {
+        int32_t about = w->t->corner[*triangle][*edge];
+        *triangle = w->t->across[*triangle][*edge];
+        *edge = corner_at(w, *triangle, about);
+    }
+}
+
+/* The rim that starts at an edge of it, into w->rim: its length; 0 where it meets a corner twice. */
+static int follow_rim(Work *w, int32_t triangle, int edge)
+{
+    int32_t start = triangle, face = w->out->face[triangle];
+    int start_edge = edge, length = 0;
+    do {
+        int32_t at = w->t->corner[triangle][edge];
+        if (w->visit[at] == face)
+            return 0;
+        w->visit[at] = face;
+        w->rim[length++] = at;
+        next_rim(w, &triangle, &edge);
+    } while (triangle != start || edge != start_edge);
+    return length;
+}
+
+static bool rim_is_convex(const Work *w, int length, TalusVec3 normal)
+{
+    for (int k = 0; k < length; k++) {
+        TalusVec3 p = w->point[w->rim[k]], v = w->point[w->rim[(k + 1) % length]];
+        TalusVec3 q = w->point[w->rim[(k + 2) % length]], chord = talus_sub(q, p);
+        double out = talus_dot(normal, talus_cross(talus_sub(v, p), chord));
+        if (out < -w->tolerance * talus_norm(chord))
+            return false;
+    }
+    return true;
+}
+
+/* The rim of the triangles on the stack if they are a polygon; else 0. */
+static int polygon_of(Work *w, int found, TalusVec3 normal)
+{
+    int edges = 0, length = 0;
+    for (int k = 0; k < found; k++)
+        for (int e = 0; e < 3; e++) {
+            if (!is_rim(w, w->stack[k], e))
+                continue;
+            if (edges++ == 0)
+                length = follow_rim(w, w->stack[k], e);
+        }
+    return length == edges && rim_is_convex(w, length, normal) ? length : 0;
+}
+
+/* ---- faces ---- */
+
+/* Twice the area of a polygon along its normal (Newell), from differences to its first corner. */
+static TalusVec3 polygon_area(const Work *w, const int32_t *loop, int length)
+{
+    TalusVec3 sum = talus_vec3(0, 0, 0), o = w->point[loop[0]];
+    for (int k = 1; k + 1 < length; k++)
+        sum = talus_add(
+            sum, talus_cross(talus_sub(w->point[loop[k]], o), talus_sub(w->point[loop[k + 1]], o)));
+    return sum;
+}
+
+/* How far apart the corners of a polygon are along a direction. */
+static double spread(const Work *w, const int32_t *loop, int length, TalusVec3 along)
+{
+    double lo = 0.0, hi = 0.0;
+    for (int k = 1; k < length; k++) {
+        double x = talus_dot(along, talus_sub(w->point[loop[k]], w->point[loop[0]]));
+        lo = fmin(lo, x);
+        hi = fmax(hi, x);
+    }
+    return hi - lo;
+}
+
+/* Takes the rim as a face, from its corner of the lowest number on. */
+static void add_face(Work *w, int length, TalusVec3 normal)
+{
+    TalusFaces *out = w->out;
+    int32_t *loop = out->loop + out->loop_start[out->faces];
+    int first = 0;
+    for (int k = 1; k < length; k++)
+        if (w->rim[k] < w->rim[first])
+            first = k;
+    for (int k = 0; k < length; k++)
+        loop[k] = w->rim[(first + k) % length];
+    TalusVec3 own = talus_normalize(polygon_area(w, loop, length), normal);
+    /* A face so thin that its corners do not give its normal, or so bent that its mean one is worse, has that of
+     * its largest triangle on the grid. */
+    bool sound = talus_dot(own, normal) > 0.5 && spread(w, loop, length, own) <= 0.5 * w->tolerance;
+    out->normal[out->faces] = sound ? own : normal;
+    out->loop_start[out->faces + 1] = out->loop_start[out->faces] + length;
+    out->faces++;
+}
+
+static void add_triangle(Work *w, int32_t triangle)
+{
+    memcpy(w->rim, w->t->corner[triangle], sizeof w->t->corner[triangle]);
+    w->out->face[triangle] = w->out->faces;
+    add_face(w, 3, w->normal[triangle]);
+}
+
+static void make_faces(Work *w)
+{
+    for (int32_t k = 0; k < w->count; k++)
+        w->visit[k] = -1;
+    for (int32_t k = 0; k < w->t->triangles; k++) {
+        int32_t first = w->seed[k].triangle;
+        if (w->out->face[first] >= 0)
+            continue;
+        int found = grow(w, first, w->out->faces);
+        int length = polygon_of(w, found, w->normal[first]);
+        if (length > 0)
+            add_face(w, length, w->normal[first]);
+        else
+            for (int j = 0; j < found; j++)
+                add_triangle(w, w->stack[j]);
+    }
+}
+
+/* ---- corners to do without ---- */
+
+static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
+{
+    TalusVec3 along = talus_sub(q, p), from = talus_sub(v, p);
+    double length2 = talus_dot(along, along);
+    double s = length2 > 0.0 ? talus_dot(from, along) / length2 : 0.0;
+    return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
+}
+
+/* Drops one of two corners that are nearly the same. */
+static bool drop_doubles(const Work *w, bool *keep)
+{
+    bool any = false;
+    for (int32_t t = 0; t < w->t->triangles; t++)
+        for (int e = 0; e < 3; e++) {
+            int32_t a = w->t->corner[t][e], b = w->t->corner[t][(e + 1) % 3];
+            if (a > b || !keep[a] || !keep[b] ||
+                talus_norm(talus_sub(w->point[a], w->point[b])) > w->tolerance)
+                continue;
+            keep[b] = false;
+            any = true;
+        }
+    return any;
+}
+
+/* How many edges of faces every point has, and where the first two lead. */
+static void count_edges(Work *w)
+{
+    const TalusFaces *f = w->out;
+    for (int32_t k = 0; k < w->count; k++)
+        w->visit[k] = 0;
+    for (int face = 0; face < f->faces; face++)
+        for (int k = f->loop_start[face]; k < f->loop_start[face + 1]; k++) {
+            int next = k + 1 < f->loop_start[face + 1] ? k + 1 : f->loop_start[face];
+            int32_t a = f->loop[k];
+            if (w->visit[a] < 2)
+                w->end[a][w->visit[a]] = f->loop[next];
+            w->visit[a]++;
+        }
+}
+
+static bool is_needed(const Work *w, int32_t v, const bool *keep)
+{
+    if (w->visit[v] != 2)
+        return w->visit[v] > 2; /* otherwise it is inside a face */
+    int32_t p = w->end[v][0], q = w->end[v][1];
+    return !keep[p] || !keep[q] ||
+           distance_to_segment(w->point[v], w->point[p], w->point[q]) > w->tolerance;
+}
+
+static void name_corners(Work *w, bool *keep)
+{
+    for (int k = 0; k < w->count; k++)
+        keep[k] = false;
+    for (int32_t t = 0; t < w->t->triangles; t++)
+        for (int e = 0; e < 3; e++)
+            keep[w->t->corner[t][e]] = true;
+    if (drop_doubles(w, keep))
+        return; /* of such corners one may look needless because of the other */
+    count_edges(w);
+    for (int32_t v = 0; v < w->count; v++)
+        keep[v] = keep[v] && is_needed(w, v, keep);
+}
+
+TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *grid,
+                             const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
+                             bool *keep)
+{
+    Work w = {
+        .t = t, .grid = grid, .point = point, .count = count, .tolerance = tolerance, .out = out};
+    memset(out, 0, sizeof *out);
+    TalusStatus status = allocate(&w);
+    if (status == TALUS_OK) {
+        sort_triangles(&w);
+        make_faces(&w);
+        name_corners(&w, keep);
+    } else {
+        talus_faces_free(out);
+    }
+    talus_release(w.normal);
+    talus_release(w.seed);
+    talus_release(w.stack);
+    talus_release(w.visit);
+    talus_release(w.end);
+    talus_release(w.rim);
+    return status;
+}
+
+void talus_faces_free(TalusFaces *faces)
+{
+    talus_release(faces->face);
+    talus_release(faces->loop_start);
+    talus_release(faces->loop);
+    talus_release(faces->normal);
+    memset(faces, 0, sizeof *faces);
+}

@@ -1,0 +1,336 @@
+/* geometry/hull_triangulate.c - the convex hull of points on a grid, in exact arithmetic (quickhull: Barber, Dobkin
+ * and Huhdanpaa 1996).
+ *
+ * Each face keeps a list of points above it. The farthest of them joins the hull: the faces that it sees, a disc of
+ * the surface, go, and new ones stand on the rim of that disc. Coordinates are whole numbers of 40 bits, so
+ * that the side of a plane is decided exactly, which is what makes the surface closed and convex whatever the
+ * points are. A point in the plane of a face does not see it. Then no new face is degenerate: a point on the line
+ * of a rim's edge would lie in the plane of the face that goes. */
+#include "geometry/hull_work.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+__extension__ typedef __int128 Wide; /* in GCC and clang on every 64-bit machine */
+
+typedef struct Normal {
+    Wide x, y, z;
+} Normal;
+
+typedef struct Face {
+    Normal normal;
+    int32_t corner[3], across[3];
+    int32_t above; /* first of the points above it; -1: none */
+    int32_t seen;  /* number of the last point that saw it */
+    bool dead;
+} Face;
+
+/* An edge of the rim of what a point sees: from a to b in the direction of the face that goes. */
+typedef struct Rim {
+    int32_t a, b, outside;
+} Rim;
+
+typedef struct Hull {
+    const TalusGridPoint *point;
+    int count;
+    Face *face;
+    size_t faces, face_capacity;
+    int32_t *next;     /* [count]: of the lists of points above */
+    int32_t *starting; /* [count]: the new face whose rim starts at the point */
+    int32_t *stack;    /* faces to look at: those that the point sees stay in it */
+    size_t stack_capacity;
+    Rim *rim;
+    size_t rims, rim_capacity;
+    int32_t insertion;
+} Hull;
+
+/* ---- exact geometry ---- */
+
+static Normal normal_of(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c)
+{
+    Wide ux = b.x - a.x, uy = b.y - a.y, uz = b.z - a.z;
+    Wide vx = c.x - a.x, vy = c.y - a.y, vz = c.z - a.z;
+    return (Normal){uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx};
+}
+
+static Wide height(const Hull *h, const Face *face, int32_t point)
+{
+    TalusGridPoint a = h->point[face->corner[0]], p = h->point[point];
+    return face->normal.x * (p.x - a.x) + face->normal.y * (p.y - a.y) +
+           face->normal.z * (p.z - a.z);
+}
+
+static TalusVec3 rounded(Normal n)
+{
+    return talus_vec3((double)n.x, (double)n.y, (double)n.z);
+}
+
+TalusVec3 talus_grid_normal(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c)
+{
+    return rounded(normal_of(a, b, c));
+}
+
+/* ---- the first tetrahedron ---- */
+
+static bool before(TalusGridPoint a, TalusGridPoint b)
+{
+    return a.x != b.x ? a.x < b.x : a.y != b.y ? a.y < b.y : a.z < b.z;
+}
+
+static int32_t first_point(const Hull *h)
+{
+    int32_t first = 0;
+    for (int32_t k = 1; k < h->count; k++)
+        if (before(h->point[k], h->point[first]))
+            first = k;
+    return first;
+}
+
+static int32_t farthest_from_point(const Hull *h, int32_t a)
+{
+    double most = 0.0;
+    int32_t best = -1;
+    for (int32_t k = 0; k < h->count; k++) {
+        TalusGridPoint p = h->point[k], o = h->point[a];
+        TalusVec3 d = talus_vec3((double)(p.x - o.x), (double)(p.y - o.y), (double)(p.z - o.z));
+        if (talus_dot(d, d) > most) {
+            most = talus_dot(d, d);
+            best = k;
+        }
+    }
+    return best;
+}
+
+static int32_t farthest_from_line(const Hull *h, int32_t a, int32_t b)
+{
+    double most = 0.0;
+    int32_t best = -1;
+    for (int32_t k = 0; k < h->count; k++) {
+        TalusVec3 n = talus_grid_normal(h->point[a], h->point[b], h->point[k]);
+        if (talus_dot(n, n) > most) {
+            most = talus_dot(n, n);
+            best = k;
+        }
+    }
+    return best;
+}
+
+static int32_t farthest_from_plane(const Hull *h, const Face *face, bool *above)
+{
+    Wide most = 0;
+    int32_t best = -1;
+    for (int32_t k = 0; k < h->count; k++) {
+        Wide along = height(h, face, k), distance = along < 0 ? -along : along;
+        if (distance > most) {
+            most = distance;
+            best = k;
+            *above = along > 0;
+        }
+    }
+    return best;
+}
+
+static TalusStatus add_face(Hull *h, int32_t a, int32_t b, int32_t c)
+{
+    TALUS_TRY(TALUS_RESERVE(h->face, h->face_capacity, h->faces + 1, h->faces, "faces of a hull"));
+    h->face[h->faces++] = (Face){.normal = normal_of(h->point[a], h->point[b], h->point[c]),
+                                 .corner = {a, b, c},
+                                 .above = -1};
+    return TALUS_OK;
+}
+
+/* Gives a point to the first of the faces from `from` on that it is above, if any. */
+static void assign(Hull *h, int32_t point, size_t from)
+{
+    for (size_t f = from; f < h->faces; f++)
+        if (height(h, &h->face[f], point) > 0) {
+            h->next[point] = h->face[f].above;
+            h->face[f].above = point;
+            return;
+        }
+}
+
+static TalusStatus start(Hull *h, bool *flat)
+{
+    int32_t p[4] = {first_point(h), -1, -1, -1};
+    bool above = false;
+    *flat = true;
+    if ((p[1] = farthest_from_point(h, p[0])) < 0)
+        return TALUS_OK;
+    if ((p[2] = farthest_from_line(h, p[0], p[1])) < 0)
+        return TALUS_OK;
+    Face base = {.normal = normal_of(h->point[p[0]], h->point[p[1]], h->point[p[2]]),
+                 .corner = {p[0], p[1], p[2]}};
+    if ((p[3] = farthest_from_plane(h, &base, &above)) < 0)
+        return TALUS_OK;
+    *flat = false;
+    if (above) { /* so that the fourth point is below the first face */
+        int32_t swap = p[1];
+        p[1] = p[2];
+        p[2] = swap;
+    }
+    static const int32_t corner[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+    static const int32_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    for (int f = 0; f < 4; f++) {
+        TALUS_TRY(add_face(h, p[corner[f][0]], p[corner[f][1]], p[corner[f][2]]));
+        memcpy(h->face[f].across, across[f], sizeof across[f]);
+    }
+    for (int32_t k = h->count - 1; k >= 0; k--)
+        assign(h, k, 0);
+    return TALUS_OK;
+}
+
+/* ---- one point more ---- */
+
+static int32_t take_farthest(Hull *h, Face *face)
+{
+    int32_t best = face->above, previous = -1;
+    Wide most = height(h, face, best);
+    for (int32_t at = face->above; h->next[at] >= 0; at = h->next[at]) {
+        Wide along = height(h, face, h->next[at]);
+        if (along > most) {
+            most = along;
+            best = h->next[at];
+            previous = at;
+        }
+    }
+    if (previous >= 0)
+        h->next[previous] = h->next[best];
+    else
+        face->above = h->next[best];
+    return best;
+}
+
+/* The faces that `point` sees, starting from one of them, on the stack; and their rim. */
+static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
+{
+    int32_t stamp = ++h->insertion;
+    *seen = 0;
+    h->rims = 0;
+    TALUS_TRY(TALUS_RESERVE(h->stack, h->stack_capacity, 1, 0, "hull"));
+    h->stack[(*seen)++] = from;
+    h->face[from].seen = stamp;
+    for (size_t k = 0; k < *seen; k++)
+        for (int e = 0; e < 3; e++) {
+            const Face *face = &h->face[h->stack[k]];
+            Face *other = &h->face[face->across[e]];
+            if (other->seen == stamp)
+                continue;
+            if (height(h, other, point) > 0) {
+                TALUS_TRY(TALUS_RESERVE(h->stack, h->stack_capacity, *seen + 1, *seen, "hull"));
+                h->stack[(*seen)++] = face->across[e];
+                other->seen = stamp;
+            } else {
+                TALUS_TRY(
+                    TALUS_RESERVE(h->rim, h->rim_capacity, h->rims + 1, h->rims, "rim of a hull"));
+                h->rim[h->rims++] =
+                    (Rim){face->corner[e], face->corner[(e + 1) % 3], face->across[e]};
+            }
+        }
+    return TALUS_OK;
+}
+
+/* Makes the face beyond the edge from b to a of `face` the one numbered `beyond`. */
+static void join(Face *face, int32_t b, int32_t beyond)
+{
+    int e = face->corner[0] == b ? 0 : face->corner[1] == b ? 1 : 2;
+    face->across[e] = beyond;
+}
+
+static TalusStatus stand_on_rim(Hull *h, int32_t point)
+{
+    size_t first = h->faces;
+    for (size_t k = 0; k < h->rims; k++) {
+        Rim r = h->rim[k];
+        TALUS_TRY(add_face(h, r.a, r.b, point));
+        h->face[first + k].across[0] = r.outside;
+        join(&h->face[r.outside], r.b, (int32_t)(first + k));
+        h->starting[r.a] = (int32_t)(first + k);
+    }
+    for (size_t k = 0; k < h->rims; k++) {
+        int32_t next = h->starting[h->rim[k].b];
+        h->face[first + k].across[1] = next;
+        h->face[next].across[2] = (int32_t)(first + k);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus insert(Hull *h, int32_t from)
+{
+    int32_t point = take_farthest(h, &h->face[from]);
+    size_t seen, first = h->faces;
+    TALUS_TRY(look(h, point, from, &seen));
+    if (h->faces + h->rims > INT32_MAX / 8)
+        return talus_fail(TALUS_ERR_ARGUMENT, "hull: %d points have more faces than it can hold",
+                          h->count);
+    TALUS_TRY(stand_on_rim(h, point));
+    for (size_t k = 0; k < seen; k++) {
+        Face *gone = &h->face[h->stack[k]];
+        gone->dead = true;
+        for (int32_t at = gone->above, next; at >= 0; at = next) {
+            next = h->next[at];
+            assign(h, at, first);
+        }
+        gone->above = -1;
+    }
+    return TALUS_OK;
+}
+
+/* ---- what is left ---- */
+
+static TalusStatus collect(Hull *h, TalusTriangulation *out)
+{
+    int32_t living = 0;
+    for (size_t f = 0; f < h->faces; f++)
+        h->face[f].seen = h->face[f].dead ? -1 : living++; /* its number from now on */
+    TALUS_TRY(TALUS_ALLOC(out->corner, (size_t)living, "triangles of a hull"));
+    TALUS_TRY(TALUS_ALLOC(out->across, (size_t)living, "triangles of a hull"));
+    for (size_t f = 0; f < h->faces; f++) {
+        const Face *face = &h->face[f];
+        if (face->dead)
+            continue;
+        for (int e = 0; e < 3; e++) {
+            out->corner[face->seen][e] = face->corner[e];
+            out->across[face->seen][e] = h->face[face->across[e]].seen;
+        }
+    }
+    out->triangles = living;
+    return TALUS_OK;
+}
+
+static TalusStatus triangulate(Hull *h, TalusTriangulation *out, bool *flat)
+{
+    TALUS_TRY(TALUS_ALLOC(h->next, (size_t)h->count, "points of a hull"));
+    TALUS_TRY(TALUS_ALLOC(h->starting, (size_t)h->count, "points of a hull"));
+    memset(h->next, -1, (size_t)h->count * sizeof *h->next);
+    TALUS_TRY(start(h, flat));
+    for (size_t f = 0; f < h->faces; f++)
+        while (h->face[f].above >= 0) /* which kills the face, and its list goes to others */
+            TALUS_TRY(insert(h, (int32_t)f));
+    return *flat ? TALUS_OK : collect(h, out);
+}
+
+TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
+                              bool *flat)
+{
+    Hull h = {.point = point, .count = count};
+    memset(out, 0, sizeof *out);
+    TalusStatus status = triangulate(&h, out, flat);
+    if (status != TALUS_OK)
+        talus_triangulation_free(out);
+    talus_release(h.face);
+    talus_release(h.next);
+    talus_release(h.starting);
+    talus_release(h.stack);
+    talus_release(h.rim);
+    return status;
+}
+
+void talus_triangulation_free(TalusTriangulation *triangulation)
+{
+    talus_release(triangulation->corner);
+    talus_release(triangulation->across);
+    memset(triangulation, 0, sizeof *triangulation);
+}

@@ -1,0 +1,49 @@
+/* geometry/hull_work.h - the two steps from points to a polyhedron: an exact triangulation, then flat faces. */
+#ifndef TALUS_GEOMETRY_HULL_WORK_H
+#define TALUS_GEOMETRY_HULL_WORK_H
+
+#include <talus/base.h>
+#include <talus/math.h>
+
+/* A point on a grid of 2^40 steps along each axis: differences and the determinants of three of them are exact
+ * in 128 bits. */
+enum { TALUS_GRID_BITS = 40 };
+
+typedef struct TalusGridPoint {
+    int64_t x, y, z; /* 0 to 2^40 */
+} TalusGridPoint;
+
+/* A closed surface of triangles, anticlockwise seen from outside. */
+typedef struct TalusTriangulation {
+    int triangles;
+    int32_t (*corner)[3];
+    int32_t (*across)[3]; /* the triangle beyond the edge from corner k to the next */
+} TalusTriangulation;
+
+/* The hull of points on the grid, exact: every point lies on or below the plane of every triangle. Points in the
+ * plane of a face or on an edge may or may not be corners. `flat` where all points lie in one plane: there are no
+ * triangles then. */
+TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
+                              bool *flat);
+void talus_triangulation_free(TalusTriangulation *triangulation);
+
+/* Outward normal of three points, exact up to its rounding to double, not of length 1. */
+TalusVec3 talus_grid_normal(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c);
+
+/* Faces of a triangulation: triangles that lie in one plane up to the tolerance, together. */
+typedef struct TalusFaces {
+    int faces;
+    int32_t *face;       /* [triangles]: the face of each */
+    int32_t *loop_start; /* [faces + 1] */
+    int32_t *loop;       /* corners of each face in order, anticlockwise from outside */
+    TalusVec3 *normal;   /* [faces]: unit */
+} TalusFaces;
+
+/* `keep` becomes false for points that are no corner, and for corners that the polyhedron can do without: within
+ * the tolerance of a face, an edge or another corner. Who drops them has to triangulate anew. */
+TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *grid,
+                             const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
+                             bool *keep);
+void talus_faces_free(TalusFaces *faces);
+
+#endif

@@ -1,0 +1,79 @@
+/* geometry/mesh_build.h - what mesh.c and mesh_kinds.c build meshes with. */
+#ifndef TALUS_GEOMETRY_MESH_BUILD_H
+#define TALUS_GEOMETRY_MESH_BUILD_H
+
+#include "geometry/mesh.h"
+#include "geometry/shape.h"
+
+/* Neighbouring faces within 30 degrees of each other are shaded as one curve. */
+#define TALUS_SMOOTH_COSINE 0.8660254037844386
+
+typedef struct TalusMeshSizes {
+    size_t vertices, triangles, edges;
+} TalusMeshSizes;
+
+/* Room for this many; the counts are 0. */
+TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
+
+static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
+{
+    int index = mesh->vertex_count++;
+    mesh->vertex[index] = at;
+    mesh->normal[index] = normal;
+    return index;
+}
+
+static inline void talus_mesh_triangle(TalusMesh *mesh, int a, int b, int c)
+{
+    int *t = mesh->triangle + 3 * (size_t)mesh->triangle_count++;
+    t[0] = a;
+    t[1] = b;
+    t[2] = c;
+}
+
+static inline void talus_mesh_edge(TalusMesh *mesh, int a, int b)
+{
+    int *e = mesh->edge + 2 * (size_t)mesh->edge_count++;
+    e[0] = a;
+    e[1] = b;
+}
+
+/* The fan of a convex polygon whose vertices follow one another from `first` on. */
+void talus_mesh_polygon(TalusMesh *mesh, int first, int corners);
+
+/* A circle of `n` unit vectors about z. */
+typedef struct TalusCircle {
+    int n;
+    const TalusVec3 *at;
+} TalusCircle;
+
+/* A point of a profile as it is turned: radius and height, and its normal there. */
+typedef struct TalusRim {
+    double r, z, nr, nz;
+} TalusRim;
+
+/* Returns the ring's first vertex. */
+int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
+/* The band between two rings, the normals on the right hand of the way from `low` to `high`; a ring on
+ * the axis is a point, and its band a fan. */
+void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
+                     bool flip);
+void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);
+/* A disc about z, seen from below: the other way round. */
+void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z);
+
+/* ---- kinds: mesh.c, mesh_kinds.c ---- */
+
+/* Of a checked shape; `radius` is a sphere's. */
+TalusStatus talus_mesh_of_checked(const TalusShape *shape, double radius, double extent,
+                                  TalusCircle circle, TalusMesh *out);
+
+TalusStatus talus_mesh_of_capsule(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out);
+TalusStatus talus_mesh_of_cone(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out);
+TalusStatus talus_mesh_of_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out);
+TalusStatus talus_mesh_of_hull(const TalusShape *shape, TalusMesh *out);
+TalusStatus talus_mesh_of_compound(const TalusShape *shape, TalusCircle circle, TalusMesh *out);
+TalusStatus talus_mesh_of_triangles(const TalusShapeDef *def, TalusMesh *out);
+TalusStatus talus_mesh_of_field(const TalusShapeDef *def, TalusMesh *out);
+
+#endif

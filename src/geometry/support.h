@@ -1,0 +1,127 @@
+/* geometry/support.h - the point of a convex shape that lies farthest along a direction; for host and device.
+ *
+ * In the body's frame. The direction need not have length 1 and must not be zero; a scaled direction gives the
+ * same point. Shapes that are not convex (plane, revolve, compound, mesh, field) have none: their parts have. */
+#ifndef TALUS_GEOMETRY_SUPPORT_H
+#define TALUS_GEOMETRY_SUPPORT_H
+
+#include "geometry/shape.h"
+
+/* Hulls of up to so many vertices are searched vertex by vertex, larger ones along their edges. */
+#define TALUS_HULL_SEARCH 32
+
+/* ---- hull ---- */
+
+TALUS_INLINE int talus_hull_search(const TalusVec3 *vertex, int count, TalusVec3 direction)
+{
+    int best = 0;
+    double most = talus_dot(vertex[0], direction);
+    for (int k = 1; k < count; k++) {
+        double along = talus_dot(vertex[k], direction);
+        if (along > most) {
+            most = along;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* From vertex to vertex while a neighbour lies farther along. On a convex body what no neighbour exceeds is the
+ * farthest of all; each step gains, so there is an end. */
+TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, int from)
+{
+    const TalusVec3 *vertex = shape->def.vertex;
+    const TalusHull *hull = &shape->hull;
+    double most = talus_dot(vertex[from], direction);
+    for (;;) {
+        int best = from;
+        for (int k = hull->neighbour_start[from]; k < hull->neighbour_start[from + 1]; k++) {
+            double along = talus_dot(vertex[hull->neighbour[k]], direction);
+            if (along > most) {
+                most = along;
+                best = hull->neighbour[k];
+            }
+        }
+        if (best == from)
+            return best;
+        from = best;
+    }
+}
+
+/* Of the vertices of a hull the index of one that lies farthest along. */
+TALUS_INLINE int talus_hull_support(const TalusShape *shape, TalusVec3 direction)
+{
+    return shape->def.vertex_count <= TALUS_HULL_SEARCH
+               ? talus_hull_search(shape->def.vertex, shape->def.vertex_count, direction)
+               : talus_hull_climb(shape, direction, 0);
+}
+
+/* ---- closed forms ---- */
+
+TALUS_INLINE TalusVec3 talus_box_support(TalusVec3 half, TalusVec3 d)
+{
+    return talus_vec3(d.x < 0.0 ? -half.x : half.x, d.y < 0.0 ? -half.y : half.y,
+                      d.z < 0.0 ? -half.z : half.z);
+}
+
+/* Of a disc about z; its middle where the direction is the axis, as all its points lie equally far then. */
+TALUS_INLINE TalusVec3 talus_disc_support(double radius, double z, TalusVec3 d)
+{
+    double rho = sqrt(d.x * d.x + d.y * d.y);
+    double s = rho > 0.0 ? radius / rho : 0.0;
+    return talus_vec3(s * d.x, s * d.y, z);
+}
+
+/* Apex at 3/2, base at -1/2 of the half height. */
+TALUS_INLINE TalusVec3 talus_cone_support(double radius, double half_height, TalusVec3 d)
+{
+    double rho = sqrt(d.x * d.x + d.y * d.y);
+    if (2.0 * half_height * d.z > radius * rho)
+        return talus_vec3(0.0, 0.0, 1.5 * half_height);
+    return talus_disc_support(radius, -0.5 * half_height, d);
+}
+
+/* A^2 d / |A d| with the semi-axes on the diagonal of A. */
+TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
+{
+    TalusVec3 a = talus_vec3(half.x * d.x, half.y * d.y, half.z * d.z);
+    double s = 1.0 / talus_norm(a);
+    return talus_vec3(s * half.x * a.x, s * half.y * a.y, s * half.z * a.z);
+}
+
+/* ---- all of them ---- */
+
+/* Spheres and capsules are the points within this distance of a smaller shape, their core: a point and a line.
+ * All others are their own core. */
+TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
+{
+    return shape->def.kind == TALUS_SHAPE_SPHERE    ? radius
+           : shape->def.kind == TALUS_SHAPE_CAPSULE ? shape->def.radius
+                                                    : 0.0;
+}
+
+/* Of the core. */
+TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 direction)
+{
+    const TalusShapeDef *def = &shape->def;
+    double up = direction.z < 0.0 ? -def->half_height : def->half_height;
+    switch (def->kind) {
+    case TALUS_SHAPE_BOX: return talus_box_support(def->half, direction);
+    case TALUS_SHAPE_CYLINDER: return talus_disc_support(def->radius, up, direction);
+    case TALUS_SHAPE_CAPSULE: return talus_vec3(0.0, 0.0, up);
+    case TALUS_SHAPE_CONE: return talus_cone_support(def->radius, def->half_height, direction);
+    case TALUS_SHAPE_ELLIPSOID: return talus_ellipsoid_support(def->half, direction);
+    case TALUS_SHAPE_HULL: return def->vertex[talus_hull_support(shape, direction)];
+    default: return talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+/* `radius` is the body's, for a sphere. */
+TALUS_INLINE TalusVec3 talus_support(const TalusShape *shape, double radius, TalusVec3 direction)
+{
+    double margin = talus_core_margin(shape, radius);
+    TalusVec3 core = talus_support_core(shape, direction);
+    return margin > 0.0 ? talus_madd(core, margin / talus_norm(direction), direction) : core;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* geometry/tree.c - see tree.h. */
+#include "geometry/tree.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <float.h>
+
+typedef struct Item {
+    TalusVec3 middle;
+    int32_t triangle;
+} Item;
+
+typedef struct Builder {
+    TalusTreeNode *node;
+    int32_t nodes;
+    Item *item;
+    const TalusVec3 *vertex;
+    const int32_t *triangle;
+} Builder;
+
+static double component(TalusVec3 x, int axis)
+{
+    return axis == 0 ? x.x : axis == 1 ? x.y : x.z;
+}
+
+static bool before(const Item *p, const Item *q, int axis)
+{
+    double x = component(p->middle, axis), y = component(q->middle, axis);
+    return x < y || (x == y && p->triangle < q->triangle);
+}
+
+static void swap(Item *p, Item *q)
+{
+    Item item = *p;
+    *p = *q;
+    *q = item;
+}
+
+/* Puts the item of rank k of begin .. end - 1 into its place, lesser ones before it (Hoare's selection, with
+ * the middle of three as pivot). */
+static void select_rank(Item *item, int begin, int end, int k, int axis)
+{
+    while (end - begin > 2) {
+        int middle = begin + (end - begin) / 2, last = end - 1;
+        if (before(&item[middle], &item[begin], axis))
+            swap(&item[middle], &item[begin]);
+        if (before(&item[last], &item[begin], axis))
+            swap(&item[last], &item[begin]);
+        if (before(&item[last], &item[middle], axis))
+            swap(&item[last], &item[middle]);
+        Item pivot = item[middle];
+        int i = begin, j = last;
+        while (i <= j) {
+            while (before(&item[i], &pivot, axis))
+                i++;
+            while (before(&pivot, &item[j], axis))
+                j--;
+            if (i <= j)
+                swap(&item[i++], &item[j--]);
+        }
+        if (k <= j)
+            end = j + 1;
+        else if (k >= i)
+            begin = i;
+        else
+            return;
+    }
+    if (end - begin == 2 && before(&item[begin + 1], &item[begin], axis))
+        swap(&item[begin + 1], &item[begin]);
+}
+
+static int longest_axis(const Item *item, int begin, int end)
+{
+    TalusVec3 lo = item[begin].middle, hi = lo;
+    for (int k = begin + 1; k < end; k++) {
+        TalusVec3 x = item[k].middle;
+        lo = talus_vec3(fmin(lo.x, x.x), fmin(lo.y, x.y), fmin(lo.z, x.z));
+        hi = talus_vec3(fmax(hi.x, x.x), fmax(hi.y, x.y), fmax(hi.z, x.z));
+    }
+    TalusVec3 d = talus_sub(hi, lo);
+    return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
+}
+
+static float round_down(double x)
+{
+    float f = (float)x;
+    return (double)f > x ? nextafterf(f, -FLT_MAX) : f;
+}
+
+static float round_up(double x)
+{
+    float f = (float)x;
+    return (double)f < x ? nextafterf(f, FLT_MAX) : f;
+}
+
+static void bound_triangle(const Builder *b, TalusTreeNode *node)
+{
+    const int32_t *t = b->triangle + 3 * (size_t)node->item;
+    for (int axis = 0; axis < 3; axis++) {
+        double x = component(b->vertex[t[0]], axis), y = component(b->vertex[t[1]], axis),
+               z = component(b->vertex[t[2]], axis);
+        node->lo[axis] = round_down(fmin(fmin(x, y), z));
+        node->hi[axis] = round_up(fmax(fmax(x, y), z));
+    }
+}
+
+static void bound_children(const Builder *b, TalusTreeNode *node)
+{
+    const TalusTreeNode *left = node + 1, *right = b->node + left->skip;
+    for (int axis = 0; axis < 3; axis++) {
+        node->lo[axis] = fminf(left->lo[axis], right->lo[axis]);
+        node->hi[axis] = fmaxf(left->hi[axis], right->hi[axis]);
+    }
+}
+
+/* As deep as the logarithm of the number of triangles. */
+static void build(Builder *b, int begin, int end)
+{
+    TalusTreeNode *node = &b->node[b->nodes++];
+    if (end - begin == 1) {
+        node->item = b->item[begin].triangle;
+        bound_triangle(b, node);
+    } else {
+        int middle = begin + (end - begin) / 2;
+        select_rank(b->item, begin, end, middle, longest_axis(b->item, begin, end));
+        node->item = -1;
+        build(b, begin, middle);
+        build(b, middle, end);
+        bound_children(b, node);
+    }
+    node->skip = b->nodes;
+}
+
+TalusStatus talus_tree_build(TalusTreeNode *node, const TalusVec3 *vertex, const int32_t *triangle,
+                             int triangles)
+{
+    Builder b = {.node = node, .vertex = vertex, .triangle = triangle};
+    TALUS_TRY(TALUS_ALLOC(b.item, (size_t)triangles, "tree of triangles"));
+    for (int t = 0; t < triangles; t++) {
+        const int32_t *v = triangle + 3 * (size_t)t;
+        TalusVec3 x = vertex[v[0]], y = vertex[v[1]], z = vertex[v[2]];
+        b.item[t].middle =
+            talus_vec3(0.5 * (fmin(fmin(x.x, y.x), z.x) + fmax(fmax(x.x, y.x), z.x)),
+                       0.5 * (fmin(fmin(x.y, y.y), z.y) + fmax(fmax(x.y, y.y), z.y)),
+                       0.5 * (fmin(fmin(x.z, y.z), z.z) + fmax(fmax(x.z, y.z), z.z)));
+        b.item[t].triangle = t;
+    }
+    build(&b, 0, triangles);
+    talus_release(b.item);
+    return TALUS_OK;
+}

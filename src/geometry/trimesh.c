@@ -1,0 +1,310 @@
+/* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
+ *
+ * Parts of the surface that are closed bound a solid, their triangles running anticlockwise seen from outside;
+ * other parts are thin walls with two sides. `lean` at a vertex is the sum of the normals around it weighted by
+ * their angles there, which tells inside from outside for points that the vertex is nearest to (Baerentzen and
+ * Aanaes, 2005). */
+#include "base/memory.h"
+#include "base/status.h"
+#include "geometry/adjacency.h"
+#include "geometry/facets.h"
+#include "geometry/kinds.h"
+#include "geometry/tree.h"
+
+#include <string.h>
+
+static TalusStatus check_vertex(const TalusShapeDef *def, int v)
+{
+    TalusVec3 x = def->vertex[v];
+    if (fabs(x.x) <= TALUS_FACET_REACH && fabs(x.y) <= TALUS_FACET_REACH &&
+        fabs(x.z) <= TALUS_FACET_REACH)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "mesh: vertex %d is (%g, %g, %g); coordinates must be finite and at most %g",
+                      v, x.x, x.y, x.z, TALUS_FACET_REACH);
+}
+
+static TalusStatus check_triangle(const TalusShapeDef *def, int t)
+{
+    const int32_t *v = def->triangle + 3 * (size_t)t;
+    for (int k = 0; k < 3; k++)
+        if (v[k] < 0 || v[k] >= def->vertex_count)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "mesh: corner %d of triangle %d is vertex %d; there are %d", k, t,
+                              (int)v[k], def->vertex_count);
+    TalusVec3 x = def->vertex[v[0]];
+    TalusVec3 n = talus_cross(talus_sub(def->vertex[v[1]], x), talus_sub(def->vertex[v[2]], x));
+    if (!(talus_dot(n, n) > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "mesh: triangle %d has no area; drop it, as reading a file does", t);
+    return TALUS_OK;
+}
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    if (!def->vertex || def->vertex_count < 3 || !def->triangle || def->triangle_count < 1)
+        return talus_fail(
+            TALUS_ERR_ARGUMENT, "mesh: has %d vertices and %d triangles; it needs at least 3 and 1",
+            def->vertex ? def->vertex_count : 0, def->triangle ? def->triangle_count : 0);
+    if (def->triangle_count > TALUS_FACETS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: has %d triangles; at most %d are possible",
+                          def->triangle_count, (int)TALUS_FACETS);
+    for (int v = 0; v < def->vertex_count; v++)
+        TALUS_TRY(check_vertex(def, v));
+    for (int t = 0; t < def->triangle_count; t++)
+        TALUS_TRY(check_triangle(def, t));
+    return TALUS_OK;
+}
+
+/* ---- topology ---- */
+
+/* The arrays of the block while they can be written. */
+typedef struct Arrays {
+    TalusVec3 *vertex;
+    int32_t *triangle, *across, *patch, *ring_start, *ring;
+    uint8_t *mark;
+    double (*lean)[3];
+    TalusTreeNode *node;
+} Arrays;
+
+static size_t count_edges(const int32_t *across, int triangles)
+{
+    size_t edges = 0;
+    for (int32_t s = 0; s < 3 * triangles; s++)
+        edges += across[s] <= s; /* rings ascend: one side of each edge goes back, or is alone */
+    return edges;
+}
+
+/* Sides whose edge no side before them has. */
+static void mark_first_sides(const Arrays *a, int triangles)
+{
+    for (int32_t s = 0; s < 3 * triangles; s++) {
+        if (a->across[s] < 0)
+            a->mark[s / 3] |= (uint8_t)(TALUS_MARK_SIDE << s % 3);
+        else if (a->across[s] < s) /* the last of its ring, which leads to the first */
+            a->mark[a->across[s] / 3] |= (uint8_t)(TALUS_MARK_SIDE << a->across[s] % 3);
+    }
+}
+
+/* Uses ring_start as a mark of vertices that were seen. */
+static void mark_first_corners(const Arrays *a, int triangles, int vertices)
+{
+    memset(a->ring_start, 0, ((size_t)vertices + 1) * sizeof *a->ring_start);
+    for (int32_t s = 0; s < 3 * triangles; s++) {
+        int32_t v = a->triangle[s];
+        if (!a->ring_start[v])
+            a->mark[s / 3] |= (uint8_t)(TALUS_MARK_CORNER << s % 3);
+        a->ring_start[v] = 1;
+    }
+}
+
+static void list_rings(const Arrays *a, int triangles, int vertices)
+{
+    int32_t *start = a->ring_start;
+    memset(start, 0, ((size_t)vertices + 1) * sizeof *start);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t s = 0; s < 3 * triangles; s++) {
+            if (!(a->mark[s / 3] & TALUS_MARK_SIDE << s % 3))
+                continue;
+            int32_t v = talus_side_from(a->triangle, s), w = talus_side_to(a->triangle, s);
+            if (pass == 0) {
+                start[v]++;
+                start[w]++;
+            } else { /* filled from behind, so that starts end where they belong */
+                a->ring[--start[v]] = w;
+                a->ring[--start[w]] = v;
+            }
+        }
+        for (int v = 0; v < vertices && pass == 0; v++)
+            start[v + 1] += start[v];
+    }
+}
+
+/* ---- solids and patches ---- */
+
+static TalusVec3 unit_normal(const Arrays *a, int32_t t)
+{
+    const int32_t *v = a->triangle + 3 * (size_t)t;
+    TalusVec3 x = a->vertex[v[0]];
+    TalusVec3 n = talus_cross(talus_sub(a->vertex[v[1]], x), talus_sub(a->vertex[v[2]], x));
+    return talus_normalize(n, talus_vec3(0.0, 0.0, 1.0));
+}
+
+/* Parts joined by edges, whatever number of triangles share them, are solid if every edge is balanced. Uses
+ * `patch` as the mark of what was reached. */
+static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
+{
+    memset(a->patch, 0, (size_t)triangles * sizeof *a->patch);
+    for (int32_t seed = 0; seed < triangles; seed++) {
+        int head = 0, tail = 0;
+        bool solid = true;
+        if (a->patch[seed])
+            continue;
+        a->patch[seed] = 1;
+        for (queue[tail++] = seed; head < tail; head++) {
+            for (int32_t s = 3 * queue[head]; s < 3 * queue[head] + 3; s++) {
+                solid = solid && talus_side_balanced(a->triangle, a->across, s);
+                int32_t t = a->across[s] < 0 ? queue[head] : a->across[s] / 3;
+                if (!a->patch[t])
+                    queue[tail++] = t;
+                a->patch[t] = 1;
+            }
+        }
+        for (int k = 0; k < tail && solid; k++)
+            a->mark[queue[k]] |= TALUS_MARK_SOLID;
+    }
+}
+
+/* From each triangle on, over edges of two triangles, as far as normals agree with the first one's. */
+static void find_patches(const Arrays *a, int triangles, int32_t *queue)
+{
+    memset(a->patch, 0xff, (size_t)triangles * sizeof *a->patch);
+    for (int32_t seed = 0; seed < triangles; seed++) {
+        int head = 0, tail = 0;
+        if (a->patch[seed] >= 0)
+            continue;
+        TalusVec3 n = unit_normal(a, seed);
+        a->patch[seed] = seed;
+        for (queue[tail++] = seed; head < tail; head++) {
+            for (int32_t s = 3 * queue[head]; s < 3 * queue[head] + 3; s++) {
+                int32_t other = a->across[s], t = other / 3;
+                if (other < 0 || a->across[other] != s || a->patch[t] >= 0)
+                    continue;
+                if (!talus_normals_agree(n, unit_normal(a, t)))
+                    continue;
+                a->patch[t] = seed;
+                queue[tail++] = t;
+            }
+        }
+        for (int k = 0; k < tail && tail > 1; k++)
+            a->mark[queue[k]] |= TALUS_MARK_MANY;
+    }
+}
+
+/* Angle between two vectors to about 1e-5, by a polynomial for atan(x) on 0 .. 1: weights need no more. */
+static double angle(TalusVec3 p, TalusVec3 q)
+{
+    double y = talus_norm(talus_cross(p, q)), x = talus_dot(p, q);
+    double least = fmin(y, fabs(x)), most = fmax(y, fabs(x));
+    double t = most > 0.0 ? least / most : 0.0, t2 = t * t;
+    double r =
+        t * (0.9998660 + t2 * (-0.3302995 + t2 * (0.1801410 + t2 * (-0.0851330 + t2 * 0.0208351))));
+    r = y > fabs(x) ? 0.5 * TALUS_PI - r : r;
+    return x < 0.0 ? TALUS_PI - r : r;
+}
+
+static void sum_leans(const Arrays *a, int triangles, int vertices)
+{
+    memset(a->lean, 0, (size_t)vertices * sizeof *a->lean);
+    for (int32_t s = 0; s < 3 * triangles; s++) {
+        int32_t next = talus_side_next(s), last = talus_side_next(next);
+        TalusVec3 x = a->vertex[a->triangle[s]], n = unit_normal(a, s / 3);
+        double w = angle(talus_sub(a->vertex[a->triangle[next]], x),
+                         talus_sub(a->vertex[a->triangle[last]], x));
+        double *lean = a->lean[a->triangle[s]];
+        lean[0] += w * n.x;
+        lean[1] += w * n.y;
+        lean[2] += w * n.z;
+    }
+}
+
+/* ---- block ---- */
+
+static Arrays lay_out(TalusLayout *layout, const TalusShapeDef *def, size_t edges)
+{
+    size_t v = (size_t)def->vertex_count, t = (size_t)def->triangle_count;
+    Arrays a;
+    a.vertex = talus_layout(layout, v, sizeof *a.vertex);
+    a.triangle = talus_layout(layout, 3 * t, sizeof *a.triangle);
+    a.node = talus_layout(layout, talus_tree_nodes((int)t), sizeof *a.node);
+    a.across = talus_layout(layout, 3 * t, sizeof *a.across);
+    a.patch = talus_layout(layout, t, sizeof *a.patch);
+    a.ring_start = talus_layout(layout, v + 1, sizeof *a.ring_start);
+    a.ring = talus_layout(layout, 2 * edges, sizeof *a.ring);
+    a.lean = talus_layout(layout, v, sizeof *a.lean);
+    a.mark = talus_layout(layout, t, sizeof *a.mark);
+    return a;
+}
+
+static void point_to(TalusShape *shape, const Arrays *a)
+{
+    shape->def.vertex = a->vertex;
+    shape->def.triangle = a->triangle;
+    shape->tree.node = a->node;
+    shape->tree.nodes = (int)talus_tree_nodes(shape->def.triangle_count);
+    shape->mesh.across = a->across;
+    shape->mesh.mark = a->mark;
+    shape->mesh.patch = a->patch;
+    shape->mesh.ring_start = a->ring_start;
+    shape->mesh.ring = a->ring;
+    shape->mesh.lean = (const double(*)[3])a->lean;
+}
+
+/* `scratch` holds sides first, then triangles still to be looked at. */
+static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *scratch)
+{
+    size_t sides = 3 * (size_t)def->triangle_count;
+    TalusLayout layout = {NULL, 0};
+    TALUS_TRY(talus_mesh_adjacency(def->triangle, def->triangle_count, scratch));
+    size_t edges = count_edges(scratch, def->triangle_count);
+    lay_out(&layout, def, edges);
+    TALUS_TRY(TALUS_ALLOC(shape->block, layout.used, "mesh"));
+    shape->block_size = layout.used;
+    layout = (TalusLayout){shape->block, 0};
+    Arrays a = lay_out(&layout, def, edges);
+    memcpy(a.vertex, def->vertex, (size_t)def->vertex_count * sizeof *a.vertex);
+    memcpy(a.triangle, def->triangle, sides * sizeof *a.triangle);
+    memcpy(a.across, scratch, sides * sizeof *a.across);
+    mark_first_sides(&a, def->triangle_count);
+    mark_first_corners(&a, def->triangle_count, def->vertex_count);
+    list_rings(&a, def->triangle_count, def->vertex_count);
+    mark_solids(&a, def->triangle_count, scratch);
+    find_patches(&a, def->triangle_count, scratch);
+    sum_leans(&a, def->triangle_count, def->vertex_count);
+    point_to(shape, &a);
+    return talus_tree_build(a.node, a.vertex, a.triangle, def->triangle_count);
+}
+
+/* All points of the triangles, not vertices that none uses. */
+static TalusAabb bounds(const TalusShapeDef *def)
+{
+    TalusVec3 lo = def->vertex[def->triangle[0]], hi = lo;
+    for (size_t k = 0; k < 3 * (size_t)def->triangle_count; k++) {
+        TalusVec3 x = def->vertex[def->triangle[k]];
+        lo = talus_vec3(fmin(lo.x, x.x), fmin(lo.y, x.y), fmin(lo.z, x.z));
+        hi = talus_vec3(fmax(hi.x, x.x), fmax(hi.y, x.y), fmax(hi.z, x.z));
+    }
+    TalusAabb box = {lo, hi};
+    return box;
+}
+
+static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
+{
+    int32_t *scratch;
+    TALUS_TRY(TALUS_ALLOC(scratch, 3 * (size_t)def->triangle_count, "edges of a mesh"));
+    TalusStatus status = fill(shape, def, scratch);
+    talus_release(scratch);
+    shape->box = bounds(def);
+    return status;
+}
+
+static void measure(TalusShape *shape)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < 3 * (size_t)shape->def.triangle_count; k++) {
+        TalusVec3 x = shape->def.vertex[shape->def.triangle[k]];
+        largest = fmax(largest, talus_dot(x, x));
+    }
+    shape->bounding_radius = sqrt(largest);
+    shape->size = 0.0;
+}
+
+const TalusShapeOps talus_trimesh_ops = {
+    .name = "mesh",
+    .summary = "triangles, from a file or given: closed ones bound a solid, open ones are thin "
+               "walls; fixed or driven bodies only",
+    .fixed_only = true,
+    .check = check,
+    .build = build,
+    .measure = measure,
+};

@@ -1,0 +1,80 @@
+/* sets/joint.h - the set of a joint's block, for host and device: a box about zero. Rows of its mask are
+ * within +-mu, which is infinite where the joint is free; rows outside it, and rows 3 to 5, are 0. No
+ * arithmetic multiplies a bound, so an infinite one makes no NaN. */
+#ifndef TALUS_SETS_JOINT_H
+#define TALUS_SETS_JOINT_H
+
+#include "sets/section.h"
+
+#include <math.h>
+
+/* Row k is within +- this. */
+TALUS_INLINE double talus_joint_bound(const TalusSet *set, int k)
+{
+    if (k > 2 || !(set->sides >> k & 1))
+        return 0.0;
+    return k == 0 ? set->estimate : set->mu;
+}
+
+TALUS_INLINE double talus_joint_clip(double x, double bound)
+{
+    return x > bound ? bound : x < -bound ? -bound : x;
+}
+
+TALUS_INLINE void talus_joint_project(int rows, const TalusSet *set, double *x)
+{
+    for (int k = 0; k < rows; k++)
+        x[k] = talus_joint_clip(x[k], talus_joint_bound(set, k));
+}
+
+/* 0 in the rows that have bounds. */
+TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
+{
+    for (int k = 0; k < rows; k++)
+        if (talus_joint_bound(set, k) < INFINITY)
+            x[k] = 0.0;
+}
+
+/* Some row that can move is at its bound. */
+TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double *x)
+{
+    for (int k = 0; k < rows; k++) {
+        double bound = talus_joint_bound(set, k);
+        if (bound > 0.0 && !(fabs(x[k]) < bound) && bound < INFINITY)
+            return true;
+    }
+    return false;
+}
+
+/* 0 in the rows that cannot move. */
+TALUS_INLINE void talus_joint_free(int rows, const TalusSet *set, double *g)
+{
+    for (int k = 0; k < rows; k++)
+        if (talus_joint_bound(set, k) == 0.0)
+            g[k] = 0.0;
+}
+
+TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const double *x, double *d)
+{
+    for (int k = 0; k < rows; k++) {
+        double bound = talus_joint_bound(set, k);
+        if (bound == 0.0 || (x[k] >= bound && d[k] > 0.0) || (x[k] <= -bound && d[k] < 0.0))
+            d[k] = 0.0;
+    }
+}
+
+/* The largest a >= 0 with x - a p in the set. */
+TALUS_INLINE double talus_joint_step(int rows, const TalusSet *set, const double *x,
+                                     const double *p)
+{
+    double least = INFINITY;
+    for (int k = 0; k < rows; k++) {
+        double bound = talus_joint_bound(set, k);
+        if (p[k] == 0.0)
+            continue;
+        least = fmin(least, ((p[k] > 0.0 ? x[k] : -x[k]) + bound) / fabs(p[k]));
+    }
+    return least;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* sets/one_joint.h - the problem of one joint's block within a sweep, for host and device.
+ *
+ * Given the block A of N + E and the block's velocity g, gamma moves to the least 1/2 d'A d + g'd, d the
+ * change of gamma: one solution with the rows of the joint, and it stays where its bounds allow it. Where they
+ * do not, each row in turn goes to its least within them; sweeps make that exact, and either way the energy
+ * falls. */
+#ifndef TALUS_SETS_ONE_JOINT_H
+#define TALUS_SETS_ONE_JOINT_H
+
+#include "sets/joint.h"
+
+/* step = A^-1 g in the rows that can move, 0 in the others, by L D L'; false where A is singular there. */
+TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], const double g[3],
+                                    double step[3])
+{
+    const double flat = 1e-12; /* of the diagonal entry: A is no better than that */
+    double l[3][3], d[3];
+    for (int k = 0; k < 3; k++) {
+        bool moves = talus_joint_bound(set, k) > 0.0;
+        d[k] = moves ? a[k][k] : 1.0;
+        step[k] = moves ? g[k] : 0.0;
+        for (int j = 0; j < k; j++) {
+            double sum = moves && talus_joint_bound(set, j) > 0.0 ? a[k][j] : 0.0;
+            for (int i = 0; i < j; i++)
+                sum -= l[k][i] * d[i] * l[j][i];
+            l[k][j] = sum / d[j];
+        }
+        for (int j = 0; j < k; j++) {
+            d[k] -= l[k][j] * l[k][j] * d[j];
+            step[k] -= l[k][j] * step[j];
+        }
+        if (moves && !(d[k] > flat * a[k][k]))
+            return false;
+    }
+    for (int k = 2; k >= 0; k--) {
+        step[k] /= d[k];
+        for (int j = k + 1; j < 3; j++)
+            step[k] -= l[j][k] * step[j];
+    }
+    return true;
+}
+
+/* gamma moves by omega of the way to the least; its first three rows. */
+TALUS_INLINE void talus_one_joint(const TalusSet *set, const double a[3][3], const double g[3],
+                                  double omega, double gamma[3])
+{
+    double step[3], rest[3];
+    bool fits = talus_joint_solve(set, a, g, step);
+    for (int k = 0; fits && k < 3; k++)
+        fits = fabs(gamma[k] - omega * step[k]) <= talus_joint_bound(set, k);
+    for (int k = 0; k < 3; k++) {
+        rest[k] = g[k];
+        if (fits)
+            gamma[k] -= omega * step[k];
+    }
+    for (int k = 0; !fits && k < 3; k++) {
+        double next = a[k][k] > 0.0 ? gamma[k] - omega * rest[k] / a[k][k] : gamma[k];
+        double change = talus_joint_clip(next, talus_joint_bound(set, k)) - gamma[k];
+        gamma[k] += change;
+        for (int j = k + 1; j < 3; j++)
+            rest[j] += a[j][k] * change;
+    }
+}
+
+#endif

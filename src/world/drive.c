@@ -1,0 +1,251 @@
+/* world/drive.c - bodies that move as they are told.
+ *
+ * A driven body has a record without inverse masses in the problem, and its velocity there: D'v_f holds what
+ * its contacts need. Its pose at the end of a step is taken from a closed form in time, so nothing drifts; its
+ * velocity is what leads there in one step, so that contacts and poses agree. */
+#include "world/internal.h"
+
+#include "base/turn.h"
+#include "collide/period.h"
+#include "world/generate.h"
+
+enum { DRIVE_COOKIE = 0x7a10d71e };
+
+#define TURN 6.28318530717958647692
+
+TalusDriveDef talus_drive_def_default(void)
+{
+    TalusDriveDef def = {.cookie = DRIVE_COOKIE, .stop = 1e300};
+    return def;
+}
+
+/* ---- the list ---- */
+
+static int find_drive(const TalusWorld *world, int slot)
+{
+    for (int i = 0; i < world->drives; i++)
+        if (world->drive[i].slot == slot)
+            return i;
+    return -1;
+}
+
+static TalusStatus append_drive(TalusWorld *world, const TalusDrive *drive)
+{
+    size_t n = (size_t)world->drives;
+    TALUS_TRY(TALUS_RESERVE(world->drive, world->drive_capacity, n + 1, n, "driven bodies"));
+    world->drive[world->drives++] = *drive;
+    return TALUS_OK;
+}
+
+void talus_slot_stop(TalusWorld *world, int slot)
+{
+    int at = find_drive(world, slot);
+    if (at < 0)
+        return;
+    for (int i = at; i + 1 < world->drives; i++) /* their order is that of sums */
+        world->drive[i] = world->drive[i + 1];
+    world->drives--;
+}
+
+static bool sound(const TalusDriveDef *d)
+{
+    TalusVec3 sum = talus_add(talus_add(d->velocity, d->amplitude), talus_add(d->spin, d->point));
+    return isfinite(talus_norm(sum)) && isfinite(d->frequency) && isfinite(d->phase) &&
+           isfinite(d->start) && d->stop >= d->start;
+}
+
+static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDriveDef *def)
+{
+    TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
+    if (def->cookie != DRIVE_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "drive: the def was not made by talus_drive_def_default()");
+    if (!sound(def))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "drive of body %d: a number is not finite, or stop is before start",
+                          slot);
+    if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "drive of body %d: a plane has no end and cannot turn; a box or a "
+                          "cylinder can",
+                          slot);
+    return TALUS_OK;
+}
+
+TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
+{
+    TALUS_TRY(check_drive(world, drive->slot, &drive->def));
+    TALUS_TRY(talus_host_only(world, "driven bodies"));
+    return append_drive(world, drive);
+}
+
+TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
+{
+    TalusBodies *b = &world->bodies;
+    int slot = talus_slot_of(world, id);
+    if (slot < 0)
+        return talus_no_such_body(id);
+    if (b->fixed[slot] == TALUS_MOTION_FREE)
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %u moves freely; only a fixed one is driven",
+                          id.index);
+    if (def) {
+        TALUS_TRY(check_drive(world, slot, def));
+        TALUS_TRY(talus_host_only(world, "driven bodies"));
+    }
+    TALUS_TRY(talus_world_touch(world));
+    talus_world_forget(world, slot); /* their contacts are of another run from now on */
+    talus_slot_stop(world, slot);
+    b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
+    b->fixed[slot] = TALUS_MOTION_FIXED;
+    if (!def)
+        return TALUS_OK;
+    TalusDrive drive = {.def = *def,
+                        .slot = slot,
+                        .position = b->position[slot],
+                        .orientation = b->orientation[slot]};
+    if (!def->own_axis)
+        drive.def.point = drive.position;
+    TALUS_TRY(append_drive(world, &drive));
+    b->fixed[slot] = TALUS_MOTION_DRIVEN;
+    return TALUS_OK;
+}
+
+/* ---- the motion ---- */
+
+static double elapsed(const TalusDriveDef *d, double time)
+{
+    return fmin(fmax(time, d->start), d->stop) - d->start;
+}
+
+static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
+                    TalusQuat *orientation)
+{
+    const TalusDriveDef *d = &drive->def;
+    double s = elapsed(d, time), cosine, now, first, rate = talus_norm(d->spin);
+    talus_turn(d->frequency * s + d->phase, &cosine, &now);
+    talus_turn(d->phase, &cosine, &first);
+    TalusVec3 shift = talus_madd(talus_scale(s, d->velocity), now - first, d->amplitude);
+    TalusVec3 arm = talus_sub(drive->position, d->point);
+    *orientation = drive->orientation;
+    if (rate > 0.0) {
+        TalusQuat turn = talus_quat_turn(d->spin, rate * s / TURN);
+        arm = talus_rotate(turn, arm);
+        *orientation = talus_quat_normalize(talus_quat_mul(turn, drive->orientation));
+    }
+    *position = talus_add(talus_add(d->point, shift), arm);
+}
+
+/* All of h, or the part of it that lies between start and stop. */
+static double moving_time(const TalusDriveDef *d, double time, double h)
+{
+    bool all = time >= d->start && time + h <= d->stop;
+    return all ? h : elapsed(d, time + h) - elapsed(d, time);
+}
+
+void talus_drives_aim(TalusWorld *world, double h)
+{
+    TalusBodies *b = &world->bodies;
+    for (int i = 0; i < world->drives; i++) {
+        TalusDrive *drive = &world->drive[i];
+        int slot = drive->slot;
+        if (b->shape[slot] < 0)
+            continue; /* removed; the slot is free */
+        TalusVec3 to;
+        pose_at(drive, world->part_time + h, &to, &drive->next_orientation);
+        TalusVec3 way = talus_image(&world->def.period, talus_sub(to, b->position[slot]));
+        drive->next_position = talus_wrap(&world->def.period, to);
+        b->velocity[slot] = talus_scale(1.0 / h, way);
+        b->spin[slot] =
+            talus_scale(moving_time(&drive->def, world->part_time, h) / h, drive->def.spin);
+    }
+}
+
+void talus_drives_arrive(TalusWorld *world)
+{
+    TalusBodies *b = &world->bodies;
+    for (int i = 0; i < world->drives; i++) {
+        const TalusDrive *drive = &world->drive[i];
+        b->position[drive->slot] = drive->next_position;
+        b->orientation[drive->slot] = drive->next_orientation;
+    }
+}
+
+void talus_drives_begin(TalusWorld *world)
+{
+    for (int i = 0; i < world->drives; i++) {
+        TalusDrive *drive = &world->drive[i];
+        drive->velocity_before = world->bodies.velocity[drive->slot];
+        drive->spin_before = world->bodies.spin[drive->slot];
+    }
+}
+
+void talus_drives_undo(TalusWorld *world)
+{
+    for (int i = 0; i < world->drives; i++) {
+        const TalusDrive *drive = &world->drive[i];
+        world->bodies.velocity[drive->slot] = drive->velocity_before;
+        world->bodies.spin[drive->slot] = drive->spin_before;
+    }
+}
+
+/* ---- their work ----
+ *
+ * The contact sum gamma'(u' + u_f)/2 of the ledger has the velocity of a driven side in u, whose share no
+ * kinetic energy takes: on side b it is p'(v + w x r) with the impulse p on b, on side a its opposite. What the
+ * body does to the others is minus that. */
+
+typedef struct DrivenContext {
+    TalusWorld *world;
+    const TalusOperator *op;
+    const double *gamma;
+} DrivenContext;
+
+/* Work of an impulse and a moment of block i upon its side, world frame, if that is driven. */
+static double side_work(const DrivenContext *c, int64_t i, int side, TalusVec3 impulse,
+                        TalusVec3 moment)
+{
+    int body = c->op->pair[i][side];
+    if (body < 0 || c->world->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
+        return 0.0;
+    int64_t general = i - c->op->sphere_sphere - c->op->sphere_fixed;
+    const double *record = c->op->body[body], *r = &c->op->arm[general][3 * side];
+    TalusVec3 v = talus_vec3(record[0], record[1], record[2]);
+    TalusVec3 s = talus_vec3(record[4], record[5], record[6]);
+    TalusVec3 u = talus_add(v, talus_cross(s, talus_vec3(r[0], r[1], r[2])));
+    double lever = c->op->rows == 6 ? c->op->lever[general][side] : 0.0;
+    return talus_dot(impulse, u) + lever * talus_dot(moment, s);
+}
+
+static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const DrivenContext *c = context;
+    const TalusOperator *op = c->op;
+    int64_t first = op->sphere_sphere + op->sphere_fixed, contacts = c->world->contacts->count;
+    double sum = 0.0;
+    for (int64_t i = begin + first; i < end + first; i++) {
+        TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
+        if (c->world->materials.any_cohesion && i < contacts)
+            impulse = talus_madd(impulse, -talus_contact_attraction(c->world, i),
+                                 c->world->contacts->contact[i].normal);
+        if (op->rows == 6) {
+            double m[3];
+            talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
+            moment = talus_vec3(m[0], m[1], m[2]);
+        }
+        sum += side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
+    }
+    c->world->partial[chunk][0] = sum;
+}
+
+void talus_ledger_driven(TalusWorld *world)
+{
+    if (world->drives == 0)
+        return;
+    DrivenContext c = {.world = world,
+                       .op = talus_problem_operator(world->problem),
+                       .gamma = talus_problem_gamma(world->problem)};
+    double sum;
+    talus_parallel(world->pool, c.op->general, TALUS_GRAIN, driven_works, &c);
+    talus_sum_partials(world, c.op->general, 1, &sum);
+    world->info.ledger.driven += sum;
+}

@@ -1,0 +1,145 @@
+/* world/filter.c - which bodies meet: groups, and pairs that are left out. */
+#include "world/internal.h"
+
+#include <string.h>
+
+void talus_filters_init(TalusFilters *filters)
+{
+    memset(filters->meets, 0xff, sizeof filters->meets);
+}
+
+TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
+{
+    TalusFilters *f = &world->filters;
+    if (a < 0 || a >= TALUS_GROUPS || b < 0 || b >= TALUS_GROUPS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "groups %d and %d; expected 0 to %d", a, b,
+                          TALUS_GROUPS - 1);
+    if (!meet)
+        TALUS_TRY(talus_host_only(world, "groups that do not meet"));
+    uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
+    f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
+    f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
+    f->apart = false;
+    for (int g = 0; g < TALUS_GROUPS; g++)
+        f->apart |= f->meets[g] != UINT32_MAX;
+    return TALUS_OK;
+}
+
+/* Place of the pair in the list, or where it would be. */
+static int find_pair(const TalusFilters *f, const uint32_t pair[2], bool *there)
+{
+    int low = 0, high = f->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const uint32_t *at = f->excluded[middle];
+        if (at[0] < pair[0] || (at[0] == pair[0] && at[1] < pair[1]))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *there = low < f->count && f->excluded[low][0] == pair[0] && f->excluded[low][1] == pair[1];
+    return low;
+}
+
+static void order_pair(int a, int b, uint32_t pair[2])
+{
+    pair[0] = (uint32_t)(a < b ? a : b);
+    pair[1] = (uint32_t)(a < b ? b : a);
+}
+
+TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
+{
+    TalusFilters *f = &world->filters;
+    uint32_t pair[2];
+    bool there;
+    order_pair(slot_a, slot_b, pair);
+    int at = find_pair(f, pair, &there);
+    if (there) {
+        f->times[at]++;
+        return TALUS_OK;
+    }
+    TALUS_TRY(talus_host_only(world, "pairs of bodies that do not meet"));
+    size_t n = (size_t)f->count, after = (size_t)(f->count - at);
+    TALUS_TRY(TALUS_RESERVE(f->excluded, f->excluded_capacity, n + 1, n, "excluded pairs"));
+    TALUS_TRY(TALUS_RESERVE(f->times, f->times_capacity, n + 1, n, "excluded pairs"));
+    memmove(f->excluded + at + 1, f->excluded + at, after * sizeof *f->excluded);
+    memmove(f->times + at + 1, f->times + at, after * sizeof *f->times);
+    memcpy(f->excluded[at], pair, sizeof pair);
+    f->times[at] = 1;
+    f->count++;
+    return TALUS_OK;
+}
+
+static void drop_pair(TalusFilters *f, int at)
+{
+    size_t after = (size_t)(f->count - at - 1);
+    memmove(f->excluded + at, f->excluded + at + 1, after * sizeof *f->excluded);
+    memmove(f->times + at, f->times + at + 1, after * sizeof *f->times);
+    f->count--;
+}
+
+void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
+{
+    TalusFilters *f = &world->filters;
+    uint32_t pair[2];
+    bool there;
+    order_pair(slot_a, slot_b, pair);
+    int at = find_pair(f, pair, &there);
+    if (there && --f->times[at] == 0)
+        drop_pair(f, at);
+}
+
+void talus_slot_include(TalusWorld *world, int slot)
+{
+    TalusFilters *f = &world->filters;
+    for (int i = f->count - 1; i >= 0; i--)
+        if (f->excluded[i][0] == (uint32_t)slot || f->excluded[i][1] == (uint32_t)slot)
+            drop_pair(f, i);
+}
+
+static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b, int slot[2])
+{
+    slot[0] = talus_slot_of(world, a);
+    slot[1] = talus_slot_of(world, b);
+    if (slot[0] < 0 || slot[1] < 0)
+        return talus_no_such_body(slot[0] < 0 ? a : b);
+    if (slot[0] == slot[1])
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %u does not meet itself; expected two bodies",
+                          a.index);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+{
+    int slot[2];
+    TALUS_TRY(find_slots(world, a, b, slot));
+    return talus_pair_exclude(world, slot[0], slot[1]);
+}
+
+TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+{
+    int slot[2];
+    TALUS_TRY(find_slots(world, a, b, slot));
+    talus_pair_include(world, slot[0], slot[1]);
+    return TALUS_OK;
+}
+
+const TalusFilter *talus_filter_view(TalusWorld *world)
+{
+    TalusFilters *f = &world->filters;
+    if (!f->apart && f->count == 0)
+        return NULL;
+    f->view = (TalusFilter){
+        .group = world->bodies.group,
+        .meets = f->meets,
+        .excluded = (const uint32_t(*)[2])f->excluded,
+        .excluded_count = f->count,
+    };
+    return &f->view;
+}
+
+void talus_filters_clear(TalusFilters *f)
+{
+    talus_release(f->excluded);
+    talus_release(f->times);
+}
