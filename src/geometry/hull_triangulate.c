@@ -15,6 +15,10 @@
 
 __extension__ typedef __int128 Wide; /* in GCC and clang on every 64-bit machine */
 
+/* 40 bits each, three of them and a few more for sums are below 127; and clang's check of such products calls a
+ * function that libgcc has not. */
+#define NEVER_OVERFLOWS __attribute__((no_sanitize("signed-integer-overflow")))
+
 typedef struct Normal {
     Wide x, y, z;
 } Normal;
@@ -48,14 +52,14 @@ typedef struct Hull {
 
 /* ---- exact geometry ---- */
 
-static Normal normal_of(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c)
+NEVER_OVERFLOWS static Normal normal_of(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c)
 {
     Wide ux = b.x - a.x, uy = b.y - a.y, uz = b.z - a.z;
     Wide vx = c.x - a.x, vy = c.y - a.y, vz = c.z - a.z;
     return (Normal){uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx};
 }
 
-static Wide height(const Hull *h, const Face *face, int32_t point)
+NEVER_OVERFLOWS static Wide height(const Hull *h, const Face *face, int32_t point)
 {
     TalusGridPoint a = h->point[face->corner[0]], p = h->point[point];
     return face->normal.x * (p.x - a.x) + face->normal.y * (p.y - a.y) +

@@ -27,7 +27,7 @@ typedef struct Chains {
 
 typedef struct Vtp {
     TalusSeries bodies, contacts, chains, shapes, walls;
-    TalusSurface shape_surface, wall_surface;
+    TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
     uint64_t shapes_key, walls_key; /* of the last files; 0: none yet, or not to be repeated */
@@ -192,17 +192,17 @@ static void free_chains(Chains *chain)
 
 enum { EMPTY_KEY = 1 };
 
-static TalusStatus add_surface(TalusSeries *series, TalusSurface *surface, uint64_t key,
+static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
                                bool lasting, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot)
 {
-    WRITE_NEXT(series, snapshot, talus_surface_write(surface, path, head, snapshot, key, lasting));
+    WRITE_NEXT(series, snapshot, talus_vtp_write(surface, path, head, snapshot, key, lasting));
     return TALUS_OK;
 }
 
 static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
-    TALUS_TRY(talus_surface_of_shapes(&vtp->shape_surface, head, snapshot));
+    TALUS_TRY(talus_vtp_of_shapes(&vtp->shape_surface, head, snapshot));
     uint64_t key = vtp->shape_surface.part_count == 0 ? EMPTY_KEY : 0;
     if (key && key == vtp->shapes_key)
         return talus_series_repeat(&vtp->shapes, snapshot->time);
@@ -216,7 +216,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
     uint64_t key = talus_walls_key(head, snapshot);
     if (key == vtp->walls_key)
         return talus_series_repeat(&vtp->walls, snapshot->time);
-    TALUS_TRY(talus_surface_of_walls(&vtp->wall_surface, head, snapshot));
+    TALUS_TRY(talus_vtp_of_walls(&vtp->wall_surface, head, snapshot));
     TALUS_TRY(add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot));
     vtp->walls_key = key;
     return TALUS_OK;
@@ -259,8 +259,8 @@ static TalusStatus close_vtp(void *state)
     Vtp *vtp = state;
     for (int i = 0; i < SERIES; i++)
         talus_series_close(series_at(vtp, i));
-    talus_surface_free(&vtp->shape_surface);
-    talus_surface_free(&vtp->wall_surface);
+    talus_vtp_free(&vtp->shape_surface);
+    talus_vtp_free(&vtp->wall_surface);
     talus_rows_free(&vtp->rows);
     free_chains(&vtp->chain);
     return TALUS_OK;

@@ -14,7 +14,7 @@ static const double margin = 0.25; /* of the widest extent, around what planes a
 
 /* ---- parts ---- */
 
-static TalusStatus reserve_meshes(TalusSurface *surface, int count)
+static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
 {
     int have = surface->mesh_count;
     if (count <= have)
@@ -26,7 +26,7 @@ static TalusStatus reserve_meshes(TalusSurface *surface, int count)
     return TALUS_OK;
 }
 
-static TalusStatus add_part(TalusSurface *surface, int mesh, int row, bool placed)
+static TalusStatus add_part(TalusVtpSurface *surface, int mesh, int row, bool placed)
 {
     size_t count = (size_t)surface->part_count;
     TALUS_TRY(TALUS_RESERVE(surface->part, surface->part_capacity, count + 1, count,
@@ -35,25 +35,25 @@ static TalusStatus add_part(TalusSurface *surface, int mesh, int row, bool place
     return TALUS_OK;
 }
 
-static void free_meshes(TalusSurface *surface)
+static void free_meshes(TalusVtpSurface *surface)
 {
     for (int i = 0; i < surface->mesh_count; i++)
         talus_mesh_free(&surface->mesh[i]);
     surface->mesh_count = 0;
 }
 
-void talus_surface_free(TalusSurface *surface)
+void talus_vtp_free(TalusVtpSurface *surface)
 {
     free_meshes(surface);
     talus_release(surface->mesh);
     talus_release(surface->part);
     talus_rows_free(&surface->rows);
-    *surface = (TalusSurface){0};
+    *surface = (TalusVtpSurface){0};
 }
 
 /* ---- moving shapes: one mesh per shape, made when first needed ---- */
 
-static TalusStatus add_shape(TalusSurface *surface, const TalusFramesHead *head,
+static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *head,
                              const TalusSnapshot *snapshot, int row)
 {
     int shape = snapshot->shape[row];
@@ -63,8 +63,8 @@ static TalusStatus add_shape(TalusSurface *surface, const TalusFramesHead *head,
     return add_part(surface, shape, row, false);
 }
 
-TalusStatus talus_surface_of_shapes(TalusSurface *surface, const TalusFramesHead *head,
-                                    const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
 {
     surface->part_count = 0;
     TALUS_TRY(reserve_meshes(surface, head->shape_count));
@@ -123,7 +123,7 @@ static TalusStatus gather_planes(Planes *planes, const TalusFramesHead *head,
     return TALUS_OK;
 }
 
-static TalusStatus add_wall(TalusSurface *surface, Planes *planes, const TalusFramesHead *head,
+static TalusStatus add_wall(TalusVtpSurface *surface, Planes *planes, const TalusFramesHead *head,
                             const TalusSnapshot *snapshot, int row)
 {
     int index = surface->mesh_count;
@@ -139,8 +139,8 @@ static TalusStatus add_wall(TalusSurface *surface, Planes *planes, const TalusFr
     return add_part(surface, index, row, plane);
 }
 
-TalusStatus talus_surface_of_walls(TalusSurface *surface, const TalusFramesHead *head,
-                                   const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot)
 {
     Planes planes;
     free_meshes(surface);
@@ -171,7 +171,7 @@ uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snaps
 
 /* ---- the file ---- */
 
-static TalusStatus count_all(TalusSurface *surface, TalusVtpCounts *counts)
+static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
 {
     int64_t points = 0, triangles = 0;
     TalusRows *rows = &surface->rows;
@@ -193,7 +193,7 @@ static TalusStatus count_all(TalusSurface *surface, TalusVtpCounts *counts)
     return TALUS_OK;
 }
 
-static void write_points(TalusFile *file, const TalusSurface *surface,
+static void write_points(TalusFile *file, const TalusVtpSurface *surface,
                          const TalusSnapshot *snapshot, int count)
 {
     TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F64, "Points", 3, (size_t)count);
@@ -211,7 +211,7 @@ static void write_points(TalusFile *file, const TalusSurface *surface,
     talus_vtp_array_end(&stream);
 }
 
-static void write_normals(TalusFile *file, const TalusSurface *surface,
+static void write_normals(TalusFile *file, const TalusVtpSurface *surface,
                           const TalusSnapshot *snapshot, int count)
 {
     TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F32, "Normals", 3, (size_t)count);
@@ -228,7 +228,7 @@ static void write_normals(TalusFile *file, const TalusSurface *surface,
     talus_vtp_array_end(&stream);
 }
 
-static void write_triangles(TalusFile *file, const TalusSurface *surface, int count)
+static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int count)
 {
     int first = 0; /* vertex of the part */
     talus_file_print(file, "<Polys>\n");
@@ -257,9 +257,8 @@ static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bo
            (field->lasting || !lasting);
 }
 
-TalusStatus talus_surface_write(TalusSurface *surface, const char *path,
-                                const TalusFramesHead *head, const TalusSnapshot *snapshot,
-                                uint64_t key, bool lasting)
+TalusStatus talus_vtp_write(TalusVtpSurface *surface, const char *path, const TalusFramesHead *head,
+                            const TalusSnapshot *snapshot, uint64_t key, bool lasting)
 {
     TalusFile *file;
     TalusVtpCounts counts;

@@ -12,7 +12,7 @@ typedef struct TalusSurfacePart {
 } TalusSurfacePart;
 
 /* Keeps its memory from frame to frame; starts zeroed. */
-typedef struct TalusSurface {
+typedef struct TalusVtpSurface {
     TalusMesh *mesh;
     size_t mesh_capacity;
     int mesh_count;
@@ -20,21 +20,20 @@ typedef struct TalusSurface {
     size_t part_capacity;
     int part_count;
     TalusRows rows; /* of each triangle */
-} TalusSurface;
+} TalusVtpSurface;
 
 /* Gathers the bodies that move and are not spheres. */
-TalusStatus talus_surface_of_shapes(TalusSurface *surface, const TalusFramesHead *head,
-                                    const TalusSnapshot *snapshot);
+TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot);
 /* Gathers the fixed bodies that are not spheres; planes are cut to what they leave free within the
  * bounds of the bodies and a quarter more on all sides. */
-TalusStatus talus_surface_of_walls(TalusSurface *surface, const TalusFramesHead *head,
-                                   const TalusSnapshot *snapshot);
+TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot);
 /* Writes what was gathered from this snapshot; `key` as for talus_vtp_begin. With `lasting`, only
  * the fields that never change go along. */
-TalusStatus talus_surface_write(TalusSurface *surface, const char *path,
-                                const TalusFramesHead *head, const TalusSnapshot *snapshot,
-                                uint64_t key, bool lasting);
-void talus_surface_free(TalusSurface *surface);
+TalusStatus talus_vtp_write(TalusVtpSurface *surface, const char *path, const TalusFramesHead *head,
+                            const TalusSnapshot *snapshot, uint64_t key, bool lasting);
+void talus_vtp_free(TalusVtpSurface *surface);
 
 /* A number that changes whenever walls come, go or move; never 0. */
 uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snapshot);

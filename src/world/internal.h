@@ -465,5 +465,7 @@ struct TalusArchive;
 /* Groups, exclusions, applied forces, drives. */
 void talus_archive_motion(struct TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(struct TalusArchive *archive, TalusWorld *world);
+/* Shape `index`, which loading adds. */
+void talus_archive_shape(struct TalusArchive *archive, TalusWorld *world, int index);
 
 #endif

@@ -72,35 +72,7 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
         talus_archive_refuse(a, "a counter is negative");
 }
 
-/* ---- shapes and materials ---- */
-
-static void transfer_shape(TalusArchive *a, TalusWorld *world, int index)
-{
-    TalusShapeDef def = {0};
-    double *profile = NULL;
-    if (!a->loading) {
-        def = world->shape[index].def;
-        profile = (double *)world->shape[index].def.profile;
-    }
-    uint32_t kind = (uint32_t)def.kind;
-    talus_archive_u32(a, &kind);
-    talus_archive_vec3(a, &def.half);
-    talus_archive_f64(a, &def.radius);
-    talus_archive_f64(a, &def.half_height);
-    talus_archive_count(a, &def.point_count, 0);
-    if (a->loading && def.point_count > INT32_MAX / 2)
-        talus_archive_refuse(a, "a profile has too many points");
-    talus_archive_array(a, (void **)&profile, 2 * def.point_count, sizeof *profile);
-    if (!a->loading)
-        return;
-    if (kind >= TALUS_SHAPE_KINDS || (def.point_count > 0) != (profile != NULL))
-        talus_archive_refuse(a, "no such shape");
-    def.kind = (TalusShapeKind)kind;
-    def.profile = profile;
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_shape(world, &def, NULL));
-    talus_release(profile);
-}
+/* ---- materials ---- */
 
 static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
 {
@@ -389,7 +361,7 @@ static void transfer_list(TalusArchive *a, TalusWorld *world, int count, size_t 
 static void transfer_world(TalusArchive *a, TalusWorld *world)
 {
     transfer_counters(a, world);
-    transfer_list(a, world, world->shapes, 48, transfer_shape);
+    transfer_list(a, world, world->shapes, 48, talus_archive_shape);
     transfer_materials(a, world);
     transfer_bodies(a, world);
     talus_archive_motion(a, world);
