@@ -39,7 +39,8 @@ static inline void scene_open(Scene *s)
     for (int k = 0; k < SHAPES; k++)
         CHECK_OK(talus_shape_init(&s->shape[k], &def[k]));
     TalusBodyView view = {0,       s->position, s->orientation, s->velocity, s->spin, s->radius,
-                          s->size, s->shape_of, s->fixed,       s->shape,    SHAPES};
+                          s->size, s->shape_of, s->fixed,       s->shape,    SHAPES,  NULL,
+                          NULL};
     TalusDetectOptions options = {1e-3, 0.05, 0.1, 0.4};
     s->view = view;
     s->options = options;

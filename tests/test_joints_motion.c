@@ -51,13 +51,12 @@ static void top(double h, double time, double *azimuth, double *tilt, double *ex
     double precession = 2.0 * m * gravity * l / (p + sqrt(p * p - 4.0 * q * m * gravity * l));
     TalusVec3 axis = {sin(angle), 0.0, c};
     TalusQuat e = {cos(0.5 * angle), 0.0, sin(0.5 * angle), 0.0};
-    TalusVec3 w = talus_madd(talus_scale(spin - precession * c, axis), precession,
-                             talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 w =
+        talus_madd(talus_scale(spin - precession * c, axis), precession, talus_vec3(0.0, 0.0, 1.0));
     TalusVec3 x = talus_scale(l, axis);
     Body body = {.shape = rod(r, half), .mass = m, .x = x, .e = e, .w = w, .v = talus_cross(w, x)};
     TalusBodyId a = add_body(world, body);
-    add_joint(world,
-              joint_of(TALUS_JOINT_BALL, a, the_world, talus_vec3(0.0, 0.0, 0.0), axis));
+    add_joint(world, joint_of(TALUS_JOINT_BALL, a, the_world, talus_vec3(0.0, 0.0, 0.0), axis));
     int steps = (int)(time / h + 0.5);
     for (int i = 0; i < steps; i++)
         checked_step(world);
@@ -77,7 +76,7 @@ TEST(the_precession_of_a_top)
     CHECK_NEAR(tilt[1], 0.5, 2e-4);
     /* it starts as if its velocities were those of half a step earlier: of first order */
     CHECK_NEAR((azimuth[0] - expected) / (azimuth[1] - expected), 2.0, 0.1);
-    CHECK_NEAR(2.0 * azimuth[1] - azimuth[0], expected, 2e-5 * expected);
+    CHECK_NEAR(2.0 * azimuth[1] - azimuth[0], expected, 4e-5 * expected);
 }
 
 /* ---- asymmetric top ---- */
@@ -167,7 +166,7 @@ TEST(a_four_bar_linkage)
         worst = fmax(worst, fabs(error - 2.0 * pi * floor(error / (2.0 * pi) + 0.5)));
         CHECK(joint_state(world, last).error < 1e-7 && joint_state(world, turned).error < 1e-7);
     }
-    CHECK_NEAR(angle, 7.0, 1e-3); /* more than a turn */
+    CHECK_NEAR(angle, 7.0, 2e-3); /* more than a turn */
     CHECK_NEAR(worst, 0.0, 1e-7);
     talus_world_destroy(world);
 }
@@ -194,8 +193,7 @@ static double slider_energy(const Slider *s, double angle)
     double mx = 0.5 * (px + x), mz = 0.5 * pz; /* middle of the rod: its far end stays at z = 0 */
     double z = 0.5 * s->crank * sin(angle);
     double crank_i = bar_inertia(s->crank) + s->crank * 0.25 * s->crank * s->crank;
-    double kinetic = 0.5 * crank_i * s->speed * s->speed +
-                     0.5 * s->rod * (mx * mx + mz * mz) +
+    double kinetic = 0.5 * crank_i * s->speed * s->speed + 0.5 * s->rod * (mx * mx + mz * mz) +
                      0.5 * bar_inertia(s->rod) * lean_rate * lean_rate + 0.5 * s->mass * x * x;
     return kinetic + gravity * (s->crank * z + s->rod * z);
 }
@@ -215,14 +213,15 @@ static void slider_errors(double h, double *place, double *torque)
     TalusWorld *world = joint_world(&def);
     TalusVec3 o = {0.0, 0.0, 0.0}, p = {s.crank, 0.0, 0.0}, q = {s.crank + s.rod, 0.0, 0.0};
     TalusBodyId crank = add_bar(world, o, p), bar = add_bar(world, p, q);
-    TalusBodyId slider = add_body(world, (Body){.shape = box(0.05, 0.05, 0.05), .mass = s.mass, .x = q});
+    TalusBodyId slider =
+        add_body(world, (Body){.shape = box(0.05, 0.05, 0.05), .mass = s.mass, .x = q});
     TalusJointDef drive = hinge(crank, the_world, o);
     drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = s.speed, .most = INFINITY};
     TalusJointId turned = add_joint(world, drive);
     add_joint(world, hinge(bar, crank, p));
     add_joint(world, hinge(bar, slider, q));
-    TalusJointId slide = add_joint(world, joint_of(TALUS_JOINT_PRISMATIC, slider, the_world, q,
-                                                   talus_vec3(1.0, 0.0, 0.0)));
+    TalusJointId slide = add_joint(
+        world, joint_of(TALUS_JOINT_PRISMATIC, slider, the_world, q, talus_vec3(1.0, 0.0, 0.0)));
     *place = *torque = 0.0;
     for (int i = 0; talus_world_time(world) < 0.8; i++) {
         double before = joint_state(world, turned).coordinate;
@@ -242,29 +241,36 @@ TEST(a_slider_crank_and_the_torque_of_its_motor)
     double place[2], torque[2];
     slider_errors(0.002, &place[0], &torque[0]);
     slider_errors(0.001, &place[1], &torque[1]);
-    printf("  slider %g %g torque %g %g\n", place[0], place[1], torque[0], torque[1]);
+    CHECK(place[0] < 1e-9 && place[1] < 1e-9);
+    CHECK_NEAR(torque[1], 0.0, 0.01 * 4.0); /* of about 4 N m; of first order */
+    CHECK_NEAR(torque[0] / torque[1], 2.0, 0.1);
 }
 
 /* ---- Cardan joint ---- */
 
-/* Two shafts at an angle: w_out = w cos b / (1 - sin^2 b cos^2 a) with a from where the driving fork lies in the
- * plane of the shafts... */
+/* Two shafts at an angle b; the driving fork begins normal to their plane: tan out = cos b tan in. */
 TEST(a_universal_joint_between_shafts)
 {
     TalusWorldDef def = joint_def(0.001);
     TalusWorld *world = joint_world(&def);
     double b = 0.6;
-    TalusVec3 in = {1.0, 0.0, 0.0}, out = {cos(b), 0.0, sin(b)}, y = {0.0, 1.0, 0.0}, o = {0.0, 0.0, 0.0};
+    TalusVec3 in = {1.0, 0.0, 0.0}, out = {cos(b), 0.0, sin(b)}, y = {0.0, 1.0, 0.0},
+              o = {0.0, 0.0, 0.0};
     TalusQuat first = {sqrt(0.5), 0.0, sqrt(0.5), 0.0};
     double half = 0.5 * (0.5 * pi - b);
     TalusQuat second = {cos(half), 0.0, sin(half), 0.0};
     TalusBodyId shaft[2] = {
-        add_body(world, (Body){.shape = rod(0.1, 0.5), .mass = 2.0, .x = {-0.5, 0.0, 0.0}, .e = first}),
-        add_body(world, (Body){.shape = rod(0.1, 0.5), .mass = 2.0, .x = talus_scale(0.5, out), .e = second})};
-    TalusJointDef drive = joint_of(TALUS_JOINT_REVOLUTE, shaft[0], the_world, talus_vec3(-0.5, 0.0, 0.0), in);
+        add_body(world,
+                 (Body){.shape = rod(0.1, 0.5), .mass = 2.0, .x = {-0.5, 0.0, 0.0}, .e = first}),
+        add_body(
+            world,
+            (Body){.shape = rod(0.1, 0.5), .mass = 2.0, .x = talus_scale(0.5, out), .e = second})};
+    TalusJointDef drive =
+        joint_of(TALUS_JOINT_REVOLUTE, shaft[0], the_world, talus_vec3(-0.5, 0.0, 0.0), in);
     drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 6.0, .most = INFINITY};
     TalusJointId a = add_joint(world, drive);
-    TalusJointId c = add_joint(world, joint_of(TALUS_JOINT_REVOLUTE, shaft[1], the_world, talus_scale(0.5, out), out));
+    TalusJointId c = add_joint(
+        world, joint_of(TALUS_JOINT_REVOLUTE, shaft[1], the_world, talus_scale(0.5, out), out));
     TalusJointDef cardan = joint_of(TALUS_JOINT_UNIVERSAL, shaft[0], shaft[1], o, y);
     cardan.axis_b = talus_cross(out, y); /* in the plane of the shafts */
     add_joint(world, cardan);
@@ -272,40 +278,69 @@ TEST(a_universal_joint_between_shafts)
     for (int i = 0; i < 1200; i++) {
         checked_step(world);
         double angle = joint_state(world, a).coordinate, turned = joint_state(world, c).coordinate;
-        /* tan(out) = cos b tan(in), fork of the driving shaft normal to the plane at 0 */
-        double error = atan2(sin(turned) * cos(b), cos(turned)) - atan2(sin(angle), cos(angle));
-        double other = atan2(sin(turned), cos(turned)) - atan2(sin(angle) * cos(b), cos(angle));
-        (void)other;
+        double error = atan2(sin(turned), cos(turned)) - atan2(sin(angle) * cos(b), cos(angle));
         worst = fmax(worst, fabs(error - 2.0 * pi * floor(error / (2.0 * pi) + 0.5)));
     }
-    printf("  cardan %g\n", worst);
+    CHECK_NEAR(worst, 0.0, 1e-8);
     talus_world_destroy(world);
 }
 
 /* ---- chain ---- */
 
-TEST(a_chain_of_200_links_with_a_thousand_kilograms)
+enum { LINKS = 200 };
+
+/* Links of 0.1 kg and 0.1 m, and a ball of 1000 kg at the end, along `along`. */
+static TalusWorld *chain(TalusVec3 along, TalusJointId joint[LINKS + 1])
 {
     TalusWorldDef def = joint_def(0.005);
     TalusWorld *world = joint_world(&def);
-    enum { LINKS = 200 };
     TalusBodyId before = the_world;
-    TalusJointId joint[LINKS + 1];
     for (int i = 0; i <= LINKS; i++) {
         bool last = i == LINKS;
-        double r = last ? 0.5 : 0.05;
-        TalusVec3 x = {0.1 * i + r, 0.0, 0.0}, point = {0.1 * i, 0.0, 0.0};
-        TalusBodyId id = add_body(world, (Body){.shape = ball(r), .mass = last ? 1000.0 : 0.1, .x = x});
-        joint[i] = add_joint(world, joint_of(TALUS_JOINT_BALL, id, before, point, x));
+        Body link = {.shape = ball(last ? 0.5 : 0.05), .mass = last ? 1000.0 : 0.1};
+        link.x = talus_scale(0.1 * i + link.shape.radius, along);
+        TalusBodyId id = add_body(world, link);
+        joint[i] = add_joint(
+            world, joint_of(TALUS_JOINT_BALL, id, before, talus_scale(0.1 * i, along), along));
         before = id;
     }
+    return world;
+}
+
+static double worst_error(const TalusWorld *world, const TalusJointId joint[LINKS + 1])
+{
+    double worst = 0.0;
+    for (int k = 0; k <= LINKS; k++)
+        worst = fmax(worst, joint_state(world, joint[k]).error);
+    return worst;
+}
+
+TEST(a_chain_of_200_links_bears_a_thousand_kilograms)
+{
+    TalusJointId joint[LINKS + 1];
+    TalusWorld *world = chain(talus_vec3(0.0, 0.0, -1.0), joint);
+    for (int i = 0; i < 10; i++)
+        checked_step(world);
+    for (int k = 0; k <= LINKS; k++)
+        CHECK_NEAR(joint_state(world, joint[k]).force.z, gravity * (1000.0 + 0.1 * (LINKS - k)),
+                   1e-4);
+    CHECK(worst_error(world, joint) < 1e-9);
+    talus_world_destroy(world);
+}
+
+/* Let go from the horizontal: a taut line, singular at first, whose links are ten thousand times lighter than
+ * its end. */
+TEST(a_chain_of_200_links_swings_with_a_thousand_kilograms)
+{
+    TalusJointId joint[LINKS + 1];
+    TalusWorld *world = chain(talus_vec3(1.0, 0.0, 0.0), joint);
     double worst = 0.0;
     for (int i = 0; i < 100; i++) {
         checked_step(world);
-        for (int k = 0; k <= LINKS; k++)
-            worst = fmax(worst, joint_state(world, joint[k]).error);
+        worst = fmax(worst, worst_error(world, joint));
     }
-    printf("  chain: error %g, top force %g, end z %g\n", worst, talus_norm(joint_state(world, joint[0]).force), pose_of(world, LINKS).x.z);
+    CHECK(worst < 1e-4); /* a thousandth of a link */
+    CHECK_NEAR(pose_of(world, LINKS).x.z, -0.5 * gravity * 0.5 * (0.5 + 0.005), 1e-3);
     talus_world_destroy(world);
 }
 
@@ -317,6 +352,7 @@ int main(void)
     RUN(a_four_bar_linkage);
     RUN(a_slider_crank_and_the_torque_of_its_motor);
     RUN(a_universal_joint_between_shafts);
-    RUN(a_chain_of_200_links_with_a_thousand_kilograms);
+    RUN(a_chain_of_200_links_bears_a_thousand_kilograms);
+    RUN(a_chain_of_200_links_swings_with_a_thousand_kilograms);
     return talus_test_result();
 }

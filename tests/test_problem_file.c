@@ -348,6 +348,9 @@ TEST(wrong_bodies_are_refused)
               "mu and compliance not negative");
     spoil_f64(make_bodies(0.3), CONTACT + 3 * 104, INFINITY,
               "bad.problem: gamma[0] is inf: expected a finite number");
+    spoil_f64(make_bodies(0.3), CONTACT + 80, INFINITY,
+              "bad.problem: contacts[0]: mu inf, bias 0.1, compliance 0: expected finite numbers, "
+              "mu and compliance not negative");
     spoil_f64(make_bodies(0.0), CONTACT + 80, 0.5,
               "bad.problem: 1 rows per block, but the contacts' friction asks for 3");
 }

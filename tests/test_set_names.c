@@ -34,6 +34,11 @@ TEST(models_by_name)
     CHECK_INT(talus_model_check((TalusFrictionModel){.section = TALUS_SECTION_POLYGON}),
               TALUS_ERR_ARGUMENT);
     CHECK_INT(talus_model_check((TalusFrictionModel){.law = TALUS_LAWS}), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_model_check((TalusFrictionModel){TALUS_SECTION_JOINT, TALUS_LAW_CCP, 7}),
+              TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), "a joint is no section of friction"));
+    CHECK_INT(talus_section_parse("joint", &model), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_section_parse("joint:7", &model), TALUS_ERR_ARGUMENT);
 }
 
 int main(void)

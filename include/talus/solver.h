@@ -98,7 +98,8 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget. The
  * direct method begins where the speed is not known, there are at most 300 blocks, and the tolerance is below
  * 1e-7 of the residual at the start; and under Coulomb's law for matrices of at most 1,000 blocks. One that
- * fails hands back. With tolerance 0 none is tried. */
+ * fails hands back. With tolerance 0 none is tried. Problems with free joints begin with apgd or lbfgs-fb on the
+ * host whatever the tolerance: these have joints eliminated. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

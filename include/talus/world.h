@@ -47,11 +47,14 @@ typedef struct TalusWorldDef {
                                      |gravity| h */
     double cohesion_range;        /* cohesion acts up to this fraction of the smaller size beyond
                                      touch */
-    TalusPeriod period;  /* along its axes the world repeats itself: what leaves on one side
+    TalusPeriod period; /* along its axes the world repeats itself: what leaves on one side
                                      enters on the other. Its length is more than four times the radius
                                      of every body, margins included */
-    bool projection;     /* joints are closed again after each step (talus/joint.h); else they drift
+    bool projection;    /* joints are closed again after each step (talus/joint.h); else they drift
                             apart by (w h)^2/2 of their size in a step */
+    double sleep_speed; /* islands of bodies that are slower than this times the reference speed */
+    int sleep_steps; /* for so many steps are left out until something stirs them; 0: none is. Probes
+                           and lists of contacts know nothing of contacts between sleeping bodies */
     const char *backend; /* "cpu", or another of talus_backend_row; one with memory of its own keeps
                             the world there, and what is asked for is fetched when it is asked for */
     int threads;         /* 0: one per processor */
@@ -167,7 +170,7 @@ typedef struct TalusEmitterDef {
     int material;
     double density;
     uint64_t seed;
-    int tag;
+    int tag, group;
 } TalusEmitterDef;
 
 TalusEmitterDef talus_emitter_def_default(void);
@@ -235,6 +238,9 @@ typedef struct TalusStepInfo {
     bool missed;      /* it was not reached */
     int halvings;
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
+    int asleep;                               /* bodies that sleep now */
+    double
+        sleep_speed; /* m/s: motion up to this is neglected where bodies sleep; 0 where none does */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds, integrate_seconds;
 } TalusStepInfo;

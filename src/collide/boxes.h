@@ -2,22 +2,28 @@
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with
  * the largest separation is the normal. Where it is a face normal, the facing side of the other box
- * is clipped to the face, and every corner that remains is a touch, its height over the face being
- * the gap. Where it is a product of edges, the two edges touch in one point.
+ * is clipped to the face, and of the corners that remain four well-spread ones touch, their height
+ * over the face being the gap. Where it is a product of edges, the two edges touch in one point.
  *
- * Faces are preferred, and those of the first box most, by a small fraction of the boxes' size: a
- * stack at rest then keeps its features from step to step although rounding moves the boxes. */
+ * Where boxes overlap that is all. Where they are apart it is, if the corner nearest to the face lies
+ * over it, or the nearest points of the two edges on them. Else corners or edges face each other, no axis
+ * tells their distance, and the boxes meet as any convex bodies do.
+ *
+ * Faces are preferred, and those of the first box most, by a tiny fraction of the boxes' size: a stack at
+ * rest then keeps its features from step to step although rounding moves the boxes. Edges whose normal is
+ * not far from a face's do not touch alone: their surroundings are what manifold.h finds. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
-#include "collide/touch.h"
+#include "collide/convex_touch.h"
 
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
-/* Preference of faces, and how far outside of a face a corner still counts as over it, relative to
- * the smallest half extent. */
-#define TALUS_BOX_BIAS 0x1p-8
-#define TALUS_BOX_CLIP 0x1p-10
+/* Relative to the smallest half extent: the preference, and how far outside of a face or an edge a point still
+ * counts as on it. */
+#define TALUS_BOX_BIAS 0x1p-21
+/* Cosine of the angle between an edge contact's normal and a face's up to which the face plays a part. */
+#define TALUS_BOX_LEAN 0.875
 /* sin^2 of the angle below which two edges count as parallel: their product says nothing that the
  * face normals do not. */
 #define TALUS_BOX_PARALLEL 0x1p-20
@@ -75,7 +81,7 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(const TalusBoxAt *a, const
     for (int i = 0; i < 3; i++)
         talus_box_try_axis(&best, 0.0, a, b, a->axis[i], i, -1);
     for (int j = 0; j < 3; j++)
-        talus_box_try_axis(&best, best.first_axis >= 0 ? bias : 0.0, a, b, b->axis[j], -1, j);
+        talus_box_try_axis(&best, bias, a, b, b->axis[j], -1, j);
     return best;
 }
 
@@ -95,37 +101,35 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxAt *a, const
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* A corner of the clipped side: u, v along the face, height over it. `id` names it: a corner of the
- * side, or where one of its edges meets a border of the face. `edge` is the edge that leaves it
- * (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
-typedef struct TalusCorner {
-    double u, v, height;
-    uint32_t id, edge;
-} TalusCorner;
-
-TALUS_INLINE double talus_box_outside(const TalusCorner *c, int border, const double half[2])
+/* Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id` names
+ * one: a corner of the side, or where one of its edges meets a border of the face. `edge` is the edge that leaves
+ * it (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
+TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-TALUS_INLINE TalusCorner talus_box_cut(const TalusCorner *p, const TalusCorner *q, double outside_p,
-                                       double outside_q, int border)
+TALUS_INLINE TalusCandidate talus_box_cut(const TalusCandidate *p, const TalusCandidate *q,
+                                          double outside_p, double outside_q, int border)
 {
     double t = outside_p / (outside_p - outside_q);
-    TalusCorner c = {p->u + t * (q->u - p->u), p->v + t * (q->v - p->v),
-                     p->height + t * (q->height - p->height), 4 + 4 * p->edge + (uint32_t)border,
-                     outside_p > 0.0 ? p->edge : 4 + (uint32_t)border};
+    TalusCandidate c = {p->u + t * (q->u - p->u),
+                        p->v + t * (q->v - p->v),
+                        p->height + t * (q->height - p->height),
+                        0.0,
+                        4 + 4 * p->edge + (uint32_t)border,
+                        outside_p > 0.0 ? p->edge : 4 + (uint32_t)border};
     return c;
 }
 
 /* Sutherland and Hodgman: what lies inside one border. Returns the number of corners. */
-TALUS_INLINE int talus_box_clip(const TalusCorner *in, int count, int border, const double half[2],
-                                TalusCorner *out)
+TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
+                                const double half[2], TalusCandidate *out)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        const TalusCorner *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
+        const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
         double outside_p = talus_box_outside(p, border, half),
                outside_q = talus_box_outside(q, border, half);
         if (outside_p <= 0.0)
@@ -163,7 +167,7 @@ TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, 
 }
 
 TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool positive,
-                                    TalusCorner corner[4])
+                                    TalusCandidate corner[4])
 {
     const TalusBoxAt *face = c->face, *other = c->other;
     int u = (side + 1) % 3, v = (side + 2) % 3;
@@ -181,7 +185,7 @@ TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool po
     }
 }
 
-TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCorner *corner,
+TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCandidate *corner,
                                        uint32_t feature, TALUS_TOUCH_SINK *sink)
 {
     const TalusBoxAt *face = c->face;
@@ -195,25 +199,36 @@ TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCor
     talus_touch_add(sink, &touch);
 }
 
-TALUS_INLINE void talus_box_touch_faces(const TalusFaceContact *c, TALUS_TOUCH_SINK *sink)
+/* False where the face's distance is not the boxes': they are apart, and what is nearest is not over the face. */
+TALUS_INLINE bool talus_box_touch_faces(const TalusFaceContact *c, double distance,
+                                        TALUS_TOUCH_SINK *sink)
 {
     bool positive = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive);
     bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
-    TalusCorner corner[2][TALUS_BOX_CORNERS + 2];
+    TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
     talus_box_corners(c, side, positive, corner[0]);
     const double half[2] = {c->face->half[(c->axis + 1) % 3] + c->tolerance,
                             c->face->half[(c->axis + 2) % 3] + c->tolerance};
-    int count = 4;
+    int count = 4, kept = 0;
     for (int border = 0; border < 4; border++)
         count = talus_box_clip(corner[border & 1], count, border, half, corner[~border & 1]);
+    for (int k = 0; k < count; k++) {
+        corner[0][k].gap = corner[0][k].height;
+        if (corner[0][k].height < c->reach)
+            corner[0][kept++] = corner[0][k];
+    }
+    TalusCandidate nearest = corner[0][talus_nearest_candidate(corner[0], kept)];
+    if (kept == 0 || (distance > 0.0 && nearest.gap > distance + c->tolerance))
+        return false;
     uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
                      (uint32_t)(2 * side + positive) << 8 |
                      (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
-    for (int k = 0; k < count; k++) {
-        if (corner[0][k].height < c->reach)
-            talus_box_touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
-    }
+    kept = talus_spread(corner[0], kept);
+    talus_spread_keep(corner[0], kept, &nearest, c->tolerance);
+    for (int k = 0; k < kept; k++)
+        talus_box_touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
+    return true;
 }
 
 /* ---- edge against edge ----------------------------------------------------------------------- */
@@ -234,11 +249,17 @@ TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, 
     return x;
 }
 
+/* The two edges, where they are nearest. */
+typedef struct TalusEdges {
+    TalusVec3 on_a, on_b; /* relative to the first box */
+    uint32_t feature;
+} TalusEdges;
+
 /* The nearest points p + s d and q + t e of the two edges; false if one is not on its edge. With
  * d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
-TALUS_INLINE bool talus_box_touch_edges(const TalusBoxAt *a, const TalusBoxAt *b,
-                                        const TalusSeparation *edge, double tolerance,
-                                        TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt *b,
+                                          const TalusSeparation *edge, double tolerance,
+                                          TalusEdges *out)
 {
     uint32_t which_a, which_b;
     int i = edge->first_axis, j = edge->second_axis;
@@ -248,39 +269,59 @@ TALUS_INLINE bool talus_box_touch_edges(const TalusBoxAt *a, const TalusBoxAt *b
     double c = talus_dot(d, e);
     double s = (talus_dot(d, r) - c * talus_dot(e, r)) / (1.0 - c * c);
     double t = c * s - talus_dot(e, r);
-    if (fabs(s) > a->half[i] + tolerance || fabs(t) > b->half[j] + tolerance)
-        return false;
-    TalusVec3 on_a = talus_madd(p, s, d), on_b = talus_madd(q, t, e);
-    TalusTouch touch = {(uint32_t)TALUS_FROM_EDGES | which_a << 4 | which_b, edge->normal,
-                        talus_dot(edge->normal, talus_sub(on_b, on_a)), on_a,
-                        talus_sub(on_b, b->centre)};
-    talus_touch_add(sink, &touch);
-    return true;
+    out->on_a = talus_madd(p, s, d);
+    out->on_b = talus_madd(q, t, e);
+    out->feature = (uint32_t)TALUS_FROM_EDGES | which_a << 4 | which_b;
+    return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
+
+TALUS_INLINE void talus_box_touch_edges(const TalusPose *first, const TalusPose *second,
+                                        const TalusEdges *at, TalusVec3 normal, bool alone,
+                                        double reach, TALUS_TOUCH_SINK *sink)
+{
+    double gap = talus_dot(normal, talus_sub(at->on_b, at->on_a));
+    if (alone) {
+        TalusVec3 arm_b = talus_sub(at->on_b, talus_sub(second->position, first->position));
+        TalusTouch touch = {at->feature, normal, gap, at->on_a, arm_b};
+        talus_touch_add(sink, &touch);
+        return;
+    }
+    TalusConvexPair p = talus_convex_pair(first, second);
+    TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
+                         talus_rotate_back(first->orientation, at->on_a),
+                         talus_rotate_back(first->orientation, at->on_b)};
+    talus_convex_touch(first, second, &p, &near, reach, sink);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
 
 TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second, double reach,
                                 TALUS_TOUCH_SINK *sink)
 {
     TalusBoxAt a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
     TalusBoxAt b = talus_box_at(second, talus_sub(second->position, first->position));
-    double size = fmin(first->shape->size, second->shape->size), bias = TALUS_BOX_BIAS * size;
+    double bias = TALUS_BOX_BIAS * fmin(first->shape->size, second->shape->size);
     TalusSeparation face = talus_box_separate_faces(&a, &b, bias);
     if (!(face.distance < reach))
         return;
     TalusSeparation edge = talus_box_separate_edges(&a, &b);
     if (!(edge.distance < reach))
         return;
-    if (edge.distance > face.distance + bias &&
-        talus_box_touch_edges(&a, &b, &edge, TALUS_BOX_CLIP * size, sink))
+    bool by_edges = edge.distance > face.distance + bias;
+    TalusEdges at;
+    if (by_edges && talus_box_nearest_edges(&a, &b, &edge, bias, &at)) {
+        bool alone = talus_dot(edge.normal, face.normal) < TALUS_BOX_LEAN;
+        talus_box_touch_edges(first, second, &at, edge.normal, alone, reach, sink);
         return;
-    TalusFaceContact contact = {&a,    &b,   face.first_axis, face.normal, TALUS_BOX_CLIP * size,
-                                false, reach};
+    }
+    TalusFaceContact contact = {&a, &b, face.first_axis, face.normal, bias, false, reach};
     if (face.first_axis < 0) {
-        TalusFaceContact other = {
-            &b, &a, face.second_axis, talus_neg(face.normal), TALUS_BOX_CLIP * size, true, reach};
+        TalusFaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), bias,
+                                  true, reach};
         contact = other;
     }
-    talus_box_touch_faces(&contact, sink);
+    if ((by_edges && edge.distance > 0.0) || !talus_box_touch_faces(&contact, face.distance, sink))
+        talus_convex_convex(first, second, reach, sink);
 }
 
 #endif

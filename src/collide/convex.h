@@ -21,7 +21,7 @@
 #define TALUS_CONVEX_TOUCHING 0x1p-22
 #define TALUS_CONVEX_CLEARANCE 0x1p-10
 
-enum { TALUS_CONVEX_ROUNDS = 12 };
+enum { TALUS_CONVEX_ROUNDS = 48 };
 
 /* Nearest points and the normal from a to b; on_b = on_a + gap normal. */
 typedef struct TalusNearest {
@@ -35,32 +35,69 @@ TALUS_INLINE double talus_convex_space(const TalusConvexPair *p, TalusVec3 n)
     return -talus_dot(n, talus_epa_support(p, n));
 }
 
+/* Further the way that a direction has turned, twice as far each time, while that gains: for a body in the middle of
+ * another, where (depth + clearance) / (radius + clearance) is nearly 1. Returns s of what *turned becomes. */
+TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 from,
+                                           TalusVec3 *turned, double space)
+{
+    TalusVec3 step = talus_sub(*turned, from);
+    for (int k = 0; k < TALUS_CONVEX_ROUNDS; k++) {
+        TalusVec3 n = talus_normalize(talus_add(*turned, step), from);
+        double found = talus_convex_space(p, n);
+        if (!(found > space))
+            break;
+        space = found;
+        *turned = n;
+        step = talus_scale(2.0, step);
+    }
+    return space;
+}
+
 /* Step 3. */
 TALUS_INLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
                                       TalusNearest *out)
 {
-    double clearance = TALUS_CONVEX_CLEARANCE * p->size, space = -depth;
+    double clearance = TALUS_CONVEX_CLEARANCE * p->size;
+    out->normal = normal;
+    out->gap = -depth;
     for (int round = 0; round < TALUS_CONVEX_ROUNDS; round++) {
         TalusGjk g;
-        TalusVec3 shift = talus_scale(clearance - space, normal);
-        talus_gjk(p, shift, talus_neg(normal), INFINITY, 0.0, &g);
-        TalusVec3 turned = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : normal;
-        double found = talus_convex_space(p, turned), gain = found - space;
-        if (round == 0 || gain > 0.0) {
-            out->normal = gain >= 0.0 ? turned : normal;
-            out->gap = gain >= 0.0 ? found : space;
-            out->on_a = talus_gjk_on_a(&g);
-            /* halfway between a's point and b's moved back: neither is favoured */
-            TalusVec3 on_b = talus_sub(talus_sub(out->on_a, g.v), shift);
-            double off = talus_dot(out->normal, talus_sub(on_b, out->on_a)) - out->gap;
-            out->on_a = talus_madd(out->on_a, 0.5 * off, out->normal);
+        TalusVec3 shift = talus_scale(clearance - out->gap, out->normal);
+        talus_gjk(p, shift, talus_neg(out->normal), INFINITY, 0.0, &g);
+        TalusVec3 on_a = talus_gjk_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
+        TalusVec3 n = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : out->normal;
+        double found = talus_convex_space(p, n), gain = found - out->gap;
+        bool better = gain > 0x1p-36 * p->size;
+        if (better)
+            found = talus_convex_overshoot(p, out->normal, &n, found);
+        if (gain >= 0.0) {
+            out->normal = n;
+            out->gap = found;
         }
-        if (!(gain > 0x1p-36 * p->size))
+        if (round == 0 || gain > 0.0) { /* halfway between both points: neither is favoured */
+            double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
+            out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
+        }
+        if (!better)
             break;
-        normal = out->normal;
-        space = out->gap;
     }
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
+}
+
+/* Steps 2 and 3. The polytope being rough, a second way out may turn out to be the shorter one. */
+TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
+{
+    TalusEpa e;
+    talus_epa(&e, p, g);
+    talus_convex_refine(p, e.normal, e.depth, out);
+    int rival = talus_epa_rival(&e, out->normal, -out->gap);
+    if (rival < 0)
+        return;
+    TalusVec3 n = e.face[rival].normal;
+    TalusNearest other;
+    talus_convex_refine(p, n, -talus_convex_space(p, n), &other);
+    if (other.gap > out->gap)
+        *out = other;
 }
 
 /* Of the two cores, in the frame of a. False if they are not nearer than `limit`. */
@@ -80,9 +117,7 @@ TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, 
         out->on_b = talus_sub(out->on_a, g.v);
         return out->gap < limit;
     }
-    TalusEpa e;
-    talus_epa(&e, p, &g);
-    talus_convex_refine(p, e.normal, e.depth, out);
+    talus_convex_deep(p, &g, out);
     return out->gap < limit;
 }
 

@@ -6,19 +6,15 @@
 #include "collide/manifold.h"
 #include "collide/touch.h"
 
-/* Any two convex bodies: distance by convex.h, touches by manifold.h. */
-TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+/* The touches that belong to the nearest points of two cores, given in the frame of a. */
+TALUS_INLINE void talus_convex_touch(const TalusPose *a, const TalusPose *b,
+                                     const TalusConvexPair *p, const TalusNearest *near,
+                                     double reach, TALUS_TOUCH_SINK *sink)
 {
-    TalusConvexPair p = talus_convex_pair(a, b);
     double margin_a = talus_pose_margin(a), margin_b = talus_pose_margin(b);
-    double limit = reach + margin_a + margin_b;
-    TalusNearest near;
     TalusSpot spot[TALUS_SPOTS];
-    if (!talus_convex_nearest(&p, limit, &near))
-        return;
-    int count = talus_manifold(&p, &near, limit, spot);
-    TalusVec3 n = talus_rotate(a->orientation, near.normal);
+    int count = talus_manifold(p, near, reach + margin_a + margin_b, spot);
+    TalusVec3 n = talus_rotate(a->orientation, near->normal);
     for (int k = 0; k < count; k++) {
         TalusVec3 core_a = talus_rotate(a->orientation, spot[k].on_a);
         double gap = spot[k].gap - margin_a - margin_b;
@@ -28,6 +24,16 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
         TalusTouch touch = {spot[k].feature, n, gap, arm_a, arm_b};
         talus_touch_add(sink, &touch);
     }
+}
+
+/* Any two convex bodies: distance by convex.h, touches by manifold.h. */
+TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
+                                      TALUS_TOUCH_SINK *sink)
+{
+    TalusConvexPair p = talus_convex_pair(a, b);
+    TalusNearest near;
+    if (talus_convex_nearest(&p, reach + talus_pose_margin(a) + talus_pose_margin(b), &near))
+        talus_convex_touch(a, b, &p, &near, reach, sink);
 }
 
 /* The part of a that looks down on the plane, and the lowest point where that is none of its corners. */

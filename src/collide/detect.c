@@ -3,9 +3,9 @@
  *   1. broad phase: sorted pairs for the three runs; the first holds exactly the contacts
  *   2. count the touches of each chunk of the other pairs, so that every chunk knows its place
  *   3. match the first run with the old list, then overwrite that list in place
- *   4. compute the touches again and write them; match them with the old list's keys
- * Computing the touches of non-spheres twice needs no room for results of unknown number, and pairs
- * of two moving spheres, which are nearly all, are not concerned.
+ *   4. write the touches; match them with the old list's keys
+ * Touches of the third run are dear, so what step 2 finds is kept for step 4, as far as there is room for it:
+ * two touches for each pair, of the first million pairs. All other touches are computed twice.
  *
  * Up to step 3 the old list is untouched, so a failed call leaves it as it was. */
 #include "collide/broad.h"
@@ -19,7 +19,12 @@
 
 #include <string.h>
 
-enum { PAIR_GRAIN = 64, CONTACT_GRAIN = 4096 };
+enum {
+    PAIR_GRAIN = 64,
+    CONTACT_GRAIN = 4096,
+    DRAFT = 2 * PAIR_GRAIN, /* touches of a chunk of the third run that are kept */
+    DRAFT_CHUNKS = 1 << 14  /* chunks whose touches are */
+};
 
 typedef struct Key {
     uint32_t a, b, feature;
@@ -34,6 +39,9 @@ struct TalusDetector {
     size_t old_key_capacity;
     int64_t *chunk; /* touches of each chunk of pairs, then the place of its first */
     size_t chunk_capacity;
+    TalusContact *draft; /* [DRAFT] for each chunk of the third run */
+    TalusArms *draft_arms;
+    size_t draft_capacity, draft_arms_capacity;
     uint8_t *forgotten; /* by body: its impulses are to be dropped */
     size_t forgotten_capacity;
     bool any_forgotten;
@@ -46,6 +54,7 @@ struct TalusDetector {
     atomic_llong unsupported; /* lowest pair of the run without a function */
     int run;                  /* that is counted or written */
     int64_t *run_chunk;       /* its part of chunk */
+    int64_t drafts;           /* chunks of the third run that have one */
 };
 
 TalusStatus talus_detector_create(TalusDetector **out)
@@ -63,6 +72,8 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d->spare);
     talus_release(d->old_key);
     talus_release(d->chunk);
+    talus_release(d->draft);
+    talus_release(d->draft_arms);
     talus_release(d->forgotten);
     talus_broad_clear(&d->broad);
     talus_release(d);
@@ -179,15 +190,15 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Counts the touches of pairs within the envelope, and writes them if there is a place. */
+/* Counts the touches of a pair within the envelope, and writes them as far as there is room. */
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
     TalusVec3 va, vb;
     double rest; /* envelope without closing speed */
-    int64_t count;
-    TalusContact *contact; /* NULL: count only */
-    TalusArms *arms;       /* NULL in the second run */
+    int64_t count, room;
+    TalusContact *contact;
+    TalusArms *arms; /* NULL in the second run */
 } Writer;
 
 static void take_touch(void *context, const TalusTouch *touch)
@@ -198,7 +209,7 @@ static void take_touch(void *context, const TalusTouch *touch)
     if (!(touch->gap < w->rest + w->d->options->h * closing))
         return;
     int64_t at = w->count++;
-    if (!w->contact)
+    if (at >= w->room)
         return;
     TalusContact contact = {w->a, w->b, touch->feature, 0, touch->normal, touch->gap};
     w->contact[at] = contact;
@@ -253,17 +264,45 @@ static void note_unsupported(TalusDetector *d, long long pair)
         ;
 }
 
+/* Finds the touches of pairs begin .. end - 1 of the run, and writes them in canonical order if all fit into the room
+ * that the writer has. Returns their number. */
+static int64_t find_touches(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
+{
+    int64_t total = 0;
+    for (int64_t i = begin; i < end; i++) {
+        w->count = 0;
+        if (!write_pair(w, d->broad.run[d->run].pair[i])) {
+            note_unsupported(d, i);
+            break;
+        }
+        total += w->count;
+        if (w->count > w->room) {
+            w->room = 0;
+            continue;
+        }
+        order_features(w->contact, w->arms, w->count);
+        w->room -= w->count;
+        w->contact += w->count;
+        w->arms = w->arms ? w->arms + w->count : NULL;
+    }
+    return total;
+}
+
+static bool has_draft(const TalusDetector *d, int64_t chunk)
+{
+    return d->run == TALUS_RUN_GENERAL && chunk < d->drafts;
+}
+
 static void count_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     Writer w = {.d = d};
-    for (int64_t i = begin; i < end; i++) {
-        if (!write_pair(&w, d->broad.run[d->run].pair[i])) {
-            note_unsupported(d, i);
-            break;
-        }
+    if (has_draft(d, chunk)) {
+        w.room = DRAFT;
+        w.contact = d->draft + chunk * DRAFT;
+        w.arms = d->draft_arms + chunk * DRAFT;
     }
-    d->run_chunk[chunk] = w.count;
+    d->run_chunk[chunk] = find_touches(&w, d, begin, end);
 }
 
 static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -271,19 +310,18 @@ static void write_touches(void *context, int64_t begin, int64_t end, int64_t chu
     TalusDetector *d = context;
     bool general = d->run == TALUS_RUN_GENERAL;
     int64_t first = d->list.sphere_sphere + (general ? d->list.sphere_fixed : 0);
-    int64_t place = d->run_chunk[chunk];
-    Writer w = {.d = d,
-                .contact = d->list.contact + first + place,
-                .arms = general ? d->list.arms + place : NULL};
-    for (int64_t i = begin; i < end; i++) {
-        w.count = 0;
-        write_pair(&w, d->broad.run[d->run].pair[i]);
-        order_features(w.contact, w.arms, w.count);
-        for (int64_t k = 0; k < w.count && general; k++)
-            w.contact[k].general = (uint32_t)(w.arms + k - d->list.arms);
-        w.contact += w.count;
-        w.arms = general ? w.arms + w.count : NULL;
+    int64_t place = d->run_chunk[chunk], count = d->run_chunk[chunk + 1] - place;
+    TalusContact *contact = d->list.contact + first + place;
+    TalusArms *arms = general ? d->list.arms + place : NULL;
+    if (has_draft(d, chunk) && count <= DRAFT) {
+        memcpy(contact, d->draft + chunk * DRAFT, (size_t)count * sizeof *contact);
+        memcpy(arms, d->draft_arms + chunk * DRAFT, (size_t)count * sizeof *arms);
+    } else {
+        Writer w = {.d = d, .room = count, .contact = contact, .arms = arms};
+        find_touches(&w, d, begin, end);
     }
+    for (int64_t k = 0; k < count && general; k++)
+        contact[k].general = (uint32_t)(place + k);
 }
 
 static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
@@ -294,7 +332,7 @@ static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
 
 static void select_run(TalusDetector *d, int run)
 {
-    int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);
+    int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
     d->run = run;
     d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
 }
@@ -308,12 +346,14 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     talus_parallel(pool, pairs->count, PAIR_GRAIN, count_touches, d);
     if (atomic_load(&d->unsupported) != INT64_MAX)
         return unsupported_pair(d, pairs->pair[atomic_load(&d->unsupported)]);
+    int64_t chunks = talus_chunks(pairs->count, PAIR_GRAIN);
     *count = 0;
-    for (int64_t c = 0; c < talus_chunks(pairs->count, PAIR_GRAIN); c++) {
+    for (int64_t c = 0; c < chunks; c++) {
         int64_t touches = d->run_chunk[c];
         d->run_chunk[c] = *count;
         *count += touches;
     }
+    d->run_chunk[chunks] = *count;
     return TALUS_OK;
 }
 
@@ -380,6 +420,19 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
                          "contact keys");
 }
 
+/* Counts of chunks, with one more for the end of each run, and drafts. */
+static TalusStatus reserve_chunks(TalusDetector *d)
+{
+    int64_t fixed = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);
+    int64_t general = talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
+    d->drafts = general < DRAFT_CHUNKS ? general : DRAFT_CHUNKS;
+    size_t drafts = (size_t)d->drafts * DRAFT;
+    TALUS_TRY(TALUS_RESERVE(d->chunk, d->chunk_capacity, (size_t)(fixed + general + 2), 0,
+                            "touch counts"));
+    TALUS_TRY(TALUS_RESERVE(d->draft, d->draft_capacity, drafts, 0, "touches"));
+    return TALUS_RESERVE(d->draft_arms, d->draft_arms_capacity, drafts, 0, "touches");
+}
+
 static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
 {
     list->sphere_sphere = (int)spheres;
@@ -421,9 +474,7 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     d->bodies = bodies;
     d->options = options;
     TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
-    int64_t chunks = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) +
-                     talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
-    TALUS_TRY(TALUS_RESERVE(d->chunk, d->chunk_capacity, (size_t)chunks, 0, "touch counts"));
+    TALUS_TRY(reserve_chunks(d));
     int64_t fixed, general;
     TALUS_TRY(count_run(d, pool, TALUS_RUN_SPHERE_FIXED, &fixed));
     TALUS_TRY(count_run(d, pool, TALUS_RUN_GENERAL, &general));

@@ -4,14 +4,17 @@
  * to the nearest point of C's surface. A polytope inside C grows towards it (van den Bergen 2001): the face
  * nearest to the origin is lifted to the point of C farthest along its normal, until there is none.
  *
- * Memory is bounded, as a thread of a device has little: of curved bodies the polytope is an approximation, which
- * convex.h refines. Every normal tried gives a bound, the depth along it; the best of all is the result. */
+ * Memory is bounded, as a thread of a device has little, and the polytope stays rough: convex.h refines what it
+ * finds. Every normal tried gives a bound, the depth along it; the best of all is the result. */
 #ifndef TALUS_COLLIDE_EPA_H
 #define TALUS_COLLIDE_EPA_H
 
 #include "collide/gjk.h"
 
 enum { TALUS_EPA_POINTS = 40, TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS, TALUS_EPA_EDGES = 40 };
+
+/* How well the depth is known in the end, relative to the smaller size: curved bodies have no end of faces. */
+#define TALUS_EPA_ROUGH 0x1p-10
 
 typedef struct TalusEpaFace {
     TalusVec3 normal; /* outward, length 1 */
@@ -219,7 +222,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
         talus_epa_flat(e);
         return;
     }
-    double tolerance = fmax(0x1p-22 * p->size, 0x1p-44 * e->extent);
+    double tolerance = fmax(TALUS_EPA_ROUGH * p->size, 0x1p-44 * e->extent);
     for (;;) {
         int f = talus_epa_nearest_face(e);
         TalusEpaFace face = e->face[f];
@@ -236,6 +239,21 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
             e->points == TALUS_EPA_POINTS || !talus_epa_lift(e, f, w))
             return;
     }
+}
+
+/* A face through which another way out may lead that is shorter than `depth`, far from the one along `normal`; -1:
+ * there is none. */
+TALUS_INLINE int talus_epa_rival(const TalusEpa *e, TalusVec3 normal, double depth)
+{
+    int best = -1;
+    double least = depth;
+    for (int f = 0; f < e->faces; f++) {
+        if (e->face[f].height < least && talus_dot(e->face[f].normal, normal) < 0.96875) {
+            least = e->face[f].height;
+            best = f;
+        }
+    }
+    return best;
 }
 
 #endif

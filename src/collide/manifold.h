@@ -13,7 +13,7 @@
 /* Relative to the smaller size: how far outside of the other part a corner still counts as over it, and how much
  * nearer than all corners the nearest points must be to count beside them. */
 #define TALUS_MANIFOLD_CLIP 0x1p-10
-#define TALUS_MANIFOLD_NEAREST 0x1p-21
+#define TALUS_MANIFOLD_NEAREST 0x1p-22
 /* sin^2 of the angle between two lines that lie along each other */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
 /* Of several candidates that spread alike the first is taken, not that which rounding favours. */
@@ -109,7 +109,7 @@ TALUS_INLINE double talus_seen_outside(const TalusSeen *s, int k, double u, doub
         return -1.0;
     double across = s->count == 2 ? -(x * (u - s->u[k]) + y * (v - s->v[k]))
                                   : s->turn * (y * (u - s->u[k]) - x * (v - s->v[k]));
-    return across / length - s->tolerance;
+    return across / length;
 }
 
 TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
@@ -125,7 +125,8 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
     return c;
 }
 
-/* What lies inside of one border; a line is its own way there and back, of which one suffices. */
+/* What lies inside of one border, or hardly outside: such a corner stays where it is, and the edge beyond it goes
+ * without a cut. A line is its own way there and back, of which one suffices. */
 TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate *in, int count,
                             bool line, TalusCandidate *out)
 {
@@ -134,14 +135,16 @@ TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
         double outside_p = talus_seen_outside(s, border, p->u, p->v),
                outside_q = talus_seen_outside(s, border, q->u, q->v);
-        if (outside_p <= 0.0)
+        if (outside_p <= s->tolerance)
             out[kept++] = *p;
-        if ((outside_p <= 0.0) != (outside_q <= 0.0) && !(line && k == 1))
+        if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
+            !(line && k == 1))
             out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border);
     }
     return kept;
 }
 
+/* Candidates with a gap below `limit`. */
 TALUS_INLINE int talus_clip_all(const TalusSeen *s, const TalusFacing *subject, bool subject_is_b,
                                 double limit, TalusCandidate *out)
 {
@@ -244,6 +247,17 @@ TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCan
     c[beside] = *nearest;
 }
 
+/* Nothing is nearer than the nearest points: a corner with a smaller gap lies hardly outside of a part that leans. */
+TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
+{
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        if (c[k].gap >= least)
+            c[kept++] = c[k];
+    }
+    return kept;
+}
+
 TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
 {
     int best = 0;
@@ -311,11 +325,12 @@ TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *n
     talus_facing(p->a, near->normal, &a);
     talus_facing_b(p, talus_neg(near->normal), &b);
     talus_seen_axes(&s, near->normal);
+    double tolerance = TALUS_MANIFOLD_NEAREST * p->size;
     int count = talus_manifold_clip(p, &s, &a, &b, limit, c);
+    count = talus_drop_below(c, count, near->gap - tolerance);
     TalusCandidate nearest = {talus_dot(near->on_a, s.e), talus_dot(near->on_a, s.f),
                               talus_dot(near->on_a, s.n), near->gap,
                               TALUS_FEATURE_NEAREST,      0};
-    double tolerance = TALUS_MANIFOLD_NEAREST * p->size;
     int lowest = talus_nearest_candidate(c, count);
     if (count == 0 || c[lowest].gap > near->gap + tolerance)
         c[lowest = count++] = nearest;

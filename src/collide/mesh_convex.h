@@ -2,12 +2,17 @@
  * includes it.
  *
  * Facet by facet, in the frame of the mesh, everything relative to the body's position:
- *   1. The body's lowest point over the facet's plane is a hair from it and over the facet: a face touch.
- *   2. Otherwise the nearest points of body and facet (convex.h) say what touches. Where the normal is the facet's:
- *      a face touch. Where the foot is on an edge or at a vertex and the direction from there to the body stands out
- *      from all facets around (facets.h): a touch of that edge or vertex. Else the direction is one that the facet
- *      alone would give and the surface does not; apart, a neighbour is nearer, and the facet is left out; in
- *      overlap it makes a face touch.
+ *   1. A body above the facet's plane, or no more than a hair below it: a face touch with what of it is over the
+ *      facet. If its lowest point is, that is all.
+ *   2. Otherwise the nearest points of body and facet (convex.h) say what touches. Where the foot is on an edge or at
+ *      a vertex and the direction from there to the body stands out from all facets around (facets.h): that edge or
+ *      vertex. Where the direction is the facet's normal, or the facet goes on in its plane beyond the foot: a face
+ *      touch. Else the direction is one that the facet alone would give and the surface does not: a neighbour is
+ *      nearer, and the facet is left out.
+ * All that is sound for bodies that are apart from the surface. One that overlaps it is therefore looked at where it
+ * is clear: moved out of the facet, of those that it cuts, whose plane it is least below, and so on until it cuts
+ * none. By as much as that moved it along a touch's normal, the gap is less.
+ *
  * A face touch is the facing part of the body, clipped to the facet. Corners that this makes at edges where the
  * surface goes on in the same plane are no corners of the whole and are dropped; what remains of the facets of a
  * flat patch is thinned to four. A tessellated plane therefore touches as a plane does. */
@@ -17,11 +22,11 @@
 #include "collide/manifold.h"
 #include "collide/mesh_touch.h"
 
-/* Relative to the body's size: overlap up to which the lowest point alone decides; overlap beyond which a face is
- * not touched in spite of a foreign direction; what a corner may lie outside of a facet. */
+/* Relative to the body's size: how far below a plane it still counts as above; what a corner may lie outside of a
+ * facet; how much nearer than all corners over a facet the nearest point must be to count beside them. */
 #define TALUS_FACET_HAIR 0x1p-12
-#define TALUS_FACET_DEEP 1.0
 #define TALUS_FACET_CLIP 0x1p-40
+#define TALUS_FACET_BESIDE 0x1p-21
 /* 1 - cosine up to which a direction is the facet's normal; what it may lean over a facet beside an edge. */
 #define TALUS_FACET_NORMAL 0x1p-21
 #define TALUS_FACET_LEAN 0x1p-14
@@ -31,7 +36,9 @@
 enum {
     TALUS_FACET_PATCHES =
         2, /* flat patches gathered at a time; those of further ones are not thinned */
-    TALUS_FACET_EDGES = 16,   /* edges and vertices touched by one body at most */
+    TALUS_FACET_EDGES = 16, /* edges and vertices touched by one body at most */
+    TALUS_FACET_ROUNDS = 4, /* facets that a body is moved out of, one after the other */
+    TALUS_FACET_NEAREST = 181,
     TALUS_FACET_LOWEST = 180, /* feature of the lowest point where that is no corner */
     TALUS_FACET_ON_EDGE = 200 /* features of touches of side k: 8 each */
 };
@@ -46,8 +53,11 @@ typedef struct TalusPatchTouches {
 
 typedef struct TalusOnFacets {
     const TalusPose *a, *b;
-    TalusPose x; /* a in the frame of b */
-    double reach, margin, size;
+    TalusPose x;     /* a in the frame of b, clear of it */
+    TalusVec3 moved; /* by this */
+    double reach;    /* of a, and of x, where it may be wider by what it moved */
+    double clear_reach;
+    double margin, size;
     TALUS_TOUCH_SINK *sink;
     TalusPatchTouches patch[TALUS_FACET_PATCHES];
     int patches;
@@ -64,13 +74,15 @@ typedef struct TalusSeenFacet {
 } TalusSeenFacet;
 
 TALUS_INLINE void talus_facets_touch(const TalusOnFacets *q, uint32_t feature, TalusVec3 up,
-                                     TalusVec3 on_mesh, double gap)
+                                     TalusVec3 on_mesh, double clear_gap)
 {
+    double gap = clear_gap - talus_dot(q->moved, up);
     if (!(gap < q->reach))
         return;
     TalusQuat r = q->b->orientation;
+    TalusVec3 from_a = talus_add(on_mesh, q->moved);
     TalusTouch touch = {feature, talus_neg(talus_rotate(r, up)), gap,
-                        talus_rotate(r, talus_madd(on_mesh, gap, up)),
+                        talus_rotate(r, talus_madd(from_a, gap, up)),
                         talus_rotate(r, talus_add(q->x.position, on_mesh))};
     talus_touch_add(q->sink, &touch);
 }
@@ -165,7 +177,8 @@ TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
     return (flat >> side & 1) && (flat >> other & 1);
 }
 
-TALUS_INLINE void talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, TalusVec3 lowest)
+/* Returns the least gap of those found. */
+TALUS_INLINE double talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, TalusVec3 lowest)
 {
     TalusPatchTouches own, *p = talus_patch_of(q, g, &own);
     TalusFacing part, face = {3, {g->f.corner[0], g->f.corner[1], g->f.corner[2]}, g->f.normal, 0};
@@ -174,15 +187,18 @@ TALUS_INLINE void talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, Ta
     talus_seen_axes(&s, p->up);
     s.tolerance = TALUS_FACET_CLIP * q->size;
     talus_on_facing(q, talus_neg(p->up), &part);
+    double found = INFINITY;
     if (!talus_seen_face(&s, &face))
-        return;
+        return found;
     uint32_t flat = 0;
     for (int k = 0; k < 3; k++)
         flat |= (uint32_t)talus_side_flat(q->b->shape, g->t, k, g->f.normal) << k;
-    int count = talus_clip_all(&s, &part, true, q->reach, c);
+    int count = talus_clip_all(&s, &part, true, q->clear_reach, c);
     for (int k = 0; k < count; k++) {
-        if (!talus_cut_within(c[k].id, flat))
-            talus_patch_add(q, p, c[k]);
+        if (talus_cut_within(c[k].id, flat))
+            continue;
+        found = fmin(found, c[k].gap);
+        talus_patch_add(q, p, c[k]);
     }
     /* a round body, or a face that is known by some of its corners */
     double low = talus_dot(lowest, s.n), least = low + TALUS_MANIFOLD_NEAREST * q->size;
@@ -192,13 +208,15 @@ TALUS_INLINE void talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, Ta
     }
     if (least > -INFINITY) {
         TalusFacing point = {1, {lowest}, {0.0, 0.0, 0.0}, 0};
-        if (talus_clip_all(&s, &point, true, q->reach, c) == 1) {
+        if (talus_clip_all(&s, &point, true, q->clear_reach, c) == 1) {
             c[0].id = TALUS_FACET_LOWEST;
+            found = fmin(found, c[0].gap);
             talus_patch_add(q, p, c[0]);
         }
     }
     if (p == &own)
         talus_patch_emit(q, p);
+    return found;
 }
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
@@ -259,12 +277,12 @@ TALUS_INLINE void talus_edge_touch(TalusOnFacets *q, const TalusSeenFacet *g, in
     TalusSeen s;
     TalusCandidate c[TALUS_CANDIDATES];
     talus_seen_axes(&s, up);
-    s.tolerance = TALUS_MANIFOLD_CLIP * q->size;
+    s.tolerance = TALUS_FACET_CLIP * q->size;
     talus_on_facing(q, near->normal, &part);
     bool fine = part.count > 2    ? talus_seen_face(&s, &part)
                 : part.count == 2 ? talus_seen_line(&s, &part, &line)
                                   : false;
-    int count = fine ? talus_clip_all(&s, &line, false, q->reach, c) : 0;
+    int count = fine ? talus_clip_all(&s, &line, false, q->clear_reach, c) : 0;
     double least = INFINITY;
     for (int i = 0; i < count; i++) {
         TalusVec3 x = talus_scale(c[i].height, s.n);
@@ -285,19 +303,40 @@ TALUS_INLINE void talus_vertex_touch(TalusOnFacets *q, const TalusSeenFacet *g, 
         talus_facets_touch(q, feature, talus_neg(near->normal), near->on_b, near->gap);
 }
 
-/* Whether the surface is touched there in this direction, and not the facet alone. */
-TALUS_INLINE bool talus_stands_out(const TalusOnFacets *q, const TalusSeenFacet *g, int where,
-                                   TalusVec3 up)
+/* What a direction up from a part of a facet is to the surface. */
+enum {
+    TALUS_UP_INNER,  /* leans over a facet around: the surface is touched elsewhere */
+    TALUS_UP_NORMAL, /* the normal of a facet around, which has its own touches */
+    TALUS_UP_OUT     /* stands out from all of them */
+};
+
+TALUS_INLINE int talus_up_from_edge(const TalusShape *s, int32_t side, TalusVec3 up)
+{
+    int32_t at = side;
+    if (!talus_edge_stands_out(s, side, up, TALUS_FACET_LEAN))
+        return TALUS_UP_INNER;
+    do {
+        if (talus_dot(talus_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
+            return TALUS_UP_NORMAL;
+        at = talus_facet_across(s, at);
+    } while (at >= 0 && at != side);
+    return TALUS_UP_OUT;
+}
+
+TALUS_INLINE int talus_up_from(const TalusOnFacets *q, const TalusSeenFacet *g, int where,
+                               TalusVec3 up)
 {
     const TalusShape *s = q->b->shape;
-    if (where == TALUS_ON_FACE)
-        return false;
-    bool out =
-        where >= TALUS_ON_CORNER
-            ? talus_vertex_stands_out(s, talus_facet_vertex(&s->def, g->t, where - TALUS_ON_CORNER),
-                                      up, TALUS_FACET_LEAN)
-            : talus_edge_stands_out(s, 3 * g->t + where - TALUS_ON_SIDE, up, TALUS_FACET_LEAN);
-    return out && (!g->solid || talus_dot(talus_outward(s, g->t, &g->f, where), up) > 0.0);
+    int is = TALUS_UP_INNER;
+    if (where >= TALUS_ON_CORNER) {
+        int32_t v = talus_facet_vertex(&s->def, g->t, where - TALUS_ON_CORNER);
+        TalusRingSeen ring = talus_vertex_seen(s, v, up, TALUS_FACET_LEAN);
+        is = !ring.stands_out ? TALUS_UP_INNER : ring.level >= 2 ? TALUS_UP_NORMAL : TALUS_UP_OUT;
+    } else if (where >= TALUS_ON_SIDE) {
+        is = talus_up_from_edge(s, 3 * g->t + where - TALUS_ON_SIDE, up);
+    }
+    bool back = g->solid && !(talus_dot(talus_outward(s, g->t, &g->f, where), up) > 0.0);
+    return back ? TALUS_UP_INNER : is;
 }
 
 /* ---- facets ---------------------------------------------------------------------------------- */
@@ -312,31 +351,123 @@ TALUS_INLINE bool talus_over_facet(const TalusSeenFacet *g, TalusVec3 x)
     return true;
 }
 
+/* Whether the surface goes on in the plane of the facet beyond this part of its rim: the body is lower there. */
+TALUS_INLINE bool talus_goes_on(const TalusOnFacets *q, const TalusSeenFacet *g, int where)
+{
+    for (int k = 0; k < 3; k++) {
+        bool here = where == TALUS_ON_SIDE + k || where == TALUS_ON_CORNER + k ||
+                    where == TALUS_ON_CORNER + (k == 2 ? 0 : k + 1);
+        if (here && talus_side_flat(q->b->shape, g->t, k, g->f.normal))
+            return true;
+    }
+    return false;
+}
+
+TALUS_INLINE void talus_part_touch(TalusOnFacets *q, const TalusSeenFacet *g, int where,
+                                   const TalusNearest *near)
+{
+    if (where >= TALUS_ON_CORNER)
+        talus_vertex_touch(q, g, where - TALUS_ON_CORNER, near);
+    else if (where >= TALUS_ON_SIDE)
+        talus_edge_touch(q, g, where - TALUS_ON_SIDE, near);
+    else
+        talus_facets_touch(q, (uint32_t)g->t << TALUS_FACET_BITS | TALUS_FACET_NEAREST,
+                           talus_neg(near->normal), near->on_b, near->gap);
+}
+
+/* The body's lowest point over the facet, and its gap to the plane; false where the plane is out of reach, or all of the
+ * body behind it. */
+TALUS_INLINE bool talus_lowest_over(const TalusOnFacets *q, const TalusSeenFacet *g,
+                                    TalusVec3 *lowest, double *gap)
+{
+    *lowest = talus_on_support(q, talus_neg(g->up));
+    *gap = talus_dot(g->up, talus_sub(*lowest, g->f.corner[0]));
+    return *gap < q->clear_reach &&
+           !(g->solid &&
+             talus_dot(g->up, talus_sub(talus_on_support(q, g->up), g->f.corner[0])) < 0.0);
+}
+
 TALUS_INLINE void talus_meet_facet(TalusOnFacets *q, const TalusSeenFacet *g)
 {
-    TalusVec3 lowest = talus_on_support(q, talus_neg(g->up));
-    double gap = talus_dot(g->up, talus_sub(lowest, g->f.corner[0]));
-    if (!(gap < q->reach))
+    TalusVec3 lowest;
+    double gap, found = INFINITY;
+    if (!talus_lowest_over(q, g, &lowest, &gap))
         return;
-    if (g->solid && talus_dot(g->up, talus_sub(talus_on_support(q, g->up), g->f.corner[0])) < 0.0)
-        return; /* wholly behind it */
-    if (gap > -TALUS_FACET_HAIR * q->size && talus_over_facet(g, lowest)) {
-        talus_face_touch(q, g, lowest);
-        return;
+    bool above = gap > -TALUS_FACET_HAIR * q->size;
+    if (above) {
+        found = talus_face_touch(q, g, lowest);
+        if (talus_over_facet(g, lowest))
+            return;
     }
     TalusNearest near;
-    if (!talus_convex_triangle(&q->x, g->f.corner, q->reach, &near))
+    if (!talus_convex_triangle(&q->x, g->f.corner, q->clear_reach, &near))
         return;
     TalusVec3 up = talus_neg(near.normal);
     int where = talus_where_on(&g->f, near.on_b);
-    if (talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL)
-        talus_face_touch(q, g, lowest);
-    else if (talus_stands_out(q, g, where, up) && where >= TALUS_ON_CORNER)
-        talus_vertex_touch(q, g, where - TALUS_ON_CORNER, &near);
-    else if (talus_stands_out(q, g, where, up))
-        talus_edge_touch(q, g, where - TALUS_ON_SIDE, &near);
-    else if (near.gap < 0.0 && gap > -TALUS_FACET_DEEP * q->size)
-        talus_face_touch(q, g, lowest);
+    bool face = talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL, on = talus_goes_on(q, g, where);
+    int is = face ? TALUS_UP_NORMAL : talus_up_from(q, g, where, up);
+    if (!above && (face || (is == TALUS_UP_INNER && (on || near.gap < 0.0))))
+        found = talus_face_touch(q, g, lowest);
+    if (is ==
+            TALUS_UP_OUT || /* a face that has its nearest point on the rim, a little beside the lowest */
+        (face && !on && found > near.gap + TALUS_FACET_BESIDE * q->size))
+        talus_part_touch(q, g, where, &near);
+}
+
+/* ---- out of overlap -------------------------------------------------------------------------- */
+
+TALUS_INLINE TalusSeenFacet talus_see_facet(const TalusOnFacets *q, int32_t t)
+{
+    TalusSeenFacet g;
+    g.t = t;
+    g.f = talus_facet(&q->b->shape->def, t);
+    g.solid = talus_facet_solid(q->b->shape, t);
+    for (int k = 0; k < 3; k++)
+        g.f.corner[k] = talus_sub(g.f.corner[k], q->x.position);
+    bool below = !g.solid && talus_dot(g.f.normal, g.f.corner[0]) > talus_dot(g.f.normal, q->moved);
+    g.up = below ? talus_neg(g.f.normal) : g.f.normal;
+    return g;
+}
+
+TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusOnFacets *q)
+{
+    const TalusPose *x = &q->x;
+    TalusAabb box = talus_shape_bounds(x->shape, x->radius, x->position, x->orientation);
+    TalusVec3 more = talus_vec3(q->clear_reach, q->clear_reach, q->clear_reach);
+    box.lo = talus_sub(box.lo, more);
+    box.hi = talus_add(box.hi, more);
+    return talus_facets_in(q->b->shape, box);
+}
+
+/* Of the facets that the body cuts the one whose plane it is least below; false if it cuts none. */
+TALUS_INLINE bool talus_least_cut(const TalusOnFacets *q, TalusVec3 *up, double *depth)
+{
+    TalusFacetWalk walk = talus_facets_around(q);
+    *depth = INFINITY;
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusVec3 lowest;
+        TalusNearest near;
+        double gap;
+        if (!talus_lowest_over(q, &g, &lowest, &gap) || !(gap < -TALUS_FACET_HAIR * q->size) ||
+            !(-gap < *depth) || !talus_convex_triangle(&q->x, g.f.corner, 0.0, &near))
+            continue;
+        *depth = -gap;
+        *up = g.up;
+    }
+    return *depth < INFINITY;
+}
+
+TALUS_INLINE void talus_move_clear(TalusOnFacets *q)
+{
+    TalusVec3 up;
+    double depth;
+    for (int round = 0; round < TALUS_FACET_ROUNDS && talus_least_cut(q, &up, &depth); round++) {
+        TalusVec3 step = talus_scale(depth + TALUS_CONVEX_CLEARANCE * q->size, up);
+        q->x.position = talus_add(q->x.position, step);
+        q->moved = talus_add(q->moved, step);
+        q->clear_reach = q->reach + talus_norm(q->moved);
+    }
 }
 
 TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *frame)
@@ -356,25 +487,16 @@ TALUS_INLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, do
     q.a = a;
     q.b = b;
     q.x = talus_pose_within(a, b);
-    q.reach = reach;
+    q.reach = q.clear_reach = reach;
+    q.moved = talus_vec3(0.0, 0.0, 0.0);
     q.margin = talus_core_margin(a->shape, a->radius);
     q.size = a->shape->size;
     q.sink = sink;
     q.patches = q.edges = 0;
-    TalusAabb box = talus_shape_bounds(a->shape, a->radius, q.x.position, q.x.orientation);
-    TalusVec3 more = talus_vec3(reach, reach, reach);
-    box.lo = talus_sub(box.lo, more);
-    box.hi = talus_add(box.hi, more);
-    TalusFacetWalk walk = talus_facets_in(b->shape, box);
+    talus_move_clear(&q);
+    TalusFacetWalk walk = talus_facets_around(&q);
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusSeenFacet g;
-        g.t = t;
-        g.f = talus_facet(&b->shape->def, t);
-        g.solid = talus_facet_solid(b->shape, t);
-        for (int k = 0; k < 3; k++)
-            g.f.corner[k] = talus_sub(g.f.corner[k], q.x.position);
-        bool below = !g.solid && talus_dot(g.f.normal, g.f.corner[0]) > 0.0;
-        g.up = below ? talus_neg(g.f.normal) : g.f.normal;
+        TalusSeenFacet g = talus_see_facet(&q, t);
         talus_meet_facet(&q, &g);
     }
     for (int k = 0; k < q.patches; k++)

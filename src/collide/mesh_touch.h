@@ -92,7 +92,8 @@ TALUS_INLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusF
     int k = foot->where - TALUS_ON_SIDE, c = foot->where - TALUS_ON_CORNER;
     if (foot->where >= TALUS_ON_CORNER) {
         int32_t v = talus_facet_vertex(&s->def, t, c);
-        if (!talus_facet_has_corner(s, t, c) || !talus_vertex_stands_out(s, v, foot->from, 0.0))
+        if (!talus_facet_has_corner(s, t, c) ||
+            !talus_vertex_seen(s, v, foot->from, 0.0).stands_out)
             return false;
     } else if (foot->where >= TALUS_ON_SIDE) {
         if (!talus_facet_has_edge(s, t, k) || !talus_edge_stands_out(s, 3 * t + k, foot->from, 0.0))

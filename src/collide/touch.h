@@ -176,9 +176,10 @@ TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, d
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+#include "collide/convex_touch.h"
+
 #include "collide/boxes.h"
 #include "collide/capsules.h"
-#include "collide/convex_touch.h"
 #include "collide/mesh_convex.h"
 #include "collide/mesh_touch.h"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-    TALUS_FACETS = 1 << 26
+    TALUS_FACETS = 1 << 23
 }; /* of one shape at most: contacts tell them apart by so many bits */
 
 /* Coordinates at most: bounds are in single precision. */
@@ -87,9 +87,11 @@ TALUS_INLINE TalusFacet talus_facet(const TalusShapeDef *def, int32_t t)
     TalusFacet f;
     for (int k = 0; k < 3; k++)
         f.corner[k] = talus_vertex_at(def, talus_facet_vertex(def, t, k));
-    f.normal = talus_normalize(
-        talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0])),
-        talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 n =
+        talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0]));
+    double length = talus_norm(n); /* divided by it, that of a plane z = c is 1 to the last bit */
+    f.normal = length > 0.0 ? talus_vec3(n.x / length, n.y / length, n.z / length)
+                            : talus_vec3(0.0, 0.0, 1.0);
     return f;
 }
 
@@ -230,33 +232,41 @@ TALUS_INLINE bool talus_edge_stands_out(const TalusShape *s, int32_t side, Talus
     return true;
 }
 
-TALUS_INLINE bool talus_apart_from(TalusVec3 edge, TalusVec3 d, double slack)
+/* Edges at a vertex as seen along d. */
+typedef struct TalusRingSeen {
+    double slack;
+    bool stands_out; /* none rises by more than the slack */
+    int level;       /* edges that neither rise nor fall by more */
+} TalusRingSeen;
+
+TALUS_INLINE void talus_ring_see(TalusRingSeen *seen, TalusVec3 edge, TalusVec3 d)
 {
     double along = talus_dot(edge, d);
-    return along <= 0.0 || along * along <= slack * slack * talus_dot(edge, edge);
+    bool level = along * along <= seen->slack * seen->slack * talus_dot(edge, edge);
+    seen->stands_out = seen->stands_out && (along <= 0.0 || level);
+    seen->level += level;
 }
 
-TALUS_INLINE bool talus_vertex_stands_out(const TalusShape *s, int32_t v, TalusVec3 d, double slack)
+TALUS_INLINE TalusRingSeen talus_vertex_seen(const TalusShape *s, int32_t v, TalusVec3 d,
+                                             double slack)
 {
     const TalusShapeDef *def = &s->def;
+    TalusRingSeen seen = {slack, true, 0};
     TalusVec3 x = talus_vertex_at(def, v);
     if (def->kind == TALUS_SHAPE_MESH) {
         for (int32_t k = s->mesh.ring_start[v]; k < s->mesh.ring_start[v + 1]; k++)
-            if (!talus_apart_from(talus_sub(def->vertex[s->mesh.ring[k]], x), d, slack))
-                return false;
-        return true;
+            talus_ring_see(&seen, talus_sub(def->vertex[s->mesh.ring[k]], x), d);
+        return seen;
     }
     int i = v % def->columns, j = v / def->columns;
     for (int dj = -1; dj <= 1; dj++) {
         for (int di = -1; di <= 1; di++) {
-            bool joined = (di || dj) && di * dj >= 0 && i + di >= 0 && i + di < def->columns &&
-                          j + dj >= 0 && j + dj < def->rows;
-            if (joined &&
-                !talus_apart_from(talus_sub(talus_field_vertex(def, i + di, j + dj), x), d, slack))
-                return false;
+            if ((di || dj) && di * dj >= 0 && i + di >= 0 && i + di < def->columns && j + dj >= 0 &&
+                j + dj < def->rows)
+                talus_ring_see(&seen, talus_sub(talus_field_vertex(def, i + di, j + dj), x), d);
         }
     }
-    return true;
+    return seen;
 }
 
 /* Sum of the normals at an edge. */

@@ -22,7 +22,8 @@
     "time,step,bodies,contacts,solver,iterations,products,outcome,missed,halvings,residual_rms," \
     "residual_max,reference_speed,tolerance,penetration_mean,penetration_max,kinetic,potential," \
     "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
-    "joints,driven,applied,projection,exchange,imbalance,detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
+    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                    \
+    "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
 #define PROBES_HEADER                                                                          \
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
     "momentum_x,momentum_y,momentum_z\n"
@@ -261,7 +262,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
                      "%.17g,%lld,%d,%d,%s,%d,%d,%s,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
                      "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
                      "%.17g,%.17g,%.17g,%.17g,"
-                     "%.3e,%.3e,%.3e,%.3e\n",
+                     "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
                      info->time, (long long)info->step, info->bodies, info->contacts,
                      solve->solver ? solve->solver : "", solve->iterations, solve->products,
                      talus_outcome_name(solve->outcome), info->missed, info->halvings,
@@ -269,8 +270,9 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
                      info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic,
                      e->potential, e->kinetic_change, e->potential_change, e->friction, e->impact,
                      e->stabilisation, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven,
-                     e->applied, e->projection, e->exchange, e->imbalance, info->detect_seconds,
-                     info->build_seconds, info->solve_seconds, info->integrate_seconds);
+                     e->applied, e->projection, e->exchange, e->imbalance, info->asleep,
+                     info->sleep_speed, info->detect_seconds, info->build_seconds,
+                     info->solve_seconds, info->integrate_seconds);
     return write_row(&output->steps, row, n);
 }
 

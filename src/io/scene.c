@@ -3,7 +3,9 @@
 
 #include "base/memory.h"
 #include "base/param.h"
+#include "geometry/shape.h"
 #include "io/file.h"
+#include "world/generate.h"
 
 #include <string.h>
 
@@ -136,17 +138,57 @@ TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json,
     return find_name(scene->json, "materials", "material", json, name, index);
 }
 
-TalusStatus talus_scene_shape(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape **shape)
+static TalusStatus named_shape(const TalusScene *scene, const TalusJson *json, const char *name,
+                               const SceneShape **shape)
 {
-    *shape = body->shape;
-    if (!body->shape->name)
-        return TALUS_OK;
     int index = 0;
-    TALUS_TRY(
-        find_name(scene->json, "shapes", "shape", body->shape->json, body->shape->name, &index));
+    TALUS_TRY(find_name(scene->json, "shapes", "shape", json, name, &index));
     *shape = (const SceneShape *)scene->shapes.items + index;
     return TALUS_OK;
+}
+
+TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
+                              const SceneShape **shape)
+{
+    *shape = given;
+    return given->name ? named_shape(scene, given->json, given->name, shape) : TALUS_OK;
+}
+
+int talus_scene_shapes(const SceneBody *body)
+{
+    return body->shapes.count > 0 ? body->shapes.count : 1;
+}
+
+TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
+                                   const SceneShape **shape)
+{
+    if (body->shapes.count == 0)
+        return talus_scene_shape(scene, body->shape, shape);
+    const TalusJson *json = talus_json_get(body->json, "shapes")->first;
+    for (int i = 0; i < k; i++)
+        json = json->next;
+    return named_shape(scene, json, ((const char *const *)body->shapes.items)[k], shape);
+}
+
+bool talus_scene_is_wall(const SceneShape *shape)
+{
+    return shape->kind != SCENE_ROCK && talus_shape_fixed_only((TalusShapeKind)shape->kind);
+}
+
+TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
+                             char **path)
+{
+    /* A path typed after --set means what it means in the shell. */
+    const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
+    return talus_path(path, "%s%s", folder, file);
+}
+
+TalusQuat talus_scene_turn(const SceneOrientation *o)
+{
+    if (talus_json_get(o->json, "axis"))
+        return talus_quat_turn(talus_vec3(o->axis[0], o->axis[1], o->axis[2]), o->degrees / 360.0);
+    TalusQuat q = {o->quaternion[0], o->quaternion[1], o->quaternion[2], o->quaternion[3]};
+    return talus_quat_normalize(q);
 }
 
 void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max)

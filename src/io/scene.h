@@ -59,6 +59,7 @@ struct SceneType {
     size_t size;
     const char *selector;  /* OBJECT: key of the choice that `only` and `needed` refer to */
     const char *shorthand; /* OBJECT: key that a value which is no object stands for */
+    const char *word; /* OBJECT: key of a flag that its own name, in place of an object, sets */
 };
 
 extern const SceneType talus_scene_type;
@@ -103,7 +104,16 @@ typedef struct SceneShape {
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
+    SceneList points;  /* double[3] */
+    SceneList parts;   /* ScenePart */
+    SceneList heights; /* SceneList of double: rows */
+    const char *file;
+    double scale, spacing, spread; /* 0: default */
+    int64_t corners, forms, seed;
 } SceneShape;
+
+/* A kind of shape of scenes alone: hulls made at random. */
+enum { SCENE_ROCK = TALUS_SHAPE_KINDS };
 
 typedef struct SceneSize {
     const TalusJson *json;
@@ -113,7 +123,16 @@ typedef struct SceneSize {
 typedef struct SceneOrientation {
     const TalusJson *json;
     double quaternion[4], axis[3], degrees; /* axis 0: the quaternion is given */
+    bool random;
 } SceneOrientation;
+
+/* Of a compound. */
+typedef struct ScenePart {
+    const TalusJson *json;
+    SceneShape *shape;
+    double at[3];
+    SceneOrientation *orientation;
+} ScenePart;
 
 typedef struct SceneLattice {
     const TalusJson *json;
@@ -131,10 +150,36 @@ typedef struct SceneFill {
     double lo[3], hi[3], bottom[3], radius, height;
 } SceneFill;
 
+/* Along x, y and z from lo to hi; which are given says the JSON. */
+typedef struct ScenePeriod {
+    const TalusJson *json;
+    double x[2], y[2], z[2];
+} ScenePeriod;
+
+typedef struct SceneSleep {
+    const TalusJson *json;
+    double speed;
+    int64_t steps;
+} SceneSleep;
+
+/* Two groups whose bodies do not meet. */
+typedef struct SceneApart {
+    const TalusJson *json;
+    SceneList between; /* const char * */
+} SceneApart;
+
+typedef struct SceneDrive {
+    const TalusJson *json;
+    double velocity[3], amplitude[3], frequency, phase, spin[3], point[3], start, stop;
+} SceneDrive;
+
 typedef struct SceneBody {
     const TalusJson *json;
-    const char *name, *material, *file;
+    const char *name, *material, *file, *group;
+    SceneDrive *drive;
+    double force[3], torque[3];
     SceneShape *shape;
+    SceneList shapes; /* const char *; none: `shape` */
     SceneSize *radius;
     SceneOrientation *orientation;
     bool fixed;
@@ -152,7 +197,7 @@ typedef struct SceneEmitter {
     double lo[3], hi[3], rate, start, velocity[3], density;
     int64_t count, seed, tag;
     SceneSize *radius;
-    const char *material;
+    const char *material, *group;
 } SceneEmitter;
 
 typedef struct SceneSink {
@@ -182,6 +227,9 @@ struct TalusScene {
     const char *section;
     int64_t threads;
     SceneSolver *solver;
+    ScenePeriod *period;
+    SceneSleep *sleep;
+    SceneList apart;
     SceneList materials, friction, shapes, bodies, emitters, sinks, probes;
     /* not of the table */
     TalusArena arena;
@@ -208,21 +256,53 @@ TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json,
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
 TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
                                    TalusFrictionModel *model);
-/* The definition behind a body's shape, inline or by name. */
-TalusStatus talus_scene_shape(const TalusScene *scene, const SceneBody *body,
+/* The number of a group: 0 without a name, else from 1 on in the order of the scene. Fails at a name that no
+ * entry has, and where there are too many. */
+TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
+                              int *group);
+/* The definition behind a shape, given there or by name. */
+TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
+/* How many shapes an entry has, and the definition of the k-th. */
+int talus_scene_shapes(const SceneBody *body);
+TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
+                                   const SceneShape **shape);
+/* True for shapes that only fixed bodies have. */
+bool talus_scene_is_wall(const SceneShape *shape);
+/* The file of a key: beside the scene, or where a path typed after --set says. Released with talus_release. */
+TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
+                             char **path);
+/* The turn of an orientation that is not random. */
+TalusQuat talus_scene_turn(const SceneOrientation *orientation);
 /* Range of sizes; for a sphere without `radius` its shape's radius. */
 void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max);
+
+/* Adds a shape to the world, or as many as it has forms: their indices follow one another from *first on. `radius`
+ * is a sphere's. */
+TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
+                                  TalusWorld *world, int *first);
+int talus_scene_forms(const SceneShape *shape);
+
+/* Room that the bodies of one entry take, for those who place them. */
+typedef struct SceneForms {
+    int count;
+    double
+        *bound; /* of each form: radius about its centre of mass, however it is turned; 0: sphere */
+    TalusVec3 half; /* half extents of the largest body as it stands */
+    double across;  /* half width of the largest body seen from above, turned about z */
+} SceneForms;
 
 /* Where and how large the bodies of one entry are. */
 typedef struct ScenePlaces {
     int count;
     TalusVec3 *position;
     double *radius; /* NULL for shapes other than spheres */
+    int *form;      /* NULL where there is one */
 } ScenePlaces;
 
+/* `forms` may be NULL for spheres, whose sizes `radius` of the body or of the shape gives. */
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, ScenePlaces *out);
+                              const SceneShape *shape, const SceneForms *forms, ScenePlaces *out);
 void talus_scene_places_clear(ScenePlaces *places);
 
 /* ---- descriptions made from the table; released with talus_release ---- */

@@ -3,7 +3,10 @@
 
 #include "backend/backend.h"
 #include "base/memory.h"
+#include "base/rng.h"
+#include "geometry/bounds.h"
 #include "world/generate.h"
+#include "world/internal.h"
 
 #include <string.h>
 
@@ -30,6 +33,17 @@ static TalusStatus at(TalusStatus status, const TalusJson *json)
 
 /* ---- world and materials ---- */
 
+static TalusPeriod period_of(const ScenePeriod *p)
+{
+    TalusPeriod period = {
+        .lo = {p->x[0], p->y[0], p->z[0]},
+        .hi = {p->x[1], p->y[1], p->z[1]},
+        .on = {talus_json_get(p->json, "x") != NULL, talus_json_get(p->json, "y") != NULL,
+               talus_json_get(p->json, "z") != NULL},
+    };
+    return period;
+}
+
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
 {
     const TalusScene *s = b->scene;
@@ -46,6 +60,12 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.recovery = s->recovery;
     def.restitution_threshold = s->restitution_threshold;
     def.cohesion_range = s->cohesion_range;
+    if (s->period)
+        def.period = period_of(s->period);
+    if (s->sleep) {
+        def.sleep_speed = s->sleep->speed;
+        def.sleep_steps = (int)s->sleep->steps;
+    }
     TALUS_TRY(talus_scene_model(s, &def.friction));
     def.backend = choice && choice->backend ? choice->backend : s->backend;
     def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
@@ -129,25 +149,90 @@ static TalusStatus add_pairs(Builder *b)
 
 /* ---- bodies ---- */
 
-static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *index)
+/* The shapes of one entry in the world, with the room they take. */
+typedef struct Forms {
+    int *shape;        /* [room.count] in the world */
+    TalusVec3 *centre; /* of mass, in the coordinates that the scene gives the shape in */
+    SceneForms room;
+} Forms;
+
+static void forms_clear(Forms *forms)
 {
-    int *known =
-        body->shape->name ? &b->shape[shape - (const SceneShape *)b->scene->shapes.items] : NULL;
+    talus_release(forms->shape);
+    talus_release(forms->centre);
+    talus_release(forms->room.bound);
+}
+
+/* The first form of a shape in the world; a named one is added once. */
+static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *first)
+{
+    const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
+    bool is_named = body->shapes.count > 0 || body->shape->name;
+    int *known = is_named ? &b->shape[shape - named] : NULL;
     if (known && *known) {
-        *index = *known - 1;
+        *first = *known - 1;
         return TALUS_OK;
     }
     double min, max;
     talus_scene_sizes(body->radius, shape, &min, &max);
-    TalusShapeDef def = {.kind = (TalusShapeKind)shape->kind,
-                         .half = vec3(shape->half),
-                         .radius = shape->kind == TALUS_SHAPE_SPHERE ? max : shape->radius,
-                         .half_height = shape->half_height,
-                         .profile = (const double *)shape->profile.items,
-                         .point_count = shape->profile.count};
-    TALUS_TRY(at(talus_world_add_shape(b->world, &def, index), body->shape->json));
+    TALUS_TRY(talus_scene_add_shape(b->scene, shape, max, b->world, first));
     if (known)
-        *known = *index + 1;
+        *known = *first + 1;
+    return TALUS_OK;
+}
+
+/* What turning about z, and turning in any way, leave within reach of the centre of mass. */
+static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
+{
+    TalusShapeKind kind = shape->def.kind;
+    bool round = kind == TALUS_SHAPE_CYLINDER || kind == TALUS_SHAPE_CAPSULE ||
+                 kind == TALUS_SHAPE_CONE || kind == TALUS_SHAPE_SPHERE;
+    double corner = sqrt(half.x * half.x + half.y * half.y), all = shape->bounding_radius;
+    *across = round ? half.x : kind == TALUS_SHAPE_BOX ? corner : fmin(corner, all);
+    *bound = kind == TALUS_SHAPE_SPHERE ? shape->def.radius : all;
+    if (kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_CYLINDER)
+        *bound = sqrt(*across * *across + half.z * half.z);
+}
+
+static void add_form(Builder *b, Forms *f, int index, bool by_origin)
+{
+    const TalusShape *shape = &b->world->shape[index];
+    SceneForms *room = &f->room;
+    f->shape[room->count] = index;
+    f->centre[room->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
+    if (!talus_shape_fixed_only(shape->def.kind)) {
+        TalusAabb box = talus_shape_bounds(shape, shape->def.radius, talus_vec3(0, 0, 0),
+                                           talus_quat_identity());
+        TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),
+                                    fmax(-box.lo.z, box.hi.z));
+        double across;
+        measure_form(shape, half, &across, &room->bound[room->count]);
+        room->across = fmax(room->across, across);
+        room->half = talus_vec3(fmax(room->half.x, half.x), fmax(room->half.y, half.y),
+                                fmax(room->half.z, half.z));
+    }
+    room->count++;
+}
+
+static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
+{
+    size_t most = 0;
+    const SceneShape *shape;
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
+        most += (size_t)talus_scene_forms(shape);
+    }
+    TALUS_TRY(TALUS_ALLOC(f->shape, most, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->centre, most, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->room.bound, most, "scene"));
+    bool placed = body->at.count > 0 || body->file;
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        int first;
+        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
+        TALUS_TRY(add_shape(b, body, shape, &first));
+        for (int i = 0; i < talus_scene_forms(shape); i++)
+            add_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
+    }
     return TALUS_OK;
 }
 
@@ -156,15 +241,19 @@ static bool is_turned(const SceneBody *body)
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
-static TalusQuat body_orientation(const SceneBody *body)
+/* All turns alike, by rejection from the cube of four dimensions. */
+static TalusQuat random_turn(TalusRng *rng)
 {
-    const SceneOrientation *o = body->orientation;
-    if (!o)
-        return talus_quat_to(vec3(body->normal));
-    if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(vec3(o->axis), o->degrees / 360.0);
-    TalusQuat q = {o->quaternion[0], o->quaternion[1], o->quaternion[2], o->quaternion[3]};
-    return talus_quat_normalize(q);
+    for (;;) {
+        double v[4], length = 0.0;
+        for (int k = 0; k < 4; k++) {
+            v[k] = 2.0 * talus_rng_uniform(rng) - 1.0;
+            length += v[k] * v[k];
+        }
+        TalusQuat q = {v[0], v[1], v[2], v[3]};
+        if (length > 0.01 && length <= 1.0)
+            return talus_quat_normalize(q);
+    }
 }
 
 /* `count` copies of one value; NULL where the world's default will do. */
@@ -183,8 +272,30 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
     if (!is_turned(body))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
+    TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
-        (*out)[i] = body_orientation(body);
+        (*out)[i] = !body->orientation          ? talus_quat_to(vec3(body->normal))
+                    : body->orientation->random ? random_turn(&rng)
+                                                : talus_scene_turn(body->orientation);
+    return TALUS_OK;
+}
+
+static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
+                                int count)
+{
+    TalusDriveDef def = talus_drive_def_default();
+    def.velocity = vec3(drive->velocity);
+    def.amplitude = vec3(drive->amplitude);
+    def.frequency = drive->frequency;
+    def.phase = drive->phase;
+    def.spin = vec3(drive->spin);
+    def.own_axis = talus_json_get(drive->json, "point") != NULL;
+    def.point = vec3(drive->point);
+    def.start = drive->start;
+    if (talus_json_get(drive->json, "stop"))
+        def.stop = drive->stop;
+    for (int i = 0; i < count; i++)
+        TALUS_TRY(at(talus_world_set_drive(b->world, ids[i], &def), drive->json));
     return TALUS_OK;
 }
 
@@ -193,54 +304,143 @@ static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyB
 {
     if (body->time > 0.0)
         return at(talus_world_add_bodies_at(b->world, body->time, batch), body->json);
-    TalusBodyId *ids = batch->count == 1 ? &b->id[entry] : NULL;
-    return at(talus_world_add_bodies(b->world, batch, ids), body->json);
+    TalusBodyId *ids;
+    TALUS_TRY(TALUS_ALLOC(ids, (size_t)batch->count, "bodies of a scene"));
+    TalusStatus status = at(talus_world_add_bodies(b->world, batch, ids), body->json);
+    if (status == TALUS_OK && batch->count == 1)
+        b->id[entry] = ids[0];
+    if (status == TALUS_OK && body->drive)
+        status = drive_bodies(b, body->drive, ids, batch->count);
+    talus_release(ids);
+    return status;
 }
 
 static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const SceneShape *shape,
-                              const ScenePlaces *places, TalusBodyBatch *batch)
+                              TalusBodyBatch *batch)
 {
     *batch = talus_body_batch_default();
-    batch->count = places->count;
-    batch->position = places->position;
-    batch->radius = places->radius;
-    batch->fixed =
-        body->fixed || shape->kind == TALUS_SHAPE_PLANE || shape->kind == TALUS_SHAPE_REVOLVE;
+    batch->fixed = body->fixed || body->drive || talus_scene_is_wall(shape);
     batch->density = body->density;
     batch->mass = body->mass;
     batch->tag = (int)body->tag;
+    batch->force = vec3(body->force);
+    batch->torque = vec3(body->torque);
+    TALUS_TRY(talus_scene_group(b->scene, body->json, body->group, &batch->group));
     return find_material(b, body->json, body->material, &batch->material);
+}
+
+/* The bodies of one entry. */
+typedef struct Group {
+    ScenePlaces places;
+    TalusVec3 *velocity, *spin;
+    TalusQuat *orientation;
+} Group;
+
+static void group_clear(Group *g)
+{
+    talus_release(g->velocity);
+    talus_release(g->spin);
+    talus_release(g->orientation);
+    talus_scene_places_clear(&g->places);
+}
+
+/* A place given by hand is that of the shape's origin; bodies are placed by their centre of mass. */
+static void move_to_centres(const Forms *f, Group *g)
+{
+    for (int i = 0; i < g->places.count; i++) {
+        TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
+        if (talus_norm(centre) == 0.0) /* leaves the sign of a zero as it is */
+            continue;
+        if (g->orientation)
+            centre = talus_rotate(g->orientation[i], centre);
+        g->places.position[i] = talus_add(g->places.position[i], centre);
+    }
+}
+
+/* Adds the bodies of one form; `only` NULL: all there are. */
+static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *batch, Group *g,
+                            const int *only, int count, int entry)
+{
+    TalusVec3 *position = NULL;
+    TalusQuat *orientation = NULL;
+    TalusStatus status = TALUS_OK;
+    batch->count = count;
+    batch->position = g->places.position;
+    batch->orientation = g->orientation;
+    batch->radius = g->places.radius;
+    batch->velocity = g->velocity; /* the same for all */
+    batch->spin = g->spin;
+    if (only)
+        status = TALUS_ALLOC(position, (size_t)count, "bodies of a scene");
+    if (only && status == TALUS_OK && g->orientation)
+        status = TALUS_ALLOC(orientation, (size_t)count, "bodies of a scene");
+    if (only && status == TALUS_OK) {
+        for (int i = 0; i < count; i++)
+            position[i] = g->places.position[only[i]];
+        for (int i = 0; orientation && i < count; i++)
+            orientation[i] = g->orientation[only[i]];
+        batch->position = position;
+        batch->orientation = orientation;
+    }
+    if (status == TALUS_OK)
+        status = add_batch(b, body, batch, entry);
+    talus_release(position);
+    talus_release(orientation);
+    return status;
+}
+
+/* One batch for each form that occurs. */
+static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
+                             TalusBodyBatch *batch, Group *g, int entry)
+{
+    if (!g->places.form) {
+        batch->shape = f->shape[0];
+        return add_some(b, body, batch, g, NULL, g->places.count, entry);
+    }
+    int *only;
+    TALUS_TRY(TALUS_ALLOC(only, (size_t)g->places.count, "bodies of a scene"));
+    TalusStatus status = TALUS_OK;
+    for (int form = 0; form < f->room.count && status == TALUS_OK; form++) {
+        int count = 0;
+        for (int i = 0; i < g->places.count; i++)
+            if (g->places.form[i] == form)
+                only[count++] = i;
+        batch->shape = f->shape[form];
+        if (count > 0)
+            status = add_some(b, body, batch, g, only, count, entry);
+    }
+    talus_release(only);
+    return status;
+}
+
+static TalusStatus make_group(Builder *b, const SceneBody *body, const Forms *f,
+                              const SceneShape *shape, Group *g)
+{
+    TALUS_TRY(talus_scene_place(b->scene, body, shape, &f->room, &g->places));
+    TALUS_TRY(repeat_vector(body->velocity, g->places.count, &g->velocity));
+    TALUS_TRY(repeat_vector(body->spin, g->places.count, &g->spin));
+    TALUS_TRY(repeat_orientation(body, g->places.count, &g->orientation));
+    move_to_centres(f, g);
+    return TALUS_OK;
 }
 
 static TalusStatus add_entry(Builder *b, int entry)
 {
     const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
     const SceneShape *shape;
-    ScenePlaces places;
     TalusBodyBatch batch;
-    TalusVec3 *velocity = NULL, *spin = NULL;
-    TalusQuat *orientation = NULL;
-    TALUS_TRY(talus_scene_shape(b->scene, body, &shape));
-    TALUS_TRY(talus_scene_place(b->scene, body, shape, &places));
-    TalusStatus status = fill_batch(b, body, shape, &places, &batch);
+    Group group = {0};
+    Forms forms = {0};
+    TALUS_TRY(talus_scene_body_shape(b->scene, body, 0, &shape));
+    TALUS_TRY(fill_batch(b, body, shape, &batch));
+    TalusStatus status = add_forms(b, body, &forms);
     if (status == TALUS_OK)
-        status = add_shape(b, body, shape, &batch.shape);
+        status = make_group(b, body, &forms, shape, &group);
+    b->count[entry] = group.places.count;
     if (status == TALUS_OK)
-        status = repeat_vector(body->velocity, places.count, &velocity);
-    if (status == TALUS_OK)
-        status = repeat_vector(body->spin, places.count, &spin);
-    if (status == TALUS_OK)
-        status = repeat_orientation(body, places.count, &orientation);
-    batch.velocity = velocity;
-    batch.spin = spin;
-    batch.orientation = orientation;
-    b->count[entry] = places.count;
-    if (status == TALUS_OK)
-        status = add_batch(b, body, &batch, entry);
-    talus_release(velocity);
-    talus_release(spin);
-    talus_release(orientation);
-    talus_scene_places_clear(&places);
+        status = add_group(b, body, &forms, &batch, &group, entry);
+    group_clear(&group);
+    forms_clear(&forms);
     return status;
 }
 
@@ -259,8 +459,18 @@ static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
     def.density = e->density;
     def.seed = (uint64_t)e->seed;
     def.tag = (int)e->tag;
+    TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
     TALUS_TRY(find_material(b, e->json, e->material, &def.material));
     return at(talus_world_add_emitter(b->world, &def), e->json);
+}
+
+static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
+{
+    const char *const *names = (const char *const *)apart->between.items;
+    int group[2];
+    for (int k = 0; k < 2; k++)
+        TALUS_TRY(talus_scene_group(b->scene, apart->json, names[k], &group[k]));
+    return at(talus_world_set_groups(b->world, group[0], group[1], false), apart->json);
 }
 
 static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
@@ -297,6 +507,8 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
     TALUS_TRY(add_pairs(b));
     for (int i = 0; i < s->bodies.count; i++)
         TALUS_TRY(add_entry(b, i));
+    for (int i = 0; i < s->apart.count; i++)
+        TALUS_TRY(keep_apart(b, (const SceneApart *)s->apart.items + i));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
     for (int i = 0; i < s->sinks.count; i++) {

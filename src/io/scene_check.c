@@ -6,13 +6,7 @@
 
 static const char *kind_name(const SceneShape *shape)
 {
-    return talus_shape_name((TalusShapeKind)shape->kind);
-}
-
-/* A container: no volume, always fixed, placed by hand. */
-static bool is_wall(const SceneShape *shape)
-{
-    return shape->kind == TALUS_SHAPE_PLANE || shape->kind == TALUS_SHAPE_REVOLVE;
+    return shape->kind == SCENE_ROCK ? "rock" : talus_shape_name((TalusShapeKind)shape->kind);
 }
 
 /* The place to blame for a key: its value where given, else the object. */
@@ -64,13 +58,58 @@ static TalusStatus check_profile(const SceneShape *shape)
     return TALUS_OK;
 }
 
+/* Quaternion or axis, where one is given, have a direction. */
+static TalusStatus check_orientation(const SceneOrientation *o)
+{
+    if (o && !o->random && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
+        return talus_json_fail(o->json, 0,
+                               talus_json_get(o->json, "random")
+                                   ? "no rotation: expected \"random\" to be true"
+                                   : "the zero vector has no direction");
+    return TALUS_OK;
+}
+
+static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape);
+
+static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
+{
+    const SceneShape *shape;
+    TALUS_TRY(talus_scene_shape(scene, part->shape, &shape));
+    TALUS_TRY(check_orientation(part->orientation));
+    if (part->orientation && part->orientation->random)
+        return talus_json_fail(part->orientation->json, 0, "for bodies only");
+    if (talus_scene_is_wall(shape) || shape->kind == TALUS_SHAPE_COMPOUND ||
+        shape->kind == SCENE_ROCK)
+        return talus_json_fail(part->shape->json, 0, "a %s cannot be a part", kind_name(shape));
+    if (shape->kind == TALUS_SHAPE_SPHERE && !(shape->radius > 0.0))
+        return talus_json_fail(part->shape->json, 0,
+                               "missing key 'radius': the size of the sphere");
+    return part->shape->name ? TALUS_OK : check_shape(scene, shape);
+}
+
+static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
+{
+    const ScenePart *parts = (const ScenePart *)shape->parts.items;
+    TALUS_TRY(check_profile(shape));
+    if (shape->kind == TALUS_SHAPE_HULL && !shape->file && shape->points.count == 0)
+        return talus_json_fail(shape->json, 0, "a hull needs the key 'points' or 'file'");
+    if (shape->kind == TALUS_SHAPE_FIELD && !shape->file && shape->heights.count == 0)
+        return talus_json_fail(shape->json, 0, "a field needs the key 'heights' or 'file'");
+    if (shape->spread >= 1.0)
+        return talus_json_fail(at_key(shape->json, "spread"), 0,
+                               "expected less than 1: sizes must be positive");
+    for (int k = 0; k < shape->parts.count; k++)
+        TALUS_TRY(check_part(scene, &parts[k]));
+    return TALUS_OK;
+}
+
 static TalusStatus check_shapes(const TalusScene *scene)
 {
     const SceneShape *shapes = (const SceneShape *)scene->shapes.items;
     for (int i = 0; i < scene->shapes.count; i++) {
         if (shapes[i].name)
             return talus_json_fail(shapes[i].json, 0, "a named shape needs a 'kind' of its own");
-        TALUS_TRY(check_profile(&shapes[i]));
+        TALUS_TRY(check_shape(scene, &shapes[i]));
     }
     return TALUS_OK;
 }
@@ -137,17 +176,35 @@ static TalusStatus check_pairs(const TalusScene *scene)
 
 static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
 {
-    static const char *const moving[] = {"density", "mass", "velocity", "spin"};
+    static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
     const TalusJson *given = talus_json_get(body->json, "fixed");
-    if (is_wall(shape) && given && !body->fixed)
+    if (talus_scene_is_wall(shape) && given && !body->fixed)
         return talus_json_fail(given, 0, "a %s is always fixed, expected true", kind_name(shape));
-    if (!body->fixed && !is_wall(shape))
+    if (!body->fixed && !body->drive && !talus_scene_is_wall(shape))
         return TALUS_OK;
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
         const TalusJson *key = talus_json_get(body->json, moving[i]);
         if (key)
             return talus_json_fail_key(key, "a fixed body has none");
     }
+    return TALUS_OK;
+}
+
+/* A drive is of bodies that are there from the start and cannot move by themselves. */
+static TalusStatus check_drive(const SceneBody *body)
+{
+    const TalusJson *fixed = talus_json_get(body->json, "fixed");
+    const SceneDrive *drive = body->drive;
+    if (!drive)
+        return TALUS_OK;
+    if (fixed && !body->fixed)
+        return talus_json_fail(fixed, 0, "a driven body is fixed, expected true");
+    if (body->time > 0.0)
+        return talus_json_fail(talus_json_get(body->json, "time"), 0,
+                               "a driven body is there from the start");
+    const TalusJson *stop = talus_json_get(drive->json, "stop");
+    if (stop && drive->stop < drive->start)
+        return talus_json_fail(stop, 0, "%g is before 'start', %g", drive->stop, drive->start);
     return TALUS_OK;
 }
 
@@ -167,26 +224,20 @@ static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
 
 static TalusStatus check_turn(const SceneBody *body)
 {
-    const SceneOrientation *o = body->orientation;
     const TalusJson *normal = talus_json_get(body->json, "normal");
     if (normal && is_zero(body->normal, 3))
         return talus_json_fail(normal, 0, "the zero vector has no direction");
-    if (o && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
-        return talus_json_fail(o->json, 0, "the zero vector has no direction");
-    return TALUS_OK;
+    return check_orientation(body->orientation);
 }
 
 static TalusStatus check_placement(const SceneBody *body, const SceneShape *shape)
 {
     const TalusJson *count = talus_json_get(body->json, "count");
     bool at = talus_json_get(body->json, "at");
-    if (!at && is_wall(shape))
+    if (!at && talus_scene_is_wall(shape))
         return talus_json_fail(body->json, 0, "a %s is placed by 'at'", kind_name(shape));
     if (at && count)
         return talus_json_fail_key(count, "cannot be given together with 'at'");
-    if (body->fill && shape->kind != TALUS_SHAPE_SPHERE)
-        return talus_json_fail(body->fill->json, 0, "for spheres only, but the shape is a %s",
-                               kind_name(shape));
     bool open = body->fill || (body->layers && !body->layers->repeat) ||
                 (body->lattice && talus_json_get(body->lattice->json, "cells") &&
                  body->lattice->cells[2] == 0.0);
@@ -207,24 +258,82 @@ static TalusStatus check_name(const TalusScene *scene, int index)
     return TALUS_OK;
 }
 
+/* Of several shapes none is a wall, and a sphere among them brings its radius. */
+static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
+{
+    const TalusJson *json = talus_json_get(body->json, "shapes");
+    json = json ? json->first : NULL;
+    if (body->shapes.count == 0 && !body->shape->name)
+        TALUS_TRY(check_shape(scene, body->shape));
+    for (int k = 0; k < body->shapes.count; k++, json = json->next) {
+        const SceneShape *shape;
+        TALUS_TRY(talus_scene_body_shape(scene, body, k, &shape));
+        if (body->shapes.count > 1 && talus_scene_is_wall(shape))
+            return talus_json_fail(json, 0, "a %s is always fixed, and not one of several shapes",
+                                   kind_name(shape));
+        if (body->shapes.count > 1 && shape->kind == TALUS_SHAPE_SPHERE &&
+            (body->radius || !(shape->radius > 0.0)))
+            return talus_json_fail(json, 0,
+                                   "among several shapes a sphere has a radius of its own");
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus check_bodies(const TalusScene *scene)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
         const SceneBody *body = &bodies[i];
         const SceneShape *shape;
-        int material;
+        int material, group;
         TALUS_TRY(check_name(scene, i));
-        TALUS_TRY(talus_scene_shape(scene, body, &shape));
+        TALUS_TRY(check_body_shapes(scene, body));
+        TALUS_TRY(talus_scene_body_shape(scene, body, 0, &shape));
         TALUS_TRY(
             talus_scene_material(scene, at_key(body->json, "material"), body->material, &material));
-        TALUS_TRY(check_profile(shape));
         TALUS_TRY(check_fixed(body, shape));
+        TALUS_TRY(check_drive(body));
+        TALUS_TRY(talus_scene_group(scene, at_key(body->json, "group"), body->group, &group));
         TALUS_TRY(check_radius(body, shape));
         TALUS_TRY(check_turn(body));
         TALUS_TRY(check_placement(body, shape));
     }
     return TALUS_OK;
+}
+
+/* The k-th name of a group that the scene gives, bodies before emitters; NULL: none there. */
+static const char *group_given(const TalusScene *scene, int k)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
+    return k < scene->bodies.count ? bodies[k].group : emitters[k - scene->bodies.count].group;
+}
+
+TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
+                              int *group)
+{
+    const char *known[TALUS_GROUPS];
+    char shown[TALUS_JSON_SHOWN];
+    int entries = scene->bodies.count + scene->emitters.count, count = 1; /* 0 has no name */
+    *group = 0;
+    if (!name)
+        return TALUS_OK;
+    for (int k = 0; k < entries; k++) {
+        const char *given = group_given(scene, k);
+        int at = 1;
+        while (given && at < count && strcmp(known[at], given) != 0)
+            at++;
+        if (given && at == TALUS_GROUPS)
+            return talus_json_fail(json, 0, "there are more than %d groups", TALUS_GROUPS - 1);
+        if (given && at == count)
+            known[count++] = given;
+        if (given && strcmp(given, name) == 0) {
+            *group = at;
+            return TALUS_OK;
+        }
+    }
+    return talus_json_fail(json, 0, "no entry of `bodies` or `emitters` has the group '%s'",
+                           talus_json_show(name, shown));
 }
 
 /* ---- the rest ---- */
@@ -278,8 +387,36 @@ static TalusStatus check_probes(const TalusScene *scene)
     return TALUS_OK;
 }
 
+static TalusStatus check_apart(const TalusScene *scene)
+{
+    const SceneApart *aparts = (const SceneApart *)scene->apart.items;
+    for (int i = 0; i < scene->apart.count; i++) {
+        const char *const *names = (const char *const *)aparts[i].between.items;
+        const TalusJson *json = talus_json_get(aparts[i].json, "between")->first;
+        int group;
+        for (int k = 0; k < 2; k++, json = json->next)
+            TALUS_TRY(talus_scene_group(scene, json, names[k], &group));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_period(const ScenePeriod *period)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const double *interval[] = {period->x, period->y, period->z};
+    for (int k = 0; k < 3; k++) {
+        const TalusJson *json = talus_json_get(period->json, axes[k]);
+        if (json && !(interval[k][0] < interval[k][1]))
+            return talus_json_fail(json, 0, "%g is not above %g", interval[k][1], interval[k][0]);
+    }
+    return TALUS_OK;
+}
+
 TalusStatus talus_scene_check(const TalusScene *scene)
 {
+    if (scene->period)
+        TALUS_TRY(check_period(scene->period));
+    TALUS_TRY(check_apart(scene));
     TALUS_TRY(check_shapes(scene));
     TALUS_TRY(check_pairs(scene));
     TALUS_TRY(check_bodies(scene));

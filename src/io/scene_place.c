@@ -2,6 +2,7 @@
 #include "io/scene.h"
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "io/file.h"
 #include "world/generate.h"
 
@@ -17,10 +18,11 @@
 typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
-    const SceneShape *shape;
-    double min, max; /* radii of spheres */
-    TalusVec3 half;  /* half extents of the largest body */
-    double across;   /* half width of the largest body seen from above, however it is turned */
+    bool spheres;
+    double min, max;         /* their radii */
+    const SceneForms *forms; /* of others */
+    TalusVec3 half;          /* half extents of the largest body */
+    double across; /* half width of the largest body seen from above, however it is turned */
     ScenePlaces *out;
 } Placing;
 
@@ -33,18 +35,13 @@ static TalusVec3 vec3(const double *v)
 
 static void set_extents(Placing *p)
 {
-    const SceneShape *s = p->shape;
     bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
-    p->half = s->kind == TALUS_SHAPE_SPHERE ? talus_vec3(p->max, p->max, p->max)
-              : s->kind == TALUS_SHAPE_BOX  ? vec3(s->half)
-                                            : talus_vec3(s->radius, s->radius, s->half_height);
-    p->across = s->kind == TALUS_SHAPE_BOX ? sqrt(p->half.x * p->half.x + p->half.y * p->half.y)
-                                           : p->half.x;
-    if (turned && s->kind != TALUS_SHAPE_SPHERE) {
-        double bound = sqrt(p->across * p->across + p->half.z * p->half.z);
-        p->half = talus_vec3(bound, bound, bound);
-        p->across = bound;
-    }
+    double bound = p->max;
+    for (int k = 0; !p->spheres && k < p->forms->count; k++)
+        bound = fmax(bound, p->forms->bound[k]);
+    bool ball = p->spheres || turned;
+    p->half = ball ? talus_vec3(bound, bound, bound) : p->forms->half;
+    p->across = ball ? bound : p->forms->across;
 }
 
 /* A distance the scene gives, or 1.1 sizes; it must not be below the size. */
@@ -64,16 +61,21 @@ static TalusStatus room_for(const Placing *p, int64_t count)
     if (count > INT_MAX)
         return talus_json_fail(p->body->json, 0, "more than %d bodies in one entry", INT_MAX);
     TALUS_TRY(TALUS_ALLOC(p->out->position, (size_t)count, "bodies of a scene"));
-    if (p->shape->kind == TALUS_SHAPE_SPHERE)
+    if (p->spheres)
         TALUS_TRY(TALUS_ALLOC(p->out->radius, (size_t)count, "bodies of a scene"));
+    else if (p->forms->count > 1)
+        TALUS_TRY(TALUS_ALLOC(p->out->form, (size_t)count, "bodies of a scene"));
     p->out->count = (int)count;
     return TALUS_OK;
 }
 
-/* Makes room and draws sizes from a stream of their own, so that jitter does not change them. */
+/* Makes room and draws sizes or forms from a stream of their own, so that jitter does not change them. */
 static TalusStatus start(const Placing *p, int64_t count)
 {
     TALUS_TRY(room_for(p, count));
+    TalusRng rng = talus_rng((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
+    for (int i = 0; p->out->form && i < p->out->count; i++)
+        p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
     if (p->out->radius)
         talus_generate_sizes((uint64_t)p->body->seed ^ UINT64_C(0x73697a6573), p->min, p->max,
                              count, p->out->radius);
@@ -162,6 +164,56 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+typedef struct Bound {
+    double radius;
+    int form;
+} Bound;
+
+static int larger_bound_first(const void *a, const void *b)
+{
+    const Bound *x = a, *y = b;
+    if (x->radius != y->radius)
+        return x->radius < y->radius ? 1 : -1;
+    return (x->form > y->form) - (x->form < y->form);
+}
+
+/* Of shapes other than spheres the radii of the balls around them, the larger ones first; forms follow. */
+static TalusStatus ball_radii(const Placing *p, double *radius)
+{
+    ScenePlaces *out = p->out;
+    Bound *bound;
+    TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
+    for (int i = 0; i < out->count; i++) {
+        int form = out->form ? out->form[i] : 0;
+        bound[i] = (Bound){p->forms->bound[form], form};
+    }
+    qsort(bound, (size_t)out->count, sizeof *bound, larger_bound_first);
+    for (int i = 0; i < out->count; i++) {
+        radius[i] = bound[i].radius;
+        if (out->form)
+            out->form[i] = bound[i].form;
+    }
+    talus_release(bound);
+    return TALUS_OK;
+}
+
+/* The places of balls as large as the bodies are, however they are turned. */
+static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
+{
+    ScenePlaces *out = p->out;
+    if (p->spheres) {
+        qsort(out->radius, (size_t)out->count, sizeof(double), larger_first);
+        return talus_generate_fill(fill, out->count, out->radius, out->position, placed);
+    }
+    double *radius;
+    TALUS_TRY(TALUS_ALLOC(radius, (size_t)out->count, "bodies of a scene"));
+    TalusStatus status = ball_radii(p, radius);
+    if (status == TALUS_OK)
+        status = talus_generate_fill(fill, out->count, radius, out->position, placed);
+    talus_release(radius);
+    return status;
+}
+
 static TalusStatus place_fill(const Placing *p)
 {
     const SceneFill *f = p->body->fill;
@@ -173,8 +225,7 @@ static TalusStatus place_fill(const Placing *p)
     }
     int64_t placed;
     TALUS_TRY(start(p, p->body->count));
-    qsort(p->out->radius, (size_t)p->out->count, sizeof(double), larger_first);
-    TALUS_TRY(talus_generate_fill(&fill, p->out->count, p->out->radius, p->out->position, &placed));
+    TALUS_TRY(fill_with_balls(p, &fill, &placed));
     if (placed < p->out->count)
         return talus_json_fail(f->json, 0,
                                "%lld of %d bodies fitted; random places fill about a third of the "
@@ -275,7 +326,7 @@ static TalusStatus read_points(const Placing *p, Lines in)
     if (places == 0 || count > places)
         return talus_json_fail(json, 0, "%s holds %lld points, expected at least %lld", in.path,
                                (long long)places, (long long)(count > 0 ? count : 1));
-    if (in.columns == 3 && p->shape->kind == TALUS_SHAPE_SPHERE && p->max == 0.0)
+    if (in.columns == 3 && p->spheres && p->max == 0.0)
         return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in.path);
     TALUS_TRY(start(p, count > 0 ? count : places));
     return store_points(p, &first, p->out->count);
@@ -284,11 +335,9 @@ static TalusStatus read_points(const Placing *p, Lines in)
 static TalusStatus place_file(const Placing *p)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
-    /* A path typed after --set means what it means in the shell. */
-    const char *folder = json->line == 0 || p->body->file[0] == '/' ? "" : p->scene->folder;
     char *path, *text;
     size_t length;
-    TALUS_TRY(talus_path(&path, "%s%s", folder, p->body->file));
+    TALUS_TRY(talus_scene_path(p->scene, json, p->body->file, &path));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
     if (status != TALUS_OK) {
         talus_json_fail(json, 0, "%s", talus_error());
@@ -304,11 +353,13 @@ static TalusStatus place_file(const Placing *p)
 /* ---- entry ---- */
 
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, ScenePlaces *out)
+                              const SceneShape *shape, const SceneForms *forms, ScenePlaces *out)
 {
-    Placing p = {.scene = scene, .body = body, .shape = shape, .out = out};
+    Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
     memset(out, 0, sizeof *out);
-    talus_scene_sizes(body->radius, shape, &p.min, &p.max);
+    p.spheres = shape->kind == TALUS_SHAPE_SPHERE && (!forms || forms->count == 1);
+    if (p.spheres)
+        talus_scene_sizes(body->radius, shape, &p.min, &p.max);
     set_extents(&p);
     TalusStatus status = body->lattice  ? place_lattice(&p)
                          : body->layers ? place_layers(&p)
@@ -324,5 +375,6 @@ void talus_scene_places_clear(ScenePlaces *places)
 {
     talus_release(places->position);
     talus_release(places->radius);
+    talus_release(places->form);
     memset(places, 0, sizeof *places);
 }

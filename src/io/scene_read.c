@@ -122,6 +122,7 @@ static size_t item_size(const SceneType *item)
     case SCENE_OBJECT: return item->size;
     case SCENE_REALS: return (size_t)item->length * sizeof(double);
     case SCENE_TEXT: return sizeof(const char *);
+    case SCENE_LIST: return sizeof(SceneList);
     default: return sizeof(double);
     }
 }
@@ -324,6 +325,11 @@ static bool fits(const SceneType *type, TalusJsonKind kind)
 static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
                                void *structure)
 {
+    if (type->word && json->kind == TALUS_JSON_STRING && strcmp(json->text, type->word) == 0) {
+        *(const TalusJson **)structure = json;
+        *(bool *)((char *)structure + talus_scene_field(type, type->word)->offset) = true;
+        return TALUS_OK;
+    }
     if (json->kind == TALUS_JSON_OBJECT)
         TALUS_TRY(check_keys(type, json));
     else if (!type->shorthand || !fits(talus_scene_field(type, type->shorthand)->type, json->kind))

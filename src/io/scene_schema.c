@@ -287,6 +287,8 @@ static void put_object(Text *t, const SceneType *type, bool last)
         put_type(t, talus_scene_field(type, type->shorthand)->type);
         put(t, ",\n");
     }
+    if (type->word)
+        put(t, "      {\"const\": \"%s\"},\n", type->word);
     put(t, "      {\"type\": \"object\",\n        \"additionalProperties\": false,\n"
            "        \"properties\": {\n");
     for (int i = 0; i < type->field_count; i++)
@@ -377,7 +379,11 @@ TalusStatus talus_scene_reference(char **out)
         const SceneType *type = all.type[i];
         put(&t, "### %s\n\n", type->name);
         if (type->shorthand)
-            put(&t, "A bare value stands for `%s`.\n\n", type->shorthand);
+            put(&t, "A bare value stands for `%s`.", type->shorthand);
+        if (type->word)
+            put(&t, " The word \"%s\" sets `%s`.", type->word, type->word);
+        if (type->shorthand)
+            put(&t, "\n\n");
         put(&t, "| key | value | default | about |\n|---|---|---|---|\n");
         for (int j = 0; j < type->field_count; j++)
             put_row(&t, &type->fields[j]);

@@ -29,13 +29,22 @@ static const SceneType steps = {
 static const SceneType cells = {
     .kind = SCENE_REALS, .length = 3, .min = 0, .max = LARGEST, .whole = true};
 static const SceneType quaternion = {.kind = SCENE_REALS, .length = 4};
+static const SceneType interval = {.kind = SCENE_REALS, .length = 2};
 static const SceneType point2 = {.kind = SCENE_REALS, .length = 2};
 static const SceneType points = {.kind = SCENE_LIST, .item = &vector, .least = 1, .or_one = true};
 static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .least = 2};
+static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .least = 4};
+static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .least = 2};
+static const SceneType grid = {.kind = SCENE_LIST, .item = &reals, .least = 2};
+static const SceneType names = {.kind = SCENE_LIST, .item = &text, .least = 1};
+static const SceneType corner_count = {.kind = SCENE_INT, .min = 6, .max = 10000};
+static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
 static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 2, .most = 2};
 
 /* In the order of the enums they stand for. */
-static const char *const shape_kinds[] = {"sphere", "plane", "box", "cylinder", "revolve", NULL};
+static const char *const shape_kinds[] = {"sphere",  "plane", "box",       "cylinder", "revolve",
+                                          "capsule", "cone",  "ellipsoid", "hull",     "compound",
+                                          "mesh",    "field", "rock",      NULL};
 static const char *const norms[] = {"rms", "max", NULL};
 static const char *const misses[] = {"continue", "stop", "halve", NULL};
 static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
@@ -111,19 +120,49 @@ static const SceneField pair_fields[] = {
 OBJECT(pair, "pair", .shorthand = NULL);
 #undef STRUCT
 
+static const SceneType parts;
+
+#define BIT_ROCK (1u << SCENE_ROCK)
+#define ROUND (BIT(CYLINDER) | BIT(CAPSULE) | BIT(CONE))
+
 #define STRUCT SceneShape
 static const SceneField shape_fields[] = {
     {"name", &text, AT(name), .group = "definition", .help = "a shape of `shapes`"},
     {"kind", &shape_kind, AT(kind), .group = "definition",
-     .help = "plane and revolve are for fixed bodies"},
-    {"half", &extents, AT(half), .only = BIT(BOX), .needed = BIT(BOX),
-     .help = "half extents of a box"},
-    {"radius", &positive, AT(radius), .only = BIT(SPHERE) | BIT(CYLINDER), .needed = BIT(CYLINDER),
-     .help = "of a cylinder; of a sphere unless the body gives one"},
-    {"half_height", &positive, AT(half_height), .only = BIT(CYLINDER), .needed = BIT(CYLINDER),
-     .help = "of a cylinder, along its z axis"},
+     .help = "plane, revolve, mesh and field are for fixed bodies"},
+    {"half", &extents, AT(half), .only = BIT(BOX) | BIT(ELLIPSOID),
+     .needed = BIT(BOX) | BIT(ELLIPSOID),
+     .help = "half extents of a box, semi-axes of an ellipsoid"},
+    {"radius", &positive, AT(radius), .only = BIT(SPHERE) | ROUND | BIT_ROCK,
+     .needed = ROUND | BIT_ROCK,
+     .help =
+         "of a cylinder, capsule or cone; of a sphere unless the body gives one; mean one of a rock"},
+    {"half_height", &positive, AT(half_height), .only = ROUND, .needed = ROUND,
+     .help = "of a cylinder or cone, along its z axis; of a capsule without its ends"},
     {"profile", &profile, AT(profile), .only = BIT(REVOLVE), .needed = BIT(REVOLVE),
      .help = "points [radius, height] of the wall, turned about z"},
+    {"points", &corners, AT(points), .only = BIT(HULL), .group = "?source",
+     .help = "of a hull: those within it do not matter"},
+    {"parts", &parts, AT(parts), .only = BIT(COMPOUND), .needed = BIT(COMPOUND),
+     .help = "of a compound; where parts overlap their mass counts twice"},
+    {"heights", &grid, AT(heights), .only = BIT(FIELD), .group = "?source",
+     .help = "of a field: rows along x, the first of them at the lowest y"},
+    {"file", &text, AT(file), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD), .needed = BIT(MESH),
+     .group = "?source",
+     .help =
+         "beside the scene: an STL or OBJ file of a hull or mesh; a text file of a field, a row a line"},
+    {"scale", &positive, AT(scale), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD),
+     .help = "of coordinates, of a field's heights; default 1"},
+    {"spacing", &positive, AT(spacing), .only = BIT(FIELD), .needed = BIT(FIELD),
+     .help = "between neighbouring heights of a field, centred on the origin"},
+    {"corners", &corner_count, AT(corners), .only = BIT_ROCK,
+     .help = "of a rock: points drawn on an ellipsoid, whose hull it is; default 20"},
+    {"spread", &fraction, AT(spread), .only = BIT_ROCK,
+     .help =
+         "of a rock: its three semi-axes differ from the radius by up to this share; default 0.3"},
+    {"forms", &form_count, AT(forms), .only = BIT_ROCK,
+     .help = "different rocks, of which each body has one at random; default 1"},
+    {"seed", &natural, AT(seed), .only = BIT_ROCK, .help = "of a rock's forms; default 1"},
 };
 OBJECT(shape, "shape", .selector = "kind", .shorthand = "name");
 #undef STRUCT
@@ -145,8 +184,22 @@ static const SceneField orientation_fields[] = {
      .help = "[w, x, y, z], normalised on reading"},
     {"axis", &vector, AT(axis), .group = "rotation", .needs = "degrees", .help = "of rotation"},
     {"degrees", &any_real, AT(degrees), .needs = "axis", .help = "angle about the axis"},
+    {"random", &flag, AT(random), .group = "rotation",
+     .help = "true: each body its own, all directions alike"},
 };
-OBJECT(orientation, "orientation", .shorthand = "quaternion");
+OBJECT(orientation, "orientation", .shorthand = "quaternion", .word = "random");
+#undef STRUCT
+
+#define STRUCT ScenePart
+static const SceneField part_fields[] = {
+    {"shape", &shape, AT(shape), .required = true,
+     .help =
+         "a name of `shapes`, or a shape: sphere, box, cylinder, capsule, cone, ellipsoid or hull"},
+    {"at", &vector, AT(at), .preset = "[0, 0, 0]", .help = "of its origin in the compound"},
+    {"orientation", &orientation, AT(orientation), .help = "in the compound"},
+};
+OBJECT(part, "part", .shorthand = NULL);
+static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .least = 1};
 #undef STRUCT
 
 #define STRUCT SceneLattice
@@ -194,32 +247,83 @@ static const SceneField fill_fields[] = {
 OBJECT(fill, "fill", .shorthand = NULL);
 #undef STRUCT
 
+#define STRUCT ScenePeriod
+static const SceneField period_fields[] = {
+    {"x", &interval, AT(x), .help = "from and to: what leaves on one side enters on the other"},
+    {"y", &interval, AT(y), .help = "the same along y"},
+    {"z", &interval, AT(z), .help = "the same along z"},
+};
+OBJECT(period, "period", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneSleep
+static const SceneField sleep_fields[] = {
+    {"speed", &positive, AT(speed), .required = true,
+     .help = "bodies slower than this, in units of the reference speed, may fall asleep"},
+    {"steps", &counter, AT(steps), .preset = "100", .help = "for so many steps"},
+};
+OBJECT(sleep, "sleep", .shorthand = "speed");
+#undef STRUCT
+
+#define STRUCT SceneApart
+static const SceneField apart_fields[] = {
+    {"between", &two_names, AT(between), .required = true,
+     .help = "two groups, or one twice: bodies of the first pass through those of the second"},
+};
+OBJECT(apart, "apart", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneDrive
+static const SceneField drive_fields[] = {
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"amplitude", &vector, AT(amplitude), .preset = "[0, 0, 0]",
+     .help = "m, of a sine beside the velocity"},
+    {"frequency", &not_negative, AT(frequency), .preset = "0", .help = "of the sine, 1/s"},
+    {"phase", &any_real, AT(phase), .preset = "0",
+     .help = "of the sine at the start, in turns; the body starts where it is placed"},
+    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s about an axis that keeps"},
+    {"point", &vector, AT(point), .help = "of that axis at the start; default the body's centre"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
+    {"stop", &not_negative, AT(stop), .help = "s; default never"},
+};
+OBJECT(drive, "drive", .shorthand = NULL);
+#undef STRUCT
+
 #define STRUCT SceneBody
 static const SceneField body_fields[] = {
     {"name", &text, AT(name), .help = "for probes, messages and --set bodies[name].key=value"},
-    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}",
+    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}", .group = "?form",
      .help = "a name of `shapes`, or a shape"},
+    {"shapes", &names, AT(shapes), .group = "?form",
+     .help = "names of `shapes`, of which each body has one at random"},
     {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
     {"density", &positive, AT(density), .group = "?weight",
      .help = "kg/m3; default the material's"},
     {"mass", &positive, AT(mass), .group = "?weight", .help = "kg, of each body"},
-    {"fixed", &flag, AT(fixed), .help = "cannot move; default true for plane and revolve only"},
-    {"at", &points, AT(at), .group = "placement", .help = "one point or a list of points"},
+    {"drive", &drive, AT(drive), .help = "how a fixed body moves, whatever it meets"},
+    {"force", &vector, AT(force), .preset = "[0, 0, 0]",
+     .help = "N, on each body through its centre, world frame"},
+    {"torque", &vector, AT(torque), .preset = "[0, 0, 0]", .help = "N m, the same"},
+    {"group", &text, AT(group), .help = "a name for `apart`"},
+    {"fixed", &flag, AT(fixed),
+     .help = "cannot move; default true for plane, revolve, mesh and field only"},
+    {"at", &points, AT(at), .group = "placement",
+     .help = "one point or a list of points: where the shape's origin is"},
     {"lattice", &lattice, AT(lattice), .group = "placement", .help = "a regular grid, x fastest"},
     {"layers", &layers, AT(layers), .group = "placement", .help = "layers of circles or squares"},
     {"fill", &fill, AT(fill), .group = "placement",
-     .help = "random places in a region without overlap, spheres only"},
+     .help = "random places in a region without overlap, by the balls around the bodies"},
     {"file", &text, AT(file), .group = "placement",
      .help = "text file of lines x y z [radius], beside the scene"},
     {"count", &counter, AT(count),
      .help =
          "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
-    {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill and sizes"},
+    {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill, sizes, forms and turns"},
     {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
     {"orientation", &orientation, AT(orientation), .group = "?turn",
-     .help = "a quaternion [w, x, y, z] or a rotation"},
+     .help = "a quaternion [w, x, y, z], a rotation or \"random\""},
     {"normal", &vector, AT(normal), .group = "?turn",
      .help = "where the shape's z axis points: out of the ground for a plane"},
     {"time", &not_negative, AT(time), .preset = "0", .help = "s, when the bodies arrive"},
@@ -240,6 +344,7 @@ static const SceneField emitter_fields[] = {
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
     {"density", &positive, AT(density), .help = "kg/m3; default the material's"},
     {"seed", &natural, AT(seed), .preset = "1", .help = "of places and sizes"},
+    {"group", &text, AT(group), .help = "a name for `apart`"},
     {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours"},
 };
 OBJECT(emitter, "emitter", .shorthand = NULL);
@@ -277,6 +382,7 @@ static const SceneType params = {.kind = SCENE_PARAMS, .item = &any_real};
 static const SceneType materials = {.kind = SCENE_MAP, .item = &material};
 static const SceneType shapes = {.kind = SCENE_MAP, .item = &shape};
 static const SceneType pairs = {.kind = SCENE_LIST, .item = &pair};
+static const SceneType aparts = {.kind = SCENE_LIST, .item = &apart};
 static const SceneType bodies = {.kind = SCENE_LIST, .item = &body};
 static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
@@ -307,6 +413,9 @@ static const SceneField scene_fields[] = {
      .help = "contacts that close more slowly do not rebound, in units of gravity times step"},
     {"cohesion_range", &not_negative, AT(cohesion_range), .preset = "0.01",
      .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
+    {"period", &period, AT(period), .help = "where space repeats itself"},
+    {"sleep", &sleep, AT(sleep), .help = "settled bodies are left out of the steps; default none"},
+    {"apart", &aparts, AT(apart), .preset = "[]", .help = "groups of bodies that do not meet"},
     {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
     {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
@@ -405,6 +514,9 @@ void talus_scene_expected(const SceneType *type, char *out, size_t size)
     if (type->kind == SCENE_OBJECT && type->shorthand) {
         char one[96];
         talus_scene_expected(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
-        snprintf(out, size, "%s or an object", one);
+        if (type->word)
+            snprintf(out, size, "%s, \"%s\" or an object", one, type->word);
+        else
+            snprintf(out, size, "%s or an object", one);
     }
 }

@@ -52,7 +52,7 @@ static void set_row(const TalusOperator *op, int i, int k, TalusArm (*arm)[TALUS
     row->compliance = op->compliance ? op->compliance[i] : 0.0;
 }
 
-TalusStatus talus_joint_rows(const TalusOperator *op, TalusElimination *e)
+static TalusStatus fill_rows(const TalusOperator *op, TalusElimination *e)
 {
     TalusJointRow *row;
     TALUS_TRY(talus_elimination_rows(e, count_rows(op), &row));
@@ -159,7 +159,7 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op)
     r->op.kinds = kinds_of(&r->op);
     r->op.varied = talus_kinds_varied(op->rows, r->op.kinds, op->moving);
     talus_problem_list_touches(&r->op);
-    TALUS_TRY(talus_joint_rows(op, r->joints));
+    TALUS_TRY(fill_rows(op, r->joints));
     TALUS_TRY(talus_elimination_factor(r->joints, op->pool, op->bodies));
     talus_elimination_invert(r->joints);
     TalusEliminationFacts facts = talus_elimination_facts(r->joints);

@@ -33,7 +33,4 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op);
 void talus_reduced_recover(TalusReduced *r, double *gamma);
 void talus_reduced_clear(TalusReduced *r);
 
-/* The rows of op's free joints for an elimination. */
-TalusStatus talus_joint_rows(const TalusOperator *op, TalusElimination *e);
-
 #endif

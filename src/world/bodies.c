@@ -214,7 +214,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
 static void count_exchange(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;
-    if (b->fixed[slot])
+    if (!talus_slot_loose(b, slot))
         return;
     world->exchange_kinetic += sign * talus_slot_kinetic(world, slot);
     world->exchange_potential -=
@@ -236,9 +236,13 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     TALUS_TRY(talus_journal_reserve(world, batch->count));
     if (batch->count > 0)
         TALUS_TRY(talus_world_touch(world));
+    if (batch->fixed)
+        talus_wake_all(world); /* pairs of sleeping and fixed bodies are not looked at */
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
         talus_slot_stop(world, slot);
+        if (slot < world->sleep.slots)
+            world->sleep.calm[slot] = 0;
         talus_slot_include(world, slot);
         (void)talus_slot_push(world, slot, batch->force, batch->torque); /* there is room */
         (void)batch_mass(world, batch, i, &mass);                        /* cannot fail any more */
@@ -270,7 +274,7 @@ void talus_slot_remove(TalusWorld *world, int slot)
     TalusBodies *bodies = &world->bodies;
     count_exchange(world, slot, -1.0);
     bodies->counts.living--;
-    bodies->counts.general -= !bodies->fixed[slot] && !talus_slot_is_sphere(world, slot);
+    bodies->counts.general -= talus_slot_loose(bodies, slot) && !talus_slot_is_sphere(world, slot);
     talus_journal_note(world, slot, bodies->shape[slot]);
     bodies->shape[slot] = -1;
     if (slot < bodies->counts.first_free)
@@ -284,6 +288,7 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
         return talus_no_such_body(id);
     TALUS_TRY(talus_world_touch(world));
     talus_world_forget(world, slot);
+    talus_wake_all(world);
     talus_slot_stop(world, slot);
     talus_slot_remove(world, slot);
     return TALUS_OK;
@@ -295,11 +300,12 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     int slot = talus_slot_of(world, id);
     if (slot < 0)
         return talus_no_such_body(id);
-    if (world->bodies.fixed[slot])
+    if (!talus_slot_loose(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u is fixed and has no velocity", id.index);
     if (!finite3(velocity) || !finite3(spin))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the velocity is not finite", id.index);
     TALUS_TRY(talus_world_touch(world));
+    talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);
     world->bodies.velocity[slot] = velocity;
     world->bodies.spin[slot] = spin;
@@ -332,7 +338,7 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
         GIVE(shape, b->shape[i]);
         GIVE(material, b->material[i]);
         GIVE(tag, b->tag[i]);
-        GIVE(fixed, b->fixed[i] != 0);
+        GIVE(fixed, !talus_slot_loose(b, i));
         n++;
     }
 }

@@ -104,10 +104,9 @@ static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *vel
     return TALUS_OK;
 }
 
-TalusStatus talus_step_detect(TalusWorld *world, double h)
+static TalusStatus find_contacts(TalusWorld *world, double h)
 {
-    double start = talus_now();
-    TalusBodies *b = &world->bodies;
+    const TalusBodies *b = &world->bodies;
     FreeContext c = {world, h, talus_scale(h, world->def.gravity)};
     TALUS_TRY(reserve_step(world));
     talus_drives_aim(world, h);
@@ -119,7 +118,16 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
     world->least_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(b->counts.slots, TALUS_GRAIN); k++)
         world->least_size = fmin(world->least_size, world->partial[k][1]);
-    TALUS_TRY(detect_with(world, h, world->free_velocity));
+    return detect_with(world, h, world->free_velocity);
+}
+
+TalusStatus talus_step_detect(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TALUS_TRY(talus_sleep_reserve(world));
+    do
+        TALUS_TRY(find_contacts(world, h));
+    while (talus_sleep_disturbed(world)); /* what has woken has contacts that were not looked for */
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }

@@ -85,7 +85,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     int slot = talus_slot_of(world, id);
     if (slot < 0)
         return talus_no_such_body(id);
-    if (b->fixed[slot] == TALUS_MOTION_FREE)
+    if (talus_slot_loose(b, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u moves freely; only a fixed one is driven",
                           id.index);
     if (def) {
@@ -93,6 +93,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(talus_host_only(world, "driven bodies"));
     }
     TALUS_TRY(talus_world_touch(world));
+    talus_wake_all(world);
     talus_world_forget(world, slot); /* their contacts are of another run from now on */
     talus_slot_stop(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);

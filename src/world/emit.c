@@ -8,6 +8,8 @@
  * bodies alone, not on threads. */
 #include "world/internal.h"
 
+#include "collide/period.h"
+
 #include <string.h>
 
 enum { ROUNDS = 4 };
@@ -71,7 +73,10 @@ static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *de
     if (b->radius[slot] == 0.0)
         return true; /* unbounded */
     double reach = b->radius[slot] + def->radius_max;
+    TalusVec3 middle = talus_scale(0.5, talus_add(def->lo, def->hi));
     TalusVec3 x = b->position[slot];
+    if (talus_periodic(&world->def.period))
+        x = talus_add(middle, talus_image(&world->def.period, talus_sub(x, middle)));
     return x.x >= def->lo.x - reach && x.x <= def->hi.x + reach && x.y >= def->lo.y - reach &&
            x.y <= def->hi.y + reach && x.z >= def->lo.z - reach && x.z <= def->hi.z + reach;
 }
@@ -161,6 +166,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
         .fixed = n->fixed,
         .shapes = world->shape,
         .shape_count = world->shapes,
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
     };
     TalusDetectOptions options = {.h = world->def.step};
     TalusContactList *list;
@@ -194,7 +200,8 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
     n->count = n->near;
     for (int i = 0; i < e->waiting; i++)
-        put(n, n->count++, random_spot(e), e->radius[i], e->shape, false);
+        put(n, n->count++, talus_wrap(&world->def.period, random_spot(e)), e->radius[i], e->shape,
+            false);
     TALUS_TRY(find_overlaps(world));
     settle(n, e);
     return TALUS_OK;
@@ -214,6 +221,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
     batch.radius = n->placed_radius;
     batch.density = e->def.density;
     batch.tag = e->def.tag;
+    batch.group = e->def.group;
     return talus_world_add_bodies(world, &batch, NULL);
 }
 

@@ -16,6 +16,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
                           TALUS_GROUPS - 1);
     if (!meet)
         TALUS_TRY(talus_host_only(world, "groups that do not meet"));
+    talus_wake_all(world);
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
     f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
@@ -52,6 +53,7 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     TalusFilters *f = &world->filters;
     uint32_t pair[2];
     bool there;
+    talus_wake_all(world);
     order_pair(slot_a, slot_b, pair);
     int at = find_pair(f, pair, &there);
     if (there) {
@@ -83,6 +85,7 @@ void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
     TalusFilters *f = &world->filters;
     uint32_t pair[2];
     bool there;
+    talus_wake_all(world);
     order_pair(slot_a, slot_b, pair);
     int at = find_pair(f, pair, &there);
     if (there && --f->times[at] == 0)

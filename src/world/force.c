@@ -35,12 +35,13 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
     int slot = talus_slot_of(world, id);
     if (slot < 0)
         return talus_no_such_body(id);
-    if (world->bodies.fixed[slot])
+    if (!talus_slot_loose(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u does not move freely: no force acts on it",
                           id.index);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the force is not finite", id.index);
     TALUS_TRY(talus_host_only(world, "applied forces"));
+    talus_slot_wake(world, slot);
     return talus_slot_push(world, slot, force, torque);
 }
 

@@ -95,7 +95,7 @@ static void integrate_and_sum(IntegrateContext *c)
     talus_sum_partials(world, slots, TALUS_BODY_SUMS, sum);
     TalusLedger *ledger = &world->info.ledger;
     ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
-    ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
+    ledger->potential = sum[TALUS_BODY_POTENTIAL_END] + talus_sleep_potential(world);
     ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
     ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* on top of the work on velocities */

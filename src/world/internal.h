@@ -44,8 +44,19 @@ typedef struct TalusBodies {
     uint8_t *group;
 } TalusBodies;
 
-/* How a body moves: by itself, not at all, or as it is driven. */
-enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN };
+/* How a body moves: by itself, not at all, as it is driven; or not for now (sleep.c). */
+enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
+
+/* Bodies that settle (sleep.c); nothing unless def.sleep_speed is above 0. */
+typedef struct TalusSleep {
+    int slots;         /* that the arrays know */
+    int32_t *calm;     /* steps that a body has been slow for */
+    int32_t *island;   /* of sleeping bodies: what falls asleep together wakes together */
+    uint8_t *restless; /* scratch, as is `jointed` */
+    int (*jointed)[2];
+    size_t calm_capacity, island_capacity, restless_capacity, jointed_capacity;
+    int asleep;
+} TalusSleep;
 
 /* Applied forces (force.c), by slot; of slots beyond `count` there are none. */
 typedef struct TalusForces {
@@ -250,6 +261,7 @@ struct TalusWorld {
     TalusDrive *drive; /* one at most for a slot, of bodies that are still there and others */
     int drives;
     size_t drive_capacity;
+    TalusSleep sleep;
     TalusJoints joints;
     TalusProbe *probe;
     int probes;
@@ -286,6 +298,17 @@ struct TalusWorld {
 static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && !bodies->fixed[slot];
+}
+
+static inline bool talus_slot_asleep(const TalusBodies *bodies, int slot)
+{
+    return bodies->shape[slot] >= 0 && bodies->fixed[slot] == TALUS_MOTION_ASLEEP;
+}
+
+/* Whether it moves by itself, now or when it wakes. */
+static inline bool talus_slot_loose(const TalusBodies *bodies, int slot)
+{
+    return talus_slot_moves(bodies, slot) || talus_slot_asleep(bodies, slot);
 }
 
 static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
@@ -370,6 +393,17 @@ void talus_ledger_driven(TalusWorld *world);
 /* Takes a drive as it was saved. */
 TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive);
 
+/* ---- sleep.c ---- */
+TalusStatus talus_sleep_reserve(TalusWorld *world);
+/* Wakes a body's island; all of them. */
+void talus_slot_wake(TalusWorld *world, int slot);
+void talus_wake_all(TalusWorld *world);
+bool talus_sleep_disturbed(TalusWorld *world);
+/* At the end of a step. */
+void talus_sleep_update(TalusWorld *world);
+double talus_sleep_potential(const TalusWorld *world);
+void talus_sleep_clear(TalusWorld *world);
+
 /* ---- material.c ---- */
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
@@ -416,7 +450,7 @@ double talus_contact_attraction(const TalusWorld *world, int64_t i);
 static inline double talus_contact_size(const TalusBodies *bodies, const TalusContact *c)
 {
     double a = bodies->size[c->a];
-    return bodies->fixed[c->b] ? a : fmin(a, bodies->size[c->b]);
+    return talus_slot_loose(bodies, (int)c->b) ? fmin(a, bodies->size[c->b]) : a;
 }
 double talus_surprise_limit(const TalusWorld *world, double h);
 

@@ -7,8 +7,12 @@
  *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
  * again until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once:
  * each round leaves about (w h)^2 of the error. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) beside
- * the solve: without contacts and motors energy is kept and motions are of second order. What is left after a
- * few rounds, where bodies turn far in a step, is taken from the poses alone, by Newton's method at the end.
+ * the solve: without contacts and motors energy is kept and motions are of second order.
+ *
+ * In a machine (what hangs together by joints) that turns so far in a step, or is pulled so taut, that a round
+ * leaves more than a tenth of the error, momenta stay as the solve left them: an explicit method would be
+ * unstable there, and the loss of the velocity-level scheme is what keeps it quiet. What is left of the errors is
+ * taken from the poses alone, by Newton's method at the end of the step.
  *
  * What kinetic and potential energy change by is the ledger's `projection`. */
 #include "world/internal.h"
@@ -19,8 +23,9 @@
 #include "backend/cpu/eliminate.h"
 
 static const double closed = 1e-9; /* of a joint's length */
-static const double longest = 0.1; /* of the least length: how far a round may move a body */
-enum { ROUNDS = 5, LAST_ROUNDS = 3 };
+static const double longest = 0.5; /* of the least length: how far a round may move a body */
+static const double trusted = 0.1; /* of the error: what a round may leave where momenta change */
+enum { ROUNDS = 4, LAST_ROUNDS = 12, TRIALS = 6 };
 
 /* What a row of the elimination belongs to. */
 typedef struct RowPlace {
@@ -33,19 +38,29 @@ typedef struct Delta {
     TalusVec3 shift, turn, impulse, moment;
 } Delta;
 
+typedef struct Kept {
+    TalusVec3 position, spin;
+    TalusQuat orientation;
+} Kept;
+
 typedef struct TalusProjection {
     TalusElimination *elimination;
     TalusJointRow *row; /* the elimination's */
     int rows;
     RowPlace *place; /* [rows] */
-    double *error;   /* [rows]; then x */
-    size_t place_capacity, error_capacity;
+    double *error;   /* [rows] */
+    double *x;       /* [rows]: of the last round */
+    size_t place_capacity, error_capacity, x_capacity;
     Delta *delta; /* [slots], of touched bodies */
     int *touched; /* slots, in the order of joints */
     int touched_count;
-    uint8_t *mark; /* [slots] */
-    size_t delta_capacity, touched_capacity, mark_capacity;
+    int *machine;      /* [slots]: of touched bodies, the body that stands for their machine */
+    double (*turn)[2]; /* [slots], of those: worst error over length, before a round and after */
+    size_t delta_capacity, touched_capacity, machine_capacity, turn_capacity;
+    Kept *kept; /* [touched], in their order: where a line search began */
+    size_t kept_capacity;
     double worst; /* error over length */
+    double sum2;  /* of all errors */
     double least; /* length */
 } TalusProjection;
 
@@ -58,7 +73,10 @@ void talus_projection_destroy(TalusProjection *p)
     talus_release(p->error);
     talus_release(p->delta);
     talus_release(p->touched);
-    talus_release(p->mark);
+    talus_release(p->x);
+    talus_release(p->machine);
+    talus_release(p->kept);
+    talus_release(p->turn);
     talus_release(p);
 }
 
@@ -130,6 +148,7 @@ static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJoi
         double error = talus_dot(block->error, axis[k]);
         p->error[p->rows++] = error;
         p->worst = fmax(p->worst, fabs(error) / length);
+        p->sum2 += error * error;
     }
 }
 
@@ -137,7 +156,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
 {
     const TalusJoints *joints = &world->joints;
     p->rows = 0;
-    p->worst = 0.0;
+    p->worst = p->sum2 = 0.0;
     p->least = INFINITY;
     for (int i = 0; i < joints->slots; i++) {
         const TalusJoint *joint = &joints->joint[i];
@@ -155,21 +174,67 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
     }
 }
 
-static void find_touched(TalusProjection *p)
+/* ---- machines ---- */
+
+static int machine_of(const TalusProjection *p, int slot)
+{
+    while (p->machine[slot] != slot)
+        slot = p->machine[slot];
+    return slot;
+}
+
+static int row_machine(const TalusProjection *p, int r)
+{
+    const int32_t *body = p->row[r].body;
+    return machine_of(p, body[body[0] < 0]); /* one of the two moves */
+}
+
+/* Which bodies rows move, and which of them hang together. */
+static void find_machines(TalusProjection *p)
 {
     for (int r = 0; r < p->rows; r++)
         for (int side = 0; side < 2; side++)
             if (p->row[r].body[side] >= 0)
-                p->mark[p->row[r].body[side]] = 0;
+                p->machine[p->row[r].body[side]] = -1;
     p->touched_count = 0;
-    for (int r = 0; r < p->rows; r++)
-        for (int side = 0; side < 2; side++) {
-            int slot = p->row[r].body[side];
-            if (slot < 0 || p->mark[slot])
-                continue;
-            p->mark[slot] = 1;
-            p->touched[p->touched_count++] = slot;
-        }
+    for (int r = 0; r < p->rows; r++) {
+        const int32_t *body = p->row[r].body;
+        for (int side = 0; side < 2; side++)
+            if (body[side] >= 0 && p->machine[body[side]] < 0) {
+                p->machine[body[side]] = body[side];
+                p->touched[p->touched_count++] = body[side];
+            }
+        if (body[0] >= 0 && body[1] >= 0)
+            p->machine[machine_of(p, body[0])] = machine_of(p, body[1]);
+    }
+    for (int i = 0; i < p->touched_count; i++) /* short ways from now on */
+        p->machine[p->touched[i]] = machine_of(p, p->touched[i]);
+}
+
+/* The worst error of each machine: `when` 0 before a round, 1 after it. */
+static void measure(const TalusWorld *world, TalusProjection *p, int when)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        p->turn[p->touched[i]][when] = 0.0;
+    for (int r = 0; r < p->rows; r++) {
+        double *worst = &p->turn[row_machine(p, r)][when];
+        double length = world->joints.joint[p->place[r].joint].length;
+        *worst = fmax(*worst, fabs(p->error[r]) / length);
+    }
+}
+
+static bool is_trusted(const TalusProjection *p, int machine)
+{
+    const double *turn = p->turn[machine];
+    return turn[1] <= trusted * turn[0] || turn[1] <= closed;
+}
+
+static bool all_trusted(const TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        if (!is_trusted(p, p->machine[p->touched[i]]))
+            return false;
+    return true;
 }
 
 static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
@@ -184,7 +249,10 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     TALUS_TRY(TALUS_RESERVE(p->error, p->error_capacity, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_RESERVE(p->delta, p->delta_capacity, slots, 0, "projection"));
     TALUS_TRY(TALUS_RESERVE(p->touched, p->touched_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->mark, p->mark_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->x, p->x_capacity, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->machine, p->machine_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->turn, p->turn_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->kept, p->kept_capacity, slots, 0, "projection"));
     return talus_elimination_rows(p->elimination, rows, &p->row);
 }
 
@@ -193,7 +261,7 @@ static TalusStatus factor(TalusWorld *world, TalusProjection *p)
 {
     TALUS_TRY(reserve(world, p));
     fill_rows(world, p, true);
-    find_touched(p);
+    find_machines(p);
     return p->rows > 0
                ? talus_elimination_factor(p->elimination, world->pool, world->bodies.counts.slots)
                : TALUS_OK;
@@ -206,8 +274,8 @@ static TalusVec3 less(TalusVec3 a, double s, const double b[3])
     return talus_madd(a, -s, talus_vec3(b[0], b[1], b[2]));
 }
 
-/* -M^-1 D x and -D x; returns the factor that keeps bodies from moving far, where derivatives do not hold. */
-static double find_delta(const TalusWorld *world, TalusProjection *p)
+/* -M^-1 D x and -D x, shortened where bodies would move so far that derivatives do not hold. */
+static void find_delta(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)
         p->delta[p->touched[i]] = (Delta){0};
@@ -217,10 +285,10 @@ static double find_delta(const TalusWorld *world, TalusProjection *p)
             if (row->body[side] < 0)
                 continue;
             Delta *d = &p->delta[row->body[side]];
-            d->shift = less(d->shift, p->error[r], &row->push[side][0]);
-            d->turn = less(d->turn, p->error[r], &row->push[side][3]);
-            d->impulse = less(d->impulse, p->error[r], &row->arm[side][0]);
-            d->moment = less(d->moment, p->error[r], &row->arm[side][3]);
+            d->shift = less(d->shift, p->x[r], &row->push[side][0]);
+            d->turn = less(d->turn, p->x[r], &row->push[side][3]);
+            d->impulse = less(d->impulse, p->x[r], &row->arm[side][0]);
+            d->moment = less(d->moment, p->x[r], &row->arm[side][3]);
         }
     double far = 0.0;
     for (int i = 0; i < p->touched_count; i++) {
@@ -228,58 +296,143 @@ static double find_delta(const TalusWorld *world, TalusProjection *p)
         far = fmax(far, talus_norm(d->shift));
         far = fmax(far, world->bodies.radius[p->touched[i]] * talus_norm(d->turn));
     }
-    return far > longest * p->least ? longest * p->least / far : 1.0;
+    double scale = far > longest * p->least ? longest * p->least / far : 1.0;
+    for (int r = 0; scale < 1.0 && r < p->rows; r++)
+        p->x[r] *= scale;
+    for (int i = 0; scale < 1.0 && i < p->touched_count; i++) {
+        Delta *d = &p->delta[p->touched[i]];
+        *d = (Delta){talus_scale(scale, d->shift), talus_scale(scale, d->turn),
+                     talus_scale(scale, d->impulse), talus_scale(scale, d->moment)};
+    }
 }
 
-/* Moves a body by scale times its delta and gives it `rate` times the impulses; its angular momentum is else
- * what it was. Changes of kinetic and potential energy are added to `change`. */
-static void move_body(TalusWorld *world, int slot, const Delta *d, double scale, double rate,
-                      double change[2])
+static TalusVec3 momentum_of(const TalusWorld *world, int slot) /* angular, per unit mass */
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusGyration *gyration = talus_slot_gyration(world, slot);
+    if (!gyration)
+        return talus_scale(0.4 * b->radius[slot] * b->radius[slot], b->spin[slot]);
+    return talus_turned_mul(b->orientation[slot], gyration->inertia, b->spin[slot]);
+}
+
+static TalusVec3 spin_of(const TalusWorld *world, int slot, TalusVec3 momentum)
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusGyration *gyration = talus_slot_gyration(world, slot);
+    if (!gyration)
+        return talus_scale(2.5 / (b->radius[slot] * b->radius[slot]), momentum);
+    return talus_turned_mul(b->orientation[slot], gyration->inverse, momentum);
+}
+
+/* Energies that change, for the ledger. */
+typedef struct Change {
+    double kinetic, potential;
+} Change;
+
+/* Moves a body by `scale` of its delta; its momenta are what they were. */
+static void move_body(TalusWorld *world, int slot, const Delta *d, double scale, Change *change)
 {
     TalusBodies *b = &world->bodies;
-    const TalusGyration *gyration = talus_slot_gyration(world, slot);
-    double before = talus_slot_kinetic(world, slot), inv_mass = 1.0 / b->mass[slot];
-    double l2 = b->radius[slot] * b->radius[slot];
-    TalusVec3 x = b->position[slot], momentum = b->spin[slot]; /* per unit mass */
-    momentum = gyration ? talus_turned_mul(b->orientation[slot], gyration->inertia, momentum)
-                        : talus_scale(0.4 * l2, momentum);
-    momentum = talus_madd(momentum, rate * inv_mass, d->moment);
+    double before = talus_slot_kinetic(world, slot);
+    TalusVec3 x = b->position[slot], momentum = momentum_of(world, slot);
     b->position[slot] = talus_madd(x, scale, d->shift);
-    b->velocity[slot] = talus_madd(b->velocity[slot], rate * inv_mass, d->impulse);
     b->orientation[slot] = talus_turned(b->orientation[slot], scale, d->turn);
-    b->spin[slot] = gyration ? talus_turned_mul(b->orientation[slot], gyration->inverse, momentum)
-                             : talus_scale(2.5 / l2, momentum);
-    change[0] += talus_slot_kinetic(world, slot) - before;
-    change[1] -= b->mass[slot] * talus_dot(world->def.gravity, talus_sub(b->position[slot], x));
+    if (talus_slot_gyration(world, slot))
+        b->spin[slot] = spin_of(world, slot, momentum);
+    change->kinetic += talus_slot_kinetic(world, slot) - before;
+    change->potential -=
+        b->mass[slot] * talus_dot(world->def.gravity, talus_sub(b->position[slot], x));
 }
 
-/* The impulses are the joints' too. */
-static void add_forces(TalusWorld *world, const TalusProjection *p, double rate)
+/* Gives it the impulses that would have moved it so within h. */
+static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Change *change)
+{
+    TalusBodies *b = &world->bodies;
+    double before = talus_slot_kinetic(world, slot), rate = 1.0 / (h * b->mass[slot]);
+    b->velocity[slot] = talus_madd(b->velocity[slot], rate, d->impulse);
+    b->spin[slot] = spin_of(world, slot, talus_madd(momentum_of(world, slot), rate, d->moment));
+    change->kinetic += talus_slot_kinetic(world, slot) - before;
+}
+
+/* These impulses are the joints' too. */
+static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
 {
     for (int r = 0; r < p->rows; r++) {
+        if (!is_trusted(p, row_machine(p, r)))
+            continue;
         const RowPlace *place = &p->place[r];
         TalusJointSums *sums = &world->joints.joint[place->joint].sums;
-        TalusVec3 impulse = talus_scale(-rate * p->error[r], place->axis);
+        TalusVec3 impulse = talus_scale(-p->x[r] / h, place->axis);
         sums->force = talus_add(sums->force, impulse);
         sums->torque = talus_add(sums->torque, talus_cross(place->offset, impulse));
     }
 }
 
-/* One round; `rate` is 1/h where momenta change as well, else 0. */
-static void project_once(TalusWorld *world, TalusProjection *p, double rate)
+static void note(TalusWorld *world, const Change *change)
 {
-    double change[2] = {0.0, 0.0};
     TalusLedger *ledger = &world->info.ledger;
-    talus_elimination_solve(p->elimination, p->error);
-    double scale = find_delta(world, p);
+    ledger->kinetic += change->kinetic;
+    ledger->kinetic_change += change->kinetic;
+    ledger->potential += change->potential;
+    ledger->potential_change += change->potential;
+    ledger->projection += change->kinetic + change->potential;
+}
+
+/* ---- rounds ---- */
+
+static void find_x(TalusWorld *world, TalusProjection *p)
+{
+    memcpy(p->x, p->error, (size_t)p->rows * sizeof *p->x);
+    talus_elimination_solve(p->elimination, p->x);
+    find_delta(world, p);
+}
+
+/* Takes the errors off the poses; then they are what is left. */
+static void move_all(TalusWorld *world, TalusProjection *p, double scale, Change *change)
+{
     for (int i = 0; i < p->touched_count; i++)
-        move_body(world, p->touched[i], &p->delta[p->touched[i]], scale, rate * scale, change);
-    add_forces(world, p, rate * scale);
-    ledger->kinetic += change[0];
-    ledger->kinetic_change += change[0];
-    ledger->potential += change[1];
-    ledger->potential_change += change[1];
-    ledger->projection += change[0] + change[1];
+        move_body(world, p->touched[i], &p->delta[p->touched[i]], scale, change);
+    fill_rows(world, p, false);
+}
+
+/* Newton's step, shortened until the sum of squares falls as it should: it falls along the step at first. Slack
+ * of a taut chain goes into a zigzag whose height is the square root of it, which steps of full length miss. */
+static void search_line(TalusWorld *world, TalusProjection *p)
+{
+    TalusBodies *b = &world->bodies;
+    double before = p->sum2, scale = 1.0;
+    find_x(world, p);
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        p->kept[i] = (Kept){b->position[slot], b->spin[slot], b->orientation[slot]};
+    }
+    for (int trial = 0;; trial++) {
+        Change change = {0.0, 0.0};
+        move_all(world, p, scale, &change);
+        if (trial == TRIALS || p->sum2 <= (1.0 - 0.5 * scale) * before) {
+            note(world, &change);
+            return;
+        }
+        for (int i = 0; i < p->touched_count; i++) {
+            int slot = p->touched[i];
+            b->position[slot] = p->kept[i].position;
+            b->spin[slot] = p->kept[i].spin;
+            b->orientation[slot] = p->kept[i].orientation;
+        }
+        /* the parabola through the value and slope at 0 and the value here */
+        scale =
+            fmax(0.1 * scale, scale * scale * before / (p->sum2 - before + 2.0 * scale * before));
+    }
+}
+
+static void push_all(TalusWorld *world, TalusProjection *p, double h)
+{
+    Change change = {0.0, 0.0};
+    for (int i = 0; i < p->touched_count; i++)
+        if (is_trusted(p, p->machine[p->touched[i]]))
+            push_body(world, p->touched[i], &p->delta[p->touched[i]], h, &change);
+    add_forces(world, p, h);
+    note(world, &change);
 }
 
 static bool projects(const TalusWorld *world)
@@ -300,17 +453,21 @@ TalusStatus talus_joints_project(TalusWorld *world, double h)
     TalusProjection *p = world->joints.projection;
     if (!projects(world) || p->rows == 0)
         return TALUS_OK;
-    for (int round = 0; round < ROUNDS; round++) {
-        fill_rows(world, p, false);
-        if (!(p->worst > closed))
-            return TALUS_OK;
-        project_once(world, p, 1.0 / h);
+    fill_rows(world, p, false);
+    bool go = p->worst > closed;
+    for (int round = 0; go && round < ROUNDS; round++) {
+        Change change = {0.0, 0.0};
+        measure(world, p, 0);
+        find_x(world, p);
+        move_all(world, p, 1.0, &change);
+        note(world, &change);
+        measure(world, p, 1);
+        push_all(world, p, h);
+        go = p->worst > closed && all_trusted(p);
     }
-    for (int round = 0; round < LAST_ROUNDS; round++) {
+    for (int round = 0; p->worst > closed && round < LAST_ROUNDS; round++) {
         TALUS_TRY(factor(world, p));
-        if (!(p->worst > closed))
-            return TALUS_OK;
-        project_once(world, p, 0.0);
+        search_line(world, p);
     }
     return TALUS_OK;
 }

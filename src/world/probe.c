@@ -130,7 +130,7 @@ static bool inside(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodies *b = &c->world->bodies;
     TalusVec3 x = b->position[slot], lo = c->probe->def.lo, hi = c->probe->def.hi;
-    return talus_slot_moves(b, (int)slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+    return talus_slot_loose(b, (int)slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 

@@ -47,6 +47,10 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
     transfer_model(a, &def->friction);
     talus_archive_f64(a, &def->restitution_threshold);
     talus_archive_f64(a, &def->cohesion_range);
+    int32_t sleep_steps = def->sleep_steps;
+    talus_archive_f64(a, &def->sleep_speed);
+    talus_archive_i32(a, &sleep_steps);
+    def->sleep_steps = sleep_steps;
     talus_archive_vec3(a, &def->period.lo);
     talus_archive_vec3(a, &def->period.hi);
     for (int k = 0; k < 3; k++)
@@ -154,7 +158,7 @@ static bool admit_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
-        b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_DRIVEN ||
+        b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_ASLEEP ||
         b->group[i] >= TALUS_GROUPS || !sound_numbers(b, i))
         return false;
     const TalusShape *shape = &world->shape[b->shape[i]];
@@ -164,12 +168,13 @@ static bool admit_slot(TalusWorld *world, int i)
         return false;
     if (b->size[i] != (sphere ? b->radius[i] : shape->size))
         return false;
-    if (b->fixed[i] ? b->mass[i] != 0.0 : !(b->mass[i] > 0.0) || !isfinite(b->mass[i]))
+    bool loose = talus_slot_loose(b, i);
+    if (loose ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
         return false;
-    if (!b->fixed[i] && talus_shape_fixed_only(shape->def.kind))
+    if (loose && talus_shape_fixed_only(shape->def.kind))
         return false;
     b->counts.living++;
-    b->counts.general += !b->fixed[i] && !sphere;
+    b->counts.general += loose && !sphere;
     return true;
 }
 
@@ -244,7 +249,7 @@ static void transfer_sink(TalusArchive *a, TalusWorld *world, int index)
 
 static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
 {
-    int32_t material = def->material, tag = def->tag;
+    int32_t material = def->material, tag = def->tag, group = def->group;
     talus_archive_vec3(a, &def->lo);
     talus_archive_vec3(a, &def->hi);
     talus_archive_f64(a, &def->rate);
@@ -257,8 +262,10 @@ static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
     talus_archive_f64(a, &def->density);
     talus_archive_u64(a, &def->seed);
     talus_archive_i32(a, &tag);
+    talus_archive_i32(a, &group);
     def->material = material;
     def->tag = tag;
+    def->group = group;
 }
 
 static bool sound_emitter(const TalusEmitter *e)

@@ -18,7 +18,7 @@ static int contact_run(const TalusContactList *list, int i)
     return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
 }
 
-/* A body may have become fixed or driven since. */
+/* A body may have become fixed or driven, or have fallen asleep since. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
     uint8_t other = world->bodies.fixed[c->b];
@@ -33,7 +33,8 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
-    return contact_lives(world, c) && fits_run(world, c, contact_run(list, i));
+    return contact_lives(world, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
+           fits_run(world, c, contact_run(list, i));
 }
 
 static void save_contacts(TalusArchive *a, const TalusWorld *world)

@@ -1,7 +1,29 @@
 /* world/save_motion.c - what moves bodies and keeps them apart, in a saved state: groups that meet, excluded
- * pairs, applied forces, drives. */
+ * pairs, applied forces, drives, what sleeps. */
 #include "world/archive.h"
 #include "world/internal.h"
+
+static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
+{
+    TalusSleep *s = &world->sleep;
+    int slots = world->bodies.counts.slots;
+    talus_archive_i32(a, &s->calm[i]);
+    talus_archive_i32(a, &s->island[i]);
+    if (a->loading && (s->calm[i] < 0 || s->island[i] < 0 || s->island[i] >= slots))
+        talus_archive_refuse(a, "what sleeps is out of range");
+    s->asleep += a->loading && talus_slot_asleep(&world->bodies, i);
+}
+
+static void transfer_sleep(TalusArchive *a, TalusWorld *world)
+{
+    if (a->status == TALUS_OK)
+        a->status = talus_sleep_reserve(world); /* for bodies since the last step, too */
+    for (int i = 0; a->status == TALUS_OK && i < world->sleep.slots; i++)
+        transfer_sleeper(a, world, i);
+    for (int i = 0; a->loading && i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i) && world->sleep.slots == 0)
+            talus_archive_refuse(a, "a body sleeps where none may");
+}
 
 static void transfer_groups(TalusArchive *a, TalusWorld *world)
 {
@@ -116,4 +138,5 @@ void talus_archive_motion(TalusArchive *a, TalusWorld *world)
         driven += talus_slot_driven(&world->bodies, i);
     if (a->loading && a->status == TALUS_OK && driven != world->drives)
         talus_archive_refuse(a, "a driven body has no drive, or two");
+    transfer_sleep(a, world); /* last: until the sleeping are counted nothing wakes them */
 }

@@ -94,7 +94,7 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
 {
     TalusShapePart *part = NULL;
     TalusShapeDef *own = NULL;
-    talus_archive_count(a, &def->part_count, 104);
+    talus_archive_count(a, &def->part_count, 144);
     size_t count = (size_t)def->part_count;
     if (a->status == TALUS_OK)
         a->status = TALUS_ALLOC(part, count, "saved state");

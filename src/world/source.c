@@ -206,6 +206,9 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
     if (def->material < 0 || def->material >= world->materials.count)
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: material %d; there are %d", def->material,
                           world->materials.count);
+    if (def->group < 0 || def->group >= TALUS_GROUPS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: group %d; expected 0 to %d", def->group,
+                          TALUS_GROUPS - 1);
     if (!(def->density >= 0.0) || !isfinite(def->density) ||
         (def->density == 0.0 && world->materials.def[def->material].density == 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "emitter: density is %g and the material has none",

@@ -206,6 +206,7 @@ static void take_back(TalusWorld *world)
 static void report_step(TalusWorld *world)
 {
     TalusStepInfo *info = &world->info;
+    talus_sleep_update(world);
     talus_ledger_close(world);
     talus_probes_close(world, info->length);
     talus_joints_close(world, info->length);

@@ -24,6 +24,7 @@ TalusWorldDef talus_world_def_default(void)
         /* gravity closes a contact at rest by g h in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
+        .sleep_steps = 100,
         .projection = true,
         .backend = "cpu",
         .threads = 0,
@@ -70,6 +71,11 @@ static TalusStatus check_def(const TalusWorldDef *def)
         check_number("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
     TALUS_TRY(talus_model_check(def->friction));
     TALUS_TRY(check_period(&def->period));
+    TALUS_TRY(check_number("sleep_speed", def->sleep_speed, 0.0,
+                           "a multiple of the reference speed, 0 for never"));
+    if (def->sleep_steps < 1)
+        return talus_fail(TALUS_ERR_ARGUMENT, "world: sleep_steps is %d; expected 1 or more",
+                          def->sleep_steps);
     if (def->max_iterations <= 0)
         return talus_fail(TALUS_ERR_ARGUMENT, "world: max_iterations is %d; expected 1 or more",
                           def->max_iterations);
@@ -118,6 +124,8 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     TALUS_TRY(open_backend(world));
     if (talus_periodic(&def->period))
         TALUS_TRY(talus_host_only(world, "periods"));
+    if (def->sleep_speed > 0.0)
+        TALUS_TRY(talus_host_only(world, "sleeping bodies"));
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
     TALUS_TRY(talus_detector_create(&world->detector));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
@@ -182,6 +190,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_bodies_clear(&world->bodies);
     clear_backup(&world->backup);
     talus_forces_clear(world);
+    talus_sleep_clear(world);
     talus_filters_clear(&world->filters);
     talus_joints_clear(world);
     talus_release(world->drive);

@@ -154,14 +154,28 @@ async function claims(head) {
   await refused("a chain beyond the bodies", try_(new Uint8Array(chunk("FRAM", payload, { key: true }))), /chain 0: rows/);
 }
 
+const base64 = (numbers) => Buffer.from(numbers.buffer).toString("base64");
+
 async function heads() {
   const bytes = (change) => new TextEncoder().encode(JSON.stringify({ ...HEAD, ...change }));
   await refused("head: not JSON", () => parseHead(new TextEncoder().encode("{")), /not JSON/);
   for (const [key, value] of [["quantum", 0], ["radius", "x"], ["gravity", [0, 1]], ["origin", [0, 0, null]], ["shapes", [{ kind: "torus" }]], ["shapes", 3], ["materials", [3]],
-    ["shapes", [{ kind: "revolve", profile: [[1, 2]] }]], ["shapes", [{ kind: "box", half: [1, 2] }]]]) {
+    ["shapes", [{ kind: "revolve", profile: [[1, 2]] }]], ["shapes", [{ kind: "box", half: [1, 2] }]], ["shapes", [{ kind: "ellipsoid", half: [1, 2, 0] }]],
+    ["shapes", [{ kind: "hull", vertex: "AAAA" }]], ["shapes", [{ kind: "hull", vertex: "?" }]], ["shapes", [{ kind: "hull", vertex: base64(Float64Array.of(0, 1, NaN)) }]],
+    ["shapes", [{ kind: "mesh", vertex: base64(Float64Array.of(0, 0, 1)), triangle: base64(Int32Array.of(0, 0, 1)) }]],
+    ["shapes", [{ kind: "field", columns: 2, rows: 3, spacing: 1, height: base64(new Float64Array(5)) }]], ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0, 0], shape: { kind: "sphere" } }] }]],
+    ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0], shape: { kind: "box", half: [1, 1, 1] } }] }]],
+    ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0, 0], shape: { kind: "plane" } }] }]]]) {
     await refused(`head: ${key}`, () => parseHead(bytes({ [key]: value })), new RegExp(`head of the frames: ${key}.* must be`));
   }
   equal("head", parseHead(bytes({})).shapes, HEAD.shapes);
+  const vertex = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1), triangle = Int32Array.of(0, 2, 1, 0, 1, 3), height = Float64Array.of(0, 1, 2, 3);
+  const part = { position: [1, 2, 3], orientation: [1, 0, 0, 0], shape: { kind: "sphere", radius: 2 } };
+  const plain = [{ kind: "capsule", radius: 1, half_height: 2 }, { kind: "cone", radius: 1, half_height: 2 }, { kind: "ellipsoid", half: [1, 2, 3] }, { kind: "compound", parts: [part] }];
+  equal("shapes of plain numbers", parseHead(bytes({ shapes: plain })).shapes, plain);
+  const packed = parseHead(bytes({ shapes: [{ kind: "hull", vertex: base64(vertex) }, { kind: "mesh", vertex: base64(vertex), triangle: base64(triangle) },
+    { kind: "field", columns: 2, rows: 2, spacing: 0.5, height: base64(height) }] })).shapes;
+  equal("shapes with arrays", packed.map((s) => [s.kind, [...(s.vertex ?? s.height)], [...(s.triangle ?? [])]]), [["hull", [...vertex], []], ["mesh", [...vertex], [...triangle]], ["field", [...height], []]]);
 }
 
 async function reading() {

@@ -103,6 +103,64 @@ async function bodies(p) {
   equal("categories have no scale", seen.scale, null);
 }
 
+// Shapes that are made of triangles here: where they are, what a click finds, what the clip plane leaves of them; a field
+// is seen and a thick funnel is looked into.
+async function forms(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const cube = Float64Array.from([-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].flatMap((z) => [0.3 * x, 0.3 * y, 0.3 * z]))));
+    const part = (shape, x) => ({ position: [x, 0, 0], orientation: [1, 0, 0, 0], shape }), ring = 24, profile = [[0.3, 0], [0.9, 1], [1, 1], [0.4, 0]];
+    const vertex = Float64Array.from(profile.flatMap(([r, h]) => Array.from({ length: ring }, (_, k) => [r * Math.cos(2 * Math.PI * k / ring), r * Math.sin(2 * Math.PI * k / ring), h]).flat()));
+    const triangle = Int32Array.from(profile.flatMap((_, j) => Array.from({ length: ring }, (_, k) => {
+      const a = j * ring + k, b = j * ring + (k + 1) % ring, c = ((j + 1) % 4) * ring + k, d = ((j + 1) % 4) * ring + (k + 1) % ring;
+      return [a, c, b, b, c, d];
+    }).flat()));
+    const special = [{ kind: "capsule", radius: 0.2, half_height: 0.25 }, { kind: "cone", radius: 0.4, half_height: 0.4 }, { kind: "ellipsoid", half: [0.4, 0.3, 0.2] }, { kind: "hull", vertex: cube },
+      { kind: "compound", parts: [part({ kind: "sphere", radius: 0.2 }, -0.3), part({ kind: "box", half: [0.3, 0.1, 0.1] }, 0)] }, { kind: "field", columns: 3, rows: 2, spacing: 4, height: Float64Array.of(-2, -2, -2, -2, -2, -2) }, { kind: "mesh", vertex, triangle }];
+    const own = { ...head, shapes: special };
+    const list = [0, 1, 2, 3, 4].map((k) => ({ at: [k - 2, 0, 0], material: k, shape: k, radius: 0.6 }));
+    engine.setColour("material", null);
+    engine.forget();
+    engine.show(frameOf(list, { head: own }));
+    engine.view("front");
+    const like = (c) => talusTest.LIGHT.categories.map((of) => hue(c, of)).reduce((best, v, i, all) => (v > all[best] ? i : best), 0), ground = (c) => hex(c) === talusTest.LIGHT.background;
+    const look = async () => { const picture = await pixels(); return list.map((b) => { const xy = project(b.at), c = picture.at(...xy); return [ground(c) ? null : like(c), engine.pick(...xy)?.row ?? null]; }); };
+    const whole = await look(), meshes = engine.stats.meshes;
+    const empty = await pixels(), beside = [[-1.75, 0, 0.3], [-0.65, 0, 0.5], [1.35, 0, 0.35]].map((at) => [ground(empty.at(...project(at))), engine.pick(...project(at))]);
+    engine.setClip({ axis: "y", at: 0.5, flip: false });
+    const half = await look();
+    engine.setClip({ axis: "y", at: 0.999, flip: false });
+    const none = await look();
+    engine.setClip(null);
+    engine.select({ index: 30, generation: 3 });
+    const marked = (await pixels()).count((c) => Math.max(...c) < 60);
+    engine.select(null);
+    // a field below, then a funnel about a ball
+    engine.show(frameOf([...list, { at: [0, 0, 0], shape: 5, fixed: true, radius: 5 }], { head: own }));
+    engine.view("home");
+    const xy = project([0.5, 0, -2]), field = [ground((await pixels()).at(...xy)), engine.pick(...xy)?.row];
+    engine.setContainer("hidden");
+    const hidden = ground((await pixels()).at(...xy));
+    engine.setContainer("ghost");
+    engine.show(frameOf([{ at: [0, 0, 0.6], shape: 2, material: 1, radius: 0.4 }, { at: [0, 0, 0], shape: 6, fixed: true, radius: 1.5 }], { head: own }));
+    engine.view("front");
+    const through = like((await pixels()).at(...project([0, 0, 0.6])));
+    engine.setContainer("shown");
+    const shown = await pixels();
+    const funnel = [like(shown.at(...project([0, 0, 0.6]))), ground(shown.at(...project([0.7, 0, 0.95])))];
+    engine.forget();
+    return { meshes, whole, beside, half, none, marked, field, hidden, through, funnel };
+  });
+  equal("forms: each shape is drawn", seen.meshes, 5);
+  equal("forms: where they are", seen.whole, [0, 1, 2, 3, 4].map((k) => [k, k]));
+  equal("forms: and where not", seen.beside, [[true, null], [true, null], [true, null]]);
+  equal("forms: cut in half", seen.half, [0, 1, 2, 3, 4].map((k) => [k, k]));
+  equal("forms: cut away", seen.none, [0, 1, 2, 3, 4].map(() => [null, null]));
+  check("forms: the selected hull has an outline", seen.marked > 60, seen.marked);
+  equal("forms: a field is seen", [...seen.field, seen.hidden], [false, 5, true]);
+  equal("forms: a funnel is looked into", [seen.through, ...seen.funnel], [1, 1, false]);
+}
+
 async function scales(p) {
   const seen = await p.evaluate(async () => {
     start();
@@ -353,7 +411,7 @@ async function fullQuality(p) {
 }
 
 const browser = await launch(process.argv[2] ?? "/usr/bin/chromium"), page = await open(browser);
-for (const [name, act] of Object.entries({ bodies, scales, clips, containers, chainsAndMarks, cameras, changes, fullQuality, rest })) {
+for (const [name, act] of Object.entries({ bodies, forms, scales, clips, containers, chainsAndMarks, cameras, changes, fullQuality, rest })) {
   if (process.argv[3] && process.argv[3] !== name) continue;
   await act(page);
   equal(`${name}: console and exceptions`, heard.splice(0).filter((m) => !/CONTEXT_LOST|context (lost|restored)/i.test(m)), []);

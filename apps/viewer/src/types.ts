@@ -4,11 +4,20 @@
 export type Vec3 = [number, number, number];
 
 export type Shape =
-  | { kind: "sphere" }
+  | { kind: "sphere"; radius?: number } // of a compound's part; else the bodies have one each
   | { kind: "plane" }
   | { kind: "box"; half: Vec3 }
   | { kind: "cylinder"; radius: number; half_height: number }
-  | { kind: "revolve"; profile: [number, number][] };
+  | { kind: "revolve"; profile: [number, number][] }
+  | { kind: "capsule"; radius: number; half_height: number } // of its straight part
+  | { kind: "cone"; radius: number; half_height: number }    // base at -1/2, apex at 3/2 of the half height
+  | { kind: "ellipsoid"; half: Vec3 }
+  | { kind: "hull"; vertex: Float64Array }                   // 3 per corner, each of them one
+  | { kind: "mesh"; vertex: Float64Array; triangle: Int32Array }
+  | { kind: "field"; columns: number; rows: number; spacing: number; height: Float64Array }
+  | { kind: "compound"; parts: Part[] };
+
+export interface Part { position: Vec3; orientation: [number, number, number, number]; shape: Shape }
 
 export interface Material { name: string; friction: number; density: number }
 

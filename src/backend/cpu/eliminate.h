@@ -30,7 +30,7 @@
 
 /* One row of D': what multiplies velocity and spin of its two bodies, in any units that agree with M^-1. */
 typedef struct TalusJointRow {
-    int32_t body[2];   /* -1: the fixed world */
+    int32_t body[2];   /* two that differ; -1: the fixed world */
     double arm[2][6];  /* on v, then on the spin */
     double push[2][6]; /* M^-1 times that; all zeros: the body does not move */
     double compliance; /* E */

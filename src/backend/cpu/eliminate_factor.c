@@ -245,15 +245,39 @@ static double largest(const TalusElimination *e, int m)
     return most;
 }
 
+/* How much impulses on a vertex's rows move and turn it: spins are drawn in proportion, so that units of
+ * length and mass do not matter. */
+static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
+{
+    *moves = *turns = 0.0;
+    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
+        int p = e->list[i], side = node_side(e, p, vertex);
+        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+            for (int k = 0; k < 3; k++) {
+                *moves += fabs(e->ordered[row].push[side][k]);
+                *turns += fabs(e->ordered[row].push[side][3 + k]);
+            }
+    }
+}
+
+static void draw_motion(TalusElimination *e, int m)
+{
+    TalusRng rng = talus_rng((uint64_t)m);
+    for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
+        double moves, turns;
+        response_of(e, v, &moves, &turns);
+        double speed = moves > 0.0 ? 1.0 : 0.0, spin = moves > 0.0 ? turns / moves : 1.0;
+        for (int k = 0; k < 8; k++)
+            e->motion[v][k] = (k < 4 ? speed : spin) * (talus_rng_uniform(&rng) - 0.5);
+    }
+}
+
 /* How many refinements velocities drawn at random need: the same for all, so that the operator is linear. */
 static int count_rounds(TalusElimination *e, int m)
 {
-    TalusRng rng = talus_rng((uint64_t)m);
     Motion motion = {e->motion, true, NULL};
     double first = 0.0, before = 0.0;
-    for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
-        for (int k = 0; k < 8; k++)
-            e->motion[v][k] = talus_rng_uniform(&rng) - 0.5;
+    draw_motion(e, m);
     for (int round = 0; round <= MOST_ROUNDS; round++) {
         talus_machine_residual(e, m, &motion, round > 0);
         double now = largest(e, m);

@@ -1,7 +1,7 @@
 // The outer shape of a frames file (docs/frames.md): chunks and heads. Nothing here trusts a length or a
 // number before it has been checked against the bytes that are really there.
 
-import type { FrameInfo, Head, Material, Shape, Vec3 } from "../types";
+import type { FrameInfo, Head, Material, Part, Shape, Vec3 } from "../types";
 
 const FILE_HEADER = 16;
 const CHUNK_HEADER = 40;
@@ -127,23 +127,76 @@ function list(value: unknown, where: string): unknown[] {
   return value;
 }
 
+// Base64 of little-endian numbers, so many to an element.
+function bytesOf(value: unknown, where: string, element: number): ArrayBuffer {
+  if (typeof value !== "string") fail(where, "a text of base64");
+  let text: string;
+  try {
+    text = atob(value);
+  } catch {
+    return fail(where, "a text of base64");
+  }
+  if (text.length % element !== 0) fail(where, `base64 of elements of ${element} bytes`);
+  const bytes = new Uint8Array(text.length);
+  for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k);
+  return bytes.buffer;
+}
+
+function doubles(value: unknown, where: string, components: number): Float64Array {
+  const numbers = new Float64Array(bytesOf(value, where, 8 * components));
+  if (!numbers.every(Number.isFinite)) fail(where, "numbers");
+  return numbers;
+}
+
+function meshOf(s: Fields, where: string): Shape {
+  const vertex = doubles(s["vertex"], `${where}.vertex`, 3), triangle = new Int32Array(bytesOf(s["triangle"], `${where}.triangle`, 12));
+  if (!triangle.every((v) => v >= 0 && 3 * v < vertex.length)) fail(`${where}.triangle`, "numbers of vertices that are there");
+  return { kind: "mesh", vertex, triangle };
+}
+
+function fieldOf(s: Fields, where: string): Shape {
+  const columns = number(s["columns"], `${where}.columns`, true), rows = number(s["rows"], `${where}.rows`, true);
+  const height = doubles(s["height"], `${where}.height`, 1);
+  if (!Number.isInteger(columns) || columns < 2 || rows < 2 || columns * rows !== height.length) fail(where, "as many heights as columns times rows");
+  return { kind: "field", columns, rows, spacing: number(s["spacing"], `${where}.spacing`, true), height };
+}
+
+function partOf(value: unknown, where: string): Part {
+  const p = fields(value, where), q = p["orientation"];
+  if (!Array.isArray(q) || q.length !== 4) return fail(`${where}.orientation`, "four numbers");
+  const shape = shapeOf(p["shape"], `${where}.shape`), turn = q.map((v) => number(v, `${where}.orientation`)) as Part["orientation"];
+  if (["plane", "revolve", "mesh", "field", "compound"].includes(shape.kind)) fail(`${where}.shape`, "a convex shape");
+  if (shape.kind === "sphere" && shape.radius === undefined) fail(`${where}.shape.radius`, "a positive number");
+  return { position: vector(p["position"], `${where}.position`), orientation: turn, shape };
+}
+
 function shapeOf(value: unknown, where: string): Shape {
-  const s = fields(value, where);
-  switch (s["kind"]) {
-    case "sphere": return { kind: "sphere" };
-    case "plane": return { kind: "plane" };
-    case "box": return { kind: "box", half: vector(s["half"], `${where}.half`) };
+  const s = fields(value, where), kind = s["kind"];
+  switch (kind) {
+    case "sphere": return s["radius"] === undefined ? { kind } : { kind, radius: number(s["radius"], `${where}.radius`, true) };
+    case "plane": return { kind };
+    case "box":
+    case "ellipsoid": {
+      const half = vector(s["half"], `${where}.half`);
+      if (!half.every((h) => h > 0)) fail(`${where}.half`, "three positive numbers");
+      return { kind, half };
+    }
     case "cylinder":
-      return { kind: "cylinder", radius: number(s["radius"], `${where}.radius`, true), half_height: number(s["half_height"], `${where}.half_height`, true) };
+    case "capsule":
+    case "cone": return { kind, radius: number(s["radius"], `${where}.radius`, true), half_height: number(s["half_height"], `${where}.half_height`, true) };
     case "revolve": {
       const profile = list(s["profile"], `${where}.profile`).map((p, k): [number, number] => {
         if (!Array.isArray(p) || p.length !== 2) fail(`${where}.profile[${k}]`, "two numbers");
         return [number(p[0], `${where}.profile[${k}]`), number(p[1], `${where}.profile[${k}]`)];
       });
       if (profile.length < 2) fail(`${where}.profile`, "two points or more");
-      return { kind: "revolve", profile };
+      return { kind, profile };
     }
-    default: return fail(`${where}.kind`, "sphere, plane, box, cylinder or revolve");
+    case "hull": return { kind, vertex: doubles(s["vertex"], `${where}.vertex`, 3) };
+    case "mesh": return meshOf(s, where);
+    case "field": return fieldOf(s, where);
+    case "compound": return { kind, parts: list(s["parts"], `${where}.parts`).map((p, k) => partOf(p, `${where}.parts[${k}]`)) };
+    default: return fail(`${where}.kind`, "that of a shape this page knows");
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { Frame, Shape, Vec3 } from "../types";
 import { select } from "./colour";
-import { cover, emptyBox, isEmpty, rotate, type Box, type Quat } from "./vector";
+import { surfaceOf } from "./surfaces";
+import { add, corners, cover, emptyBox, isEmpty, product, rotate, type Box, type Quat } from "./vector";
 
 const SAMPLES = 40000; // bodies looked at for percentiles
 
@@ -20,6 +21,29 @@ export function rowOf(f: Frame, { index, generation }: { index: number; generati
   return low < f.count && f.index[low] === index && (generation === undefined || f.generation[low] === generation) ? low : -1;
 }
 
+// The box about points.
+function boxOf(points: ArrayLike<number>): Box {
+  const box = emptyBox();
+  for (let k = 0; k < points.length; k++) {
+    const c = k % 3;
+    box.lo[c] = Math.min(box.lo[c]!, points[k]!);
+    box.hi[c] = Math.max(box.hi[c]!, points[k]!);
+  }
+  return box;
+}
+
+const boxes = new WeakMap<Shape, Float64Array>();
+
+// The corners of the box of a mesh or a field, which have too many of their own.
+function boxCorners(shape: Shape): Float64Array {
+  let known = boxes.get(shape);
+  if (!known) {
+    known = Float64Array.from(corners(boxOf(surfaceOf(shape)!.position)).flat());
+    boxes.set(shape, known);
+  }
+  return known;
+}
+
 // How far a shape reaches along each axis on both sides of its position, as low and high corner.
 function reach(shape: Shape, radius: number, turn: Quat): Box | null {
   if (shape.kind === "sphere") return { lo: [-radius, -radius, -radius], hi: [radius, radius, radius] };
@@ -27,13 +51,46 @@ function reach(shape: Shape, radius: number, turn: Quat): Box | null {
   const box = emptyBox();
   const x = rotate(turn, [1, 0, 0]), y = rotate(turn, [0, 1, 0]), z = rotate(turn, [0, 0, 1]);
   const ring = (r: number, h: number): void => cover(box, z.map((c) => c * h) as Vec3, z.map((c) => r * Math.sqrt(Math.max(0, 1 - c * c))) as Vec3);
-  if (shape.kind === "box") {
-    cover(box, [0, 0, 0], [0, 1, 2].map((c) => Math.abs(x[c]!) * shape.half[0] + Math.abs(y[c]!) * shape.half[1] + Math.abs(z[c]!) * shape.half[2]) as Vec3);
-  } else if (shape.kind === "cylinder") {
-    ring(shape.radius, -shape.half_height);
-    ring(shape.radius, shape.half_height);
-  } else {
-    for (const [r, h] of shape.profile) ring(r, h);
+  const points = (v: Float64Array): void => {
+    for (let k = 0; k < v.length; k += 3) {
+      for (let c = 0; c < 3; c++) {
+        const p = x[c]! * v[k]! + y[c]! * v[k + 1]! + z[c]! * v[k + 2]!;
+        if (p < box.lo[c]!) box.lo[c] = p;
+        if (p > box.hi[c]!) box.hi[c] = p;
+      }
+    }
+  };
+  switch (shape.kind) {
+    case "box":
+      cover(box, [0, 0, 0], [0, 1, 2].map((c) => Math.abs(x[c]!) * shape.half[0] + Math.abs(y[c]!) * shape.half[1] + Math.abs(z[c]!) * shape.half[2]) as Vec3);
+      break;
+    case "ellipsoid":
+      cover(box, [0, 0, 0], [0, 1, 2].map((c) => Math.hypot(x[c]! * shape.half[0], y[c]! * shape.half[1], z[c]! * shape.half[2])) as Vec3);
+      break;
+    case "cylinder":
+      ring(shape.radius, -shape.half_height);
+      ring(shape.radius, shape.half_height);
+      break;
+    case "capsule":
+      cover(box, [0, 0, 0], z.map((c) => Math.abs(c) * shape.half_height + shape.radius) as Vec3);
+      break;
+    case "cone":
+      ring(shape.radius, -0.5 * shape.half_height);
+      ring(0, 1.5 * shape.half_height);
+      break;
+    case "revolve":
+      for (const [r, h] of shape.profile) ring(r, h);
+      break;
+    case "hull":
+      points(shape.vertex);
+      break;
+    case "compound":
+      for (const part of shape.parts) {
+        const own = reach(part.shape, part.shape.kind === "sphere" ? part.shape.radius! : 0, product(turn, part.orientation)), at = rotate(turn, part.position);
+        if (own) for (const p of [own.lo, own.hi]) cover(box, add(at, p), [0, 0, 0]);
+      }
+      break;
+    default: points(boxCorners(shape));
   }
   return box;
 }

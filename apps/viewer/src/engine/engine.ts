@@ -3,7 +3,7 @@
 
 import { Color, DataTexture, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
 import type { Clip, ColourBy, Container, Engine, EngineStats, Frame, Head, Picked, Scale, Vec3, ViewName } from "../types";
-import { boundsOf, farthest, positionOf, rowOf } from "./bounds";
+import { boundsOf, farthest, positionOf, rowOf, turnOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
 import { colourMap, colourValues, isCategory, MAP_WIDTH, scaleOf } from "./colour";
 import { createShared } from "./glsl";
@@ -13,10 +13,11 @@ import { CHAINS, DARK, GHOST, KEY, LIGHT, rgb, sequentialAt, toLinear, VIEWS } f
 import { pickSolids, pickSpheres, pickWalls, spanOf, type Cut } from "./pick";
 import { Pipeline } from "./pipeline";
 import { planeInView, Shadow } from "./shadow";
-import { Solids } from "./solids";
+import { Solids, type ShapeRows } from "./solids";
 import { Spheres } from "./spheres";
-import { add, centre, diagonal, direction, dot, frameAbout, joined, moved, scale, sub, type Box } from "./vector";
-import { outlineOf, Walls } from "./walls";
+import { isGround } from "./surfaces";
+import { add, centre, diagonal, direction, dot, frameAbout, inverse, joined, moved, rotate, scale, sub, type Box } from "./vector";
+import { isVessel, outlineOf, Walls } from "./walls";
 
 export type Quality = "full" | "plain";
 
@@ -36,19 +37,41 @@ function qualityOf(renderer: WebGLRenderer): Quality {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? "plain" : "full";
 }
 
-interface Rows { spheres: Int32Array; boxes: Int32Array; cylinders: Int32Array; walls: Int32Array }
+// Of `others` each shape has rows of its own; the ground is among them, though it is fixed.
+interface Rows { spheres: Int32Array; boxes: Int32Array; cylinders: Int32Array; others: ShapeRows[]; walls: Int32Array }
 
-function sortRows(frame: Frame): Rows {
-  const kinds = frame.head.shapes.map((s) => s.kind), code = kinds.map((k) => (k === "sphere" ? 0 : k === "box" ? 1 : k === "cylinder" ? 2 : 3));
-  const of = new Uint8Array(frame.count), counts = [0, 0, 0, 0];
+const enum Group { sphere, box, cylinder, wall, first } // and from `first` on one for each shape
+
+function sortRows(frame: Frame, up: Vec3): Rows {
+  const shapes = frame.head.shapes;
+  const groups = shapes.map((s, k): number => {
+    switch (s.kind) {
+      case "sphere": return Group.sphere;
+      case "box": return Group.box;
+      case "cylinder": return Group.cylinder;
+      case "plane":
+      case "revolve":
+      case "mesh":
+      case "field": return Group.wall;
+      default: return Group.first + k;
+    }
+  });
+  const known = new Map<number, boolean>(); // of a shape, whether it is the ground: as its first body stands
+  const isGroundAt = (i: number): boolean => {
+    const k = frame.shape[i]!;
+    if (!known.has(k)) known.set(k, isGround(shapes[k]!, rotate(inverse(turnOf(frame, i)), up)));
+    return known.get(k)!;
+  };
+  const of = new Uint32Array(frame.count), counts = new Array<number>(Group.first + shapes.length).fill(0);
   for (let i = 0; i < frame.count; i++) {
-    const c = code[frame.shape[i]!]!;
-    of[i] = c > 0 && frame.fixed[i] ? 3 : c;
+    const k = frame.shape[i]!, group = groups[k]!;
+    of[i] = group === Group.wall || (group !== Group.sphere && frame.fixed[i]) ? (frame.fixed[i] && isGroundAt(i) ? Group.first + k : Group.wall) : group;
     counts[of[i]!]!++;
   }
-  const rows = counts.map((n) => new Int32Array(n)), at = [0, 0, 0, 0];
+  const rows = counts.map((n) => new Int32Array(n)), at = counts.map(() => 0);
   for (let i = 0; i < frame.count; i++) rows[of[i]!]![at[of[i]!]!++] = i;
-  return { spheres: rows[0]!, boxes: rows[1]!, cylinders: rows[2]!, walls: rows[3]! };
+  const others = shapes.map((shape, k): ShapeRows => ({ shape, rows: rows[Group.first + k]!, fixed: groups[k] === Group.wall })).filter((o) => o.rows.length > 0);
+  return { spheres: rows[Group.sphere]!, boxes: rows[Group.box]!, cylinders: rows[Group.cylinder]!, others, walls: rows[Group.wall]! };
 }
 
 class ThreeEngine implements Engine {
@@ -124,10 +147,10 @@ class ThreeEngine implements Engine {
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
     this.#scene.add(
-      this.#spheres.mesh, ...this.#solids.kinds.map((k) => k.mesh), this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
+      this.#spheres.mesh, this.#solids.meshes, this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
       ...this.#outlines.map((o) => o.mesh),
     );
-    this.#shadow.scene.add(this.#spheres.shadow, ...this.#solids.kinds.map((k) => k.shadow));
+    this.#shadow.scene.add(this.#spheres.shadow, this.#solids.shadows);
     for (const scene of [this.#scene, this.#shadow.scene]) scene.matrixWorldAutoUpdate = false; // nothing is placed but by its own coordinates
     this.#camera.matrixAutoUpdate = this.#camera.matrixWorldAutoUpdate = false;
     this.#controls = new Controls(canvas, this.#orbit, () => {
@@ -166,15 +189,15 @@ class ThreeEngine implements Engine {
     const regrouped = newHead || this.#frame?.shape !== frame.shape || this.#frame?.fixed !== frame.fixed;
     if (newHead) this.#moveOrigin(frame.head);
     this.#frame = frame;
-    if (regrouped || !this.#rows) this.#rows = sortRows(frame);
+    if (regrouped || !this.#rows) this.#rows = sortRows(frame, this.#orbit.axes.up);
     const opening = first || (!this.#touched && (this.#fresh || !this.#alive));
     this.#alive = frame.fixed.includes(0);
     if (opening || this.#fresh) this.#setBounds(this.#room);
     this.#fresh = false;
-    const { spheres, boxes, cylinders } = this.#rows;
+    const { spheres, boxes, cylinders, others } = this.#rows;
     this.#reach = farthest(frame, centre(this.#bounds));
     this.#spheres.show(frame, spheres);
-    this.#solids.show(frame, boxes, cylinders);
+    this.#solids.show(frame, boxes, cylinders, others);
     this.#showWalls();
     this.#recolour();
     this.#showChains();
@@ -287,6 +310,8 @@ class ThreeEngine implements Engine {
 
   setContainer(how: Container): void {
     this.#walls.how = how;
+    this.#solids.hide(how === "hidden");
+    this.#shadow.stale();
     this.#showSelected();
     this.draw();
   }
@@ -384,8 +409,9 @@ class ThreeEngine implements Engine {
     let hit = pickSpheres(frame, rows.spheres, ray, span, this.#walls.how !== "hidden");
     hit = pickSolids(frame, rows.boxes, ray, span, hit);
     hit = pickSolids(frame, rows.cylinders, ray, span, hit);
+    for (const { rows: of, fixed } of rows.others) if (!fixed || this.#walls.how !== "hidden") hit = pickSolids(frame, of, ray, span, hit);
     if (this.#walls.how === "shown" && this.#walls.triangles) {
-      const seen = (row: number, facing: boolean): boolean => (frame.head.shapes[frame.shape[row]!]!.kind === "revolve" ? !facing : facing);
+      const seen = (row: number, facing: boolean): boolean => (isVessel(frame.head.shapes[frame.shape[row]!]!) ? !facing : facing);
       hit = pickWalls(this.#walls.triangles, seen, ray, span, hit);
     }
     return hit.row < 0 ? null : { row: hit.row, index: frame.index[hit.row]!, generation: frame.generation[hit.row]! };

@@ -3,7 +3,8 @@
 import type { Frame, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import type { Ray } from "./camera";
-import { cross, dot, inverse, rotate, sub } from "./vector";
+import { surfaceOf, type Surface } from "./surfaces";
+import { cross, dot, inverse, rotate, scale, sub } from "./vector";
 
 // The part of a ray that is there: what the clip plane cuts away is not.
 export interface Span { from: number; to: number }
@@ -35,6 +36,23 @@ function slab(from: number, way: number, half: number, range: Span): void {
   range.to = Math.min(range.to, Math.max(a, b));
 }
 
+// By its triangles: from the first to the last that is met.
+function enterSurface(surface: Surface | null, radius: number, o: Vec3, d: Vec3, span: Span): number {
+  const off = sub(o, scale(d, dot(o, d)));
+  if (!surface || dot(off, off) > radius * radius * 1.001) return Infinity;
+  const { position: p, triangles } = surface, at = (k: number): Vec3 => [p[3 * k]!, p[3 * k + 1]!, p[3 * k + 2]!];
+  let first = Infinity, last = -Infinity;
+  for (let k = 0; k < triangles.length; k += 3) {
+    const a = at(triangles[k]!), e = sub(at(triangles[k + 1]!), a), f = sub(at(triangles[k + 2]!), a), n = cross(e, f), det = -dot(d, n);
+    if (det === 0) continue;
+    const from = sub(o, a), across = cross(from, d), u = dot(f, across) / det, v = -dot(e, across) / det, t = dot(from, n) / det;
+    if (u < 0 || v < 0 || u + v > 1) continue;
+    first = Math.min(first, t);
+    last = Math.max(last, t);
+  }
+  return enter(first, last, span);
+}
+
 function enterSolid(frame: Frame, row: number, ray: Ray, span: Span): number {
   const shape = frame.head.shapes[frame.shape[row]!]!, back = inverse(turnOf(frame, row));
   const o = rotate(back, sub(ray.from, positionOf(frame, row))), d = rotate(back, ray.way);
@@ -51,7 +69,7 @@ function enterSolid(frame: Frame, row: number, ray: Ray, span: Span): number {
       range.to = Math.min(range.to, (-b + Math.sqrt(h)) / a);
     }
   } else {
-    return Infinity;
+    return enterSurface(surfaceOf(shape), frame.radius[row]!, o, d, span);
   }
   return range.from <= range.to ? enter(range.from, range.to, span) : Infinity;
 }

@@ -3,13 +3,13 @@
 // ghosted, they are a veil that thickens towards its edges.
 
 import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector2, Vector3 } from "three";
-import type { Container, Frame, Vec3 } from "../types";
+import type { Container, Frame, Shape, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import { CLIP, HEADER, SHADE, type Shared } from "./glsl";
 import { Lines } from "./lines";
 import { GHOST, GROUND_WITHIN } from "./palette";
 import { planePolygon, surfaceOf, type Plane, type Surface } from "./surfaces";
-import { add, dot, rotate, type Box, type Frame3 } from "./vector";
+import { add, along, centre, cover, dot, emptyBox, length, rotate, scale, sub, type Box, type Frame3 } from "./vector";
 
 // How a surface is seen: solids from outside; a wall that turns its back on the inside, as revolves do; one that
 // faces it, as planes do; the ground.
@@ -177,6 +177,25 @@ function planePart(row: number, planes: Plane[], which: number, bounds: Box, axe
   };
 }
 
+export const isVessel = (shape: Shape): boolean => shape.kind === "revolve" || shape.kind === "mesh";
+
+// What turns its outside to the viewer is left out of a shown vessel. The winding of a mesh does not tell which side
+// that is: of a wall with a thickness the inner face looks inward. So the triangles of a mesh are turned away from a
+// point above it.
+function outward(shape: Shape, s: Surface, up: Vec3): Surface {
+  if (shape.kind !== "mesh") return s;
+  const box = emptyBox(), p = (k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
+  for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k), [0, 0, 0]);
+  const half = scale(sub(box.hi, box.lo), 0.5), above = up.reduce((sum, u, c) => sum + Math.abs(u) * half[c]!, 0);
+  const from = along(centre(box), up, above + length(half)), normal = s.normal.slice();
+  for (let k = 0; k < s.triangles.length; k += 3) {
+    const [a, b, c] = [s.triangles[k]!, s.triangles[k + 1]!, s.triangles[k + 2]!]; // each corner has a vertex of its own
+    const n: Vec3 = [normal[3 * a]!, normal[3 * a + 1]!, normal[3 * a + 2]!];
+    if (dot(n, sub(p(a), from)) < 0) for (const v of [a, b, c]) for (let i = 0; i < 3; i++) normal[3 * v + i] = -normal[3 * v + i]!;
+  }
+  return { ...s, normal };
+}
+
 function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Part[] {
   const kindOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
   const planeRows = Array.from(rows).filter((row) => kindOf(row).kind === "plane");
@@ -184,7 +203,7 @@ function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Par
   const parts: (Part | null)[] = planeRows.map((row, k) => planePart(row, planes, k, bounds, axes));
   for (const row of rows) {
     const shape = kindOf(row), surface = surfaceOf(shape);
-    if (surface) parts.push({ row, side: shape.kind === "revolve" ? Side.back : Side.solid, surface: placed(frame, row, surface) });
+    if (surface) parts.push({ row, side: isVessel(shape) ? Side.back : Side.solid, surface: outward(shape, placed(frame, row, surface), axes.up) });
   }
   return parts.filter((p): p is Part => p !== null);
 }

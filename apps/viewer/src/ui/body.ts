@@ -14,6 +14,13 @@ function shapeText(shape: Shape | undefined): string {
     case "box": return `box ${shape.half.map((h) => plain(2 * h)).join(" × ")} m`;
     case "cylinder": return `cylinder, radius ${plain(shape.radius)} m, height ${plain(2 * shape.half_height)} m`;
     case "revolve": return `solid of revolution, ${shape.profile.length} points`;
+    case "capsule": return `capsule, radius ${plain(shape.radius)} m, length ${plain(2 * (shape.half_height + shape.radius))} m`;
+    case "cone": return `cone, radius ${plain(shape.radius)} m, height ${plain(2 * shape.half_height)} m`;
+    case "ellipsoid": return `ellipsoid ${shape.half.map((h) => plain(2 * h)).join(" × ")} m`;
+    case "hull": return `hull of ${shape.vertex.length / 3} corners`;
+    case "mesh": return `mesh of ${integer(shape.triangle.length / 3)} triangles`;
+    case "field": return `height field, ${shape.columns} × ${shape.rows}`;
+    case "compound": return `compound of ${shape.parts.length} parts`;
     default: return shape?.kind ?? "unknown";
   }
 }
