@@ -12,6 +12,7 @@
 #define TALUS_TESTS_NARROW_ORACLE_H
 
 #include "base/rng.h"
+#include "collide/convex.h"
 #include "collide/narrow.h"
 #include "support/test.h"
 
@@ -381,38 +382,81 @@ static inline OracleTouches oracle_meet(const OraclePair *p, double reach)
     return t;
 }
 
-/* What is wrong with the touches of a pair, relative to its size. */
+/* The nearest points as convex.h has them, as a touch: what is proven, and what touches are compared with. */
+static inline TalusTouch oracle_nearest(const OraclePair *p)
+{
+    TalusConvexPair pair = talus_convex_pair(&p->a, &p->b);
+    TalusNearest near;
+    double margin_a = talus_pose_margin(&p->a), margin_b = talus_pose_margin(&p->b);
+    TalusTouch t = {0, {0.0, 0.0, 0.0}, INFINITY, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    if (!CHECK(talus_convex_nearest(&pair, INFINITY, &near)))
+        return t;
+    t.normal = talus_rotate(p->a.orientation, near.normal);
+    t.gap = near.gap - margin_a - margin_b;
+    t.arm_a = talus_madd(talus_rotate(p->a.orientation, near.on_a), margin_a, t.normal);
+    t.arm_b =
+        talus_sub(talus_madd(t.arm_a, t.gap, t.normal), talus_sub(p->b.position, p->a.position));
+    return t;
+}
+
+/* Relative to the size of the pair. */
 typedef struct OracleErrors {
     double
-        outside; /* a point of touch is not on its body (positive gaps: the distance is at most the gap) */
-    double above; /* the lowest gap exceeds s(normal) (the distance is at least the gap) */
+        over; /* nearest points are not on their bodies, or not so near: the distance may be larger */
     double
-        beaten; /* some direction has a larger s(n) than the lowest gap: too deep, or missed where none came */
-    double apart; /* on_a + gap n is not on_b */
+        under; /* s(n) is below the gap: the distance may be smaller; or, where bodies overlap, some direction is
+                      better than the normal */
+    double
+        touch; /* the lowest gap of the touches, or the reach where there are none, is not the distance */
+    double broken; /* a touch whose points are not `gap` apart along a normal of length 1 */
 } OracleErrors;
 
 static inline void oracle_worst(OracleErrors *w, const OracleErrors *e)
 {
-    w->outside = fmax(w->outside, e->outside);
-    w->above = fmax(w->above, e->above);
-    w->beaten = fmax(w->beaten, e->beaten);
-    w->apart = fmax(w->apart, e->apart);
+    w->over = fmax(w->over, e->over);
+    w->under = fmax(w->under, e->under);
+    w->touch = fmax(w->touch, e->touch);
+    w->broken = fmax(w->broken, e->broken);
 }
 
-static inline OracleErrors oracle_check(const OraclePair *p, const OracleTouches *t)
+static inline double oracle_broken(const OraclePair *p, const TalusTouch *c)
+{
+    TalusVec3 between =
+        talus_add(talus_sub(p->b.position, p->a.position), talus_sub(c->arm_b, c->arm_a));
+    double apart = talus_norm(talus_madd(between, -c->gap, c->normal)) / p->size;
+    return fmax(apart, fabs(talus_norm(c->normal) - 1.0));
+}
+
+/* How hard a better way out is looked for: directions all round, and near. */
+typedef struct OracleEffort {
+    int all, near;
+} OracleEffort;
+
+/* The signed distance goes to *distance. */
+static inline OracleErrors oracle_check(const OraclePair *p, double reach, OracleEffort effort,
+                                        TalusRng *rng, double *distance)
 {
     OracleErrors e = {0.0, 0.0, 0.0, 0.0};
-    for (int k = 0; k < t->count; k++) {
-        const TalusTouch *c = &t->touch[k];
-        TalusVec3 d =
-            talus_add(talus_sub(p->b.position, p->a.position), talus_sub(c->arm_b, c->arm_a));
-        e.apart = fmax(e.apart, talus_norm(talus_madd(d, -c->gap, c->normal)) / p->size);
-    }
-    if (t->count == 0)
-        return e;
-    const TalusTouch *c = &t->touch[t->lowest];
-    e.outside = fmax(oracle_off(&p->a, c->arm_a), oracle_off(&p->b, c->arm_b)) / p->size;
-    e.above = fmax(0.0, c->gap - oracle_space(&p->a, &p->b, c->normal)) / p->size;
+    TalusTouch nearest = oracle_nearest(p);
+    OracleTouches t = oracle_meet(p, reach);
+    double space = oracle_space(&p->a, &p->b, nearest.normal);
+    *distance = nearest.gap;
+    e.under = fmax(0.0, nearest.gap - space);
+    if (nearest.gap > 0.0)
+        e.over = fmax(oracle_off(&p->a, nearest.arm_a), oracle_off(&p->b, nearest.arm_b));
+    else if (oracle_polyhedron(p->a.shape) && oracle_polyhedron(p->b.shape))
+        e.under = fmax(e.under, oracle_polyhedra(&p->a, &p->b) - nearest.gap);
+    else
+        e.under = fmax(e.under,
+                       oracle_search(&p->a, &p->b, nearest.normal, effort.all, effort.near, rng) -
+                           nearest.gap);
+    e.touch = t.count ? fabs(t.touch[t.lowest].gap - nearest.gap) : fmax(0.0, reach - nearest.gap);
+    e.over /= p->size;
+    e.under /= p->size;
+    e.touch /= p->size;
+    e.broken = oracle_broken(p, &nearest);
+    for (int k = 0; k < t.count; k++)
+        e.broken = fmax(e.broken, oracle_broken(p, &t.touch[k]));
     return e;
 }
 

@@ -410,16 +410,16 @@ TEST(unsupported_pairs_are_named)
     TalusContactList *list;
     TalusVec3 none = {0, 0, 0};
     scene_open(&s);
-    add(&s, BOX, 0.0, none, none);
-    int cylinder = add(&s, CYLINDER, 0.0, talus_vec3(0, 0, 1.2), none);
+    int box = add(&s, BOX, 0.0, none, none);
+    add(&s, VESSEL, 0.0, none, none);
     REQUIRE_OK(talus_detector_create(&detector));
-    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list)); /* near, but apart */
-    s.position[cylinder].z = 1.01;
+    CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list)); /* inside, but apart */
+    s.position[box].z = -2.5;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_UNSUPPORTED);
     CHECK_STR(talus_error(),
-              "detect: a box (body 0) meets a cylinder (body 1), and contact between these two "
-              "shapes is not available; spheres meet every shape, boxes meet boxes and planes, "
-              "cylinders meet planes");
+              "detect: a box (body 0) meets a revolve (body 1), and contact between these two "
+              "shapes is not available; a revolve is met by spheres alone, and as a mesh by every "
+              "shape that moves");
     s.fixed[0] = s.fixed[1] = 1;
     CHECK_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
     talus_detector_destroy(detector);

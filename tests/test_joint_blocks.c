@@ -366,9 +366,9 @@ static void check_solvers(const JointOptions *o, const char *const *names, int c
     TestProblem p = make_joints(o);
     double residual, *expected = solve_densely(&p.def, &residual);
     CHECK(residual < 1e-13);
-    for (int i = 0; i < 2 * count; i++)
+    for (int i = 0; i < 2 * count; i += SLOW ? 3 : 1)
         check_solution(names[i / 2], &p, i % 2, expected);
-    if (verify_rows(&p.def) == 3) {
+    if (verify_rows(&p.def) == 3 && !SLOW) {
         TestProblem matrix = make_joint_matrix(&p.def);
         for (int i = 0; i < count; i++)
             check_solution(names[i], &matrix, false, expected);

@@ -1,7 +1,10 @@
 /* Joints one by one: what they hold, what they leave, motors, limits, springs, and what is told of them. */
 #include "joint_world.h"
 
+#include "base/memory.h"
 #include "world/joint.h"
+
+#include <string.h>
 
 /* A ball of radius 0.1 and mass 1 at distance 1 from its joint with the world. */
 static TalusWorld *pendulum(const TalusWorldDef *def, double angle, double spin,
@@ -229,12 +232,14 @@ TEST(a_position_motor_follows_a_ramp)
     motor.stiffness = 50.0;
     motor.damping = 5.0;
     motor.target = 1.0;
-    motor.rate = 0.0;
+    motor.rate = 0.5;
     world = flywheel(motor, &id);
     double x = 0.0, v = 0.0, h = 0.01;
     for (int i = 0; i < 200; i++) {
         checked_step(world);
-        v = (v - h / wheel_i * 50.0 * (x - 1.0)) / (1.0 + h / wheel_i * (h * 50.0 + 5.0));
+        double target = 1.0 + 0.5 * h * (i + 1);
+        double push = 50.0 * (target - x) + 5.0 * 0.5;
+        v = (v + h / wheel_i * push) / (1.0 + h / wheel_i * (h * 50.0 + 5.0));
         x += 2.0 * atan(0.5 * h * v); /* how the scheme turns */
         CHECK_NEAR(joint_state(world, id).coordinate, x, 1e-7);
     }
@@ -314,6 +319,49 @@ TEST(the_same_bits_for_any_threads_and_after_a_restart)
     talus_world_destroy(again);
 }
 
+TEST(a_warm_step_allocates_nothing)
+{
+    TalusWorld *world = yard(1, NULL);
+    for (int i = 0; i < 30; i++)
+        CHECK_OK(talus_world_step(world, NULL));
+    uint64_t before = talus_allocation_count();
+    for (int i = 0; i < 10; i++)
+        CHECK_OK(talus_world_step(world, NULL));
+    CHECK_INT((long long)talus_allocation_count(), (long long)before);
+    talus_world_destroy(world);
+}
+
+/* Each allocation of a load and a step fails in turn: the message says so, and the world is as it was. */
+TEST(want_of_memory)
+{
+    TalusWorld *world = yard(1, NULL);
+    void *bytes, *after;
+    size_t size, size_after;
+    CHECK_OK(talus_world_step(world, NULL));
+    CHECK_OK(talus_world_save(world, &bytes, &size));
+    talus_world_destroy(world);
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (int n = 1; status != TALUS_OK && n < 2000; n++) {
+        talus_fail_allocation_in(n);
+        status = talus_world_load(bytes, size, 1, &world);
+        bool loaded = status == TALUS_OK;
+        if (loaded)
+            status = talus_world_step(world, NULL);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        if (!loaded || status == TALUS_OK) {
+            talus_world_destroy(world);
+            continue;
+        }
+        CHECK_OK(talus_world_save(world, &after, &size_after));
+        CHECK(size == size_after && memcmp(bytes, after, size) == 0);
+        talus_free(after);
+        talus_world_destroy(world);
+    }
+    CHECK(status == TALUS_OK);
+    talus_free(bytes);
+}
+
 /* Solved by sweeps over the joints' blocks or by other means, the world does the same. */
 TEST(solvers_agree_about_joints)
 {
@@ -355,6 +403,37 @@ TEST(halved_and_failed_steps)
     CHECK_NEAR(info.ledger.imbalance, 0.0, 1e-12);
     CHECK_NEAR(joint_state(world, id).force.z, gravity, 4.0); /* of the whole step */
     CHECK(joint_state(world, id).error < 1e-9);
+    talus_world_destroy(world);
+}
+
+/* Parts of a halved step succeed, then one fails: the post flies away in the middle of it. */
+TEST(a_step_that_fails_in_its_middle)
+{
+    TalusWorldDef def = joint_def(0.01);
+    def.max_iterations = 1;
+    def.tolerance = 1e-15;
+    def.on_miss = TALUS_MISS_HALVE;
+    def.solver = "gs";
+    TalusWorld *world = joint_world(&def);
+    TalusVec3 y = {0.0, 1.0, 0.0}, o = {0.0, 0.0, 0.0};
+    TalusBodyId post = add_body(world, (Body){.shape = box(0.1, 0.1, 0.1)});
+    TalusBodyId bob =
+        add_body(world, (Body){.shape = ball(0.1), .mass = 1.0, .x = {1.0, 0.0, 0.0}});
+    add_joint(world, joint_of(TALUS_JOINT_REVOLUTE, bob, post, o, y));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(talus_world_step(world, NULL));
+    TalusDriveDef drive = talus_drive_def_default();
+    drive.velocity = talus_vec3(0.0, 0.0, 1.3e154);
+    drive.start = 0.036;
+    CHECK_OK(talus_world_set_drive(world, post, &drive));
+    void *before, *after;
+    size_t size, size_after;
+    CHECK_OK(talus_world_save(world, &before, &size));
+    CHECK(talus_world_step(world, NULL) == TALUS_ERR_NUMERIC);
+    CHECK_OK(talus_world_save(world, &after, &size_after));
+    CHECK(size == size_after && memcmp(before, after, size) == 0);
+    talus_free(before);
+    talus_free(after);
     talus_world_destroy(world);
 }
 
@@ -494,8 +573,11 @@ int main(void)
     RUN(motors_give_no_more_than_they_can);
     RUN(a_position_motor_follows_a_ramp);
     RUN(the_same_bits_for_any_threads_and_after_a_restart);
+    RUN(a_warm_step_allocates_nothing);
+    RUN(want_of_memory);
     RUN(solvers_agree_about_joints);
     RUN(halved_and_failed_steps);
+    RUN(a_step_that_fails_in_its_middle);
     RUN(joined_bodies_do_not_touch_and_joints_go_with_their_bodies);
     RUN(a_fixed_joint_makes_two_bodies_one);
     RUN(a_driven_body_carries_what_hangs_on_it);

@@ -70,7 +70,8 @@ TEST(shape_kinds_are_in_the_order_of_the_enum)
     const SceneType *kind = talus_scene_field(shape, "kind")->type;
     for (int i = 0; i < TALUS_SHAPE_KINDS; i++)
         CHECK_STR(kind->choices[i], talus_shape_name((TalusShapeKind)i));
-    CHECK(!kind->choices[TALUS_SHAPE_KINDS]);
+    CHECK_STR(kind->choices[SCENE_ROCK], "rock");
+    CHECK(!kind->choices[SCENE_ROCK + 1]);
 }
 
 /* ---- reading ---- */

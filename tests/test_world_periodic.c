@@ -69,13 +69,73 @@ static TalusWorld *make_bed(int threads, double shift, bool boxes)
     return world;
 }
 
+enum { CROWD = 160 };
+
+/* Spheres of all sizes anywhere, against the distances of all pairs. */
+TEST(every_pair_is_found_once)
+{
+    for (int axes = 1; axes < 8; axes++) {
+        TalusWorldDef def = tight_def(1e-6);
+        def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {axes & 1, axes >> 1 & 1, axes >> 2}};
+        def.max_iterations = 1;
+        TalusWorld *world = make_world(&def, NULL);
+        TalusRng rng = talus_rng((uint64_t)axes);
+        TalusVec3 x[CROWD];
+        double r[CROWD];
+        for (int i = 0; i < CROWD; i++) {
+            r[i] = i % 16 ? 0.03 : 0.2;
+            x[i] = talus_vec3(talus_rng_uniform(&rng), talus_rng_uniform(&rng),
+                              talus_rng_uniform(&rng));
+            add_body(world, sphere(r[i]), 1.0, x[i], zero, zero);
+        }
+        int overlaps = 0, found = 0, doubled = 0;
+        for (int i = 0; i < CROWD; i++)
+            for (int j = 0; j < i; j++) {
+                double d[3] = {x[i].x - x[j].x, x[i].y - x[j].y, x[i].z - x[j].z}, sum = 0.0;
+                for (int k = 0; k < 3; k++) {
+                    d[k] -= axes >> k & 1 ? floor(d[k] + 0.5) : 0.0;
+                    sum += d[k] * d[k];
+                }
+                overlaps += sqrt(sum) < r[i] + r[j];
+            }
+        CHECK_OK(talus_world_step(world, NULL));
+        static TalusContactState c[CROWD * CROWD];
+        int n = talus_world_get_contacts(world, c, CROWD * CROWD);
+        for (int i = 0; i < n; i++) {
+            found += c[i].gap < 0.0;
+            doubled +=
+                i > 0 && c[i].a.index == c[i - 1].a.index && c[i].b.index == c[i - 1].b.index;
+        }
+        CHECK_INT(found, overlaps);
+        CHECK_INT(doubled, 0);
+        CHECK(overlaps > 50);
+        talus_world_destroy(world);
+    }
+}
+
+/* A fixed body much larger than the others is looked for on its own, and its image as well. */
+TEST(a_wall_is_met_across_a_side)
+{
+    for (int k = 0; k < 2; k++) {
+        TalusWorldDef def = periodic_def(0.0);
+        TalusWorld *world = make_world(&def, NULL);
+        add_body(world, box(0.1, 0.1, 0.1), 0.0, talus_vec3(0.02, 0.5, 0.5), zero, zero);
+        for (int i = 0; i < 9; i++) /* beside its lower side, which is beyond that of the box */
+            add_body(world, sphere(0.005), 1.0, talus_vec3(k ? 0.915 : 0.9, 0.46 + 0.011 * i, 0.5),
+                     zero, zero);
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK_INT(info.contacts, k ? 9 : 0);
+        talus_world_destroy(world);
+    }
+}
+
 /* A bed that is moved sideways, over the sides, is the same bed: to rounding, which a settling bed enlarges,
  * so not for long. It has no sides, so its momentum sideways is what friction on the floor makes it. */
 TEST(a_bed_is_its_translated_copy)
 {
     for (int boxes = 0; boxes < 2; boxes++) {
         TalusWorld *a = make_bed(1, 0.0, boxes), *b = make_bed(2, 0.37, boxes);
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < (boxes ? 130 : 300); i++) {
             REQUIRE_OK(talus_world_step(a, &info));
             int contacts = info.contacts;
             REQUIRE_OK(talus_world_step(b, &info));
@@ -98,8 +158,8 @@ TEST(a_bed_is_its_translated_copy)
             farthest = fmax(farthest, 1e-3 * talus_norm(talus_sub(v[1][i], v[0][i])));
         }
         CHECK(crossed > 5);
-        CHECK(info.contacts > 64);
-        CHECK(farthest < 1e-7);
+        CHECK(info.contacts > 50);
+        CHECK_NEAR(farthest, 0.0, 1e-9);
         talus_world_destroy(a);
         talus_world_destroy(b);
     }
@@ -244,6 +304,8 @@ TEST(what_would_meet_itself_is_refused)
 int main(void)
 {
     RUN(two_balls_meet_across_a_corner);
+    RUN(every_pair_is_found_once);
+    RUN(a_wall_is_met_across_a_side);
     RUN(a_bed_is_its_translated_copy);
     RUN(momentum_is_kept_across_the_sides);
     RUN(a_slope_that_repeats_itself);

@@ -5,13 +5,13 @@
  * is clipped to the face, and of the corners that remain four well-spread ones touch, their height
  * over the face being the gap. Where it is a product of edges, the two edges touch in one point.
  *
- * Where boxes overlap that is all. Where they are apart it is, if the corner nearest to the face lies
- * over it, or the nearest points of the two edges on them. Else corners or edges face each other, no axis
- * tells their distance, and the boxes meet as any convex bodies do.
+ * Where boxes overlap that is all. Where they are apart it is, if the corner nearest to the face lies over
+ * it, or the nearest points of the two edges on them. Else corners or edges face each other, no axis tells
+ * their distance, and the boxes meet as any convex bodies do.
  *
- * Faces are preferred, and those of the first box most, by a tiny fraction of the boxes' size: a stack at
- * rest then keeps its features from step to step although rounding moves the boxes. Edges whose normal is
- * not far from a face's do not touch alone: their surroundings are what manifold.h finds. */
+ * Of axes that are the same but for a hair, faces are preferred, and those of the first box most, by a small
+ * fraction of the boxes' size: a stack at rest then keeps its features from step to step although rounding
+ * moves the boxes. What is over the face decides the gap, so it is wrong by the square of that angle alone. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
@@ -19,10 +19,14 @@
 
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
-/* Relative to the smallest half extent: the preference, and how far outside of a face or an edge a point still
- * counts as on it. */
-#define TALUS_BOX_BIAS 0x1p-21
-/* Cosine of the angle between an edge contact's normal and a face's up to which the face plays a part. */
+/* Relative to the smallest half extent: the preference, and how far outside of a face that is parallel to the
+ * side a corner still counts as over it; of other faces, and of edges. */
+#define TALUS_BOX_BIAS 0x1p-8
+#define TALUS_BOX_CLIP 0x1p-10
+#define TALUS_BOX_TINY 0x1p-21
+/* Cosines of a hair, an angle of 2^-11, and of that between an edge contact's normal and a face's up to which the
+ * face plays a part. */
+#define TALUS_BOX_HAIR (1.0 - 0x1p-23)
 #define TALUS_BOX_LEAN 0.875
 /* sin^2 of the angle below which two edges count as parallel: their product says nothing that the
  * face normals do not. */
@@ -66,7 +70,8 @@ TALUS_INLINE void talus_box_try_axis(TalusSeparation *best, double bias, const T
 {
     double between = talus_dot(b->centre, axis);
     double distance = fabs(between) - talus_box_shadow(a, axis) - talus_box_shadow(b, axis);
-    if (!(distance > best->distance + bias))
+    bool alike = fabs(talus_dot(axis, best->normal)) > TALUS_BOX_HAIR;
+    if (!(distance > best->distance + (alike ? bias : 0.0)))
         return;
     best->distance = distance;
     best->normal = between < 0.0 ? talus_neg(axis) : axis;
@@ -145,13 +150,14 @@ typedef struct TalusFaceContact {
     const TalusBoxAt *face, *other;
     int axis;         /* of the face */
     TalusVec3 normal; /* out of the face */
-    double tolerance;
+    double size;
     bool second; /* the face belongs to the second box */
     double reach;
 } TalusFaceContact;
 
 /* The side of the other box that looks most against the normal. */
-TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive)
+TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
+                                       bool *parallel)
 {
     int side = 0;
     double most = -1.0;
@@ -163,6 +169,7 @@ TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, 
             *positive = cosine < 0.0;
         }
     }
+    *parallel = most > TALUS_BOX_HAIR;
     return side;
 }
 
@@ -199,33 +206,46 @@ TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCan
     talus_touch_add(sink, &touch);
 }
 
+/* Whether the middle of what is left is over the face, and not only hardly outside of it. */
+TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const double half[2])
+{
+    double u = 0.0, v = 0.0;
+    for (int k = 0; k < count; k++) {
+        u += corner[k].u;
+        v += corner[k].v;
+    }
+    return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
+}
+
 /* False where the face's distance is not the boxes': they are apart, and what is nearest is not over the face. */
 TALUS_INLINE bool talus_box_touch_faces(const TalusFaceContact *c, double distance,
                                         TALUS_TOUCH_SINK *sink)
 {
-    bool positive = false;
-    int side = talus_box_facing_side(c->other, c->normal, &positive);
+    bool positive = false, parallel = false;
+    int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
     bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
     TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
     talus_box_corners(c, side, positive, corner[0]);
-    const double half[2] = {c->face->half[(c->axis + 1) % 3] + c->tolerance,
-                            c->face->half[(c->axis + 2) % 3] + c->tolerance};
+    double tiny = TALUS_BOX_TINY * c->size, margin = parallel ? TALUS_BOX_CLIP * c->size : tiny;
+    const double half[2] = {c->face->half[(c->axis + 1) % 3], c->face->half[(c->axis + 2) % 3]};
+    const double wide[2] = {half[0] + margin, half[1] + margin};
     int count = 4, kept = 0;
     for (int border = 0; border < 4; border++)
-        count = talus_box_clip(corner[border & 1], count, border, half, corner[~border & 1]);
+        count = talus_box_clip(corner[border & 1], count, border, wide, corner[~border & 1]);
+    bool over = talus_box_over(corner[0], count, half);
     for (int k = 0; k < count; k++) {
         corner[0][k].gap = corner[0][k].height;
         if (corner[0][k].height < c->reach)
             corner[0][kept++] = corner[0][k];
     }
     TalusCandidate nearest = corner[0][talus_nearest_candidate(corner[0], kept)];
-    if (kept == 0 || (distance > 0.0 && nearest.gap > distance + c->tolerance))
+    if (kept == 0 || (distance > 0.0 && !(parallel ? over : nearest.gap <= distance + tiny)))
         return false;
     uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
                      (uint32_t)(2 * side + positive) << 8 |
                      (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
     kept = talus_spread(corner[0], kept);
-    talus_spread_keep(corner[0], kept, &nearest, c->tolerance);
+    talus_spread_keep(corner[0], kept, &nearest, tiny);
     for (int k = 0; k < kept; k++)
         talus_box_touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
     return true;
@@ -300,23 +320,25 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
 {
     TalusBoxAt a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
     TalusBoxAt b = talus_box_at(second, talus_sub(second->position, first->position));
-    double bias = TALUS_BOX_BIAS * fmin(first->shape->size, second->shape->size);
+    double size = fmin(first->shape->size, second->shape->size);
+    double bias = TALUS_BOX_BIAS * size, tiny = TALUS_BOX_TINY * size;
     TalusSeparation face = talus_box_separate_faces(&a, &b, bias);
     if (!(face.distance < reach))
         return;
     TalusSeparation edge = talus_box_separate_edges(&a, &b);
     if (!(edge.distance < reach))
         return;
-    bool by_edges = edge.distance > face.distance + bias;
+    double cosine = talus_dot(edge.normal, face.normal);
+    bool by_edges = edge.distance > face.distance + (cosine > TALUS_BOX_HAIR ? bias : tiny);
     TalusEdges at;
-    if (by_edges && talus_box_nearest_edges(&a, &b, &edge, bias, &at)) {
-        bool alone = talus_dot(edge.normal, face.normal) < TALUS_BOX_LEAN;
+    if (by_edges && talus_box_nearest_edges(&a, &b, &edge, tiny, &at)) {
+        bool alone = cosine < TALUS_BOX_LEAN;
         talus_box_touch_edges(first, second, &at, edge.normal, alone, reach, sink);
         return;
     }
-    TalusFaceContact contact = {&a, &b, face.first_axis, face.normal, bias, false, reach};
+    TalusFaceContact contact = {&a, &b, face.first_axis, face.normal, size, false, reach};
     if (face.first_axis < 0) {
-        TalusFaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), bias,
+        TalusFaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), size,
                                   true, reach};
         contact = other;
     }

@@ -54,7 +54,7 @@ TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 f
 }
 
 /* Step 3. */
-TALUS_INLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
+TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
                                       TalusNearest *out)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * p->size;
@@ -74,30 +74,36 @@ TALUS_INLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal
             out->normal = n;
             out->gap = found;
         }
-        if (round == 0 || gain > 0.0) { /* halfway between both points: neither is favoured */
-            double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
-            out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
-        }
+        /* halfway between both points: neither is favoured */
+        double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
+        out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
         if (!better)
             break;
     }
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
 }
 
-/* Steps 2 and 3. The polytope being rough, a second way out may turn out to be the shorter one. */
+/* Steps 2 and 3. The polytope being rough, another way out may turn out to be the shorter one. */
 TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
 {
     TalusEpa e;
+    TalusWays ways = {0, {{0.0, 0.0, 0.0}}};
     talus_epa(&e, p, g);
-    talus_convex_refine(p, e.normal, e.depth, out);
-    int rival = talus_epa_rival(&e, out->normal, -out->gap);
-    if (rival < 0)
-        return;
-    TalusVec3 n = e.face[rival].normal;
-    TalusNearest other;
-    talus_convex_refine(p, n, -talus_convex_space(p, n), &other);
-    if (other.gap > out->gap)
-        *out = other;
+    TalusVec3 n = e.normal;
+    double depth = e.depth;
+    for (int k = 0; k < TALUS_EPA_RIVALS; k++) {
+        TalusNearest found;
+        talus_convex_refine(p, n, depth, &found);
+        if (k == 0 || found.gap > out->gap)
+            *out = found;
+        ways.way[ways.count++] = n;
+        ways.way[ways.count++] = found.normal;
+        int rival = talus_epa_rival(&e, &ways, -out->gap);
+        if (rival < 0)
+            return;
+        n = e.face[rival].normal;
+        depth = -talus_convex_space(p, n);
+    }
 }
 
 /* Of the two cores, in the frame of a. False if they are not nearer than `limit`. */

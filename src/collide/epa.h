@@ -11,10 +11,15 @@
 
 #include "collide/gjk.h"
 
-enum { TALUS_EPA_POINTS = 40, TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS, TALUS_EPA_EDGES = 40 };
+enum {
+    TALUS_EPA_POINTS = 40,
+    TALUS_EPA_FACES = 2 * TALUS_EPA_POINTS,
+    TALUS_EPA_EDGES = 40,
+    TALUS_EPA_RIVALS = 5
+};
 
 /* How well the depth is known in the end, relative to the smaller size: curved bodies have no end of faces. */
-#define TALUS_EPA_ROUGH 0x1p-10
+#define TALUS_EPA_ROUGH 0x1p-16
 
 typedef struct TalusEpaFace {
     TalusVec3 normal; /* outward, length 1 */
@@ -241,14 +246,28 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
     }
 }
 
-/* A face through which another way out may lead that is shorter than `depth`, far from the one along `normal`; -1:
- * there is none. */
-TALUS_INLINE int talus_epa_rival(const TalusEpa *e, TalusVec3 normal, double depth)
+/* Directions that have been followed. */
+typedef struct TalusWays {
+    int count;
+    TalusVec3 way[2 * TALUS_EPA_RIVALS];
+} TalusWays;
+
+TALUS_INLINE bool talus_ways_near(const TalusWays *ways, TalusVec3 n)
+{
+    for (int k = 0; k < ways->count; k++) {
+        if (talus_dot(ways->way[k], n) > 0.96875)
+            return true;
+    }
+    return false;
+}
+
+/* The face through which a way out may lead that is shorter than `depth` and not near those followed; -1: none. */
+TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusWays *ways, double depth)
 {
     int best = -1;
     double least = depth;
     for (int f = 0; f < e->faces; f++) {
-        if (e->face[f].height < least && talus_dot(e->face[f].normal, normal) < 0.96875) {
+        if (e->face[f].height < least && !talus_ways_near(ways, e->face[f].normal)) {
             least = e->face[f].height;
             best = f;
         }

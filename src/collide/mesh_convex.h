@@ -27,6 +27,8 @@
 #define TALUS_FACET_HAIR 0x1p-12
 #define TALUS_FACET_CLIP 0x1p-40
 #define TALUS_FACET_BESIDE 0x1p-21
+/* Part of a way out that a shorter one must save. */
+#define TALUS_FACET_GAIN 0x1p-16
 /* 1 - cosine up to which a direction is the facet's normal; what it may lean over a facet beside an edge. */
 #define TALUS_FACET_NORMAL 0x1p-21
 #define TALUS_FACET_LEAN 0x1p-14
@@ -36,9 +38,8 @@
 enum {
     TALUS_FACET_PATCHES =
         2, /* flat patches gathered at a time; those of further ones are not thinned */
-    TALUS_FACET_EDGES = 16, /* edges and vertices touched by one body at most */
-    TALUS_FACET_ROUNDS = 4, /* facets that a body is moved out of, one after the other */
-    TALUS_FACET_NEAREST = 181,
+    TALUS_FACET_EDGES = 16,   /* edges and vertices touched by one body at most */
+    TALUS_FACET_ROUNDS = 4,   /* facets that a body is moved out of, one after the other */
     TALUS_FACET_LOWEST = 180, /* feature of the lowest point where that is no corner */
     TALUS_FACET_ON_EDGE = 200 /* features of touches of side k: 8 each */
 };
@@ -116,7 +117,7 @@ TALUS_INLINE void talus_patch_thin(TalusPatchTouches *p, double size)
     talus_spread_keep(p->c, p->count, &nearest, TALUS_MANIFOLD_NEAREST * size);
 }
 
-TALUS_INLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchTouches *p)
+TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchTouches *p)
 {
     TalusSeen s;
     talus_seen_axes(&s, p->up);
@@ -178,7 +179,7 @@ TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
 }
 
 /* Returns the least gap of those found. */
-TALUS_INLINE double talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, TalusVec3 lowest)
+TALUS_OUTLINE double talus_face_touch(TalusOnFacets *q, const TalusSeenFacet *g, TalusVec3 lowest)
 {
     TalusPatchTouches own, *p = talus_patch_of(q, g, &own);
     TalusFacing part, face = {3, {g->f.corner[0], g->f.corner[1], g->f.corner[2]}, g->f.normal, 0};
@@ -264,8 +265,8 @@ TALUS_INLINE bool talus_note_edge(TalusOnFacets *q, uint32_t feature)
 }
 
 /* An edge against the part of the body that looks at it: two points where it lies along a face or a line. */
-TALUS_INLINE void talus_edge_touch(TalusOnFacets *q, const TalusSeenFacet *g, int k,
-                                   const TalusNearest *near)
+TALUS_OUTLINE void talus_edge_touch(TalusOnFacets *q, const TalusSeenFacet *g, int k,
+                                    const TalusNearest *near)
 {
     int32_t side = talus_first_side(q->b->shape, 3 * g->t + k);
     uint32_t feature =
@@ -323,8 +324,8 @@ TALUS_INLINE int talus_up_from_edge(const TalusShape *s, int32_t side, TalusVec3
     return TALUS_UP_OUT;
 }
 
-TALUS_INLINE int talus_up_from(const TalusOnFacets *q, const TalusSeenFacet *g, int where,
-                               TalusVec3 up)
+TALUS_OUTLINE int talus_up_from(const TalusOnFacets *q, const TalusSeenFacet *g, int where,
+                                TalusVec3 up)
 {
     const TalusShape *s = q->b->shape;
     int is = TALUS_UP_INNER;
@@ -368,11 +369,8 @@ TALUS_INLINE void talus_part_touch(TalusOnFacets *q, const TalusSeenFacet *g, in
 {
     if (where >= TALUS_ON_CORNER)
         talus_vertex_touch(q, g, where - TALUS_ON_CORNER, near);
-    else if (where >= TALUS_ON_SIDE)
-        talus_edge_touch(q, g, where - TALUS_ON_SIDE, near);
     else
-        talus_facets_touch(q, (uint32_t)g->t << TALUS_FACET_BITS | TALUS_FACET_NEAREST,
-                           talus_neg(near->normal), near->on_b, near->gap);
+        talus_edge_touch(q, g, where - TALUS_ON_SIDE, near);
 }
 
 /* The body's lowest point over the facet, and its gap to the plane; false where the plane is out of reach, or all of the
@@ -387,7 +385,7 @@ TALUS_INLINE bool talus_lowest_over(const TalusOnFacets *q, const TalusSeenFacet
              talus_dot(g->up, talus_sub(talus_on_support(q, g->up), g->f.corner[0])) < 0.0);
 }
 
-TALUS_INLINE void talus_meet_facet(TalusOnFacets *q, const TalusSeenFacet *g)
+TALUS_OUTLINE void talus_meet_facet(TalusOnFacets *q, const TalusSeenFacet *g)
 {
     TalusVec3 lowest;
     double gap, found = INFINITY;
@@ -408,9 +406,9 @@ TALUS_INLINE void talus_meet_facet(TalusOnFacets *q, const TalusSeenFacet *g)
     int is = face ? TALUS_UP_NORMAL : talus_up_from(q, g, where, up);
     if (!above && (face || (is == TALUS_UP_INNER && (on || near.gap < 0.0))))
         found = talus_face_touch(q, g, lowest);
-    if (is ==
-            TALUS_UP_OUT || /* a face that has its nearest point on the rim, a little beside the lowest */
-        (face && !on && found > near.gap + TALUS_FACET_BESIDE * q->size))
+    /* beside what stands out: a face with its nearest point on the rim, a little off the body's lowest */
+    bool rim = face && where != TALUS_ON_FACE && !on;
+    if (is == TALUS_UP_OUT || (rim && found > near.gap + TALUS_FACET_BESIDE * q->size))
         talus_part_touch(q, g, where, &near);
 }
 
@@ -439,35 +437,94 @@ TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusOnFacets *q)
     return talus_facets_in(q->b->shape, box);
 }
 
-/* Of the facets that the body cuts the one whose plane it is least below; false if it cuts none. */
-TALUS_INLINE bool talus_least_cut(const TalusOnFacets *q, TalusVec3 *up, double *depth)
+typedef struct TalusWayOut {
+    TalusVec3 up;
+    double depth; /* of the body's lowest point below a facet's plane */
+    bool hidden;  /* that point is not over the facet: another direction may be shorter */
+} TalusWayOut;
+
+/* Of the facets that the body cuts the one whose plane it is least below; false if it cuts none by more than a
+ * hair. */
+TALUS_OUTLINE bool talus_way_out(const TalusOnFacets *q, TalusWayOut *way)
 {
     TalusFacetWalk walk = talus_facets_around(q);
-    *depth = INFINITY;
+    double most = 0.0;
+    TalusWayOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
+    *way = none;
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
         TalusSeenFacet g = talus_see_facet(q, t);
         TalusVec3 lowest;
         TalusNearest near;
         double gap;
-        if (!talus_lowest_over(q, &g, &lowest, &gap) || !(gap < -TALUS_FACET_HAIR * q->size) ||
-            !(-gap < *depth) || !talus_convex_triangle(&q->x, g.f.corner, 0.0, &near))
+        if (!talus_lowest_over(q, &g, &lowest, &gap) || !(gap < 0.0) ||
+            !talus_convex_triangle(&q->x, g.f.corner, 0.0, &near))
             continue;
-        *depth = -gap;
-        *up = g.up;
+        most = fmax(most, -gap);
+        if (-gap < way->depth) {
+            way->depth = -gap;
+            way->up = g.up;
+            way->hidden = !talus_over_facet(&g, lowest);
+        }
     }
-    return *depth < INFINITY;
+    return most > TALUS_FACET_HAIR * q->size;
+}
+
+TALUS_INLINE void talus_move_by(TalusOnFacets *q, TalusVec3 step)
+{
+    q->x.position = talus_add(q->x.position, step);
+    q->moved = talus_add(q->moved, step);
+    q->clear_reach = q->reach + talus_norm(q->moved);
+}
+
+/* The direction and the distance at which the surface is nearest; false if it is cut or out of reach. */
+TALUS_OUTLINE bool talus_nearest_up(const TalusOnFacets *q, TalusVec3 *up, double *gap)
+{
+    TalusFacetWalk walk = talus_facets_around(q);
+    *gap = INFINITY;
+    *up = talus_vec3(0.0, 0.0, 1.0);
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusNearest near;
+        if (talus_convex_triangle(&q->x, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
+            *gap = near.gap;
+            *up = talus_neg(near.normal);
+        }
+    }
+    return *gap > 0.0 && *gap < INFINITY;
+}
+
+/* A body that one facet's plane has cleared may have a shorter way, over an edge or a vertex: as in convex.h, what is
+ * nearest in the clear shows it, and leads to a nearer place in the clear, until that is nothing new. */
+TALUS_INLINE void talus_shorten_way(TalusOnFacets *q)
+{
+    double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
+    TalusVec3 up, next_up;
+    bool clear = talus_nearest_up(q, &up, &gap);
+    for (int round = 0; round < TALUS_FACET_ROUNDS && clear; round++) {
+        double depth = talus_dot(q->moved, up) - gap, before = talus_norm(q->moved) - clearance;
+        if (!(depth < before * (1.0 - TALUS_FACET_GAIN)))
+            return;
+        TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->moved);
+        talus_move_by(q, back);
+        clear = talus_nearest_up(q, &next_up, &next_gap);
+        if (!clear) /* in a hollow: not this way */
+            talus_move_by(q, talus_neg(back));
+        up = next_up;
+        gap = next_gap;
+    }
 }
 
 TALUS_INLINE void talus_move_clear(TalusOnFacets *q)
 {
-    TalusVec3 up;
-    double depth;
-    for (int round = 0; round < TALUS_FACET_ROUNDS && talus_least_cut(q, &up, &depth); round++) {
-        TalusVec3 step = talus_scale(depth + TALUS_CONVEX_CLEARANCE * q->size, up);
-        q->x.position = talus_add(q->x.position, step);
-        q->moved = talus_add(q->moved, step);
-        q->clear_reach = q->reach + talus_norm(q->moved);
+    TalusWayOut way;
+    int round = 0;
+    bool hidden = false;
+    for (; round < TALUS_FACET_ROUNDS && talus_way_out(q, &way); round++) {
+        hidden = way.hidden;
+        talus_move_by(q, talus_scale(way.depth + TALUS_CONVEX_CLEARANCE * q->size, way.up));
     }
+    if (round == 1 && hidden)
+        talus_shorten_way(q);
 }
 
 TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *frame)
@@ -480,8 +537,8 @@ TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *fr
 }
 
 /* A convex body a, no sphere, against the mesh or field b. */
-TALUS_INLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
 {
     TalusOnFacets q;
     q.a = a;

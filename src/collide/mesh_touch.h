@@ -11,6 +11,7 @@
 #ifndef TALUS_COLLIDE_MESH_TOUCH_H
 #define TALUS_COLLIDE_MESH_TOUCH_H
 
+#include "collide/gjk.h"
 #include "collide/touch.h"
 #include "geometry/facets.h"
 
@@ -47,8 +48,8 @@ TALUS_INLINE uint32_t talus_foot_feature(const TalusShape *s, int32_t t, int whe
 }
 
 /* `inside`: the way out leads against the foot's direction. */
-TALUS_INLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
-                                   const TalusFoot *foot, bool inside)
+TALUS_OUTLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
+                                    const TalusFoot *foot, bool inside)
 {
     const TalusShape *s = q->b->shape;
     double distance = talus_norm(foot->from);
@@ -65,7 +66,7 @@ TALUS_INLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const 
 }
 
 /* The nearest point of the surface within `limit`. */
-TALUS_INLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec3 p, double limit)
+TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec3 p, double limit)
 {
     TalusNearestFacet best = {-1, {{0.0, 0.0, 0.0}, 0}};
     TalusFacetWalk walk = talus_facets_in(s, talus_box_around(p, limit));
@@ -86,8 +87,8 @@ TALUS_INLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec
 
 /* Whether the surface as seen from p has a minimum of the distance at the foot; one of the facets that share an
  * edge or a vertex speaks for it. */
-TALUS_INLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusFacet *f,
-                                    const TalusFoot *foot)
+TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusFacet *f,
+                                     const TalusFoot *foot)
 {
     int k = foot->where - TALUS_ON_SIDE, c = foot->where - TALUS_ON_CORNER;
     if (foot->where >= TALUS_ON_CORNER) {
@@ -139,8 +140,8 @@ TALUS_INLINE bool talus_nearest_inside(const TalusShape *s, const TalusNearestFa
     return talus_dot(talus_outward(s, near->facet, &f, near->foot.where), near->foot.from) < 0.0;
 }
 
-TALUS_INLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
-                                     const TalusNearestFacet *near)
+TALUS_OUTLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
+                                      const TalusNearestFacet *near)
 {
     const TalusShape *s = q->b->shape;
     TalusFacetWalk walk = talus_facets_in(s, talus_box_around(q->p, limit));
@@ -160,8 +161,8 @@ TALUS_INLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
     }
 }
 
-TALUS_INLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+TALUS_OUTLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
 {
     const TalusShape *s = b->shape;
     double limit = a->radius + reach, height = 0.0;

@@ -41,11 +41,12 @@ TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind)
 
 TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b)
 {
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
-                      "shapes is not available; spheres meet every shape, boxes meet boxes and "
-                      "planes, cylinders meet planes",
-                      talus_shape_name(kind_a), a, talus_shape_name(kind_b), b);
+    return talus_fail(
+        TALUS_ERR_UNSUPPORTED,
+        "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
+        "shapes is not available; a revolve is met by spheres alone, and as a mesh by "
+        "every shape that moves",
+        talus_shape_name(kind_a), a, talus_shape_name(kind_b), b);
 }
 
 TalusStatus talus_check_pair_count(double count, int most)

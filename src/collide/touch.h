@@ -280,15 +280,22 @@ TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double re
     return talus_boxes_near(&p, &q, reach);
 }
 
-/* In either order, neither a compound. */
+/* Shapes that may only be walls. */
+TALUS_INLINE bool talus_is_wall(TalusShapeKind kind)
+{
+    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE || kind == TALUS_SHAPE_MESH ||
+           kind == TALUS_SHAPE_FIELD;
+}
+
+/* Neither a compound: the table has walls last, and of other kinds the lower one first. */
 TALUS_INLINE bool talus_touches_simple(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_TOUCH_SINK *sink)
 {
-    sink->route.swapped = false;
-    if (talus_touches_ordered(a, b, reach, sink))
-        return true;
-    sink->route.swapped = true;
-    return talus_touches_ordered(b, a, reach, sink) || !talus_within(a, b, reach);
+    TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
+    bool swapped = talus_is_wall(kind_a) || (!talus_is_wall(kind_b) && kind_a > kind_b);
+    const TalusPose *first = swapped ? b : a, *second = swapped ? a : b;
+    sink->route.swapped = swapped;
+    return talus_touches_ordered(first, second, reach, sink) || !talus_within(a, b, reach);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* io/output.c - a run's directory: frames of every kind that is asked for, and the two tables.
+/* io/output.c - a run's directory: frames of every kind that is asked for, and the tables.
  *
  * Everything that is written depends on the state alone, and every file can be cut back to the time
  * of a checkpoint. A run that was stopped and resumed therefore leaves the same files as one that
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <talus/io.h>
+#include <talus/joint.h>
 
 #define FRAMES_NAME "frames.talus"
 #define STEPS_HEADER                                                                             \
@@ -28,16 +29,22 @@
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
     "momentum_x,momentum_y,momentum_z\n"
 
+#define JOINTS_HEADER                                                                             \
+    "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort," \
+    "error\n"
+
 enum { ROW_BYTES = 2048, MESSAGE_BYTES = 1024 };
 
 struct TalusOutput {
     char *dir;
-    TalusFramesDef about;   /* title and scene: copies */
-    TalusCsv steps, probes; /* probes.csv exists only in a run that has probes */
+    TalusFramesDef about;           /* title and scene: copies */
+    TalusCsv steps, probes, joints; /* the last two exist only in a run that has any */
     TalusFramesWriter *view;
     TalusFormatWriter **format; /* one per kind */
     int format_count;
     unsigned fields;        /* what they together want of a snapshot */
+    TalusJointState *joint; /* of the last step */
+    size_t joint_capacity;
     TalusSnapshot snapshot; /* of the last frame; its memory is used again */
 };
 
@@ -47,7 +54,7 @@ struct TalusOutput {
 static TalusStatus remove_old_run(const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
-                                        "steps.csv", "probes.csv"};
+                                        "steps.csv",        "probes.csv",       "joints.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         TALUS_TRY(talus_remove_file(dir, names[i]));
     return talus_format_remove_all(dir);
@@ -55,20 +62,29 @@ static TalusStatus remove_old_run(const char *dir)
 
 /* ---- opening ---- */
 
+/* A table that the run has so far, if it has. */
+static TalusStatus resume_table(const TalusOutput *output, const char *name, const char *header,
+                                double time, TalusCsv *csv)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
+    TalusStatus status =
+        access(path, F_OK) == 0 ? talus_csv_resume(path, header, time, csv) : TALUS_OK;
+    talus_release(path);
+    return status;
+}
+
 static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
 {
-    char *steps, *probes;
+    char *steps;
     TALUS_TRY(talus_path(&steps, "%s/steps.csv", output->dir));
     TalusStatus status = resume ? talus_csv_resume(steps, STEPS_HEADER, time, &output->steps)
                                 : talus_csv_create(steps, STEPS_HEADER, &output->steps);
     talus_release(steps);
     if (status != TALUS_OK || !resume)
         return status;
-    TALUS_TRY(talus_path(&probes, "%s/probes.csv", output->dir));
-    if (access(probes, F_OK) == 0)
-        status = talus_csv_resume(probes, PROBES_HEADER, time, &output->probes);
-    talus_release(probes);
-    return status;
+    TALUS_TRY(resume_table(output, "probes.csv", PROBES_HEADER, time, &output->probes));
+    return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
 }
 
 /* A run that lost its frames goes on with new ones, as it does with its tables. */
@@ -128,7 +144,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
     TalusOutput *output;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
-    output->steps.fd = output->probes.fd = -1;
+    output->steps.fd = output->probes.fd = output->joints.fd = -1;
     TalusStatus status = prepare(output, dir, def);
     if (status != TALUS_OK) {
         char why[MESSAGE_BYTES];
@@ -166,8 +182,10 @@ void talus_output_abandon(TalusOutput *output)
     (void)close_formats(output);
     talus_csv_close(&output->steps);
     talus_csv_close(&output->probes);
+    talus_csv_close(&output->joints);
     talus_snapshot_free(&output->snapshot);
     talus_release(output->format);
+    talus_release(output->joint);
     talus_release((char *)output->about.title);
     talus_release((char *)output->about.scene);
     talus_release(output->dir);
@@ -205,6 +223,7 @@ TalusStatus talus_output_sync(TalusOutput *output)
     TALUS_TRY(sync_name(output, FRAMES_NAME));
     TALUS_TRY(sync_name(output, "steps.csv"));
     TALUS_TRY(sync_name(output, "probes.csv"));
+    TALUS_TRY(sync_name(output, "joints.csv"));
     return sync_name(output, "."); /* the names themselves */
 }
 
@@ -304,13 +323,41 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
     return write_row(&output->probes, row, n);
 }
 
-static TalusStatus start_probes(TalusOutput *output)
+static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
+                               const TalusJointState *j)
+{
+    char name[256], row[ROW_BYTES];
+    quote(j->name, name, sizeof name);
+    int n = snprintf(
+        row, sizeof row, "%.17g,%lld,%s,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3e\n",
+        info->time, (long long)info->step, name, j->coordinate, j->speed, j->force.x, j->force.y,
+        j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
+    return write_row(&output->joints, row, n);
+}
+
+static TalusStatus start_table(const TalusOutput *output, const char *name, const char *header,
+                               TalusCsv *csv)
 {
     char *path;
-    TALUS_TRY(talus_path(&path, "%s/probes.csv", output->dir));
-    TalusStatus status = talus_csv_create(path, PROBES_HEADER, &output->probes);
+    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
+    TalusStatus status = talus_csv_create(path, header, csv);
     talus_release(path);
     return status;
+}
+
+static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
+                                const TalusStepInfo *info)
+{
+    int count = talus_world_joint_count(world);
+    if (count == 0)
+        return TALUS_OK;
+    if (output->joints.fd < 0)
+        TALUS_TRY(start_table(output, "joints.csv", JOINTS_HEADER, &output->joints));
+    TALUS_TRY(TALUS_RESERVE(output->joint, output->joint_capacity, (size_t)count, 0, "joints"));
+    talus_world_get_joints(world, output->joint, count);
+    for (int i = 0; i < count; i++)
+        TALUS_TRY(write_joint(output, info, &output->joint[i]));
+    return TALUS_OK;
 }
 
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
@@ -319,8 +366,8 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
     int probes = talus_world_probe_count(world);
     TALUS_TRY(write_step(output, info));
     if (probes > 0 && output->probes.fd < 0)
-        TALUS_TRY(start_probes(output));
+        TALUS_TRY(start_table(output, "probes.csv", PROBES_HEADER, &output->probes));
     for (int i = 0; i < probes; i++)
         TALUS_TRY(write_probe(output, world, info, i));
-    return TALUS_OK;
+    return write_joints(output, world, info);
 }

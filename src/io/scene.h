@@ -230,7 +230,8 @@ struct TalusScene {
     ScenePeriod *period;
     SceneSleep *sleep;
     SceneList apart;
-    SceneList materials, friction, shapes, bodies, emitters, sinks, probes;
+    SceneList materials, friction, shapes, bodies, joints, emitters, sinks, probes;
+    bool projection;
     /* not of the table */
     TalusArena arena;
     TalusExprScope scope;

@@ -1,5 +1,6 @@
 /* io/scene_build.c - a world from a scene. */
 #include "io/scene.h"
+#include "io/scene_joint.h"
 
 #include "backend/backend.h"
 #include "base/memory.h"
@@ -60,6 +61,7 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.recovery = s->recovery;
     def.restitution_threshold = s->restitution_threshold;
     def.cohesion_range = s->cohesion_range;
+    def.projection = s->projection;
     if (s->period)
         def.period = period_of(s->period);
     if (s->sleep) {
@@ -509,6 +511,7 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
         TALUS_TRY(add_entry(b, i));
     for (int i = 0; i < s->apart.count; i++)
         TALUS_TRY(keep_apart(b, (const SceneApart *)s->apart.items + i));
+    TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
     for (int i = 0; i < s->sinks.count; i++) {

@@ -1,5 +1,6 @@
 /* io/scene_check.c - what the table of keys cannot say about a scene. */
 #include "io/scene.h"
+#include "io/scene_joint.h"
 
 #include <math.h>
 #include <string.h>
@@ -421,5 +422,6 @@ TalusStatus talus_scene_check(const TalusScene *scene)
     TALUS_TRY(check_pairs(scene));
     TALUS_TRY(check_bodies(scene));
     TALUS_TRY(check_emitters(scene));
+    TALUS_TRY(talus_scene_check_joints(scene));
     return check_probes(scene);
 }

@@ -1,5 +1,6 @@
 /* io/scene_table.c - the scene format, key by key. */
 #include "io/scene.h"
+#include "io/scene_joint.h"
 
 #include "base/param.h"
 
@@ -424,6 +425,10 @@ static const SceneField scene_fields[] = {
     {"shapes", &shapes, AT(shapes), .preset = "{}", .help = "by name"},
     {"bodies", &bodies, AT(bodies), .required = true,
      .help = "entries, each of one or many bodies"},
+    {"joints", &talus_scene_joints, AT(joints), .preset = "[]",
+     .help = "between bodies, or a body and the world: joints.md"},
+    {"projection", &flag, AT(projection), .preset = "true",
+     .help = "joints are closed after each step; else they drift apart"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
     {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
     {"probes", &probes, AT(probes), .preset = "[]", .help = "forces as time series"},
@@ -484,7 +489,9 @@ static void list_words(const SceneType *type, char *out, size_t size)
     static const char *const plural[] = {"numbers", "numbers", "flags",  "strings", "strings",
                                          "arrays",  "objects", "arrays", "objects", "objects"};
     const char *items = type->item->kind == SCENE_REALS ? "points" : plural[type->item->kind];
-    if (type->most)
+    if (type->most > type->least)
+        snprintf(out, size, "an array of %d to %d %s", type->least, type->most, items);
+    else if (type->most)
         snprintf(out, size, "an array of %d %s", type->most, items);
     else if (type->least > 1)
         snprintf(out, size, "an array of %d or more %s", type->least, items);

@@ -60,7 +60,7 @@ static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBo
 
 static bool is_free(const TalusWorld *world, TalusBodyId id)
 {
-    return id.generation != 0 && talus_slot_moves(&world->bodies, (int)id.index);
+    return id.generation != 0 && talus_slot_loose(&world->bodies, (int)id.index);
 }
 
 static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)
@@ -267,6 +267,10 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
                           .length = offset_length(world, def)};
     joint->def.name = name;
     attach(world, joint);
+    if (def->a.generation)
+        talus_slot_wake(world, (int)def->a.index);
+    if (def->b.generation)
+        talus_slot_wake(world, (int)def->b.index);
     if (talus_joint_is_line(def->kind) && def->rest < 0.0)
         joint->def.rest = talus_norm(talus_sub(def->point, def->point_b));
     joints->living++;

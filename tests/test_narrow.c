@@ -1,0 +1,277 @@
+/* Narrow phase: any two convex shapes near each other, apart, touching and deep; compounds. */
+#include "narrow_oracle.h"
+
+#include <stdio.h>
+
+/* ---- distance -------------------------------------------------------------------------------- */
+
+/* Every distance is proven by points and a plane, or tried by directions (narrow_oracle.h). */
+TEST(distances_are_right)
+{
+    const OracleEffort effort = {20, 60};
+    TalusRng rng = talus_rng(1);
+    oracle_open(1.0);
+    for (int i = 0; i < ORACLE_SHAPES; i++) {
+        for (int j = 0; j < ORACLE_SHAPES; j++) {
+            OracleErrors worst = {0.0, 0.0, 0.0, 0.0};
+            for (int k = 0; k < 150; k++) {
+                OraclePair p = oracle_pair(i, j, &rng);
+                double distance;
+                OracleErrors e = oracle_check(&p, 0.1 * p.size, effort, &rng, &distance);
+                oracle_worst(&worst, &e);
+            }
+            bool fine = CHECK_NEAR(worst.over, 0.0, 1e-6) & CHECK_NEAR(worst.under, 0.0, 1e-6) &
+                        CHECK_NEAR(worst.touch, 0.0, 1e-6) & CHECK_NEAR(worst.broken, 0.0, 1e-13);
+            if (!fine)
+                printf("  %s against %s\n", oracle_name[i], oracle_name[j]);
+        }
+    }
+    oracle_close();
+}
+
+/* A body swallowed by another, centres together, and flat on flat exactly. */
+TEST(centres_may_coincide)
+{
+    const OracleEffort effort = {50, 200};
+    TalusRng rng = talus_rng(2);
+    oracle_open(1.0);
+    for (int i = 0; i < ORACLE_SHAPES; i++) {
+        for (int j = 0; j < ORACLE_SHAPES; j++) {
+            OraclePair p = {oracle_pose(i), oracle_pose(j), 0.0};
+            p.size = fmin(p.a.shape->size > 0.0 ? p.a.shape->size : p.a.radius,
+                          p.b.shape->size > 0.0 ? p.b.shape->size : p.b.radius);
+            double distance;
+            OracleErrors e = oracle_check(&p, 0.1 * p.size, effort, &rng, &distance);
+            CHECK(distance < 0.0);
+            CHECK_NEAR(e.under, 0.0, 1e-6);
+            CHECK_NEAR(e.touch, 0.0, 1e-6);
+        }
+    }
+    oracle_close();
+}
+
+/* ---- symmetry and scale ---------------------------------------------------------------------- */
+
+TEST(swapping_bodies_turns_touches_round)
+{
+    TalusRng rng = talus_rng(3);
+    oracle_open(1.0);
+    for (int k = 0; k < 4000; k++) {
+        int i = (int)talus_rng_below(&rng, ORACLE_SHAPES),
+            j = (int)talus_rng_below(&rng, ORACLE_SHAPES);
+        OraclePair p = oracle_pair(i, j, &rng), q = {p.b, p.a, p.size};
+        double reach = 0.1 * p.size;
+        OracleTouches t = oracle_meet(&p, reach), u = oracle_meet(&q, reach);
+        if (t.count == 0 || u.count == 0) {
+            double gap = t.count ? t.touch[t.lowest].gap : u.count ? u.touch[u.lowest].gap : reach;
+            CHECK_NEAR(gap, reach, 1e-6 * p.size);
+            continue;
+        }
+        CHECK_NEAR(t.touch[t.lowest].gap, u.touch[u.lowest].gap, 1e-6 * p.size);
+        if (p.a.shape->def.kind == p.b.shape->def.kind)
+            continue;
+        REQUIRE(t.count == u.count); /* the same function in either order: the same bits */
+        for (int n = 0; n < t.count; n++) {
+            CHECK(t.touch[n].gap == u.touch[n].gap && t.touch[n].feature == u.touch[n].feature);
+            CHECK(t.touch[n].normal.x == -u.touch[n].normal.x);
+            CHECK(t.touch[n].arm_a.y == u.touch[n].arm_b.y);
+        }
+    }
+    oracle_close();
+}
+
+enum { SCALED = 6000 };
+
+TEST(a_power_of_two_changes_no_bit)
+{
+    static OracleTouches kept[SCALED];
+    const double scale = 0x1p-13;
+    for (int round = 0; round < 2; round++) {
+        TalusRng rng = talus_rng(4);
+        oracle_open(round ? scale : 1.0);
+        for (int k = 0; k < SCALED; k++) {
+            int i = (int)talus_rng_below(&rng, ORACLE_SHAPES),
+                j = (int)talus_rng_below(&rng, ORACLE_SHAPES);
+            OraclePair p = oracle_pair(i, j, &rng);
+            OracleTouches t = oracle_meet(&p, 0.1 * p.size);
+            if (!round) {
+                kept[k] = t;
+                continue;
+            }
+            REQUIRE(t.count == kept[k].count);
+            for (int n = 0; n < t.count; n++) {
+                const TalusTouch *x = &t.touch[n], *y = &kept[k].touch[n];
+                CHECK(x->gap == scale * y->gap && x->feature == y->feature);
+                CHECK(x->normal.x == y->normal.x && x->normal.z == y->normal.z);
+                CHECK(x->arm_a.x == scale * y->arm_a.x && x->arm_b.z == scale * y->arm_b.z);
+            }
+        }
+        oracle_close();
+    }
+}
+
+/* ---- manifolds ------------------------------------------------------------------------------- */
+
+static TalusQuat about(double x, double y, double z)
+{
+    TalusQuat q = {1.0, 0.5 * x, 0.5 * y, 0.5 * z};
+    return talus_quat_normalize(q);
+}
+
+/* `above` rests on `below`, both upright: so many touches, and their features stay while it trembles. */
+static void check_rest(int below, int above, TalusQuat turn, TalusVec3 slide, int touches)
+{
+    OraclePair p = {oracle_pose(below), oracle_pose(above), 0.0};
+    p.b.orientation = turn;
+    TalusVec3 up = talus_vec3(0.0, 0.0, 1.0);
+    p.b.position = talus_madd(slide, -oracle_space(&p.a, &p.b, up), up);
+    p.size = fmin(p.a.shape->size, p.b.shape->size);
+    TalusVec3 rest = p.b.position;
+    TalusRng rng = talus_rng(5);
+    OracleTouches first = oracle_meet(&p, 0.05 * p.size);
+    CHECK_INT(first.count, touches);
+    double u[2] = {INFINITY, -INFINITY}, v[2] = {INFINITY, -INFINITY};
+    for (int k = 0; k < first.count; k++) {
+        const TalusTouch *c = &first.touch[k];
+        CHECK_NEAR(c->gap, 0.0, 1e-12);
+        CHECK_NEAR(c->normal.z, 1.0, 1e-12);
+        u[0] = fmin(u[0], c->arm_b.x);
+        u[1] = fmax(u[1], c->arm_b.x);
+        v[0] = fmin(v[0], c->arm_b.y);
+        v[1] = fmax(v[1], c->arm_b.y);
+    }
+    if (touches == 4) { /* the centre of mass is between them */
+        CHECK(u[0] < -0.1 * p.size && u[1] > 0.1 * p.size);
+        CHECK(v[0] < -0.1 * p.size && v[1] > 0.1 * p.size);
+    }
+    for (int k = 0; k < 200; k++) {
+        p.b.position = talus_madd(rest, 1e-8 * p.size, oracle_direction(&rng));
+        TalusVec3 d = talus_scale(1e-8, oracle_direction(&rng));
+        p.b.orientation = talus_quat_mul(about(d.x, d.y, d.z), turn);
+        OracleTouches t = oracle_meet(&p, 0.05 * p.size);
+        REQUIRE(t.count == first.count);
+        for (int n = 0; n < t.count; n++) {
+            CHECK(t.touch[n].feature == first.touch[n].feature);
+            CHECK_NEAR(talus_norm(talus_sub(t.touch[n].arm_a, first.touch[n].arm_a)), 0.0, 1e-6);
+        }
+    }
+}
+
+TEST(bodies_rest_on_four_touches)
+{
+    const TalusQuat upright = talus_quat_identity(), lying = {0.5, 0.5, 0.5, 0.5};
+    const TalusVec3 none = {0.0, 0.0, 0.0}, aside = {0.13, 0.07, 0.0};
+    oracle_open(1.0);
+    check_rest(CUBE, CUBE, upright, none, 4);
+    check_rest(CUBE, CUBE, about(0.0, 0.0, 0.7), aside, 4);
+    check_rest(PLATE, CUBE, about(0.0, 0.0, 0.3), aside, 4);
+    check_rest(PLATE, TABLET, upright, aside, 4);
+    check_rest(TABLET, TABLET, upright, none, 4);
+    check_rest(TABLET, TABLET, about(0.0, 0.0, 0.3), aside, 4);
+    check_rest(TABLET, DRUM, about(0.0, 0.0, 0.3), aside, 4);
+    check_rest(CUBE, DRUM, upright, aside, 4);
+    check_rest(PLATE, SPIKE, upright, none, 4);
+    check_rest(PLATE, WEDGE, about(0.0, 0.0, 0.2), none, 4);
+    check_rest(CUBE, DRUM, lying, none, 2);
+    check_rest(PLATE, PILL, lying, none, 2);
+    check_rest(CUBE, PEBBLE, upright, none, 1);
+    oracle_close();
+}
+
+/* ---- compounds ------------------------------------------------------------------------------- */
+
+TEST(compounds_touch_as_their_parts_do)
+{
+    const TalusShapeDef arm = {.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.125, 0.125}};
+    const TalusShapeDef knob = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.25};
+    const TalusShapePart part[2] = {{&arm, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}},
+                                    {&knob, {0.5, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}};
+    const TalusShapeDef def = {.kind = TALUS_SHAPE_COMPOUND, .part = part, .part_count = 2};
+    TalusShape club;
+    oracle_open(1.0);
+    REQUIRE_OK(talus_shape_init(&club, &def));
+    TalusRng rng = talus_rng(6);
+    int touching = 0;
+    for (int k = 0; k < 500; k++) {
+        OraclePair p = oracle_pair(BALL, (int)talus_rng_below(&rng, ORACLE_SHAPES), &rng);
+        p.a.shape = &club;
+        p.a.radius = club.bounding_radius;
+        OracleTouches whole = oracle_meet(&p, 0.02), turned;
+        OraclePair back = {p.b, p.a, p.size};
+        turned = oracle_meet(&back, 0.02);
+        CHECK_INT(turned.count, whole.count);
+        int at = 0;
+        for (int n = 0; n < 2; n++) {
+            const TalusChild *child = &club.child[n];
+            OraclePair q = p;
+            TalusVec3 offset = talus_rotate(p.a.orientation, child->position);
+            q.a.shape = &child->shape;
+            q.a.radius = n ? 0.25 : child->shape.bounding_radius;
+            q.a.position = talus_add(p.a.position, offset);
+            q.a.orientation = talus_quat_mul(p.a.orientation, child->orientation);
+            OracleTouches t = oracle_meet(&q, 0.02);
+            for (int m = 0; m < t.count && at < whole.count; m++, at++) {
+                CHECK(whole.touch[at].gap == t.touch[m].gap);
+                CHECK_NEAR(oracle_broken(&p, &whole.touch[at]), 0.0, 1e-12);
+            }
+        }
+        CHECK_INT(at, whole.count);
+        for (int m = 0; m < whole.count; m++) {
+            for (int n = 0; n < m; n++)
+                CHECK(whole.touch[m].feature != whole.touch[n].feature);
+        }
+        touching += whole.count > 0;
+    }
+    CHECK(touching > 200);
+    talus_shape_clear(&club);
+    oracle_close();
+}
+
+/* ---- planes ---------------------------------------------------------------------------------- */
+
+TEST(every_shape_lies_on_a_plane)
+{
+    const TalusShapeDef def = {.kind = TALUS_SHAPE_PLANE};
+    TalusShape ground;
+    TalusRng rng = talus_rng(7);
+    oracle_open(1.0);
+    REQUIRE_OK(talus_shape_init(&ground, &def));
+    TalusPose plane = {&ground, 0.0, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+    for (int k = 0; k < 2000; k++) {
+        TalusPose body = oracle_pose(k % ORACLE_SHAPES);
+        double size = body.shape->size > 0.0 ? body.shape->size : body.radius;
+        body.orientation = k % 3 ? oracle_turn(&rng) : oracle_square(&rng, oracle_hair(&rng));
+        plane.orientation = oracle_turn(&rng);
+        TalusVec3 up = talus_rotate(plane.orientation, talus_vec3(0.0, 0.0, 1.0));
+        double gap = size * (k % 2 ? oracle_hair(&rng) : oracle_in(&rng, -0.5, 0.2)),
+               reach = 0.1 * size;
+        double low = talus_dot(up, oracle_support(&body, talus_neg(up)));
+        body.position = talus_scale(gap - low, up);
+        OraclePair p = {body, plane, size};
+        OracleTouches t = oracle_meet(&p, reach);
+        if (gap > reach + 1e-6 * size)
+            CHECK_INT(t.count, 0);
+        if (gap > reach - 1e-6 * size)
+            continue;
+        REQUIRE(t.count > 0 && t.count <= 8);
+        CHECK_NEAR(t.touch[t.lowest].gap, gap, 1e-6 * size);
+        for (int n = 0; n < t.count; n++) {
+            CHECK_NEAR(oracle_broken(&p, &t.touch[n]), 0.0, 1e-12);
+            CHECK_NEAR(oracle_off(&body, t.touch[n].arm_a), 0.0, 1e-12);
+        }
+    }
+    talus_shape_clear(&ground);
+    oracle_close();
+}
+
+int main(void)
+{
+    RUN(distances_are_right);
+    RUN(centres_may_coincide);
+    RUN(swapping_bodies_turns_touches_round);
+    RUN(a_power_of_two_changes_no_bit);
+    RUN(bodies_rest_on_four_touches);
+    RUN(compounds_touch_as_their_parts_do);
+    RUN(every_shape_lies_on_a_plane);
+    return talus_test_result();
+}
