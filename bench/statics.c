@@ -36,10 +36,8 @@ static Poses read_poses(const TalusWorld *world)
     must(TALUS_ALLOC(p.orientation, (size_t)p.count, "turns"));
     must(TALUS_ALLOC(p.radius, (size_t)p.count, "radii"));
     must(TALUS_ALLOC(p.fixed, (size_t)p.count, "kinds"));
-    TalusBodyState state = {.position = p.position,
-                            .orientation = p.orientation,
-                            .radius = p.radius,
-                            .fixed = p.fixed};
+    TalusBodyState state = {
+        .position = p.position, .orientation = p.orientation, .radius = p.radius, .fixed = p.fixed};
     talus_world_get_state(world, &state);
     return p;
 }

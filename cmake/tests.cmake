@@ -89,6 +89,18 @@ if(NOT TALUS_CORE_ONLY)
   mark_as_advanced(TALUS_QHULL_INCLUDE TALUS_QHULL_LIBRARY)
 endif()
 
+# libccd is what distances of convex shapes are compared with (Debian: libccd-dev); only tests see it.
+find_path(TALUS_CCD_INCLUDE ccd/ccd.h)
+find_library(TALUS_CCD_LIBRARY ccd)
+mark_as_advanced(TALUS_CCD_INCLUDE TALUS_CCD_LIBRARY)
+function(talus_link_ccd target)
+  if(TALUS_CCD_INCLUDE AND TALUS_CCD_LIBRARY)
+    target_include_directories(${target} SYSTEM PRIVATE ${TALUS_CCD_INCLUDE})
+    target_link_libraries(${target} PRIVATE ${TALUS_CCD_LIBRARY})
+    target_compile_definitions(${target} PRIVATE TALUS_HAVE_CCD=1)
+  endif()
+endfunction()
+
 file(GLOB talus_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
 foreach(source IN LISTS talus_test_sources)
   get_filename_component(name ${source} NAME_WE)
@@ -107,8 +119,17 @@ foreach(source IN LISTS talus_test_sources)
     target_link_libraries(${name} PRIVATE ${TALUS_QHULL_LIBRARY})
     target_compile_definitions(${name} PRIVATE TALUS_HAVE_QHULL=1)
   endif()
+  if(name STREQUAL "test_narrow_ccd")
+    talus_link_ccd(${name})
+  endif()
   talus_add_test(${name} $<TARGET_FILE:${name}>)
 endforeach()
+
+# Not among the tests: a million pairs for each two shapes.
+add_executable(talus_bench_narrow EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/narrow.c)
+set_target_properties(talus_bench_narrow PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_link_libraries(talus_bench_narrow PRIVATE talus_test_support)
+talus_link_ccd(talus_bench_narrow)
 
 include(cmake/view_client.cmake)
 

@@ -2,14 +2,16 @@
 # Makes the inputs that fuzzing starts from: corpus.sh TALUS FOLDER
 #   TALUS    the talus program of a build with HDF5
 #   FOLDER   gets bytes/ (small FCLIB files), content/ (inputs of fclib_content), frames/ (small frames
-#            files), files/ (inputs of run_files) and requests/ (inputs of http_request)
+#            files), files/ (inputs of run_files), requests/ (inputs of http_request), stl/ and obj/
+#            (small surfaces)
 # Files of ../shared/problems of at most 16 KiB are added where they are.
 set -eu
 
 talus=$1
 folder=$2
 root=$(cd "$(dirname "$0")/.." && pwd -P)
-mkdir -p "$folder/bytes" "$folder/content" "$folder/frames" "$folder/files" "$folder/requests"
+mkdir -p "$folder/bytes" "$folder/content" "$folder/frames" "$folder/files" "$folder/requests" \
+    "$folder/stl" "$folder/obj"
 
 for bodies in 1 2; do
     "$talus" extract box-stack --set bodies=$bodies --at 0 -o "$folder/bytes/boxes-$bodies.hdf5"
@@ -24,6 +26,28 @@ for scene in box-stack dominoes settle-cylinder; do
     done
 done
 rm -rf "$folder/run"
+
+# A tetrahedron, as text, in binary and as polygons; one that is not convex among them.
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1/1 2/1 4/1\nf -3//1 -2//1 -1//1\nf 1 4 3\n' >"$folder/obj/tetrahedron"
+printf '# L\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nf 4 5 6 \\\n1 2 3\n' >"$folder/obj/polygon"
+awk 'BEGIN {
+    split("0 0 0,1 0 0,0 1 0,0 0 1", v, ",")
+    split("1 3 2,1 2 4,2 3 4,1 4 3", f, ",")
+    print "solid tetrahedron"
+    for (k = 1; k <= 4; k++) {
+        split(f[k], c, " ")
+        print "facet normal 0 0 0\nouter loop"
+        for (i = 1; i <= 3; i++) print "vertex " v[c[i]]
+        print "endloop\nendfacet"
+    }
+    print "endsolid"
+}' >"$folder/stl/text"
+{
+    printf '%080d' 0
+    printf '\001\000\000\000'
+    printf '\000%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24
+    printf '\000\000\200\077\000\000\000\000\000\000\000\000\000\000\000\000\000\000\200\077\000\000\000\000\000\000'
+} >"$folder/stl/binary"
 
 host=127.0.0.1:8080
 token=0123456789abcdef0123456789abcdef

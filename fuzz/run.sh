@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes the readers of FCLIB and frames files, and the server: run.sh BUILD SECONDS
+# Fuzzes the readers of FCLIB, frames, STL and OBJ files, and the server: run.sh BUILD SECONDS
 #   BUILD     a build folder made with TALUS_FUZZ (./dev build fuzz)
 #   SECONDS   for each target
 # Fails on any finding, but for those of fclib_bytes that are libhdf5's.
@@ -25,6 +25,12 @@ say "frames_bytes for $seconds s"
 "$build/fuzz/talus_fuzz_frames_bytes" "$work/frames" -max_len=8192 -rss_limit_mb=2048 \
     -timeout=20 -max_total_time="$seconds" -artifact_prefix="$work/found/frames-" \
     -print_final_stats=1
+
+for kind in stl obj; do
+    say "surface_$kind for $seconds s"
+    "$build/fuzz/talus_fuzz_surface_$kind" "$work/$kind" -max_len=4096 -timeout=20 \
+        -max_total_time="$seconds" -artifact_prefix="$work/found/$kind-" -print_final_stats=1
+done
 
 say "http_request for $seconds s"
 "$build/fuzz/talus_fuzz_http_request" "$work/requests" -max_len=4096 -timeout=20 \

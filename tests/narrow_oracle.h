@@ -432,9 +432,9 @@ typedef struct OracleEffort {
     int all, near;
 } OracleEffort;
 
-/* The signed distance goes to *distance. */
+/* The signed distance goes to *distance. Whether overlapping bodies have a better way out is asked on request. */
 static inline OracleErrors oracle_check(const OraclePair *p, double reach, OracleEffort effort,
-                                        TalusRng *rng, double *distance)
+                                        bool ask, TalusRng *rng, double *distance)
 {
     OracleErrors e = {0.0, 0.0, 0.0, 0.0};
     TalusTouch nearest = oracle_nearest(p);
@@ -444,9 +444,9 @@ static inline OracleErrors oracle_check(const OraclePair *p, double reach, Oracl
     e.under = fmax(0.0, nearest.gap - space);
     if (nearest.gap > 0.0)
         e.over = fmax(oracle_off(&p->a, nearest.arm_a), oracle_off(&p->b, nearest.arm_b));
-    else if (oracle_polyhedron(p->a.shape) && oracle_polyhedron(p->b.shape))
+    else if (ask && oracle_polyhedron(p->a.shape) && oracle_polyhedron(p->b.shape))
         e.under = fmax(e.under, oracle_polyhedra(&p->a, &p->b) - nearest.gap);
-    else
+    else if (ask)
         e.under = fmax(e.under,
                        oracle_search(&p->a, &p->b, nearest.normal, effort.all, effort.near, rng) -
                            nearest.gap);

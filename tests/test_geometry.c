@@ -348,7 +348,7 @@ TEST(bad_shapes_are_refused)
     check_refused(&def, "revolve: profile points 0 and 1 both have radius 0; a segment along the "
                         "axis has no surface");
     def = (TalusShapeDef){.kind = (TalusShapeKind)77};
-    check_refused(&def, "shape: kind 77 is not one of 0 to 4");
+    check_refused(&def, "shape: kind 77 is not one of 0 to 11");
 }
 
 TEST(shapes_own_their_profile)

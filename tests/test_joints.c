@@ -331,14 +331,17 @@ TEST(a_warm_step_allocates_nothing)
     talus_world_destroy(world);
 }
 
-/* Each allocation of a load and a step fails in turn: the message says so, and the world is as it was. */
+/* Each allocation of a load and a step fails in turn: the step that follows is the one that would have been. */
 TEST(want_of_memory)
 {
     TalusWorld *world = yard(1, NULL);
-    void *bytes, *after;
-    size_t size, size_after;
+    void *bytes;
+    size_t size;
     CHECK_OK(talus_world_step(world, NULL));
     CHECK_OK(talus_world_save(world, &bytes, &size));
+    uint64_t before = talus_world_hash(world);
+    CHECK_OK(talus_world_step(world, NULL));
+    uint64_t after = talus_world_hash(world);
     talus_world_destroy(world);
     TalusStatus status = TALUS_ERR_MEMORY;
     for (int n = 1; status != TALUS_OK && n < 2000; n++) {
@@ -349,13 +352,11 @@ TEST(want_of_memory)
             status = talus_world_step(world, NULL);
         talus_fail_allocation_in(0);
         CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
-        if (!loaded || status == TALUS_OK) {
-            talus_world_destroy(world);
-            continue;
+        if (loaded && status != TALUS_OK) {
+            CHECK(talus_world_hash(world) == before);
+            CHECK_OK(talus_world_step(world, NULL));
         }
-        CHECK_OK(talus_world_save(world, &after, &size_after));
-        CHECK(size == size_after && memcmp(bytes, after, size) == 0);
-        talus_free(after);
+        CHECK(!loaded || talus_world_hash(world) == after);
         talus_world_destroy(world);
     }
     CHECK(status == TALUS_OK);

@@ -311,6 +311,8 @@ static int info_main(int argc, char **argv)
         return info_directory(name);
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
+    if (info_is_surface(path))
+        return info_surface(path);
     if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);
     if (cli_starts_with(path, TALUS_FRAMES_MAGIC))
@@ -325,7 +327,7 @@ static int info_main(int argc, char **argv)
 const CliCommand cli_info = {
     .name = "info",
     .summary =
-        "Tells what a scene, frames, checkpoint, problem or FCLIB file, run or report holds.",
+        "Tells what a scene, frames, checkpoint, problem, FCLIB, STL or OBJ file, run or report holds.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,

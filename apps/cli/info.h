@@ -16,4 +16,8 @@ int info_frames(const char *path);
 /* A run's directory. False: it is none, and nothing was said. */
 bool info_run(const char *dir, int *code);
 
+/* An STL or OBJ file, known by its suffix. */
+bool info_is_surface(const char *path);
+int info_surface(const char *path);
+
 #endif

@@ -38,7 +38,8 @@ typedef enum TalusMotorKind {
 /* Of the joint's coordinate: units are rad and N m where that is an angle, m and N where it is a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
-    double target, rate; /* target + rate (t - the time when the motor was set) */
+    double target, rate; /* target + rate (t - the time when the motor was set, or start) */
+    double start;        /* s: until then the target is 0, and a torque motor gives none */
     double most;         /* largest effort; infinite: any */
     double stiffness,
         damping; /* POSITION: effort = stiffness (target - x) + damping (rate - speed);

@@ -49,7 +49,8 @@ typedef struct TalusShapeDef {
 } TalusShapeDef;
 
 /* One part of a compound, in its coordinates: sphere (with its radius), box, cylinder, capsule, cone,
- * ellipsoid or hull. */
+ * ellipsoid or hull. Where parts overlap, what they share counts in mass and inertia as often as there are parts:
+ * give a body's mass where that matters. */
 struct TalusShapePart {
     const TalusShapeDef *shape;
     TalusVec3 position;
@@ -67,7 +68,7 @@ const char *talus_shape_name(TalusShapeKind kind);
 const char *talus_shape_summary(TalusShapeKind kind);
 
 /* Mass properties at the given density; `radius` is the body's radius for a sphere. Shapes without
- * volume (plane, revolve) fail with TALUS_ERR_ARGUMENT. */
+ * volume (plane, revolve, mesh, field) fail with TALUS_ERR_ARGUMENT. */
 TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
                              TalusMassProperties *out);
 

@@ -127,10 +127,13 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
     return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
 }
 
-/* Radius of the surface that a body turns on: a sphere's, a cylinder's size; 0 for flat ones. */
+/* Radius of the surface that a body turns on: a sphere's, the size of a cylinder, capsule or ellipsoid; 0 for flat
+ * ones. */
 TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
 {
-    return kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER ? size : 0.0;
+    bool round = kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER ||
+                 kind == TALUS_SHAPE_CAPSULE || kind == TALUS_SHAPE_ELLIPSOID;
+    return round ? size : 0.0;
 }
 
 /* The length by which moments are divided (talus/world.h), from the radii above; `size` is that of the

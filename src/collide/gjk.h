@@ -35,10 +35,15 @@ TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
     return talus_vec3(talus_dot(p->axis[0], d), talus_dot(p->axis[1], d), talus_dot(p->axis[2], d));
 }
 
+/* A direction of b's frame, and a point. */
+TALUS_INLINE TalusVec3 talus_pair_turn_b(const TalusConvexPair *p, TalusVec3 d)
+{
+    return talus_madd(talus_madd(talus_scale(d.x, p->axis[0]), d.y, p->axis[1]), d.z, p->axis[2]);
+}
+
 TALUS_INLINE TalusVec3 talus_pair_from_b(const TalusConvexPair *p, TalusVec3 x)
 {
-    TalusVec3 r = talus_madd(p->centre, x.x, p->axis[0]);
-    return talus_madd(talus_madd(r, x.y, p->axis[1]), x.z, p->axis[2]);
+    return talus_add(p->centre, talus_pair_turn_b(p, x));
 }
 
 TALUS_INLINE TalusVec3 talus_triangle_support(const TalusVec3 corner[3], TalusVec3 d)
@@ -209,7 +214,7 @@ TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 }
 
 /* Of a and of b moved by `shift`. `start` is about where v will be, not zero. The distance found is the true one
- * within 2^-40 of itself or 2^-47 of the bodies' extent. */
+ * within 2^-40 of itself, 2^-47 of the bodies' extent or 2^-36 of the smaller size. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)
 {
@@ -234,7 +239,8 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
             return;
         }
         extent2 = fmax(extent2, talus_dot(w, w));
-        if (rest <= 0x1p-40 * g->norm2 || rest * rest <= 0x1p-94 * extent2 * g->norm2 ||
+        double enough2 = fmax(0x1p-94 * extent2, 0x1p-72 * p->size * p->size);
+        if (rest <= 0x1p-40 * g->norm2 || rest * rest <= enough2 * g->norm2 ||
             talus_gjk_has(g, w) || !talus_gjk_add(g, w, on_a))
             return;
     }

@@ -292,7 +292,7 @@ TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFac
     for (int k = 0; k < f->count; k++)
         f->point[k] = talus_pair_from_b(p, f->point[k]);
     if (f->count > 2)
-        f->normal = talus_sub(talus_pair_from_b(p, f->normal), p->centre);
+        f->normal = talus_pair_turn_b(p, f->normal);
 }
 
 /* Candidates from the two parts; none where one of them is a point, or two lines cross. */

@@ -192,14 +192,12 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
         if (talus_is_drawn_solid(picture, i))
             count += picture->look[s->shape[i]].solids;
     TALUS_TRY(make_room(&picture->bodies, count, count, 0));
-    for (int i = 0; i < s->body_count; i++) {
-        if (!talus_is_drawn_solid(picture, i))
-            continue;
-        if (talus_is_ground(picture, i))
-            TALUS_TRY(add_ground(picture, i));
-        else
+    for (int i = 0; i < s->body_count; i++)
+        if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
             add_body(picture, i);
-    }
+    for (int i = 0; i < s->body_count; i++) /* which make room of their own */
+        if (talus_is_drawn_solid(picture, i) && talus_is_ground(picture, i))
+            TALUS_TRY(add_ground(picture, i));
     if (picture->def->clip)
         set_cut(picture);
     return TALUS_OK;

@@ -36,6 +36,7 @@ static const SceneField motor_fields[] = {
     {"target", &any_real, AT(target), .preset = "0",
      .help = "rad/s, rad or N m; m/s, m or N where the joint slides"},
     {"rate", &any_real, AT(rate), .preset = "0", .help = "by which the target grows, per second"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s, until which the target is 0"},
     {"most", &positive, AT(most), .help = "largest torque or force; default any"},
     {"stiffness", &not_negative, AT(stiffness), .only = 1u << (TALUS_MOTOR_POSITION - 1),
      .help = "N m/rad or N/m, towards the target; default: there within a step"},
@@ -145,6 +146,7 @@ static void take_motor(const SceneMotor *from, TalusMotorDef *to)
     *to = (TalusMotorDef){.kind = (TalusMotorKind)(from->type + 1),
                           .target = from->target,
                           .rate = from->rate,
+                          .start = from->start,
                           .most = talus_json_get(from->json, "most") ? from->most : INFINITY,
                           .stiffness = from->stiffness,
                           .damping = from->damping};

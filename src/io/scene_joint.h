@@ -9,7 +9,7 @@
 typedef struct SceneMotor {
     const TalusJson *json;
     int type; /* TalusMotorKind less 1 */
-    double target, rate, most, stiffness, damping;
+    double target, rate, start, most, stiffness, damping;
 } SceneMotor;
 
 typedef struct SceneJoint {

@@ -6,7 +6,7 @@
 #include "world/joint.h"
 #include "world/internal.h"
 
-#include <string.h>
+#include "collide/period.h"
 
 enum { JOINT_COOKIE = 0x7a107017 };
 
@@ -111,11 +111,11 @@ static TalusStatus check_motor(const char *name, TalusJointKind kind, const Talu
                           "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical "
                           "and distance joints have",
                           name, talus_joint_name(kind));
-    if (!isfinite(m->target) || !isfinite(m->rate) || !(m->most > 0.0))
+    if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->most > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with target %g, rate %g, most %g; expected finite "
-                          "numbers and a largest effort above 0",
-                          name, m->target, m->rate, m->most);
+                          "joint \"%s\": motor with target %g, rate %g, start %g, most %g; "
+                          "expected finite numbers and a largest effort above 0",
+                          name, m->target, m->rate, m->start, m->most);
     bool soft = m->stiffness != 0.0 || m->damping != 0.0;
     if (!(m->stiffness >= 0.0 && m->damping >= 0.0) || !isfinite(m->stiffness + m->damping) ||
         (soft && m->kind != TALUS_MOTOR_POSITION))
@@ -272,7 +272,8 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     if (def->b.generation)
         talus_slot_wake(world, (int)def->b.index);
     if (talus_joint_is_line(def->kind) && def->rest < 0.0)
-        joint->def.rest = talus_norm(talus_sub(def->point, def->point_b));
+        joint->def.rest =
+            talus_norm(talus_image(&world->def.period, talus_sub(def->point, def->point_b)));
     joints->living++;
     if (id)
         *id = (TalusJointId){(uint32_t)slot, joint->generation};

@@ -45,9 +45,13 @@ static void soften(TalusJointBlock *block, double h, double k, double c, double 
     block->bias = (k * (y - target) - c * rate) / (h * k + c);
 }
 
+/* Until its start a motor's target is 0. */
 static double motor_target(const TalusJoint *joint, double time)
 {
-    return joint->def.motor.target + joint->def.motor.rate * (time - joint->since);
+    const TalusMotorDef *motor = &joint->def.motor;
+    return time > motor->start
+               ? motor->target + motor->rate * (time - fmax(joint->since, motor->start))
+               : 0.0;
 }
 
 static void append_motor(Cursor *c, const TalusJointPose *pose)
@@ -57,14 +61,15 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
         return;
     TalusJointBlock block = talus_joint_drive(c->joint, pose);
     double lever = block.lever, square = lever * lever;
-    double target = lever * motor_target(c->joint, c->world->part_time + c->h);
+    double end = c->world->part_time + c->h;
+    double target = lever * motor_target(c->joint, end);
+    double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
     block.most = motor->most * c->h / lever;
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)
-        soften(&block, c->h, motor->stiffness / square, motor->damping / square, y, target,
-               lever * motor->rate);
+        soften(&block, c->h, motor->stiffness / square, motor->damping / square, y, target, rate);
     else
         block.bias = (y - target) / c->h;
     append(c, block, TALUS_PART_MOTOR, pose);

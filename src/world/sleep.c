@@ -13,6 +13,8 @@
 #include "collide/period.h"
 #include "geometry/bounds.h"
 
+#include <string.h>
+
 static double sleep_limit(const TalusWorld *world)
 {
     return world->def.sleep_speed * world->reference_speed;
@@ -109,16 +111,24 @@ static bool near_drive(const TalusWorld *world, int slot)
 bool talus_sleep_disturbed(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
+    const TalusBodies *b = &world->bodies;
     const TalusContactList *list = world->contacts;
+    uint8_t *stirred = s->restless; /* by island */
     int before = s->asleep;
-    for (int i = 0; s->asleep > 0 && i < list->count; i++) {
+    if (before == 0)
+        return false;
+    memset(stirred, 0, (size_t)s->slots);
+    for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (talus_slot_asleep(&world->bodies, (int)c->b) && s->calm[c->a] == 0)
-            wake_island(world, s->island[c->b]);
+        if (talus_slot_asleep(b, (int)c->b) && s->calm[c->a] == 0)
+            stirred[s->island[c->b]] = 1;
     }
-    for (int i = 0; world->drives > 0 && s->asleep > 0 && i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i) && near_drive(world, i))
-            wake_island(world, s->island[i]);
+    for (int i = 0; world->drives > 0 && i < s->slots; i++)
+        if (talus_slot_asleep(b, i) && !stirred[s->island[i]] && near_drive(world, i))
+            stirred[s->island[i]] = 1;
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_asleep(b, i) && stirred[s->island[i]])
+            wake_slot(world, i);
     return s->asleep < before;
 }
 
