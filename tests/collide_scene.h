@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-enum { SPHERE, PLANE, BOX, CYLINDER, SLAB, VESSEL, SHAPES, MAX_BODIES = 4096 };
+enum { SPHERE, PLANE, BOX, CYLINDER, SLAB, VESSEL, SHAPES, MAX_SHAPES = 32, MAX_BODIES = 4096 };
 
 static const double cup[] = {0.0, -3.0, 2.0, -3.0, 4.0, 0.0, 4.0, 3.0};
 
 /* A world of arrays, as the detector sees it. */
 typedef struct Scene {
-    TalusShape shape[SHAPES];
+    TalusShape shape[MAX_SHAPES]; /* the first SHAPES of them are always there */
     TalusVec3 position[MAX_BODIES], velocity[MAX_BODIES];
     TalusQuat orientation[MAX_BODIES];
     double radius[MAX_BODIES], size[MAX_BODIES];
@@ -48,7 +48,7 @@ static inline void scene_open(Scene *s)
 
 static inline void scene_close(Scene *s)
 {
-    for (int k = 0; k < SHAPES; k++)
+    for (int k = 0; k < s->view.shape_count; k++)
         talus_shape_clear(&s->shape[k]);
 }
 

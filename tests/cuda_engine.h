@@ -154,7 +154,7 @@ static inline TalusBodyArrays arrays_of(TalusWorld *world)
     TalusBodies *b = &world->bodies;
     TalusBodyArrays arrays = {b->counts.slots, b->position, b->velocity, b->spin,
                               b->orientation,  b->mass,     b->radius,   b->size,
-                              b->shape,        b->material, b->fixed};
+                              b->shape,        b->material, b->fixed,    world->drives > 0};
     return arrays;
 }
 

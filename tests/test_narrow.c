@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+static TalusQuat about(double x, double y, double z)
+{
+    TalusQuat q = {1.0, 0.5 * x, 0.5 * y, 0.5 * z};
+    return talus_quat_normalize(q);
+}
+
 /* ---- distance -------------------------------------------------------------------------------- */
 
 /* Every distance is proven by points and a plane, or tried by directions (narrow_oracle.h). */
@@ -46,6 +52,36 @@ TEST(centres_may_coincide)
             CHECK_NEAR(e.under, 0.0, 1e-6);
             CHECK_NEAR(e.touch, 0.0, 1e-6);
         }
+    }
+    oracle_close();
+}
+
+/* No axis tells the distance of boxes whose edges or corners face each other. */
+TEST(boxes_meet_by_edges_and_corners)
+{
+    const OracleEffort effort = {0, 0};
+    TalusRng rng = talus_rng(8);
+    oracle_open(1.0);
+    for (int k = 0; k < 3000; k++) {
+        OraclePair p = {oracle_pose(CUBE), oracle_pose(CUBE), 0.3};
+        TalusVec3 h = p.a.shape->def.half;
+        double room[3], free2 = 0.0;
+        for (int n = 0; n < 3; n++) {
+            room[n] =
+                k % 3 == n ? -0.2 : oracle_in(&rng, 0.001, 0.02); /* along one axis they overlap */
+            if (k & 1)
+                room[n] = oracle_in(&rng, 0.001, 0.02); /* along none */
+            free2 += room[n] > 0.0 ? room[n] * room[n] : 0.0;
+        }
+        p.b.position = talus_vec3(2.0 * h.x + room[0], -2.0 * h.y - room[1], 2.0 * h.z + room[2]);
+        double tilt = oracle_hair(&rng), distance;
+        p.b.orientation = about(tilt, -tilt, 0.5 * tilt);
+        OracleErrors e = oracle_check(&p, 0.05, effort, false, &rng, &distance);
+        CHECK_NEAR(e.over, 0.0, 1e-6);
+        CHECK_NEAR(e.under, 0.0, 1e-6);
+        CHECK_NEAR(e.touch, 0.0, 1e-6);
+        if (tilt == 0.0)
+            CHECK_NEAR(distance, sqrt(free2), 1e-12);
     }
     oracle_close();
 }
@@ -111,12 +147,6 @@ TEST(a_power_of_two_changes_no_bit)
 }
 
 /* ---- manifolds ------------------------------------------------------------------------------- */
-
-static TalusQuat about(double x, double y, double z)
-{
-    TalusQuat q = {1.0, 0.5 * x, 0.5 * y, 0.5 * z};
-    return talus_quat_normalize(q);
-}
 
 /* `above` rests on `below`, both upright: so many touches, and their features stay while it trembles. */
 static void check_rest(int below, int above, TalusQuat turn, TalusVec3 slide, int touches)
@@ -268,6 +298,7 @@ int main(void)
 {
     RUN(distances_are_right);
     RUN(centres_may_coincide);
+    RUN(boxes_meet_by_edges_and_corners);
     RUN(swapping_bodies_turns_touches_round);
     RUN(a_power_of_two_changes_no_bit);
     RUN(bodies_rest_on_four_touches);

@@ -96,7 +96,7 @@ static bool same_plan(TalusAutoPlan a, TalusAutoPlan b)
            a.most == b.most;
 }
 
-TEST(steps_of_worlds_and_other_backends_keep_first_order_methods)
+TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them)
 {
     const TalusAutoPlan lbfgs = {.first = TALUS_AUTO_TIGHT, .direct = -1};
     TestProblem heap = make_heap(&(HeapOptions){11, 4, 4, 3, 0.3, 0.0, 0.0});
@@ -104,11 +104,12 @@ TEST(steps_of_worlds_and_other_backends_keep_first_order_methods)
     TalusSolveOptions options = options_of(problem, 1e-9);
     CHECK_INT(talus_auto_plan(problem, &options).direct, TALUS_AUTO_CONES);
     CHECK_INT(talus_auto_plan(problem, &options).iterations, 0);
+    const int after = (int)(500 + 1.5 * talus_problem_blocks(problem));
     options.reference_speed = 1e3 * options.tolerance;
-    TalusAutoPlan between = {.first = TALUS_AUTO_BETWEEN, .direct = -1};
+    TalusAutoPlan between = {TALUS_AUTO_BETWEEN, TALUS_AUTO_CONES, after, 200};
     CHECK(same_plan(talus_auto_plan(problem, &options), between));
     options.reference_speed = 5.0 * options.tolerance;
-    TalusAutoPlan loose = {.first = TALUS_AUTO_LOOSE, .direct = -1};
+    TalusAutoPlan loose = {TALUS_AUTO_LOOSE, TALUS_AUTO_CONES, after, 200};
     CHECK(same_plan(talus_auto_plan(problem, &options), loose));
     options.reference_speed = 1e5 * options.tolerance;
     CHECK_INT(talus_auto_plan(problem, &options).direct, TALUS_AUTO_CONES);
@@ -278,7 +279,7 @@ TEST(worse_impulses_are_not_taken)
 int main(void)
 {
     RUN(many_digits_of_a_small_problem_are_had_directly);
-    RUN(steps_of_worlds_and_other_backends_keep_first_order_methods);
+    RUN(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them);
     RUN(hard_problems_change_hands);
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);

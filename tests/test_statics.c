@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <talus/talus.h>
 
-enum { MOST = 256, MOST_SETS = 8 };
+enum { MOST = 256 };
 
 typedef struct Poses {
     int count;
@@ -60,6 +60,8 @@ static TalusWorld *load(const char *name, const char *const *set)
     return world;
 }
 
+static int missed; /* steps of the last run */
+
 /* The largest drift while the scene runs for so many steps; of bodies that are there from the beginning. */
 static double drift(const char *name, int steps, const char *const *set)
 {
@@ -69,7 +71,7 @@ static double drift(const char *name, int steps, const char *const *set)
         return NAN;
     read_poses(world, &start);
     double most = 0.0;
-    int missed = 0;
+    missed = 0;
     for (int k = 0; k < steps; k++) {
         TalusStepInfo info;
         if (!CHECK_OK(talus_world_step(world, &info)))
@@ -88,40 +90,42 @@ static double drift(const char *name, int steps, const char *const *set)
 
 #define DRIFT(name, steps, ...) drift(name, steps, (const char *const[]){__VA_ARGS__, NULL})
 
-/* A sixtieth of a drift of 1e-4 sides a minute. */
+/* Sides of 0.5 m. Nothing accumulates: in a minute they drift no farther (bench/statics.sh). */
 TEST(twenty_boxes_stand)
 {
-    CHECK(DRIFT("box-stack", 200, "bodies=20", "h=0.005", "solver.tolerance=1e-4") <
-          0.5 * 1e-4 / 60.0);
+    CHECK(DRIFT("box-stack", 200, "bodies=20", "h=0.005", "solver.tolerance=1e-4") < 0.5 * 2e-6);
 }
 
 TEST(a_brick_wall_stands)
 {
-    CHECK(DRIFT("brick-wall", 60, "courses=6", "bricks=6", "solver.tolerance=1e-5") <
-          0.065 * 1e-4 / 60.0);
+    CHECK(DRIFT("brick-wall", 60, "courses=6", "bricks=6") < 0.065 * 1e-5);
 }
 
 TEST(heavy_boxes_stand_on_light_ones)
 {
-    CHECK(DRIFT("heavy-stack", 100, "pairs=1") < 0.5e-6);
-    CHECK(DRIFT("heavy-stack", 60, "pairs=5") < 0.5e-6);
-    CHECK(DRIFT("heavy-stack", 60, "pairs=1", "ratio=1e6") < 0.5e-6);
+    CHECK(DRIFT("heavy-stack", 100, "pairs=1") < 0.5 * 1e-6);
+    CHECK(DRIFT("heavy-stack", 60, "pairs=5") < 0.5 * 1e-6);
+    CHECK(DRIFT("heavy-stack", 60, "pairs=5", "solver.tolerance=1e-4") < 0.5 * 1e-5);
+    CHECK_INT(missed, 0);
 }
 
 /* The line of thrust of 32 straight wedges fits in the arch from t/R = 0.10720 on. What stands moves by the
  * tolerance; what falls has begun to. */
 TEST(an_arch_stands_or_falls_as_its_thickness_says)
 {
-    CHECK(DRIFT("arch", 60, "t=0.12") < 1e-4);
-    CHECK(DRIFT("arch", 60, "t=0.1075") < 1e-4);
+    CHECK(DRIFT("arch", 60, "t=0.12") < 1e-5);
+    CHECK(DRIFT("arch", 60, "t=0.1075") < 1e-5);
     CHECK(DRIFT("arch", 60, "t=0.1069") > 1e-3);
     CHECK(DRIFT("arch", 60, "t=0.09") > 1e-2);
 }
 
+/* The edge of one card slips along the face of the other where friction is less than the tangent of the angle by
+ * which they lean, 2 q / (1 - q^2) = 0.307. */
 TEST(cards_stand_by_friction)
 {
-    CHECK(DRIFT("card-house", 100, "mu=0.5") < 1e-8);
-    CHECK(DRIFT("card-house", 100, "mu=0.25") > 1e-4);
+    CHECK(DRIFT("card-house", 100, "mu=0.5") < 1e-7);
+    CHECK(DRIFT("card-house", 100, "mu=0.31") < 1e-7);
+    CHECK(DRIFT("card-house", 100, "mu=0.30") > 1e-4);
 }
 
 TEST(a_ball_breaks_the_wall)

@@ -299,4 +299,17 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     return talus_vec3(world[0], world[1], world[2]);
 }
 
+/* Work of an impulse and a moment of block i, of the general run, upon the body on its side, world frame. */
+TALUS_INLINE double talus_side_work(const TalusOperator *op, int64_t i, int side, TalusVec3 impulse,
+                                    TalusVec3 moment)
+{
+    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
+    const double *record = op->body[op->pair[i][side]], *r = &op->arm[general][3 * side];
+    TalusVec3 v = talus_vec3(record[0], record[1], record[2]);
+    TalusVec3 s = talus_vec3(record[4], record[5], record[6]);
+    TalusVec3 u = talus_add(v, talus_cross(s, talus_vec3(r[0], r[1], r[2])));
+    double lever = op->rows == 6 ? op->lever[general][side] : 0.0;
+    return talus_dot(impulse, u) + lever * talus_dot(moment, s);
+}
+
 #endif

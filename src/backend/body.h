@@ -116,11 +116,6 @@ TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, Tal
 
 /* ---- one step ---- */
 
-typedef struct TalusMotion {
-    TalusVec3 position, velocity, spin;
-    TalusQuat orientation;
-} TalusMotion;
-
 /* What integration sums over bodies, for the energy ledger. */
 enum {
     TALUS_BODY_WORK,

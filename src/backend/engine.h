@@ -37,8 +37,15 @@ typedef struct TalusBodyArrays {
     TalusQuat *orientation;
     double *mass, *radius, *size;
     int32_t *shape, *material;
-    uint8_t *fixed;
+    uint8_t *fixed; /* as TalusBodyView.fixed */
+    bool driven;    /* some are */
 } TalusBodyArrays;
+
+/* The state of one body. */
+typedef struct TalusMotion {
+    TalusVec3 position, velocity, spin;
+    TalusQuat orientation;
+} TalusMotion;
 
 /* Shapes and laws change rarely; they are given whole. */
 typedef struct TalusTables {
@@ -78,6 +85,7 @@ typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end */
     double kinetic_change, potential_change, gravity_error, spin;
     double friction, stabilisation, impact, cohesion;
+    double driven, applied;
 } TalusEngineLedger;
 
 /* A probe of world/probe.c: over the contacts of one body, or those across the border of a region. */
@@ -106,6 +114,15 @@ typedef struct TalusEngineOps {
     TalusStatus (*put_bodies)(TalusEngine *engine, const TalusBodyArrays *bodies,
                               const uint8_t *forgotten);
     TalusStatus (*get_bodies)(TalusEngine *engine, TalusBodyArrays *bodies);
+    /* States of a few bodies, in and out. */
+    TalusStatus (*put_states)(TalusEngine *engine, const int32_t *slot, const TalusMotion *motion,
+                              int count);
+    TalusStatus (*get_states)(TalusEngine *engine, const int32_t *slot, TalusMotion *motion,
+                              int count);
+    /* Which pairs do not meet, NULL: all do; forces and torques on the bodies of the first `count` slots. */
+    TalusStatus (*put_filter)(TalusEngine *engine, const TalusFilter *filter, int slots);
+    TalusStatus (*put_forces)(TalusEngine *engine, const TalusVec3 *force, const TalusVec3 *torque,
+                              int count);
     /* The contact list of the last detection with its impulses, in and out; `get` writes into arrays of
      * the size that `counts` says (contact, arms, impulse of `list` are the caller's). */
     TalusStatus (*put_contacts)(TalusEngine *engine, const TalusContactList *list);

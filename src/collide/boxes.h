@@ -49,12 +49,25 @@ TALUS_INLINE TalusBoxAt talus_box_at(const TalusPose *pose, TalusVec3 centre)
     return box;
 }
 
-/* Half the length of the box's shadow on a direction. */
-TALUS_INLINE double talus_box_shadow(const TalusBoxAt *box, TalusVec3 direction)
+/* Two boxes as either sees the other. */
+typedef struct TalusBoxes {
+    TalusBoxAt a, b;
+    double cosine[3][3], size[3][3]; /* of axis i of a and axis j of b, and its absolute value */
+    double from_a[3], from_b[3]; /* the second centre seen from the first, along the axes of each */
+} TalusBoxes;
+
+TALUS_INLINE void talus_boxes_at(const TalusPose *first, const TalusPose *second, TalusBoxes *p)
 {
-    return box->half[0] * fabs(talus_dot(box->axis[0], direction)) +
-           box->half[1] * fabs(talus_dot(box->axis[1], direction)) +
-           box->half[2] * fabs(talus_dot(box->axis[2], direction));
+    p->a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
+    p->b = talus_box_at(second, talus_sub(second->position, first->position));
+    for (int i = 0; i < 3; i++) {
+        p->from_a[i] = talus_dot(p->b.centre, p->a.axis[i]);
+        p->from_b[i] = talus_dot(p->b.centre, p->b.axis[i]);
+        for (int j = 0; j < 3; j++) {
+            p->cosine[i][j] = talus_dot(p->a.axis[i], p->b.axis[j]);
+            p->size[i][j] = fabs(p->cosine[i][j]);
+        }
+    }
 }
 
 /* The axis found so far. The normal points from the first box to the second. */
@@ -64,43 +77,77 @@ typedef struct TalusSeparation {
     int first_axis, second_axis; /* -1: not involved */
 } TalusSeparation;
 
-TALUS_INLINE void talus_box_try_axis(TalusSeparation *best, double bias, const TalusBoxAt *a,
-                                     const TalusBoxAt *b, TalusVec3 axis, int first_axis,
-                                     int second_axis)
+/* What another axis must separate better than the best so far: `bias` where it is the same but for a hair, and the boxes
+ * are not deep in each other, so that the square of a hair's angle remains small beside their size. */
+TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
 {
-    double between = talus_dot(b->centre, axis);
-    double distance = fabs(between) - talus_box_shadow(a, axis) - talus_box_shadow(b, axis);
-    bool alike = fabs(talus_dot(axis, best->normal)) > TALUS_BOX_HAIR;
-    if (!(distance > best->distance + (alike ? bias : 0.0)))
-        return;
-    best->distance = distance;
-    best->normal = between < 0.0 ? talus_neg(axis) : axis;
-    best->first_axis = first_axis;
-    best->second_axis = second_axis;
+    return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
 }
 
-TALUS_INLINE TalusSeparation talus_box_separate_faces(const TalusBoxAt *a, const TalusBoxAt *b,
-                                                      double bias)
+/* The face normal with the largest distance; nothing is said of it where that is not below `reach`. */
+TALUS_INLINE TalusSeparation talus_box_separate_faces(const TalusBoxes *p, double bias,
+                                                      double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
-    for (int i = 0; i < 3; i++)
-        talus_box_try_axis(&best, 0.0, a, b, a->axis[i], i, -1);
-    for (int j = 0; j < 3; j++)
-        talus_box_try_axis(&best, bias, a, b, b->axis[j], -1, j);
+    const double *of_a = p->a.half, *of_b = p->b.half;
+    for (int i = 0; i < 3; i++) {
+        const double *c = p->size[i];
+        double distance =
+            fabs(p->from_a[i]) - of_a[i] - (of_b[0] * c[0] + of_b[1] * c[1] + of_b[2] * c[2]);
+        if (distance > best.distance) {
+            best.distance = distance;
+            best.first_axis = i;
+        }
+    }
+    int first = best.first_axis < 0 ? 0 : best.first_axis;
+    for (int j = 0; j < 3 && best.distance < reach; j++) {
+        double distance =
+            fabs(p->from_b[j]) - of_b[j] -
+            (of_a[0] * p->size[0][j] + of_a[1] * p->size[1][j] + of_a[2] * p->size[2][j]);
+        double alike = best.second_axis < 0 ? p->size[first][j] : 0.0;
+        if (distance > best.distance + talus_box_bias(alike, best.distance, bias)) {
+            best.distance = distance;
+            best.first_axis = -1;
+            best.second_axis = j;
+        }
+    }
+    bool second = best.second_axis >= 0;
+    TalusVec3 axis = second ? p->b.axis[best.second_axis] : p->a.axis[first];
+    double between = second ? p->from_b[best.second_axis] : p->from_a[first];
+    best.normal = between < 0.0 ? talus_neg(axis) : axis;
     return best;
 }
 
-TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxAt *a, const TalusBoxAt *b)
+/* The product of edges with the largest distance, if that is above `least`, else one with the distance -INFINITY.
+ * Seen from a, e_i x b_j has no part along i, and |b_k . (a_i x b_j)| = |a_i . b_l| with l the third. */
+TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
+    const double *of_a = p->a.half, *of_b = p->b.half;
+    double length = 1.0;
     for (int i = 0; i < 3; i++) {
+        int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
         for (int j = 0; j < 3; j++) {
-            TalusVec3 axis = talus_cross(a->axis[i], b->axis[j]);
-            double sine2 = talus_dot(axis, axis);
-            if (sine2 > TALUS_BOX_PARALLEL)
-                talus_box_try_axis(&best, 0.0, a, b, talus_scale(1.0 / sqrt(sine2), axis), i, j);
+            int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            double x = p->cosine[i1][j], y = p->cosine[i2][j], sine2 = x * x + y * y;
+            double between = p->from_a[i2] * x - p->from_a[i1] * y;
+            double over = fabs(between) - (of_a[i1] * p->size[i2][j] + of_a[i2] * p->size[i1][j]) -
+                          (of_b[j1] * p->size[i][j2] + of_b[j2] * p->size[i][j1]);
+            /* over > least sine, without the root */
+            bool beyond = over < 0.0 ? least < 0.0 && over * over < least * least * sine2
+                                     : least < 0.0 || over * over > least * least * sine2;
+            if (!(sine2 > TALUS_BOX_PARALLEL && beyond))
+                continue;
+            double sine = sqrt(sine2);
+            best.distance = least = over / sine;
+            best.first_axis = i;
+            best.second_axis = j;
+            length = between < 0.0 ? -sine : sine;
         }
     }
+    if (best.first_axis >= 0)
+        best.normal = talus_scale(
+            1.0 / length, talus_cross(p->a.axis[best.first_axis], p->b.axis[best.second_axis]));
     return best;
 }
 
@@ -318,27 +365,28 @@ TALUS_INLINE void talus_box_touch_edges(const TalusPose *first, const TalusPose 
 TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second, double reach,
                                 TALUS_TOUCH_SINK *sink)
 {
-    TalusBoxAt a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
-    TalusBoxAt b = talus_box_at(second, talus_sub(second->position, first->position));
+    TalusBoxes p;
+    talus_boxes_at(first, second, &p);
     double size = fmin(first->shape->size, second->shape->size);
     double bias = TALUS_BOX_BIAS * size, tiny = TALUS_BOX_TINY * size;
-    TalusSeparation face = talus_box_separate_faces(&a, &b, bias);
+    TalusSeparation face = talus_box_separate_faces(&p, bias, reach);
     if (!(face.distance < reach))
         return;
-    TalusSeparation edge = talus_box_separate_edges(&a, &b);
+    TalusSeparation edge = talus_box_separate_edges(&p, face.distance);
     if (!(edge.distance < reach))
         return;
     double cosine = talus_dot(edge.normal, face.normal);
-    bool by_edges = edge.distance > face.distance + (cosine > TALUS_BOX_HAIR ? bias : tiny);
+    bool by_edges =
+        edge.distance > face.distance + tiny + talus_box_bias(fabs(cosine), face.distance, bias);
     TalusEdges at;
-    if (by_edges && talus_box_nearest_edges(&a, &b, &edge, tiny, &at)) {
+    if (by_edges && talus_box_nearest_edges(&p.a, &p.b, &edge, tiny, &at)) {
         bool alone = cosine < TALUS_BOX_LEAN;
         talus_box_touch_edges(first, second, &at, edge.normal, alone, reach, sink);
         return;
     }
-    TalusFaceContact contact = {&a, &b, face.first_axis, face.normal, size, false, reach};
+    TalusFaceContact contact = {&p.a, &p.b, face.first_axis, face.normal, size, false, reach};
     if (face.first_axis < 0) {
-        TalusFaceContact other = {&b,   &a,   face.second_axis, talus_neg(face.normal), size,
+        TalusFaceContact other = {&p.b, &p.a, face.second_axis, talus_neg(face.normal), size,
                                   true, reach};
         contact = other;
     }

@@ -86,6 +86,18 @@ void talus_detector_destroy(TalusDetector *detector);
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
+/* Where another look is wanted, and how fast a gap may close beyond contact without being one. */
+typedef struct TalusLook {
+    const uint8_t *around; /* by body */
+    double tolerance;
+} TalusLook;
+
+/* Whether bodies of `look`, with the velocities and spins of `bodies`, would come to overlap another body within the
+ * step where the list of the last talus_detect has no contact. The list stays as it is. */
+TalusStatus talus_detector_misses(TalusDetector *detector, TalusPool *pool,
+                                  const TalusBodyView *bodies, const TalusDetectOptions *options,
+                                  const TalusLook *look, bool *misses);
+
 /* The list of the last talus_detect (count 0 before the first), without forgotten impulses. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 

@@ -59,7 +59,7 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
                               talus_dot(x, s.f),
                               along,
                               height - along,
-                              last ? TALUS_FEATURE_NEAREST : (uint32_t)k,
+                              last ? (uint32_t)TALUS_FEATURE_NEAREST : (uint32_t)k,
                               0};
         if (!(one.gap < reach) || (last && count > 0 && one.gap > c[lowest].gap - tolerance))
             continue;

@@ -55,6 +55,7 @@ struct TalusDetector {
     int run;                  /* that is counted or written */
     int64_t *run_chunk;       /* its part of chunk */
     int64_t drafts;           /* chunks of the third run that have one */
+    const TalusLook *look;
 };
 
 TalusStatus talus_detector_create(TalusDetector **out)
@@ -225,19 +226,37 @@ static TalusPose pose_of(const TalusBodyView *v, uint32_t i)
     return pose;
 }
 
+/* A pair where it is, and what narrow phase must look at. */
+typedef struct PosedPair {
+    TalusPose a, b;
+    TalusVec3 va, vb;
+    double rest,
+        reach; /* the envelope without closing speed, and with the largest along any normal */
+} PosedPair;
+
+static PosedPair pose_pair(const TalusDetector *d, TalusPair pair)
+{
+    const TalusBodyView *v = d->bodies;
+    PosedPair p = {.a = pose_of(v, pair.a),
+                   .b = pose_of(v, pair.b),
+                   .va = talus_body_velocity(v, pair.a),
+                   .vb = talus_body_velocity(v, pair.b),
+                   .rest = talus_envelope_at_rest(v, d->options, pair.a, pair.b)};
+    if (v->period)
+        p.b.position = talus_add(p.a.position, talus_body_distance(v, pair.a, pair.b));
+    p.reach = talus_envelope_reach(p.rest, d->options->h, p.va, p.vb);
+    return p;
+}
+
 static bool write_pair(Writer *w, TalusPair pair)
 {
-    const TalusBodyView *v = w->d->bodies;
-    TalusPose a = pose_of(v, pair.a), b = pose_of(v, pair.b);
-    if (v->period)
-        b.position = talus_add(a.position, talus_body_distance(v, pair.a, pair.b));
+    PosedPair p = pose_pair(w->d, pair);
     w->a = pair.a;
     w->b = pair.b;
-    w->va = talus_body_velocity(v, pair.a);
-    w->vb = talus_body_velocity(v, pair.b);
-    w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
-    double reach = w->rest + w->d->options->h * (talus_norm(w->va) + talus_norm(w->vb));
-    return talus_narrow(&a, &b, reach, take_touch, w);
+    w->va = p.va;
+    w->vb = p.vb;
+    w->rest = p.rest;
+    return talus_narrow(&p.a, &p.b, p.reach, take_touch, w);
 }
 
 /* Puts a pair's few contacts in order of features. */
@@ -480,6 +499,77 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     TALUS_TRY(count_run(d, pool, TALUS_RUN_GENERAL, &general));
     TALUS_TRY(reserve_list(d, fixed, general));
     replace_list(d, pool, fixed, general);
+    return TALUS_OK;
+}
+
+/* ---- what another look would find ------------------------------------------------------------ */
+
+typedef struct Looker {
+    const TalusDetector *d;
+    uint32_t a, b;
+    bool closes; /* a touch that is not in the list */
+} Looker;
+
+static bool is_listed(const TalusDetector *d, Key key)
+{
+    const TalusContactList *l = &d->list;
+    const int run[] = {0, l->sphere_sphere, l->sphere_sphere + l->sphere_fixed, l->count};
+    int64_t at = find_old(l->contact, run[d->run], run[d->run + 1], key);
+    return at < run[d->run + 1] && key_equal(key_of(&l->contact[at]), key);
+}
+
+static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
+{
+    if (v->fixed[body] == 1)
+        return talus_vec3(0.0, 0.0, 0.0);
+    return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
+}
+
+static void look_at_touch(void *context, const TalusTouch *touch)
+{
+    Looker *l = context;
+    const TalusBodyView *v = l->d->bodies;
+    TalusVec3 u =
+        talus_sub(point_velocity(v, l->b, touch->arm_b), point_velocity(v, l->a, touch->arm_a));
+    Key key = {l->a, l->b, touch->feature};
+    double h = l->d->options->h;
+    if (touch->gap + h * talus_dot(touch->normal, u) < -h * l->d->look->tolerance &&
+        !is_listed(l->d, key))
+        l->closes = true;
+}
+
+static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusDetector *d = context;
+    Looker l = {.d = d};
+    (void)chunk;
+    for (int64_t i = begin; i < end && !l.closes; i++) {
+        TalusPair pair = d->broad.run[d->run].pair[i];
+        if (!d->look->around[pair.a] && !d->look->around[pair.b])
+            continue;
+        PosedPair posed = pose_pair(d, pair);
+        l.a = pair.a;
+        l.b = pair.b;
+        if (!talus_narrow(&posed.a, &posed.b, posed.reach, look_at_touch, &l))
+            l.closes = true; /* the full look says what is wrong */
+    }
+    if (l.closes)
+        atomic_store(&d->unsupported, 0);
+}
+
+TalusStatus talus_detector_misses(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
+                                  const TalusDetectOptions *options, const TalusLook *look,
+                                  bool *misses)
+{
+    *misses = false;
+    d->bodies = bodies;
+    d->options = options;
+    d->look = look;
+    TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
+    atomic_store(&d->unsupported, INT64_MAX);
+    for (d->run = 0; d->run < TALUS_RUNS; d->run++)
+        talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);
+    *misses = atomic_load(&d->unsupported) != INT64_MAX;
     return TALUS_OK;
 }
 

@@ -94,6 +94,13 @@ TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
                          2.0 * options->reference_speed);
 }
 
+/* The envelope with the largest closing speed along any normal; rounding cuts nothing off. */
+TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, TalusVec3 vb)
+{
+    double each = fmax(talus_norm(va), talus_norm(vb));
+    return rest + h * fmax(talus_norm(talus_sub(va, vb)), each) * (1.0 + 0x1p-40);
+}
+
 /* The vector from a body to another, in space that repeats itself to the nearest of its images. */
 TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {

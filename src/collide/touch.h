@@ -193,31 +193,30 @@ TALUS_INLINE bool talus_is_convex(TalusShapeKind kind)
            kind == TALUS_SHAPE_ELLIPSOID || kind == TALUS_SHAPE_HULL;
 }
 
+/* The closed forms of a sphere a; false if there is none. */
+TALUS_INLINE bool talus_touches_sphere(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
+{
+    switch (b->shape->def.kind) {
+    case TALUS_SHAPE_SPHERE: talus_sphere_sphere(a, b, reach, sink); return true;
+    case TALUS_SHAPE_PLANE: talus_sphere_plane(a, b, reach, sink); return true;
+    case TALUS_SHAPE_BOX: talus_sphere_box(a, b, reach, sink); return true;
+    case TALUS_SHAPE_CYLINDER: talus_sphere_cylinder(a, b, reach, sink); return true;
+    case TALUS_SHAPE_CAPSULE: talus_sphere_capsule(a, b, reach, sink); return true;
+    case TALUS_SHAPE_REVOLVE: talus_sphere_revolve(a, b, reach, sink); return true;
+    default: return false;
+    }
+}
+
 /* The function for the two shapes in this order, neither a compound; false if there is none. Convex shapes without
  * a row of their own meet by GJK. */
 TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_TOUCH_SINK *sink)
 {
     TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
+    if (kind_a == TALUS_SHAPE_SPHERE && talus_touches_sphere(a, b, reach, sink))
+        return true;
     switch (TALUS_SHAPE_PAIR(kind_a, kind_b)) {
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_SPHERE):
-        talus_sphere_sphere(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_PLANE):
-        talus_sphere_plane(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_BOX):
-        talus_sphere_box(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_CYLINDER):
-        talus_sphere_cylinder(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_CAPSULE):
-        talus_sphere_capsule(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_SPHERE, TALUS_SHAPE_REVOLVE):
-        talus_sphere_revolve(a, b, reach, sink);
-        return true;
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_BOX, TALUS_SHAPE_PLANE):
         talus_box_plane(a, b, reach, sink);
         return true;
@@ -288,11 +287,15 @@ TALUS_INLINE bool talus_is_wall(TalusShapeKind kind)
 }
 
 /* Neither a compound: the table has walls last, and of other kinds the lower one first. */
+TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
+{
+    return talus_is_wall(a) || (!talus_is_wall(b) && a > b);
+}
+
 TALUS_INLINE bool talus_touches_simple(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_TOUCH_SINK *sink)
 {
-    TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
-    bool swapped = talus_is_wall(kind_a) || (!talus_is_wall(kind_b) && kind_a > kind_b);
+    bool swapped = talus_table_swaps(a->shape->def.kind, b->shape->def.kind);
     const TalusPose *first = swapped ? b : a, *second = swapped ? a : b;
     sink->route.swapped = swapped;
     return talus_touches_ordered(first, second, reach, sink) || !talus_within(a, b, reach);

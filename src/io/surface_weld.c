@@ -102,10 +102,8 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;
     /* cells of twice the distance: what is near lies in the own cell or in the nearer neighbour */
-    Cells cells = {.mask = buckets - 1,
-                   .per_edge = 0.5 / near,
-                   .lo = out->lo,
-                   .near2 = near * near};
+    Cells cells = {
+        .mask = buckets - 1, .per_edge = 0.5 / near, .lo = out->lo, .near2 = near * near};
     TalusStatus status = TALUS_ALLOC(cells.first, buckets, "cells of vertices");
     if (status == TALUS_OK)
         status = TALUS_ALLOC(cells.next, (size_t)soup->vertices, "cells of vertices");

@@ -2,11 +2,12 @@
  *
  * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
  * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
- * a reference speed, begins with the first-order method of fewest products and goes to a direct method once it
- * has taken about as many iterations as the direct method is worth on a bed of spheres: then neither an easy
- * bed nor a hard one takes much more than twice the time of the method that suits it best. Small problems
- * without a reference speed of which many digits are wanted go to the direct method at once; steps of worlds
- * are too easy for that on the whole. docs/default-solver.md has the measurements.
+ * a reference speed, begins with the first-order method of fewest products. All go to a direct method once
+ * they have taken about as many iterations as it is worth on a bed of spheres: then neither an easy bed nor a
+ * hard one takes much more than twice the time of the method that suits it best, and tall stacks, on which first
+ * order may use up the budget at any tolerance, are solved. Small problems without a reference speed of which
+ * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole.
+ * docs/default-solver.md has the measurements.
  *
  * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
  *
@@ -24,7 +25,7 @@ const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
     [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol"};
 
 const char talus_auto_summary[] =
-    "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %; else lbfgs-fb or apgd, then a "
+    "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or apgd; then a "
     "direct method";
 
 /* Tolerance over reference speed. */
@@ -108,7 +109,7 @@ TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *op
     else if (!tight && options->tolerance >= LOOSE * speed && !has_machines(problem, options))
         plan.first = TALUS_AUTO_LOOSE;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
-    if (!direct || (!tight && !matrix))
+    if (!direct)
         return plan;
     plan.direct = direct->choice;
     plan.most = direct->most;

@@ -6,6 +6,8 @@
 
 /* Least cosine between s and y of a pair that is kept. */
 static const double CURVATURE = 1e-8;
+/* Least length of y against s: below it y is rounding, and the pair would ask for steps of any length. */
+static const double ROUNDING = 1e-12;
 
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1])
 {
@@ -64,7 +66,7 @@ void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums
         h->yr[i] = sums->yr[i];
     }
     double s2 = q->unit * q->unit * sums->dd;
-    if (!(sums->sy > CURVATURE * sqrt(s2 * sums->yy)))
+    if (!(sums->sy > CURVATURE * sqrt(s2 * sums->yy)) || !(sums->yy > ROUNDING * ROUNDING * s2))
         return;
     int first = k == h->memory;
     if (first)

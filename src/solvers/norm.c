@@ -9,6 +9,10 @@
  * repeated, for to send as many as a vector has would cost more than the iterations. */
 enum { DRAW = 1024, DRAW_REMOTE = 64 * DRAW };
 
+/* In a metric the diagonal is about 1, and so is the norm at least, but where joints leave the contacts no
+ * motion (problem/eliminate.h): rounding alone, and no step may be its inverse. */
+static const double LEAST = 0.1;
+
 TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *room)
 {
     return s->backend->reserve((double **)metric, room,
@@ -57,5 +61,5 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
         s->backend->copy(x, y, n);
         s->info->products++;
     }
-    return norm;
+    return metric && norm < LEAST ? LEAST : norm;
 }

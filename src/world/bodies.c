@@ -92,7 +92,7 @@ static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
-static TalusStatus check_force(const TalusWorld *world, const TalusBodyBatch *batch)
+static TalusStatus check_force(const TalusBodyBatch *batch)
 {
     TalusVec3 f = batch->force, t = batch->torque;
     if (talus_norm(f) == 0.0 && talus_norm(t) == 0.0)
@@ -100,7 +100,7 @@ static TalusStatus check_force(const TalusWorld *world, const TalusBodyBatch *ba
     if (batch->fixed || !finite3(f) || !finite3(t))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a force %s",
                           batch->fixed ? "acts on bodies that move" : "is not finite");
-    return talus_host_only(world, "applied forces");
+    return TALUS_OK;
 }
 
 static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *batch)
@@ -128,7 +128,7 @@ static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *bat
     if (batch->group < 0 || batch->group >= TALUS_GROUPS)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: group %d; expected 0 to %d", batch->group,
                           TALUS_GROUPS - 1);
-    TALUS_TRY(check_force(world, batch));
+    TALUS_TRY(check_force(batch));
     if (!batch->fixed && batch->mass == 0.0 && batch_density(world, batch) == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: neither mass nor density is given, and "
                                               "the material has no density");

@@ -75,7 +75,6 @@ static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDri
 TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
 {
     TALUS_TRY(check_drive(world, drive->slot, &drive->def));
-    TALUS_TRY(talus_host_only(world, "driven bodies"));
     return append_drive(world, drive);
 }
 
@@ -88,10 +87,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     if (talus_slot_loose(b, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u moves freely; only a fixed one is driven",
                           id.index);
-    if (def) {
+    if (def)
         TALUS_TRY(check_drive(world, slot, def));
-        TALUS_TRY(talus_host_only(world, "driven bodies"));
-    }
     TALUS_TRY(talus_world_touch(world));
     talus_wake_all(world);
     talus_world_forget(world, slot); /* their contacts are of another run from now on */
@@ -104,8 +101,9 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
                         .slot = slot,
                         .position = b->position[slot],
                         .orientation = b->orientation[slot]};
-    if (!def->own_axis)
-        drive.def.point = drive.position;
+    TalusVec3 arm = talus_sub(drive.position, def->point); /* of its nearest image */
+    TalusVec3 nearer = talus_sub(arm, talus_image(&world->def.period, arm));
+    drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
     TALUS_TRY(append_drive(world, &drive));
     b->fixed[slot] = TALUS_MOTION_DRIVEN;
     return TALUS_OK;
@@ -208,13 +206,7 @@ static double side_work(const DrivenContext *c, int64_t i, int side, TalusVec3 i
     int body = c->op->pair[i][side];
     if (body < 0 || c->world->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
         return 0.0;
-    int64_t general = i - c->op->sphere_sphere - c->op->sphere_fixed;
-    const double *record = c->op->body[body], *r = &c->op->arm[general][3 * side];
-    TalusVec3 v = talus_vec3(record[0], record[1], record[2]);
-    TalusVec3 s = talus_vec3(record[4], record[5], record[6]);
-    TalusVec3 u = talus_add(v, talus_cross(s, talus_vec3(r[0], r[1], r[2])));
-    double lever = c->op->rows == 6 ? c->op->lever[general][side] : 0.0;
-    return talus_dot(impulse, u) + lever * talus_dot(moment, s);
+    return talus_side_work(c->op, i, side, impulse, moment);
 }
 
 static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)

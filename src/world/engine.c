@@ -26,6 +26,8 @@ static TalusStatus detect(TalusWorld *world, double h)
 {
     double start = talus_now();
     TALUS_TRY(talus_mirror_send(world));
+    talus_drives_aim(world, h);
+    TALUS_TRY(talus_mirror_send_driven(world));
     TALUS_TRY(find_contacts(world, h, false));
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -82,6 +84,8 @@ static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
     sum->stabilisation += part->stabilisation;
     sum->impact += part->impact;
     sum->cohesion += part->cohesion;
+    sum->driven += part->driven;
+    sum->applied += part->applied;
 }
 
 static TalusStatus integrate(TalusWorld *world, double h)
@@ -92,6 +96,7 @@ static TalusStatus integrate(TalusWorld *world, double h)
     TALUS_TRY(ops_of(world)->integrate(world->engine, h, world->def.gravity,
                                        (long long)world->steps + 1, &ledger));
     world->mirror.bodies_behind = world->mirror.contacts_behind = true;
+    talus_drives_arrive(world);
     TALUS_TRY(talus_probes_take(world));
     add_ledger(&world->info.ledger, &ledger);
     world->impulse_step = h;
@@ -111,6 +116,8 @@ static void go_back(TalusWorld *world)
 {
     TalusStatus status = ops_of(world)->restore(world->engine);
     world->mirror.contacts_behind = true;
+    if (status == TALUS_OK)
+        status = talus_mirror_fetch_driven(world);
     world->impulse_step = status == TALUS_OK ? world->backup.impulse_step : 0.0;
 }
 

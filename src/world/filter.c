@@ -14,12 +14,11 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     if (a < 0 || a >= TALUS_GROUPS || b < 0 || b >= TALUS_GROUPS)
         return talus_fail(TALUS_ERR_ARGUMENT, "groups %d and %d; expected 0 to %d", a, b,
                           TALUS_GROUPS - 1);
-    if (!meet)
-        TALUS_TRY(talus_host_only(world, "groups that do not meet"));
     talus_wake_all(world);
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
     f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
+    world->mirror.filters_ahead = world->engine != NULL;
     f->apart = false;
     for (int g = 0; g < TALUS_GROUPS; g++)
         f->apart |= f->meets[g] != UINT32_MAX;
@@ -60,7 +59,6 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
         f->times[at]++;
         return TALUS_OK;
     }
-    TALUS_TRY(talus_host_only(world, "pairs of bodies that do not meet"));
     size_t n = (size_t)f->count, after = (size_t)(f->count - at);
     TALUS_TRY(TALUS_RESERVE(f->excluded, f->excluded_capacity, n + 1, n, "excluded pairs"));
     TALUS_TRY(TALUS_RESERVE(f->times, f->times_capacity, n + 1, n, "excluded pairs"));
@@ -69,15 +67,18 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     memcpy(f->excluded[at], pair, sizeof pair);
     f->times[at] = 1;
     f->count++;
+    world->mirror.filters_ahead = world->engine != NULL;
     return TALUS_OK;
 }
 
-static void drop_pair(TalusFilters *f, int at)
+static void drop_pair(TalusWorld *world, int at)
 {
+    TalusFilters *f = &world->filters;
     size_t after = (size_t)(f->count - at - 1);
     memmove(f->excluded + at, f->excluded + at + 1, after * sizeof *f->excluded);
     memmove(f->times + at, f->times + at + 1, after * sizeof *f->times);
     f->count--;
+    world->mirror.filters_ahead = world->engine != NULL;
 }
 
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
@@ -89,7 +90,7 @@ void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
     order_pair(slot_a, slot_b, pair);
     int at = find_pair(f, pair, &there);
     if (there && --f->times[at] == 0)
-        drop_pair(f, at);
+        drop_pair(world, at);
 }
 
 void talus_slot_include(TalusWorld *world, int slot)
@@ -97,7 +98,7 @@ void talus_slot_include(TalusWorld *world, int slot)
     TalusFilters *f = &world->filters;
     for (int i = f->count - 1; i >= 0; i--)
         if (f->excluded[i][0] == (uint32_t)slot || f->excluded[i][1] == (uint32_t)slot)
-            drop_pair(f, i);
+            drop_pair(world, i);
 }
 
 static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b, int slot[2])

@@ -26,6 +26,7 @@ TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusV
     }
     f->force[slot] = force;
     f->torque[slot] = torque;
+    world->mirror.forces_ahead = world->engine != NULL;
     return TALUS_OK;
 }
 
@@ -40,7 +41,6 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
                           id.index);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the force is not finite", id.index);
-    TALUS_TRY(talus_host_only(world, "applied forces"));
     talus_slot_wake(world, slot);
     return talus_slot_push(world, slot, force, torque);
 }

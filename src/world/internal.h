@@ -190,13 +190,17 @@ typedef struct TalusProbeMail {
 typedef struct TalusMirror {
     bool bodies_behind, contacts_behind; /* the engine has moved on */
     bool bodies_ahead, contacts_ahead;   /* the host has changes that the engine has not */
-    bool tables_ahead;                   /* the same of shapes and materials */
+    bool tables_ahead;                   /* the same of shapes and materials, */
+    bool forces_ahead, filters_ahead;    /*   of applied forces, and of which bodies meet */
     int slots_sent;
     bool any_forgotten;
     uint8_t *forgotten; /* by slot: contacts that lose their impulses with the next bodies sent */
     size_t forgotten_capacity;
     TalusContactList list; /* on its way to the detector */
     size_t contact_capacity, arms_capacity, impulse_capacity;
+    int32_t *few; /* slots of driven bodies, and their states, on their way */
+    TalusMotion *motion;
+    size_t few_capacity, motion_capacity;
 } TalusMirror;
 
 /* The stages of a step (step.c), on the host or on an engine. */
@@ -275,7 +279,9 @@ struct TalusWorld {
     double part_time;           /* when its part under way began */
     TalusVec3 *free_velocity;   /* [slots] v + h g */
     TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
-    size_t free_capacity, solved_capacity;
+    TalusVec3 *solved_spin;
+    uint8_t *surprising; /* whose velocities make that worth while */
+    size_t free_capacity, solved_capacity, solved_spin_capacity, surprising_capacity;
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
     bool surprised;                 /* said by the engine */
@@ -435,6 +441,7 @@ void talus_nursery_clear(TalusNursery *nursery);
 extern const TalusStages talus_stages_host, talus_stages_engine;
 TalusStatus talus_step_detect(TalusWorld *world, double h);
 bool talus_step_surprised(TalusWorld *world, double h);
+bool talus_step_misses(TalusWorld *world, double h);
 TalusStatus talus_step_look_again(TalusWorld *world, double h);
 TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
 TalusStatus talus_step_integrate(TalusWorld *world, double h);
@@ -467,6 +474,9 @@ TalusStatus talus_world_touch(TalusWorld *world);
 void talus_world_forget(TalusWorld *world, int slot);
 /* Gives the engine what the host has changed. */
 TalusStatus talus_mirror_send(TalusWorld *world);
+/* States of driven bodies, which are the host's to say, to the engine; and back where a step is taken back. */
+TalusStatus talus_mirror_send_driven(TalusWorld *world);
+TalusStatus talus_mirror_fetch_driven(TalusWorld *world);
 void talus_mirror_clear(TalusMirror *mirror);
 
 /* ---- integrate.c ---- */

@@ -150,7 +150,18 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
     if (any && !talus_joint_has_coordinate(def->kind))
         return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": a %s joint has no limits", name,
                           talus_joint_name(def->kind));
+    if (talus_joint_is_line(def->kind) && !(def->upper > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": upper limit %g of a length; expected more than 0", name,
+                          def->upper);
     return TALUS_OK;
+}
+
+/* Of a DISTANCE or SPRING when it is added. */
+static double rest_length(const TalusWorld *world, const TalusJointDef *def)
+{
+    TalusVec3 apart = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
+    return talus_joint_is_line(def->kind) && def->rest < 0.0 ? talus_norm(apart) : def->rest;
 }
 
 static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
@@ -167,7 +178,13 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     TALUS_TRY(check_axes(name, def));
     TALUS_TRY(check_limits(name, def));
     TALUS_TRY(check_motor(name, def->kind, &def->motor));
-    return check_spring(name, def);
+    TALUS_TRY(check_spring(name, def));
+    if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": a distance of 0 has no direction; a ball joint holds two "
+                          "points together",
+                          name);
+    return TALUS_OK;
 }
 
 /* Of what was loaded: all that the step relies on. */
@@ -209,7 +226,10 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
         bool there = id.generation != 0;
         TalusQuat turn = there ? b->orientation[id.index] : talus_quat_identity();
         TalusVec3 centre = there ? b->position[id.index] : talus_vec3(0.0, 0.0, 0.0);
-        joint->anchor[k] = talus_rotate_back(turn, talus_sub(point[k], centre));
+        TalusVec3 arm = talus_sub(point[k], centre);
+        if (there) /* where space repeats itself, the point beside this image of the body */
+            arm = talus_image(&world->def.period, arm);
+        joint->anchor[k] = talus_rotate_back(turn, arm);
         joint->axis[k] = talus_rotate_back(turn, axis[k]);
         joint->side[k] = talus_rotate_back(turn, side);
     }
@@ -271,9 +291,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
         talus_slot_wake(world, (int)def->a.index);
     if (def->b.generation)
         talus_slot_wake(world, (int)def->b.index);
-    if (talus_joint_is_line(def->kind) && def->rest < 0.0)
-        joint->def.rest =
-            talus_norm(talus_image(&world->def.period, talus_sub(def->point, def->point_b)));
+    joint->def.rest = rest_length(world, def);
     joints->living++;
     if (id)
         *id = (TalusJointId){(uint32_t)slot, joint->generation};

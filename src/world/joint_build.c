@@ -14,6 +14,7 @@
 #include "world/internal.h"
 #include "world/joint.h"
 
+#include <float.h>
 #include <string.h>
 
 /* ---- the list ---- */
@@ -66,6 +67,8 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
     block.most = motor->most * c->h / lever;
+    if (isfinite(motor->most)) /* as count_kept has it, whatever overflows */
+        block.most = fmin(block.most, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)

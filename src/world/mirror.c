@@ -27,8 +27,60 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
         .shape = b->shape,
         .material = b->material,
         .fixed = b->fixed,
+        .driven = world->drives > 0,
     };
     return arrays;
+}
+
+/* ---- driven bodies ---- */
+
+/* The states of driven bodies as the host has them. */
+static TalusStatus note_driven(TalusWorld *world)
+{
+    TalusMirror *m = &world->mirror;
+    const TalusBodies *b = &world->bodies;
+    size_t count = (size_t)world->drives;
+    TALUS_TRY(TALUS_RESERVE(m->few, m->few_capacity, count, 0, "driven bodies"));
+    TALUS_TRY(TALUS_RESERVE(m->motion, m->motion_capacity, count, 0, "driven bodies"));
+    for (int k = 0; k < world->drives; k++) {
+        int i = world->drive[k].slot;
+        m->few[k] = i;
+        m->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+    return TALUS_OK;
+}
+
+static void take_driven(TalusWorld *world)
+{
+    const TalusMirror *m = &world->mirror;
+    TalusBodies *b = &world->bodies;
+    for (int k = 0; k < world->drives; k++) {
+        int i = world->drive[k].slot;
+        b->position[i] = m->motion[k].position;
+        b->velocity[i] = m->motion[k].velocity;
+        b->spin[i] = m->motion[k].spin;
+        b->orientation[i] = m->motion[k].orientation;
+    }
+}
+
+TalusStatus talus_mirror_send_driven(TalusWorld *world)
+{
+    const TalusMirror *m = &world->mirror;
+    if (world->drives == 0)
+        return TALUS_OK;
+    TALUS_TRY(note_driven(world));
+    return world->backend->engine->put_states(world->engine, m->few, m->motion, world->drives);
+}
+
+TalusStatus talus_mirror_fetch_driven(TalusWorld *world)
+{
+    const TalusMirror *m = &world->mirror;
+    if (world->drives == 0)
+        return TALUS_OK;
+    TALUS_TRY(note_driven(world));
+    TALUS_TRY(world->backend->engine->get_states(world->engine, m->few, m->motion, world->drives));
+    take_driven(world);
+    return TALUS_OK;
 }
 
 /* ---- from the engine ---- */
@@ -39,7 +91,9 @@ TalusStatus talus_world_look(const TalusWorld *world)
     if (!w->mirror.bodies_behind)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
+    TALUS_TRY(note_driven(w));
     TALUS_TRY(w->backend->engine->get_bodies(w->engine, &arrays));
+    take_driven(w);
     w->mirror.bodies_behind = false;
     return TALUS_OK;
 }
@@ -146,11 +200,32 @@ static TalusStatus send_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* With the groups of all bodies, of which there are none where all meet. */
+static TalusStatus send_filter(TalusWorld *world)
+{
+    int slots = body_arrays(world).slots;
+    TALUS_TRY(world->backend->engine->put_filter(world->engine, talus_filter_view(world), slots));
+    world->mirror.filters_ahead = false;
+    return TALUS_OK;
+}
+
+static TalusStatus send_forces(TalusWorld *world)
+{
+    const TalusForces *f = &world->forces;
+    TALUS_TRY(world->backend->engine->put_forces(world->engine, f->force, f->torque, f->count));
+    world->mirror.forces_ahead = false;
+    return TALUS_OK;
+}
+
 TalusStatus talus_mirror_send(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     if (m->tables_ahead)
         TALUS_TRY(send_tables(world));
+    if (m->bodies_ahead || m->filters_ahead)
+        TALUS_TRY(send_filter(world));
+    if (m->forces_ahead)
+        TALUS_TRY(send_forces(world));
     if (m->bodies_ahead)
         TALUS_TRY(send_bodies(world));
     if (m->contacts_ahead)
@@ -166,5 +241,7 @@ void talus_mirror_clear(TalusMirror *mirror)
     talus_release(mirror->list.contact);
     talus_release(mirror->list.arms);
     talus_release(mirror->list.impulse);
+    talus_release(mirror->few);
+    talus_release(mirror->motion);
     *mirror = (TalusMirror){0};
 }

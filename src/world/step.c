@@ -79,10 +79,11 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
     if (part->outcome != TALUS_OUTCOME_INFEASIBLE)
         return TALUS_OK;
     if (!world->said_infeasible)
-        talus_log(TALUS_LOG_WARNING, "step.infeasible",
-                  "step %lld: bodies are wedged between fixed ones; solved with normal compliance "
-                  "(said once)",
-                  (long long)world->steps + 1);
+        talus_log(
+            TALUS_LOG_WARNING, "step.infeasible",
+            "step %lld: bodies are wedged between fixed ones, or their joints contradict each "
+            "other; solved with normal compliance (said once)",
+            (long long)world->steps + 1);
     world->said_infeasible = true;
     TalusSolveInfo first = *part;
     TALUS_TRY(world->stages->build(world, h, true));

@@ -197,6 +197,8 @@ void talus_world_destroy(TalusWorld *world)
     talus_mirror_clear(&world->mirror);
     talus_release(world->free_velocity);
     talus_release(world->solved_velocity);
+    talus_release(world->solved_spin);
+    talus_release(world->surprising);
     talus_release(world->partial);
     talus_release(world->solver_state);
     talus_release(world->solver_spec);

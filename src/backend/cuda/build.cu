@@ -15,9 +15,9 @@ extern "C" {
 /* ---- velocities ---- */
 
 /* Maxima: minus the lowest slot whose state is not finite, minus the least size. */
-static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuRecord *solved,
-                                      const int32_t *place, TalusVec3 *out, CuPartials partials,
-                                      double *totals)
+static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
+                                      const CuRecord *solved, const int32_t *place, TalusVec3 *out,
+                                      CuPartials partials, double *totals)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
@@ -29,10 +29,14 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuReco
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
                 u = talus_add(b.velocity[i], change);
+                if (i < b.pushed)
+                    u = talus_madd(u, h / b.mass[i], b.force[i]);
             }
             if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
                 v[0] = larger(v[0], -(double)i);
             v[1] = larger(v[1], -b.size[i]);
+        } else if (cu_driven(b, i)) {
+            u = b.velocity[i];
         }
         out[i] = u;
     }
@@ -42,15 +46,16 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, const CuReco
     }
 }
 
-TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again)
+TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->look : &e->free;
     int slots = e->bodies.slots;
     unsigned blocks = cu_sum_blocks(slots);
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
     TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(see_velocities, blocks, THREADS, e->bodies, change, again ? cu_solved(e) : nullptr,
-                 cu_list(e)->place.at, to->at, cu_partials(), cu_totals());
+    launch_block(see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
+                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(),
+                 cu_totals());
     e->seen = to->at;
     return TALUS_OK;
 }
@@ -67,11 +72,22 @@ static __device__ inline void store(double *to, const double *from, int count)
 /* NULL for a sphere. */
 static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int shape)
 {
-    return t.shape[shape].kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
+    return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-static __global__ void fill_bodies(CuBodies b, CuTables t, int places, const uint32_t *slot,
-                                   const TalusVec3 *free, CuRecord *body, CuSym3 *inertia)
+/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+static __device__ inline void turn_record(TalusVec3 torque, TalusSym3 inertia, double h, double l,
+                                          double record[8])
+{
+    TalusVec3 turn = talus_sym3_mul(inertia, torque);
+    record[4] += h / l * turn.x;
+    record[5] += h / l * turn.y;
+    record[6] += h / l * turn.z;
+}
+
+static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
+                                   const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
+                                   CuSym3 *inertia)
 {
     int64_t p = item();
     if (p >= places)
@@ -87,6 +103,10 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, int places, const uin
             turn = b.orientation[i];
         m = talus_body_inertia(gyration, inv_mass, l, turn);
         talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
+        if (i < (uint32_t)b.pushed)
+            turn_record(b.torque[i], m, h, l, record);
+    } else if (cu_driven(b, i)) {
+        talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_length(b, i), nullptr, m, record);
     }
     store(body[p], record, 8);
     if (inertia) {
@@ -99,8 +119,8 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, int places, const uin
 void cu_fill_bodies(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
-    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, op->bodies,
-           cu_list(e)->slot.at, e->free.at, e->step.body.at, op->inertia);
+    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, e->step.options.h,
+           op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at, op->inertia);
 }
 
 /* ---- contacts ---- */
@@ -136,7 +156,7 @@ static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32
         TalusArms arms = f.list.arms[of_list];
         arm_a = talus_scale(1.0 / f.b.radius[a], arms.a);
         if (b_moves)
-            arm_b = talus_scale(1.0 / f.b.radius[b], arms.b);
+            arm_b = talus_scale(1.0 / cu_length(f.b, b), arms.b);
     } else if (b_moves) {
         arm_b = talus_neg(arm_a);
     }
@@ -146,7 +166,7 @@ static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32
 
 static __device__ inline double round_size(const Fill &f, uint32_t slot)
 {
-    return talus_round_size(f.tables.shape[f.b.shape[slot]].kind, f.b.size[slot]);
+    return talus_round_size(f.tables.shape[f.b.shape[slot]].def.kind, f.b.size[slot]);
 }
 
 /* All contacts are general where rows turn. */
@@ -157,7 +177,7 @@ static __device__ inline void fill_turning(const Fill &f, int i, const TalusLaw 
     f.op.turning[i][0] = law->spinning;
     f.op.turning[i][1] = law->rolling;
     f.op.lever[i][0] = length / f.b.radius[a];
-    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / f.b.radius[b] : 0.0;
+    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
 }
 
 /* LAWS: with models, restitution or rows of moments.

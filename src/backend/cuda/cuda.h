@@ -82,6 +82,15 @@ TalusStatus cu_engine_below(TalusEngine *engine, int axis, double below, int64_t
 TalusStatus cu_engine_backup(TalusEngine *engine);
 TalusStatus cu_engine_restore(TalusEngine *engine);
 
+/* extra.cu */
+TalusStatus cu_engine_put_states(TalusEngine *engine, const int32_t *slot,
+                                 const TalusMotion *motion, int count);
+TalusStatus cu_engine_get_states(TalusEngine *engine, const int32_t *slot, TalusMotion *motion,
+                                 int count);
+TalusStatus cu_engine_put_filter(TalusEngine *engine, const TalusFilter *filter, int slots);
+TalusStatus cu_engine_put_forces(TalusEngine *engine, const TalusVec3 *force,
+                                 const TalusVec3 *torque, int count);
+
 /* contacts.cu */
 TalusStatus cu_engine_put_contacts(TalusEngine *engine, const TalusContactList *list);
 TalusStatus cu_engine_get_contacts(TalusEngine *engine, TalusContactList *list);

@@ -29,7 +29,6 @@ void cu_detect_clear(TalusEngine *e)
     if (!g)
         return;
     g->grid.clear();
-    g->shape.clear();
     g->wall.clear();
     g->wall_slot.clear();
     g->scratch.clear();
@@ -40,6 +39,7 @@ void cu_detect_clear(TalusEngine *e)
     g->ball_fat.clear();
     g->ball.clear();
     g->candidate.clear();
+    g->rest.clear();
     talus_release(g);
     e->grid = nullptr;
 }
@@ -49,7 +49,6 @@ static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
     int64_t n = e->bodies.slots, places = cu_list(e)->places;
-    TALUS_TRY(g->shape.reserve(e->tables.shapes, "shapes"));
     TALUS_TRY(g->scratch.reserve(3 * (n > places ? n : places) + 2, "grid"));
     TALUS_TRY(g->start.reserve(2 * n + CU_SPARE_CELLS, "grid"));
     TALUS_TRY(g->count.reserve(2 * (n + 1), "grid"));
@@ -66,13 +65,14 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     const CuGrid *g = e->grid;
     const CuBodies *b = &e->bodies;
     CuDetect d;
-    d.bodies = {b->slots,    b->position.at, b->orientation.at, e->seen,
-                b->spin.at,  b->radius.at,   b->size.at,        b->shape.at,
-                b->fixed.at, g->shape.at,    e->tables.shapes, NULL, NULL};
+    d.bodies = {b->slots,    b->position.at,     b->orientation.at, e->seen,
+                b->spin.at,  b->radius.at,       b->size.at,        b->shape.at,
+                b->fixed.at, e->tables.shape.at, e->tables.shapes,  NULL,
+                NULL};
     d.options = *options;
+    d.filter = e->filter;
     d.grid = g->grid;
     d.slots = b->slots;
-    d.shape = g->shape;
     d.wall = g->wall;
     d.wall_slot = g->wall_slot;
     d.wall_room = (uint32_t)g->wall_slot.room;
@@ -88,6 +88,10 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.ball_fat = g->ball_fat;
     d.count = g->count;
     d.candidate = g->candidate;
+    d.driven = b->driven;
+    d.ragged = e->tables.ragged;
+    d.facets = e->tables.facets;
+    d.rest = g->rest;
     return d;
 }
 
@@ -102,10 +106,10 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
                           (int)found->fault);
     if (found->loose != CU_NONE) {
         int32_t shape;
-        CuShape loose;
+        TalusShape loose;
         cu_get(&shape, b->shape + found->loose, sizeof shape);
         cu_get(&loose, e->tables.shape + shape, sizeof loose);
-        return talus_refuse_loose(found->loose, loose.kind);
+        return talus_refuse_loose(found->loose, loose.def.kind);
     }
     if (found->bad != CU_NONE)
         return talus_refuse_body(found->bad);
@@ -127,14 +131,14 @@ static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuL
         TALUS_TRY(open_grid(e));
         TALUS_TRY(reserve_grid(e, list));
         *d = make_detect(e, options, list);
-        TALUS_TRY(cu_grid_build(d, &e->tables));
+        TALUS_TRY(cu_grid_build(d));
         TALUS_TRY(cu_pairs_count(d));
         cu_get(found, &d->grid->found, sizeof *found);
         TALUS_TRY(cu_check());
         enough = found->unbounded <= d->wall_room;
         TALUS_TRY(e->grid->wall_slot.reserve(found->unbounded, "walls"));
     }
-    list->places = (int)found->members;
+    list->places = (int)found->places;
     list->slots = e->bodies.slots;
     return refuse(e, found);
 }
@@ -145,10 +149,10 @@ static TalusStatus refuse_pair(const TalusEngine *e, unsigned long long pair)
     TalusShapeKind kind[2];
     for (int k = 0; k < 2; k++) {
         int32_t shape;
-        CuShape s;
+        TalusShape s;
         cu_get(&shape, e->bodies.shape + slot[k], sizeof shape);
         cu_get(&s, e->tables.shape + shape, sizeof s);
-        kind[k] = s.kind;
+        kind[k] = s.def.kind;
     }
     return talus_refuse_pair(kind[0], slot[0], kind[1], slot[1]);
 }
@@ -166,8 +170,11 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     int spheres = (int)found->spheres, candidates = (int)found->candidates;
     TALUS_TRY(g->candidate.reserve(candidates, "near pairs"));
     TALUS_TRY(g->touch_count.reserve(2 * ((int64_t)candidates + 1), "near pairs"));
+    if (d->ragged)
+        TALUS_TRY(g->rest.reserve(CU_KINDS * (int64_t)candidates, "near pairs"));
     TALUS_TRY(reserve_pairs(list, (int64_t)spheres + candidates));
     d->candidate = g->candidate;
+    d->rest = g->rest;
     cu_pairs_write(d, list, spheres);
     if (candidates) {
         TALUS_TRY(cu_touches_count(d, candidates, g->touch_count));

@@ -8,7 +8,8 @@
  *     detect.cu    one after the other, memory, refusals
  *
  * Bytes of detection alone, beside the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted
- * copy 36, counts 8, scratch 12), 16 per candidate. */
+ * copy 36, counts 8, scratch 12), 16 per candidate, and 16 more where there are shapes other than spheres,
+ * planes and revolves. */
 #ifndef TALUS_BACKEND_CUDA_DETECT_H
 #define TALUS_BACKEND_CUDA_DETECT_H
 
@@ -26,20 +27,26 @@ enum {
     CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* beyond two per body */
 };
 
+/* Candidates that the narrow phase sets aside, so that neighbouring threads do the same kind of work. */
+enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
+
 /* What the host gets to know; slots are the lowest ones, or CU_NONE. */
 struct CuFound {
     uint32_t fault;           /* a slot whose state is not finite, */
     double least_size;        /*   and the least size, as cu_see_velocities found them */
     uint32_t bad, odd, loose; /* slots that talus_refuse_... names */
-    uint32_t unbounded;       /* walls that are planes or revolves */
-    uint32_t members;         /* bodies in the grid: places */
+    uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
+    uint32_t members;         /* bodies in the grid: the first places */
+    uint32_t places;          /* with those of driven walls */
     double spheres, candidates, fixed, general;
+    uint32_t rest[CU_KINDS];        /* candidates set aside, by CU_KIND */
     unsigned long long unsupported; /* slots of a and b of the lowest pair, a in the upper half */
 };
 
 /* The same walls as on the host, in metres. */
 struct CuWall {
     uint32_t body;
+    int32_t place; /* -1 at rest */
     TalusShapeKind kind;
     TalusAabb bounds;
     TalusVec3 normal; /* plane: solid where normal . x < offset */
@@ -76,11 +83,11 @@ struct CuCandidate {
 struct CuDetect {
     TalusBodyView bodies; /* device pointers */
     TalusDetectOptions options;
+    CuFilter filter;
     CuGridShape *grid;
     int64_t slots;
-    TalusShape *shape;
     CuWall *wall;
-    uint32_t *wall_slot; /* [wall_room]: planes and revolves as they are met */
+    uint32_t *wall_slot; /* [wall_room]: planes and others without a size, as they are met */
     uint32_t wall_room;
     float *fat;                   /* by slot, in units; 0 outside the grid, negative if not a
                                      moving sphere */
@@ -94,16 +101,19 @@ struct CuDetect {
     uint32_t *count; /* [2 (slots + 1)]: contacts of spheres found from each place, then candidates;
                         sums of those before, once scanned */
     CuCandidate *candidate;
+    bool driven;         /* some bodies are */
+    bool ragged, facets; /* as CuTables */
+    uint32_t *rest;      /* [CU_KINDS][candidates]: those that are dearer than spheres, by kind */
 };
 
 struct CuGrid {
     CuArray<CuGridShape> grid;
-    CuArray<TalusShape> shape;
     CuArray<CuWall> wall;
     CuArray<uint32_t> wall_slot, scratch, start, count, touch_count;
     CuArray<float> fat, ball_fat;
     CuArray<CuBall> ball;
     CuArray<CuCandidate> candidate;
+    CuArray<uint32_t> rest;
 };
 
 static __device__ inline int cu_class_of(float fat, double phase)
@@ -119,7 +129,7 @@ static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float f
 
 /* grid.cu: bodies into cells, from nothing to ball and ball_fat. cu_totals holds what cu_see_velocities left
  * there. */
-TalusStatus cu_grid_build(const CuDetect *d, const CuTables *tables);
+TalusStatus cu_grid_build(const CuDetect *d);
 /* pairs.cu: counts into d->count, totals into found; then all of it written, run 1 into the list; normals
  * and gaps of run 1. */
 TalusStatus cu_pairs_count(const CuDetect *d);

@@ -53,7 +53,7 @@ TalusStatus cu_engine_create(TalusEngine **out)
 static void tables_clear(CuTables *t)
 {
     t->shape.clear();
-    t->profile.clear();
+    t->block.clear();
     t->gyration.clear();
     t->law.clear();
 }
@@ -70,6 +70,8 @@ static void bodies_clear(CuBodies *b)
     b->shape.clear();
     b->material.clear();
     b->fixed.clear();
+    b->force.clear();
+    b->torque.clear();
 }
 
 static void list_clear(CuList *list)
@@ -111,6 +113,7 @@ void cu_engine_destroy(TalusEngine *e)
     e->probe_sums.clear();
     backup_clear(e->backup);
     cu_step_clear(e);
+    cu_extra_clear(e);
     talus_release(e->backup);
     talus_release(e);
 }
@@ -125,58 +128,11 @@ static TalusStatus put(CuArray<T> *to, const T *from, int64_t count, const char 
     return TALUS_OK;
 }
 
-static CuShape plain_shape(const TalusShape *shape, int profile)
-{
-    CuShape s;
-    s.kind = shape->def.kind;
-    s.profile = profile;
-    s.points = shape->def.profile ? shape->def.point_count : 0;
-    s.half = shape->def.half;
-    s.radius = shape->def.radius;
-    s.half_height = shape->def.half_height;
-    s.bounding_radius = shape->bounding_radius;
-    s.size = shape->size;
-    return s;
-}
-
-/* Shapes without pointers, and all profiles in one array. */
-static TalusStatus put_shapes(CuTables *t, const TalusTables *tables, CuShape *shape,
-                              double *profile)
-{
-    int length = 0;
-    for (int i = 0; i < tables->shapes; i++) {
-        shape[i] = plain_shape(&tables->shape[i], length);
-        if (shape[i].points)
-            memcpy(profile + length, tables->shape[i].def.profile,
-                   2 * (size_t)shape[i].points * sizeof *profile);
-        length += 2 * shape[i].points;
-    }
-    TALUS_TRY(put(&t->shape, shape, tables->shapes, "shapes"));
-    return put(&t->profile, profile, length, "profiles");
-}
-
-static TalusStatus put_all_shapes(CuTables *t, const TalusTables *tables)
-{
-    CuShape *shape;
-    double *profile;
-    size_t points = 0;
-    for (int i = 0; i < tables->shapes; i++)
-        points += tables->shape[i].def.profile ? (size_t)tables->shape[i].def.point_count : 0;
-    TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
-    TalusStatus status = TALUS_ALLOC(profile, 2 * points, "profiles");
-    if (status == TALUS_OK) {
-        status = put_shapes(t, tables, shape, profile);
-        talus_release(profile);
-    }
-    talus_release(shape);
-    return status;
-}
-
 TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
 {
     CuTables *t = &e->tables;
     int64_t laws = (int64_t)tables->materials * tables->materials;
-    TALUS_TRY(put_all_shapes(t, tables));
+    TALUS_TRY(cu_put_shapes(t, tables));
     TALUS_TRY(put(&t->gyration, tables->gyration, tables->shapes, "shape inertia"));
     TALUS_TRY(put(&t->law, tables->law, laws, "material pairs"));
     t->shapes = tables->shapes;
@@ -225,6 +181,7 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(put(&b->material, from->material, n, "bodies"));
     TALUS_TRY(put(&b->fixed, from->fixed, n, "bodies"));
     b->slots = n;
+    b->driven = from->driven;
     if (forgotten) {
         const CuList *list = cu_list(e);
         TALUS_TRY(put(&e->forgotten, forgotten, n, "forgotten bodies"));
@@ -346,7 +303,7 @@ void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
 TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                              bool again, TalusEngineCounts *counts)
 {
-    TALUS_TRY(cu_see_velocities(e, talus_scale(options->h, gravity), again));
+    TALUS_TRY(cu_see_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_counts(e, counts);
     return TALUS_OK;

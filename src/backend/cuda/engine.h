@@ -1,6 +1,7 @@
 /* backend/cuda/engine.h - a world on the device: what the files of its step share.
  *
  *     engine.cu      create, tables, bodies in and out, backup                   (backend/engine.h)
+ *     extra.cu       shapes; filters, forces, states of a few bodies
  *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
  *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
  *     build.cu       velocities before the solve; the problem of a step
@@ -9,8 +10,8 @@
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
  * Bodies are kept by slot. For each step those of the grid (moving bodies and small fixed ones) are put in
- * the order of their cells, small sizes first: a body's index there is its place, and places are the
- * problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then
+ * the order of their cells, small sizes first, and walls that are driven behind them: a body's index there is
+ * its place, and places are the problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then
  * by the lower of the places of a and b (that of a, where b has none), then as the search from there finds
  * b, then by feature. All of that depends on the state alone. a and b themselves are as in
  * collide/contact.h, chosen by slots, so contact, normal and impulse are those of the host. */
@@ -33,17 +34,11 @@ struct alignas(16) CuFrame {
     double x, y, z, w;
 };
 
-/* A TalusShape without pointers. */
-struct CuShape {
-    TalusShapeKind kind;
-    int profile, points; /* the profile starts at profile doubles into CuTables.profile */
-    TalusVec3 half;
-    double radius, half_height, bounding_radius, size;
-};
-
 struct CuTables {
-    CuArray<CuShape> shape;
-    CuArray<double> profile;
+    CuArray<TalusShape> shape;    /* as the host's, with arrays in `block` */
+    CuArray<unsigned char> block; /* the blocks of all shapes, one after the other */
+    bool ragged;                  /* some shape is other than sphere, plane and revolve */
+    bool facets;                  /* some is a mesh or a field */
     CuArray<TalusGyration> gyration;
     CuArray<TalusLaw> law;
     int shapes, materials;
@@ -51,6 +46,9 @@ struct CuTables {
     int least_rows, most_rows;                      /* that a contact needs under the laws */
     uint32_t kinds;                                 /* of friction among them */
 };
+
+/* Of TalusBodyView.fixed. */
+enum { CU_AT_REST = 1, CU_DRIVEN };
 
 /* Arrays by slot. */
 struct CuBodies {
@@ -60,6 +58,17 @@ struct CuBodies {
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> fixed;
+    int driven; /* bodies with fixed 2 among them */
+    int pushed; /* slots that have a force and a torque: */
+    CuArray<TalusVec3> force, torque;
+};
+
+/* Which pairs are left out (collide/contact.h); all meet where there is no group. */
+struct CuFilter {
+    const uint8_t *group; /* by slot; NULL: all meet */
+    const uint32_t *meets;
+    const uint32_t (*excluded)[2];
+    int excluded_count;
 };
 
 /* Sums of a few probes lie in cu_totals, from CU_PROBES on, and are fetched with the step's other numbers. */
@@ -69,11 +78,12 @@ enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 struct CuList {
     TalusEngineCounts counts;
     int places, slots;
-    CuArray<uint32_t> slot;  /* [places] */
-    CuArray<int32_t> place;  /* [slots]; -1 for dead slots and walls. In a list from the host, whose
-                                  contacts are in order of a, for fixed bodies too */
-    CuArray<int2> pair;      /* [contacts]: places of a and b; b is -1 where it is fixed */
-    CuArray<uint32_t> other; /* [contacts]: slot of b */
+    CuArray<uint32_t> slot; /* [places] */
+    CuArray<int32_t>
+        place;          /* [slots]; -1 for dead slots and walls at rest. In a list from the host,
+                                  whose contacts are in order of a, for fixed bodies too */
+    CuArray<int2> pair; /* [contacts]: places of a and b; b is -1 where it is at rest */
+    CuArray<uint32_t> other;   /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
@@ -110,6 +120,11 @@ struct TalusEngine {
     CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
     CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
     CuArray<uint8_t> forgotten;
+    CuFilter filter;
+    CuArray<uint8_t> group;      /* what the filter points at: this, */
+    CuArray<uint32_t> apart;     /*   and here groups, then pairs */
+    CuArray<int32_t> few;        /* slots whose states are put or fetched, */
+    CuArray<TalusMotion> motion; /*   and these */
     CuArray<double>
         probe_sums;   /* probe.cu: where there are more probes than totals have room for */
     bool probes_here; /* integrate.cu has fetched the others' sums: */
@@ -129,12 +144,29 @@ static inline CuList *cu_list(TalusEngine *e)
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
+/* extra.cu: shapes with their blocks. */
+TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables);
+void cu_extra_clear(TalusEngine *e);
+
 /* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in cu_totals minus the lowest slot whose
  * state is not finite, or minus infinity, and minus the least size of moving bodies. */
-TalusStatus cu_see_velocities(TalusEngine *e, TalusVec3 change, bool again);
+TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
 /* integrate.cu: [places], by the places of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);
+
+/* A driven body has a place and a velocity, and no impulse moves it. */
+static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
+{
+    return b.driven && b.shape[slot] >= 0 && b.fixed[slot] == CU_DRIVEN;
+}
+
+/* What arms and spins of a body are measured by in the problem; walls have no radius. */
+static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
+{
+    double radius = b.radius[slot];
+    return radius > 0.0 ? radius : 1.0;
+}
 
 static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixed, int64_t slot)
 {

@@ -158,33 +158,13 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* Shapes with pointers again, so that the host's functions serve. */
-static __device__ void make_shapes(const CuDetect &d, const CuShape *from, const double *profile)
-{
-    for (int i = (int)threadIdx.x; i < d.bodies.shape_count; i += (int)blockDim.x) {
-        TalusShape s;
-        memset(&s, 0, sizeof s);
-        s.def.kind = from[i].kind;
-        s.def.half = from[i].half;
-        s.def.radius = from[i].radius;
-        s.def.half_height = from[i].half_height;
-        s.def.profile = profile + from[i].profile;
-        s.def.point_count = from[i].points;
-        s.bounding_radius = from[i].bounding_radius;
-        s.size = from[i].size;
-        d.shape[i] = s;
-    }
-    __syncthreads();
-}
-
 /* `seen`: what cu_see_velocities has found. Bodies with a fault in them are not looked at further. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
-    sample_bodies(CuDetect d, const CuShape *shape, const double *profile, const double *seen)
+    sample_bodies(CuDetect d, const double *seen)
 {
     uint32_t sample[PER_THREAD];
     CuGridShape *grid = d.grid;
     const bool sound = !(seen[0] > -HUGE_VAL);
-    make_shapes(d, shape, profile);
     int have = take_sample(d, sample);
     double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)have};
     for (int k = 0; k < have; k++) {
@@ -270,6 +250,7 @@ static __device__ CuWall make_wall(const CuDetect &d, uint32_t i)
     const TalusBodyView *v = &d.bodies;
     CuWall wall;
     wall.body = i;
+    wall.place = -1;
     wall.kind = talus_body_kind(v, i);
     wall.bounds = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
                                      v->orientation[i]);
@@ -319,6 +300,17 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
+/* Driven walls are bodies of the problem: their places come after those of the grid. */
+static __device__ void place_walls(const CuDetect &d)
+{
+    CuGridShape *grid = d.grid;
+    uint32_t places = grid->found.members;
+    for (int w = 0; w < grid->walls; w++)
+        if (d.bodies.fixed[d.wall[w].body] == CU_DRIVEN)
+            d.wall[w].place = (int32_t)places++;
+    grid->found.places = places;
+}
+
 static __global__ void lay_out(CuDetect d)
 {
     __shared__ uint32_t count[CU_CLASSES];
@@ -344,8 +336,10 @@ static __global__ void lay_out(CuDetect d)
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         name_levels(grid, count, most, least);
+        place_walls(d);
+    }
     __syncthreads();
     for (int l = (int)threadIdx.x; l < grid->levels; l += (int)blockDim.x)
         talus_lay_out_level(&grid->level[l], grid->low, grid->high);
@@ -411,13 +405,23 @@ static __global__ void arrange(CuDetect d)
     d.ball_fat[place] = d.fat[i];
 }
 
-TalusStatus cu_grid_build(const CuDetect *d, const CuTables *tables)
+static __global__ void seat_walls(CuDetect d)
+{
+    for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
+        const CuWall &wall = d.wall[w];
+        if (wall.place < 0)
+            continue;
+        d.slot[wall.place] = wall.body;
+        d.place[wall.body] = wall.place;
+    }
+}
+
+TalusStatus cu_grid_build(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->grid, sizeof *d->grid);
-    launch_block(sample_bodies, 1, SAMPLE_THREADS, *d, tables->shape.at, tables->profile.at,
-                 cu_totals());
+    launch_block(sample_bodies, 1, SAMPLE_THREADS, *d, cu_totals());
     launch_block(measure_bodies, some, THREADS, *d);
     launch_block(lay_out, 1, THREADS, *d);
     cu_zero(d->start, (size_t)cells * sizeof *d->start);
@@ -425,5 +429,7 @@ TalusStatus cu_grid_build(const CuDetect *d, const CuTables *tables)
     TALUS_TRY(cu_scan(d->start, d->start, cells));
     launch(collect, blocks, THREADS, *d);
     launch(arrange, blocks, THREADS, *d);
+    if (d->driven)
+        launch(seat_walls, 1, THREADS, *d);
     return TALUS_OK;
 }

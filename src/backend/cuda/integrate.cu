@@ -58,7 +58,10 @@ enum {
     GRAVITY,
     WORKS,
     MOTION = WORKS + TALUS_WORK_SUMS,
-    TOTALS = MOTION + TALUS_BODY_SUMS
+    DRIVEN = MOTION + TALUS_BODY_SUMS,
+    TURNING, /* of torques on velocities */
+    APPLIED, /* of forces and torques along the motion */
+    TOTALS
 };
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
               "totals overlap");
@@ -125,11 +128,65 @@ template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials parti
             totals[WORKS + k] = v[k];
 }
 
+/* ---- driven bodies and applied forces ---- */
+
+/* What the driven side of contact i does: minus the work upon it (world/drive.c). */
+static __device__ double driven_work(const Motion &m, int64_t i)
+{
+    int2 pair = m.list.pair[i];
+    if (pair.y < 0 || !cu_driven(m.b, m.list.other[i]))
+        return 0.0;
+    TalusVec3 impulse = talus_block_impulse(&m.op, m.gamma, i), moment = {0.0, 0.0, 0.0};
+    CuFrame f = m.list.frame[i];
+    impulse = talus_madd(impulse, -cu_contact_pull(m, i), talus_vec3(f.x, f.y, f.z));
+    if (m.op.rows == 6) {
+        double t[3];
+        talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
+        moment = talus_vec3(t[0], t[1], t[2]);
+    }
+    return -talus_side_work(&m.op, i, 1, impulse, moment);
+}
+
+static __global__ void sum_driven(Motion m, CuPartials partials, double *totals)
+{
+    double v[1] = {0.0};
+    int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
+    for (int64_t i = first + item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
+        v[0] += driven_work(m, i);
+    if (reduce_grid<1, 0>(partials, v))
+        totals[DRIVEN] = v[0];
+}
+
+/* As world/force.c, before the free velocities are overwritten. */
+static __global__ void sum_applied(Motion m, CuPartials partials, double *totals)
+{
+    double v[2] = {0.0, 0.0};
+    const CuBodies &b = m.b;
+    int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
+    for (int64_t i = item(); i < end; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        int32_t place = m.list.place[i];
+        const double *f = m.op.body[place], *now = m.solved[place];
+        double per_length = 1.0 / b.radius[i];
+        TalusVec3 both = talus_madd(b.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
+        v[0] += 0.5 * m.h * talus_dot(b.torque[i], both);
+        v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
+                m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
+    }
+    if (reduce_grid<2, 0>(partials, v)) {
+        totals[TURNING] = v[0];
+        totals[APPLIED] = v[1];
+    }
+}
+
+/* ---- motion ---- */
+
 static __device__ void move_body(const Motion &m, int64_t i, double *sum)
 {
     const CuBodies &b = m.b;
     int shape = b.shape[i];
-    bool sphere = m.tables.shape[shape].kind == TALUS_SHAPE_SPHERE;
+    bool sphere = m.tables.shape[shape].def.kind == TALUS_SHAPE_SPHERE;
     TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
     double now[8];
     load_packs<8>(m.solved[m.list.place[i]], now);
@@ -183,7 +240,7 @@ static TalusStatus name_fault(const Motion &m, unsigned blocks, long long step)
                       (int)-slot, talus_record_speed(record));
 }
 
-static void fill_ledger(const double *total, TalusEngineLedger *ledger)
+static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedger *ledger)
 {
     const double *work = total + WORKS, *motion = total + MOTION;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
@@ -196,6 +253,10 @@ static void fill_ledger(const double *total, TalusEngineLedger *ledger)
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
     ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION];
     ledger->cohesion = work[TALUS_WORK_COHESION];
+    ledger->driven = b->driven ? total[DRIVEN] : 0.0;
+    ledger->applied = b->pushed ? total[APPLIED] : 0.0;
+    if (b->pushed)
+        ledger->gravity_error += total[TURNING] - total[APPLIED];
 }
 
 TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,
@@ -209,9 +270,13 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
     if (e->tables.cohesion)
         cu_fill_bodies(e); /* the problem's free velocities have attraction in them */
+    if (e->bodies.pushed)
+        launch_block(sum_applied, blocks, THREADS, m, cu_partials(), cu_totals());
     launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());
     launch_block(laws ? sum_works<true> : sum_works<false>, works, THREADS, m, cu_partials(),
                  cu_totals());
+    if (e->bodies.driven)
+        launch_block(sum_driven, works, THREADS, m, cu_partials(), cu_totals());
     launch_block(move_bodies, blocks, THREADS, m, cu_partials(), cu_totals());
     cu_totals_get(CU_TOTALS, total);
     memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
@@ -219,6 +284,6 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     TALUS_TRY(cu_check());
     if (total[FAULTS] != 0.0)
         return name_fault(m, blocks, step);
-    fill_ledger(total, ledger);
+    fill_ledger(&e->bodies, total, ledger);
     return TALUS_OK;
 }

@@ -39,7 +39,9 @@ static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
     double a = s.b.size[s.list.slot[pair.x]];
-    return pair.y >= 0 ? fmin(a, s.b.size[s.list.other[i]]) : a;
+    if (pair.y < 0 || cu_driven(s.b, s.list.other[i]))
+        return a;
+    return fmin(a, s.b.size[s.list.other[i]]);
 }
 
 /* The attractive impulse of contact i. */

@@ -20,6 +20,7 @@
 extern "C" {
 #include "backend/frame.h"
 #include "geometry/closest.h"
+#include "geometry/facets.h"
 }
 
 /* Where the second run writes. */
@@ -28,6 +29,10 @@ struct Output {
     uint32_t *other;
     CuCandidate *candidate;
 };
+
+/* What a search does: it writes what it finds rather than count it; it knows of filters, meshes and fields,
+ * which other worlds need not carry along in registers. */
+enum { COUNT = 0, WRITE = 1, RICH = 2 };
 
 /* Tests that a mask has room for; pairs that can be set aside. */
 enum { MASK_BITS = 64, UNSURE = 8 };
@@ -83,6 +88,30 @@ static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
     return talus_spheres_meet(&s.d->bodies, &s.d->options, s.slot, s.d->slot[q]);
 }
 
+static __device__ bool excluded(const CuFilter &f, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    int low = 0, high = f.excluded_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        uint64_t at = (uint64_t)f.excluded[middle][0] << 32 | f.excluded[middle][1];
+        if (at == key)
+            return true;
+        low = at < key ? middle + 1 : low;
+        high = at < key ? high : middle;
+    }
+    return false;
+}
+
+/* Whether the filter lets the body meet the one in a slot. */
+template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint32_t slot)
+{
+    const CuFilter &f = s.d->filter;
+    if (!(MODE & RICH) || !f.group)
+        return true;
+    return (f.meets[f.group[s.slot]] >> f.group[slot] & 1) && !excluded(f, s.slot, slot);
+}
+
 /* The two bodies in the order of collide/contact.h. */
 static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
 {
@@ -91,21 +120,21 @@ static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uin
     return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
 }
 
-template <bool WRITE> static __device__ inline void take_candidate(Seeker &s, uint32_t slot)
+template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint32_t slot)
 {
-    if (WRITE)
+    if (MODE & WRITE)
         s.out.candidate[s.candidates] = in_order(*s.d, s.slot, slot);
     s.candidates++;
 }
 
-template <bool WRITE> static __device__ inline void take(Seeker &s, uint32_t q)
+template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
     if (!s.plain || d.ball_fat[q] < 0.0f) {
-        take_candidate<WRITE>(s, WRITE ? d.slot[q] : 0);
+        take_candidate<MODE>(s, MODE & WRITE ? d.slot[q] : 0);
         return;
     }
-    if (WRITE) {
+    if (MODE & WRITE) {
         uint32_t slot = d.slot[q];
         bool first = s.slot < slot;
         s.out.pair[s.spheres] =
@@ -117,14 +146,14 @@ template <bool WRITE> static __device__ inline void take(Seeker &s, uint32_t q)
 
 /* Whether the mask of the first run knows the next test's outcome, and what it
  * is. */
-template <bool WRITE> static __device__ inline bool known(const Seeker &s)
+template <int MODE> static __device__ inline bool known(const Seeker &s)
 {
-    return WRITE && s.tests < MASK_BITS;
+    return (MODE & WRITE) && s.tests < MASK_BITS;
 }
 
-template <bool WRITE> static __device__ inline void note(Seeker &s, bool hit)
+template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
 {
-    if (!WRITE && s.tests < MASK_BITS && hit)
+    if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
         s.mask |= UINT64_C(1) << s.tests;
     s.tests++;
 }
@@ -150,19 +179,22 @@ static __device__ inline void set_aside(Seeker &s, uint32_t q)
     s.tests++;
 }
 
-template <bool WRITE>
+template <int MODE>
 static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
 {
     for (uint32_t q = begin > s.place ? begin : s.place + 1; q < end; q++) {
-        Verdict verdict = known<WRITE>(s) ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
-        if (!WRITE && verdict == PERHAPS) {
+        bool before = known<MODE>(s);
+        Verdict verdict = before ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
+        if ((MODE & RICH) && !before && verdict != APART && !may_meet<MODE>(s, s.d->slot[q]))
+            verdict = APART;
+        if (!(MODE & WRITE) && verdict == PERHAPS) {
             set_aside(s, q);
             continue;
         }
         bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly(s, q));
-        note<WRITE>(s, hit);
+        note<MODE>(s, hit);
         if (hit)
-            take<WRITE>(s, q);
+            take<MODE>(s, q);
     }
 }
 
@@ -217,14 +249,14 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     return make_block(level, low, high);
 }
 
-template <bool WRITE>
+template <int MODE>
 static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
                                        const Block &b)
 {
     bool folded = b.x_low > b.x_high;
     uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
     for (;;) {
-        seek_range<WRITE>(s, begin, end);
+        seek_range<MODE>(s, begin, end);
         if (!folded)
             return;
         folded = false;
@@ -233,7 +265,7 @@ static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_
     }
 }
 
-template <bool WRITE>
+template <int MODE>
 static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
 {
     uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
@@ -243,7 +275,7 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
         uint32_t row = z * ny + y;
         if (row >= b.first)
-            seek_row<WRITE>(s, start + row * nx, nx, b);
+            seek_row<MODE>(s, start + row * nx, nx, b);
         y = y + 1 < ny ? y + 1 : 0;
         if ((k + 1) % b.y_rows == 0) {
             y = b.y;
@@ -252,6 +284,7 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
+template <int MODE>
 static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, const CuBall &ball,
                                         double reach)
 {
@@ -259,31 +292,36 @@ static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, c
     if (wall.kind == TALUS_SHAPE_PLANE)
         return talus_dot(wall.normal, x) - wall.offset < reach;
     const TalusAabb &box = wall.bounds;
-    if (x.x + reach < box.lo.x || x.x - reach > box.hi.x || x.y + reach < box.lo.y ||
-        x.y - reach > box.hi.y || x.z + reach < box.lo.z || x.z - reach > box.hi.z)
+    bool ground = (MODE & RICH) && wall.kind == TALUS_SHAPE_FIELD; /* reaches down without end */
+    if (!ground && (x.x + reach < box.lo.x || x.x - reach > box.hi.x || x.y + reach < box.lo.y ||
+                    x.y - reach > box.hi.y || x.z + reach < box.lo.z || x.z - reach > box.hi.z))
         return false;
-    if (wall.kind != TALUS_SHAPE_REVOLVE)
+    bool mesh = (MODE & RICH) && wall.kind == TALUS_SHAPE_MESH;
+    if (wall.kind != TALUS_SHAPE_REVOLVE && !mesh && !ground)
         return true;
-    const TalusShapeDef *def = &d.bodies.shapes[d.bodies.shape[wall.body]].def;
+    const TalusShape *shape = &d.bodies.shapes[d.bodies.shape[wall.body]];
     TalusVec3 from = talus_sub(x, d.bodies.position[wall.body]);
     TalusVec3 p = talus_rotate_back(d.bodies.orientation[wall.body], from);
-    return talus_revolve_near(def->profile, def->point_count, p, reach);
+    if (!(MODE & RICH) || wall.kind == TALUS_SHAPE_REVOLVE)
+        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach);
+    return talus_facets_near(shape, p, reach);
 }
 
 /* A wall has no size to take the smaller of, so the body's margin counts twice:
  * fat contains half of envelope times size, and size <= fat. */
-template <bool WRITE> static __device__ inline void seek_walls(Seeker &s)
+template <int MODE> static __device__ inline void seek_walls(Seeker &s)
 {
     const CuDetect &d = *s.d;
     double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
     int walls = s.fixed ? 0 : d.grid->walls;
     for (int w = 0; w < walls; w++) {
         const CuWall &wall = d.wall[w];
-        bool hit = known<WRITE>(s) ? s.mask >> s.tests & 1
-                                   : near_wall(d, wall, s.ball, reach + wall.margin);
-        note<WRITE>(s, hit);
+        bool hit = known<MODE>(s) ? s.mask >> s.tests & 1
+                                  : near_wall<MODE>(d, wall, s.ball, reach + wall.margin) &&
+                                        may_meet<MODE>(s, wall.body);
+        note<MODE>(s, hit);
         if (hit)
-            take_candidate<WRITE>(s, wall.body);
+            take_candidate<MODE>(s, wall.body);
     }
 }
 
@@ -307,19 +345,20 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
     return s;
 }
 
-template <bool WRITE> static __device__ inline void seek(Seeker &s)
+template <int MODE> static __device__ inline void seek(Seeker &s)
 {
     const CuGridShape *grid = s.d->grid;
     int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.place], grid->phase)];
     for (int l = own; l >= 0; l--) {
         const TalusLevel *level = &grid->level[l];
-        seek_block<WRITE>(s, level, l == own ? block_around(s, level) : block_within(s, level));
+        seek_block<MODE>(s, level, l == own ? block_around(s, level) : block_within(s, level));
     }
-    seek_walls<WRITE>(s);
+    seek_walls<MODE>(s);
 }
 
 /* 80 registers: three blocks to a processor; with four, 64 would not hold the
  * exact test. */
+template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
     __shared__ Aside aside;
@@ -328,7 +367,7 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     if (p < d.grid->found.members) {
         Seeker s = make_seeker(d, (uint32_t)p);
         s.aside = &aside;
-        seek<false>(s);
+        seek<MODE>(s);
         settle(s);
         d.mask[p] = s.mask;
         d.count[p] = s.spheres;
@@ -344,14 +383,21 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     }
 }
 
+static bool rich(const CuDetect *d)
+{
+    return d->facets || d->filter.group;
+}
+
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots + 1);
     TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(count_pairs, blocks, THREADS, *d, cu_partials());
+    launch_block(rich(d) ? count_pairs<COUNT | RICH> : count_pairs<COUNT>, blocks, THREADS, *d,
+                 cu_partials());
     return cu_scan(d->count, d->count, 2 * (d->slots + 1));
 }
 
+template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3)
     write_pairs(CuDetect d, Output out, uint32_t spheres)
 {
@@ -367,13 +413,14 @@ static __global__ void __launch_bounds__(THREADS, 3)
     s.spheres = first;
     s.candidates = first_candidate - spheres;
     s.out = out;
-    seek<true>(s);
+    seek<MODE>(s);
 }
 
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
     Output out = {list->pair.at, list->other.at, d->candidate};
-    launch(write_pairs, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+    launch(rich(d) ? write_pairs<WRITE | RICH> : write_pairs<WRITE>, blocks_for(list->places),
+           THREADS, *d, out, (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */

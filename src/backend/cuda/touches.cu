@@ -13,6 +13,8 @@
 
 struct Touches {
     int2 *pair;
+    const uint32_t *other;
+    const uint8_t *fixed; /* by slot; NULL: no body is driven */
     int spheres, compact, contacts, places;
     const uint32_t *first; /* [places + 1]: contacts of run 1 found from each place */
     uint32_t *degree;      /* [places + 1] */
@@ -37,6 +39,12 @@ static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side
     return (uint32_t)(2 * record + side);
 }
 
+/* Whether impulses move b; a driven body has a place, but no touches. */
+static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
+{
+    return pair.y >= 0 && !(t.fixed && t.fixed[t.other[i]]);
+}
+
 static __global__ void begin_degrees(Touches t)
 {
     int64_t p = item();
@@ -55,7 +63,7 @@ static __global__ void add_degrees(Touches t)
         return;
     }
     atomicAdd(&t.degree[pair.x], 1u);
-    if (pair.y >= 0)
+    if (b_yields(t, i, pair))
         atomicAdd(&t.degree[pair.y], 1u);
 }
 
@@ -80,7 +88,7 @@ static __global__ void scatter(Touches t)
         return;
     }
     seat(t, pair.x, touch_of(t, i, 0));
-    if (pair.y >= 0)
+    if (b_yields(t, i, pair))
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
@@ -99,16 +107,24 @@ static __global__ void rank_touches(Touches t)
         return;
     int2 pair = t.pair[i];
     settle(t, pair.x, touch_of(t, i, 0));
-    if (pair.y >= 0)
+    if (b_yields(t, i, pair))
         settle(t, pair.y, touch_of(t, i, 1));
 }
 
 TalusStatus cu_list_touches(const CuDetect *d, const CuList *list)
 {
     const TalusEngineCounts *n = &list->counts;
-    Touches t = {list->pair.at, n->sphere_sphere,     n->sphere_sphere + n->sphere_fixed,
-                 n->contacts,   list->places,         d->count,
-                 d->temp,       list->touch_start.at, (uint32_t *)list->impulse.at,
+    Touches t = {list->pair.at,
+                 list->other.at,
+                 d->driven ? d->bodies.fixed : nullptr,
+                 n->sphere_sphere,
+                 n->sphere_sphere + n->sphere_fixed,
+                 n->contacts,
+                 list->places,
+                 d->count,
+                 d->temp,
+                 list->touch_start.at,
+                 (uint32_t *)list->impulse.at,
                  list->touch.at};
     int64_t starts = (int64_t)list->places + 1;
     launch(begin_degrees, blocks_for(starts), THREADS, t);

@@ -1,0 +1,197 @@
+/* Worlds on the cuda backend with what moves and meets otherwise than by itself: driven bodies, applied forces,
+ * groups and excluded pairs; and with all kinds of shapes. Beside the same worlds on the host. */
+#include "cuda_world.h"
+
+enum { BODIES = 40 };
+
+static TalusWorld *on(const char *backend, TalusWorld *(*make)(void))
+{
+    test_backend = backend;
+    TalusWorld *world = make();
+    test_backend = "cuda";
+    return world;
+}
+
+/* ---- scenes ---- */
+
+static TalusBodyId add_fixed(TalusWorld *world, const TalusShapeDef *shape, TalusVec3 x)
+{
+    TalusBodyId id = {0, 0};
+    TalusBodyBatch batch = talus_body_batch_default();
+    CHECK_OK(talus_world_add_shape(world, shape, &batch.shape));
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &x;
+    CHECK_OK(talus_world_add_bodies(world, &batch, &id));
+    return id;
+}
+
+/* Shapes of many kinds above a floor, in groups. */
+static void add_bodies(TalusWorld *world)
+{
+    static const TalusVec3 corner[6] = {{0.1, 0, 0},  {-0.1, 0.02, 0}, {0, 0.1, 0},
+                                        {0, -0.1, 0}, {0, 0, 0.08},    {0.01, 0, -0.1}};
+    const TalusShapeDef hull = {.kind = TALUS_SHAPE_HULL, .vertex = corner, .vertex_count = 6};
+    const TalusShapePart part[2] = {{&ball, {0.06, 0, 0}, {1, 0, 0, 0}},
+                                    {&brick, {-0.06, 0, 0.03}, {1, 0, 0, 0}}};
+    const TalusShapeDef shape[] = {
+        ball,
+        brick,
+        {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.06, .half_height = 0.08},
+        {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.1, .half_height = 0.06},
+        hull,
+        {.kind = TALUS_SHAPE_COMPOUND, .part = part, .part_count = 2},
+    };
+    for (int i = 0; i < BODIES; i++) {
+        TalusBodyBatch batch = talus_body_batch_default();
+        TalusVec3 x = {0.24 * (i % 4) + 0.01 * (i % 7), 0.25 * (i / 4 % 3) + 0.005 * (i % 5),
+                       0.16 + 0.27 * (i / 12)};
+        TalusVec3 w = {0.3 * (i % 3), 0.2 * (i % 5), 0.1};
+        CHECK_OK(talus_world_add_shape(world, &shape[i % 6], &batch.shape));
+        batch.count = 1;
+        batch.position = &x;
+        batch.spin = &w;
+        batch.group = i % 9 == 0 ? 2 : 0;
+        CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+    }
+}
+
+/* A floor that shakes, a peg that turns, a wall of triangles that comes nearer. */
+static void add_drives(TalusWorld *world)
+{
+    static const TalusVec3 corner[4] = {{0, -2, -1}, {0, 2, -1}, {0, 2, 2}, {0, -2, 2}};
+    static const int32_t triangle[6] = {0, 2, 1, 0, 3, 2};
+    const TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    const TalusShapeDef peg = {.kind = TALUS_SHAPE_BOX, .half = {0.3, 0.05, 0.05}};
+    const TalusShapeDef wall = {.kind = TALUS_SHAPE_MESH,
+                                .vertex = corner,
+                                .vertex_count = 4,
+                                .triangle = triangle,
+                                .triangle_count = 2};
+    TalusDriveDef shake = talus_drive_def_default(), turn = shake, push = shake;
+    shake.amplitude = talus_vec3(0.02, 0.0, 0.01);
+    shake.frequency = 4.0;
+    turn.spin = talus_vec3(0.0, 0.0, 3.0);
+    turn.start = 0.02;
+    push.velocity = talus_vec3(0.3, 0.0, 0.0);
+    CHECK_OK(talus_world_set_drive(world, add_fixed(world, &plane, zero), &shake));
+    CHECK_OK(
+        talus_world_set_drive(world, add_fixed(world, &peg, talus_vec3(0.4, 0.3, 0.06)), &turn));
+    CHECK_OK(talus_world_set_drive(world, add_fixed(world, &wall, talus_vec3(-0.13, 0, 0)), &push));
+}
+
+static TalusWorld *make_moved(void)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    add_bodies(world);
+    add_drives(world);
+    add_fixed(world, &(TalusShapeDef){.kind = TALUS_SHAPE_PLANE}, talus_vec3(0, 0, -1.5));
+    for (uint32_t i = 0; i < BODIES; i += 5)
+        CHECK_OK(talus_world_set_force(world, (TalusBodyId){i, 1}, talus_vec3(0.5, 0.1 * i, 0.0),
+                                       talus_vec3(0.0, 0.02, 0.01)));
+    CHECK_OK(talus_world_set_groups(world, 0, 2, false));
+    CHECK_OK(talus_world_exclude(world, (TalusBodyId){1, 1}, (TalusBodyId){5, 1}));
+    CHECK_OK(talus_world_exclude(world, (TalusBodyId){3, 1}, (TalusBodyId){BODIES, 1}));
+    make_tight(world);
+    return world;
+}
+
+/* ---- tests ---- */
+
+static void compare_ledgers(const TalusLedger *p, const TalusLedger *q)
+{
+    double scale = fabs(p->kinetic) + fabs(p->potential) + 1.0;
+    CHECK(fabs(p->driven - q->driven) <= 1e-9 * scale);
+    CHECK(fabs(p->applied - q->applied) <= 1e-9 * scale);
+    CHECK(fabs(p->friction - q->friction) <= 1e-9 * scale);
+    CHECK(fabs(p->gravity_error - q->gravity_error) <= 1e-9 * scale);
+    CHECK(fabs(q->imbalance) <= 1e-12 * scale);
+}
+
+TEST(driven_bodies_forces_and_filters_are_those_of_the_host)
+{
+    TalusWorld *host = on("cpu", make_moved), *cuda = on("cuda", make_moved);
+    double dx = 0.0, dv = 0.0, driven = 0.0, applied = 0.0;
+    for (int i = 0; i < 8; i++) {
+        TalusStepInfo p, q;
+        REQUIRE_OK(talus_world_step(host, &p));
+        REQUIRE_OK(talus_world_step(cuda, &q));
+        CHECK_INT(q.contacts, p.contacts);
+        compare_ledgers(&p.ledger, &q.ledger);
+        driven += fabs(q.ledger.driven);
+        applied += fabs(q.ledger.applied);
+        differences(host, cuda, 0.05, &dx, &dv);
+        CHECK(dx <= 1e-8 && dv <= 1e-7);
+    }
+    printf("  after 8 steps: positions %.1e, velocities %.1e\n", dx, dv);
+    CHECK(driven > 1e-3 && applied > 1e-3 && cuda->contact_count > 30);
+    /* a force that changes, a drive that ends, groups that meet again, and all of it over a restart */
+    TalusWorld *const pair[2] = {host, cuda};
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(talus_world_set_force(pair[k], (TalusBodyId){5, 1}, zero, zero));
+        CHECK_OK(talus_world_set_drive(pair[k], (TalusBodyId){BODIES + 1, 1}, NULL));
+        CHECK_OK(talus_world_set_groups(pair[k], 0, 2, true));
+    }
+    TalusWorld *again = moved_to(host, "cuda");
+    run(host, 3);
+    run(cuda, 3);
+    run(again, 3);
+    differences(host, cuda, 0.05, &dx, &dv);
+    CHECK(dx <= 1e-8 && dv <= 1e-7);
+    differences(host, again, 0.05, &dx, &dv);
+    CHECK(dx <= 1e-8 && dv <= 1e-7);
+    talus_world_destroy(host);
+    talus_world_destroy(cuda);
+    talus_world_destroy(again);
+}
+
+/* The parts of a halved step see those of the motion; a step that fails leaves no trace. */
+TEST(halved_and_failed_steps_keep_to_the_motion)
+{
+    for (int stop = 0; stop < 2; stop++) {
+        TalusWorldDef def = quick_def(1);
+        def.on_miss = stop ? TALUS_MISS_STOP : TALUS_MISS_HALVE;
+        TalusWorld *world = make_world(&def);
+        TalusStepInfo info;
+        add_bodies(world);
+        add_drives(world);
+        run(world, 2);
+        CHECK_OK(talus_world_set_accuracy(world, 1e-12, 1));
+        uint64_t hash = talus_world_hash(world);
+        if (stop) {
+            CHECK_INT(talus_world_step(world, &info), TALUS_ERR_TOLERANCE);
+            CHECK(talus_world_hash(world) == hash);
+        } else {
+            REQUIRE_OK(talus_world_step(world, &info));
+            CHECK(info.halvings > 0);
+            read_state(world, &cuda_state);
+            CHECK_NEAR(cuda_state.x[BODIES + 2].x, -0.13 + 0.3 * talus_world_time(world), 1e-14);
+        }
+        talus_world_destroy(world);
+    }
+}
+
+TEST(what_is_not_there_is_refused)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = NULL;
+    def.period.on[0] = 1;
+    def.period.hi.x = 5.0;
+    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
+    CHECK(said("periods are not available on backend cuda; backend cpu has them"));
+    def = quick_def(1);
+    def.sleep_speed = 1.0;
+    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
+    CHECK(said("sleeping bodies are not available on backend cuda"));
+}
+
+int main(void)
+{
+    if (!have_cuda())
+        return 77;
+    RUN(driven_bodies_forces_and_filters_are_those_of_the_host);
+    RUN(halved_and_failed_steps_keep_to_the_motion);
+    RUN(what_is_not_there_is_refused);
+    return talus_test_result();
+}
