@@ -5,7 +5,7 @@
 #   THREADS   0: one per processor
 #   LIMIT     seconds of wall clock after which the run is stopped; called again with the same FOLDER it goes on. 540
 #   TALUS     names the program; build/release/talus
-# FOLDER holds the run; a temporary one if left out. Tables go to standard output.
+# FOLDER holds the run (1 GB); a temporary one if left out. Tables go to standard output.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 talus=${TALUS:-$root/build/release/talus}
@@ -38,14 +38,14 @@ grep -E 'threads?, to t|^  (set-up|detect|build|solve|integrate|output|total) |s
 awk -F, -v settle="$settle" -v rocks="$rocks" -v wall=$((ended - began)) '
     function size(x) { return x < 0 ? -x : x }
     FNR == 1 { file++; for (i = 1; i <= NF; i++) at[file, $i] = i; next }
-    file == 1 { # joints.csv: work of the motors, by the speed of the wheels at the end of a step
-        gsub(/"/, "", $(at[1, "joint"]))
+    file == 1 { # joints.csv: work of the motors, by the mean of the speeds before and after a step
+        name = $(at[1, "joint"]); speed = ($(at[1, "speed"]) + last[name]) / 2; last[name] = $(at[1, "speed"])
         e = $(at[1, "error"]) + 0
         if (e > open) open = e
         if ($(at[1, "time"]) <= settle + 1e-9) next
-        h = $(at[1, "time"]) / $(at[1, "step"])
-        work += h * $(at[1, "effort"]) * $(at[1, "speed"])
-        if (size($(at[1, "effort"])) > most) most = size($(at[1, "effort"]))
+        effort = $(at[1, "effort"])
+        work += $(at[1, "time"]) / $(at[1, "step"]) * effort * speed
+        if (size(effort) > most) most = size(effort)
         next
     }
     {
@@ -82,7 +82,7 @@ awk -F, -v settle="$settle" -v rocks="$rocks" -v wall=$((ended - began)) '
         phase(1)
         printf "\nlargest joint error %.1e m; largest effort of a motor %.1f N m\n", open, most
         print "\n| energy of the drive | J | of the motors work |\n|---|---|---|"
-        row("motors, sum of effort x speed x h", work)
+        row("motors: effort x mean speed x h", work)
         row("kinetic, change", dk)
         row("potential, change", dv)
         row("friction", friction)

@@ -47,7 +47,7 @@ run "20 boxes, 1e-4" box-stack 60 0.5 bodies=20 h=0.005 solver.tolerance=1e-4
 for shape in box hull cylinder; do
     run "20 turned, $shape, 1e-5" "$work/turned.json" 60 0.46 "bodies[stack].shape=$shape"
 done
-run "wall of 125 bricks, 1e-5" brick-wall 60 0.065 strike=1000
+run "wall of 125 bricks, 1e-5" brick-wall 60 0.065 strike=1000 solver.tolerance=1e-5
 run "1000 on 1, 1e-5" heavy-stack 60 0.5 pairs=1
 run "5 times 1000 on 1, 1e-5" heavy-stack 60 0.5
 run "card house, 1e-5" card-house 60 0.001

@@ -148,9 +148,9 @@ TEST(on_a_mesh)
     static Scene s;
     TalusRng rng = talus_rng(4);
     open_scene(&s);
-    add_bodies(&s, 80, 3.0, 1.5, &rng);
+    add_bodies(&s, 120, 2.5, 1.5, &rng);
     turn(&s, add_fixed(&s, HOUSE, talus_vec3(0.1, -0.2, 0.0)), &rng);
-    detect_scene(&s, 1, 30);
+    detect_scene(&s, 3, 100);
     scene_close(&s);
 }
 

@@ -45,19 +45,23 @@ static Snapshot look(const TalusWorld *world)
     return s;
 }
 
-/* Steps until `time`; every ledger must close, and no joint open by more than `open`. */
-static void run_to(TalusWorld *world, double time, double open)
+/* Steps until `time`; every ledger must close, and no joint open by more than `open`. Returns the deepest overlap,
+ * over the size of the smaller body. */
+static double run_to(TalusWorld *world, double time, double open)
 {
     TalusStepInfo info;
     TalusJointState joint[MOST_JOINTS];
+    double deepest = 0.0;
     while (talus_world_time(world) < time - 1e-9) {
         if (!CHECK_OK(talus_world_step(world, &info)))
-            return;
+            break;
+        deepest = fmax(deepest, info.penetration_max);
         CHECK_NEAR(info.ledger.imbalance, 0.0, 1e-9 * (1.0 + info.ledger.kinetic));
         int count = talus_world_get_joints(world, joint, MOST_JOINTS);
         for (int i = 0; i < count; i++)
             CHECK_NEAR(joint[i].error, 0.0, open);
     }
+    return deepest;
 }
 
 static TalusJointState joint_named(const TalusWorld *world, const char *name)
@@ -172,17 +176,14 @@ TEST(the_rover_climbs_a_rock)
 
 TEST(the_bridge_stays_together)
 {
-    const char *const set[] = {"fall=0.15", "heavy=100"};
+    const char *const set[] = {"h=0.002", "fall=0.15", "heavy=100"};
     TalusWorld *world = WORLD("chain-bridge", set);
     REQUIRE(world);
-    run_to(world, 1.0, 1e-8);
+    CHECK_NEAR(run_to(world, 1.0, 1e-8), 0.0, 0.15);
     Snapshot s = look(world);
     int count = talus_world_body_count(world);
-    TalusStepInfo info;
-    CHECK_OK(talus_world_step(world, &info));
     for (int i = 0; i < count; i++)
         CHECK(s.x[i].z > 0.5 || i == 0);
-    CHECK(info.penetration_max < 0.05);
     /* the deck itself is 190 kg; crates of 400 kg and balls of 60 kg have come upon it */
     double lift = 0.0;
     const char *const end[] = {"left 0", "right 0", "left 24", "right 24"};

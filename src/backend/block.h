@@ -168,14 +168,16 @@ TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const 
                                        double *block)
 {
     TalusSym3 inertia;
-    TalusVec3 turn[6], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
+    TalusVec3 turn[6], turned[6], arm3 = talus_vec3(arm[0], arm[1], arm[2]);
     memcpy(&inertia, op->inertia[body], sizeof inertia);
-    for (int k = 0; k < size; k++)
+    for (int k = 0; k < size; k++) {
         turn[k] = k < 3 ? talus_cross(arm3, axes[k]) : talus_scale(lever, axes[k - 3]);
+        turned[k] = talus_sym3_mul(inertia, turn[k]);
+    }
     for (int k = 0; k < size; k++)
         for (int l = 0; l < size; l++)
-            block[k * size + l] += talus_dot(turn[k], talus_sym3_mul(inertia, turn[l])) +
-                                   (k == l && k < 3 ? op->body[body][3] : 0.0);
+            block[k * size + l] +=
+                talus_dot(turn[k], turned[l]) + (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
 
 /* The block of N of a general contact i, without compliance: `size` rows of `size` entries, 3 or, where
@@ -203,11 +205,11 @@ TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, 
 TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows, double nn,
                                          double tt)
 {
-    double largest = 1.0;
+    double largest = 1.0, mixed = sqrt(nn * tt);
     for (int k = 0; k < rows; k++) {
         double sum = 0.0;
         for (int l = 0; l < rows; l++)
-            sum += fabs(block[k * size + l]) / sqrt((k ? tt : nn) * (l ? tt : nn));
+            sum += fabs(block[k * size + l]) / (k && l ? tt : k || l ? mixed : nn);
         largest = sum > largest ? sum : largest;
     }
     return largest;

@@ -38,15 +38,18 @@ typedef struct TalusBoxAt {
     TalusVec3 centre; /* relative to the first box */
 } TalusBoxAt;
 
-TALUS_INLINE TalusBoxAt talus_box_at(const TalusPose *pose, TalusVec3 centre)
+/* The axes are what talus_rotate makes of unit vectors. */
+TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBoxAt *box)
 {
-    TalusVec3 h = pose->shape->def.half;
-    TalusBoxAt box = {{talus_rotate(pose->orientation, talus_vec3(1.0, 0.0, 0.0)),
-                       talus_rotate(pose->orientation, talus_vec3(0.0, 1.0, 0.0)),
-                       talus_rotate(pose->orientation, talus_vec3(0.0, 0.0, 1.0))},
-                      {h.x, h.y, h.z},
-                      centre};
-    return box;
+    TalusQuat q = pose->orientation;
+    double x = 2.0 * q.x, y = 2.0 * q.y, z = 2.0 * q.z;
+    box->axis[0] = talus_vec3(1.0 - (q.y * y + q.z * z), q.w * z + q.x * y, q.x * z - q.w * y);
+    box->axis[1] = talus_vec3(q.y * x - q.w * z, 1.0 - (q.z * z + q.x * x), q.w * x + q.y * z);
+    box->axis[2] = talus_vec3(q.w * y + q.z * x, q.z * y - q.w * x, 1.0 - (q.x * x + q.y * y));
+    box->half[0] = pose->shape->def.half.x;
+    box->half[1] = pose->shape->def.half.y;
+    box->half[2] = pose->shape->def.half.z;
+    box->centre = centre;
 }
 
 /* Two boxes as either sees the other. */
@@ -55,20 +58,6 @@ typedef struct TalusBoxes {
     double cosine[3][3], size[3][3]; /* of axis i of a and axis j of b, and its absolute value */
     double from_a[3], from_b[3]; /* the second centre seen from the first, along the axes of each */
 } TalusBoxes;
-
-TALUS_INLINE void talus_boxes_at(const TalusPose *first, const TalusPose *second, TalusBoxes *p)
-{
-    p->a = talus_box_at(first, talus_vec3(0.0, 0.0, 0.0));
-    p->b = talus_box_at(second, talus_sub(second->position, first->position));
-    for (int i = 0; i < 3; i++) {
-        p->from_a[i] = talus_dot(p->b.centre, p->a.axis[i]);
-        p->from_b[i] = talus_dot(p->b.centre, p->b.axis[i]);
-        for (int j = 0; j < 3; j++) {
-            p->cosine[i][j] = talus_dot(p->a.axis[i], p->b.axis[j]);
-            p->size[i][j] = fabs(p->cosine[i][j]);
-        }
-    }
-}
 
 /* The axis found so far. The normal points from the first box to the second. */
 typedef struct TalusSeparation {
@@ -84,26 +73,42 @@ TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
     return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
 }
 
-/* The face normal with the largest distance; nothing is said of it where that is not below `reach`. */
-TALUS_INLINE TalusSeparation talus_box_separate_faces(const TalusBoxes *p, double bias,
-                                                      double reach)
+/* How far apart the boxes are along face normal i of the first, and what is needed for it. */
+TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
+{
+    double shadow = p->a.half[i];
+    p->from_a[i] = talus_dot(p->b.centre, p->a.axis[i]);
+    for (int j = 0; j < 3; j++) {
+        p->cosine[i][j] = talus_dot(p->a.axis[i], p->b.axis[j]);
+        p->size[i][j] = fabs(p->cosine[i][j]);
+        shadow += p->b.half[j] * p->size[i][j];
+    }
+    return fabs(p->from_a[i]) - shadow;
+}
+
+TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
+{
+    double shadow = p->b.half[j];
+    p->from_b[j] = talus_dot(p->b.centre, p->b.axis[j]);
+    for (int i = 0; i < 3; i++)
+        shadow += p->a.half[i] * p->size[i][j];
+    return fabs(p->from_b[j]) - shadow;
+}
+
+/* The face normal with the largest distance, or the first whose distance is not below `reach`. */
+TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
-    const double *of_a = p->a.half, *of_b = p->b.half;
-    for (int i = 0; i < 3; i++) {
-        const double *c = p->size[i];
-        double distance =
-            fabs(p->from_a[i]) - of_a[i] - (of_b[0] * c[0] + of_b[1] * c[1] + of_b[2] * c[2]);
+    int first = 0;
+    for (int i = 0; i < 3 && best.distance < reach; i++) {
+        double distance = talus_box_along_first(p, i);
         if (distance > best.distance) {
             best.distance = distance;
-            best.first_axis = i;
+            best.first_axis = first = i;
         }
     }
-    int first = best.first_axis < 0 ? 0 : best.first_axis;
     for (int j = 0; j < 3 && best.distance < reach; j++) {
-        double distance =
-            fabs(p->from_b[j]) - of_b[j] -
-            (of_a[0] * p->size[0][j] + of_a[1] * p->size[1][j] + of_a[2] * p->size[2][j]);
+        double distance = talus_box_along_second(p, j);
         double alike = best.second_axis < 0 ? p->size[first][j] : 0.0;
         if (distance > best.distance + talus_box_bias(alike, best.distance, bias)) {
             best.distance = distance;
@@ -366,7 +371,8 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
                                 TALUS_TOUCH_SINK *sink)
 {
     TalusBoxes p;
-    talus_boxes_at(first, second, &p);
+    talus_box_at(first, talus_vec3(0.0, 0.0, 0.0), &p.a);
+    talus_box_at(second, talus_sub(second->position, first->position), &p.b);
     double size = fmin(first->shape->size, second->shape->size);
     double bias = TALUS_BOX_BIAS * size, tiny = TALUS_BOX_TINY * size;
     TalusSeparation face = talus_box_separate_faces(&p, bias, reach);

@@ -206,6 +206,21 @@ static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t c
     return add_row(grid, level, y_high, z_high, x_low, x_high, range, ranges);
 }
 
+/* All of the cells around a cell. */
+static int surroundings(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
+                        Range range[MAX_RANGES])
+{
+    const int64_t *n = level->cells;
+    uint32_t local = cell - level->first, across = local / (uint32_t)n[0];
+    int64_t x = local % (uint32_t)n[0], y = across % (uint32_t)n[1], z = across / (uint32_t)n[1];
+    int64_t x_low = x > 0 ? x - 1 : n[0] - 1, x_high = x + 1 < n[0] ? x + 1 : 0;
+    int ranges = 0;
+    for (int64_t k = 0; k < 9; k++)
+        ranges = add_row(grid, level, (y + n[1] - 1 + k % 3) % n[1], (z + n[2] - 1 + k / 3) % n[2],
+                         x_low, x_high, range, ranges);
+    return ranges;
+}
+
 /* A partner's centre is at most fat + edge / 2 away: two or three cells in each direction. */
 static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
 {
@@ -289,15 +304,20 @@ static int level_of_cell(const TalusGrid *grid, uint32_t cell)
     return l;
 }
 
+static void begin_search(Search *s, TalusBroad *broad)
+{
+    s->broad = broad;
+    s->grid = &broad->grid;
+    s->envelope = s->grid->options->envelope;
+    s->rest = s->grid->options->h * (2.0 * s->grid->options->reference_speed) / s->grid->unit;
+    memset(s->buffered, 0, sizeof s->buffered);
+}
+
 static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
     Search s;
-    s.broad = context;
-    s.grid = &s.broad->grid;
-    s.envelope = s.grid->options->envelope;
-    s.rest = s.grid->options->h * (2.0 * s.grid->options->reference_speed) / s.grid->unit;
-    memset(s.buffered, 0, sizeof s.buffered);
+    begin_search(&s, context);
     Range range[MAX_RANGES];
     uint32_t cell = UINT32_MAX;
     int ranges = 0, level = 0;
@@ -320,13 +340,39 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
+/* The bodies that are asked about look in all cells of their level; others only for larger ones, which do not look
+ * for them. */
+static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    Search s;
+    begin_search(&s, context);
+    for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
+        int level = level_of_cell(s.grid, s.grid->entry[i].a);
+        bool asked = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_PLAIN];
+        for (int l = 0; l < level; l++)
+            search_coarser_level(&s, i, &s.grid->level[l]);
+        if (!asked)
+            continue;
+        Range range[MAX_RANGES];
+        scan(&s, i, range, surroundings(s.grid, &s.grid->level[level], s.grid->entry[i].a, range));
+        if (!s.grid->image)
+            search_walls(&s, i);
+        else
+            search_walls_around(&s, i);
+    }
+    for (int run = 0; run < TALUS_RUNS; run++)
+        flush(&s, run);
+}
+
 /* Searches once with the room there is, and again if that was too little. */
 static TalusStatus search(TalusBroad *broad, TalusPool *pool)
 {
     for (bool enough = false; !enough;) {
         for (int run = 0; run < TALUS_RUNS; run++)
             atomic_store(&broad->run[run].found, 0);
-        talus_parallel(pool, broad->grid.members, GRAIN, search_chunk, broad);
+        talus_parallel(pool, broad->grid.members, GRAIN,
+                       broad->around ? search_around_chunk : search_chunk, broad);
         enough = true;
         for (int run = 0; run < TALUS_RUNS; run++) {
             TalusPairList *list = &broad->run[run];
@@ -360,11 +406,20 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options)
 {
+    broad->around = NULL;
     TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
     TALUS_TRY(search(broad, pool));
     for (int run = 0; run < TALUS_RUNS; run++)
         TALUS_TRY(sort_run(broad, pool, &broad->run[run]));
     return TALUS_OK;
+}
+
+TalusStatus talus_broad_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                               const TalusDetectOptions *options, const uint8_t *around)
+{
+    broad->around = around;
+    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
+    return search(broad, pool);
 }
 
 void talus_broad_clear(TalusBroad *broad)

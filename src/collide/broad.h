@@ -24,12 +24,18 @@ typedef struct TalusBroad {
     /* The result, in order of (a, b). All pairs of the first run are contacts; those of the others
      * may be: narrow phase decides. a and b are as in TalusContact. */
     TalusPairList run[TALUS_RUNS];
+    const uint8_t *around; /* while searching: the bodies that are asked about; NULL: all */
     TalusGrid grid;
     TalusScratch scratch;
 } TalusBroad;
 
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
+
+/* The same for pairs with a body of `around`, a flag for each, in no order; some come twice,
+ * and bodies with themselves. */
+TalusStatus talus_broad_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                               const TalusDetectOptions *options, const uint8_t *around);
 void talus_broad_clear(TalusBroad *broad);
 
 #endif

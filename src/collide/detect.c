@@ -545,7 +545,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     for (int64_t i = begin; i < end && !l.closes; i++) {
         TalusPair pair = d->broad.run[d->run].pair[i];
-        if (!d->look->around[pair.a] && !d->look->around[pair.b])
+        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
             continue;
         PosedPair posed = pose_pair(d, pair);
         l.a = pair.a;
@@ -565,7 +565,7 @@ TalusStatus talus_detector_misses(TalusDetector *d, TalusPool *pool, const Talus
     d->bodies = bodies;
     d->options = options;
     d->look = look;
-    TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
+    TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
     atomic_store(&d->unsupported, INT64_MAX);
     for (d->run = 0; d->run < TALUS_RUNS; d->run++)
         talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);

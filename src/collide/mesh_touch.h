@@ -104,21 +104,6 @@ TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const Talus
            talus_dot(talus_outward(s, t, f, foot->where), foot->from) >= 0.0;
 }
 
-/* The facet of a field over or under p, and p's height over its plane; -1 beside the field. */
-TALUS_INLINE int32_t talus_field_under(const TalusShape *s, TalusVec3 p, double *height)
-{
-    const TalusShapeDef *def = &s->def;
-    int i, j, last;
-    if (!talus_field_range(p.x, p.x, def->columns, def->spacing, &i, &last) ||
-        !talus_field_range(p.y, p.y, def->rows, def->spacing, &j, &last))
-        return -1;
-    TalusVec3 first = talus_field_vertex(def, i, j);
-    int32_t t = 2 * (j * (def->columns - 1) + i) + (p.y - first.y > p.x - first.x);
-    TalusFacet f = talus_facet(def, t);
-    *height = talus_dot(f.normal, talus_sub(p, first));
-    return t;
-}
-
 /* The centre is below the ground: the nearest point leads out, or the facet above where none is in reach. */
 TALUS_INLINE void talus_ball_under(const TalusBallOnFacets *q, const TalusNearestFacet *near,
                                    int32_t above, double height)

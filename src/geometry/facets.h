@@ -316,6 +316,21 @@ TALUS_INLINE bool talus_field_range(double lo, double hi, int points, double spa
     return true;
 }
 
+/* The facet of a field over or under p, and p's height over its plane; -1 beside the field. */
+TALUS_INLINE int32_t talus_field_under(const TalusShape *s, TalusVec3 p, double *height)
+{
+    const TalusShapeDef *def = &s->def;
+    int i, j, last;
+    if (!talus_field_range(p.x, p.x, def->columns, def->spacing, &i, &last) ||
+        !talus_field_range(p.y, p.y, def->rows, def->spacing, &j, &last))
+        return -1;
+    TalusVec3 first = talus_field_vertex(def, i, j);
+    int32_t t = 2 * (j * (def->columns - 1) + i) + (p.y - first.y > p.x - first.x);
+    TalusFacet f = talus_facet(def, t);
+    *height = talus_dot(f.normal, talus_sub(p, first));
+    return t;
+}
+
 TALUS_INLINE TalusFacetWalk talus_facets_in(const TalusShape *shape, TalusAabb box)
 {
     const TalusShapeDef *def = &shape->def;

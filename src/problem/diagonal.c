@@ -22,13 +22,17 @@ static void explicit_block(const TalusOperator *op, int i, int size, double *blo
 
 static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
-    const int size = op->rows == 6 ? 6 : 3;
     double block[36];
-    if (op->pair)
-        talus_block_general(op, i, size, block);
+    if (op->pair && op->rows == 6) /* sizes are constants, so that loops over them go away */
+        talus_block_general(op, i, 6, block);
+    else if (op->pair)
+        talus_block_general(op, i, 3, block);
     else
-        explicit_block(op, i, size, block);
-    talus_block_diagonal(op, i, size, block, coupling);
+        explicit_block(op, i, op->rows == 6 ? 6 : 3, block);
+    if (op->rows == 6)
+        talus_block_diagonal(op, i, 6, block, coupling);
+    else
+        talus_block_diagonal(op, i, 3, block, coupling);
 }
 
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -79,16 +79,16 @@ static TalusStatus refuse(const TalusSolverType *type, const char *has)
                       text, has);
 }
 
-/* Of kinds that are not taken, the first. */
+/* Of kinds that are not taken joints, which no other section would help with, or the first. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
     char has[96];
     int kind = 0;
+    if (lacking & TALUS_TAKES_JOINT)
+        return refuse(type, "joints");
     while (!(lacking & (1u << kind)))
         kind++;
     name_kind(kind, has, sizeof has);
-    if (kind % TALUS_SECTIONS == TALUS_SECTION_JOINT)
-        return refuse(type, "joints");
     if (type->takes == TALUS_TAKES_NONNEG)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: takes problems without friction, this one has it",

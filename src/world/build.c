@@ -553,8 +553,13 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     *problem = NULL;
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(talus_world_look_contacts(world));
-    TALUS_TRY(talus_step_detect(world, world->def.step));
-    TALUS_TRY(talus_step_build(world, world->def.step, false));
+    world->part_time = talus_world_time(world);
+    talus_drives_begin(world);
+    TalusStatus status = talus_step_detect(world, world->def.step);
+    if (status == TALUS_OK)
+        status = talus_step_build(world, world->def.step, false);
+    talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */
+    TALUS_TRY(status);
     *problem = world->problem;
     return TALUS_OK;
 }

@@ -179,6 +179,10 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     TALUS_TRY(check_limits(name, def));
     TALUS_TRY(check_motor(name, def->kind, &def->motor));
     TALUS_TRY(check_spring(name, def));
+    bool limits = def->lower != -INFINITY || def->upper != INFINITY;
+    if (def->kind == TALUS_JOINT_DISTANCE && limits && def->rest >= 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": a distance has a rest length or limits, not both", name);
     if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "joint \"%s\": a distance of 0 has no direction; a ball joint holds two "

@@ -1,0 +1,225 @@
+/* collide/mesh_clear.h - a convex body beside a mesh or a height field, moved to where it is clear of it; for host and
+ * device. What it touches there: mesh_convex.h.
+ *
+ * A body that overlaps the surface is moved out of the facet, of those that it cuts, whose plane it is least below,
+ * and so on until it cuts none. One that lies under a field altogether is moved out of the facet above its position.
+ * Everything is in the frame of the mesh. */
+#ifndef TALUS_COLLIDE_MESH_CLEAR_H
+#define TALUS_COLLIDE_MESH_CLEAR_H
+
+#include "collide/convex.h"
+#include "geometry/bounds.h"
+#include "geometry/facets.h"
+
+/* Relative to the body's size: how far below a plane, or how deep in a facet, it still counts as clear. */
+#define TALUS_FACET_HAIR 0x1p-12
+/* Part of a way out that a shorter one must save. */
+#define TALUS_FACET_GAIN 0x1p-16
+
+enum { TALUS_FACET_ROUNDS = 4 }; /* facets that a body is moved out of, one after the other */
+
+typedef struct TalusBeside {
+    const TalusShape *surface; /* mesh or field */
+    TalusPose x;               /* the body, in the frame of the surface, clear of it */
+    TalusVec3 moved;           /* by this */
+    double reach;              /* of the body, and of x, where it may be wider by what it moved */
+    double clear_reach;
+    double margin, size;
+} TalusBeside;
+
+/* One facet as the body sees it: corners relative to the body's position. */
+typedef struct TalusSeenFacet {
+    int32_t t;
+    TalusFacet f;
+    bool solid;
+    TalusVec3 up; /* its normal on the body's side, which is that of its position before it was moved */
+} TalusSeenFacet;
+
+TALUS_INLINE TalusSeenFacet talus_see_facet(const TalusBeside *q, int32_t t)
+{
+    TalusSeenFacet g;
+    g.t = t;
+    g.f = talus_facet(&q->surface->def, t);
+    g.solid = talus_facet_solid(q->surface, t);
+    for (int k = 0; k < 3; k++)
+        g.f.corner[k] = talus_sub(g.f.corner[k], q->x.position);
+    bool below =
+        !g.solid && talus_dot(g.f.normal, g.f.corner[0]) > -talus_dot(g.f.normal, q->moved);
+    g.up = below ? talus_neg(g.f.normal) : g.f.normal;
+    return g;
+}
+
+TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusBeside *q)
+{
+    const TalusPose *x = &q->x;
+    TalusAabb box = talus_shape_bounds(x->shape, x->radius, x->position, x->orientation);
+    TalusVec3 more = talus_vec3(q->clear_reach, q->clear_reach, q->clear_reach);
+    box.lo = talus_sub(box.lo, more);
+    box.hi = talus_add(box.hi, more);
+    return talus_facets_in(q->surface, box);
+}
+
+/* The body's surface farthest along d. */
+TALUS_INLINE TalusVec3 talus_beside_support(const TalusBeside *q, TalusVec3 d)
+{
+    TalusVec3 own = talus_rotate_back(q->x.orientation, d);
+    return talus_madd(talus_rotate(q->x.orientation, talus_support_core(q->x.shape, own)),
+                      q->margin, d);
+}
+
+TALUS_INLINE bool talus_over_facet(const TalusSeenFacet *g, TalusVec3 x)
+{
+    for (int k = 0; k < 3; k++) {
+        TalusVec3 edge = talus_sub(g->f.corner[k == 2 ? 0 : k + 1], g->f.corner[k]);
+        if (talus_dot(g->f.normal, talus_cross(edge, talus_sub(x, g->f.corner[k]))) < 0.0)
+            return false;
+    }
+    return true;
+}
+
+/* The body's lowest point over the facet, and its gap to the plane; false where the plane is out of reach, or all of the
+ * body behind it. */
+TALUS_INLINE bool talus_lowest_over(const TalusBeside *q, const TalusSeenFacet *g,
+                                    TalusVec3 *lowest, double *gap)
+{
+    *lowest = talus_beside_support(q, talus_neg(g->up));
+    *gap = talus_dot(g->up, talus_sub(*lowest, g->f.corner[0]));
+    return *gap < q->clear_reach &&
+           !(g->solid &&
+             talus_dot(g->up, talus_sub(talus_beside_support(q, g->up), g->f.corner[0])) < 0.0);
+}
+
+/* ---- ways out -------------------------------------------------------------------------------- */
+
+typedef struct TalusWayOut {
+    TalusVec3 up;
+    double depth; /* of the body's lowest point below a facet's plane */
+    bool hidden;  /* that point is not over the facet: another direction may be shorter */
+} TalusWayOut;
+
+/* Out of the facet above a body that lies below a field and cuts nothing of it, or next to nothing. */
+TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
+{
+    double height;
+    int32_t above = q->surface->def.kind == TALUS_SHAPE_FIELD
+                        ? talus_field_under(q->surface, q->x.position, &height)
+                        : -1;
+    if (above < 0 || height >= 0.0)
+        return false;
+    TalusSeenFacet g = talus_see_facet(q, above);
+    TalusVec3 lowest = talus_beside_support(q, talus_neg(g.up));
+    way->up = g.up;
+    way->depth = -talus_dot(g.up, talus_sub(lowest, g.f.corner[0]));
+    way->hidden = false;
+    return true;
+}
+
+/* Of the facets that the body cuts the one whose plane it is least below; false if it is in none by more than a
+ * hair. */
+TALUS_OUTLINE bool talus_way_out(const TalusBeside *q, TalusWayOut *way)
+{
+    TalusFacetWalk walk = talus_facets_around(q);
+    double most = 0.0;
+    TalusWayOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
+    *way = none;
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusVec3 lowest;
+        TalusNearest near;
+        double gap;
+        if (!talus_lowest_over(q, &g, &lowest, &gap) || !(gap < 0.0) ||
+            !talus_convex_triangle(&q->x, g.f.corner, 0.0, &near))
+            continue;
+        most = fmax(most, -near.gap);
+        if (-gap < way->depth) {
+            way->depth = -gap;
+            way->up = g.up;
+            way->hidden = !talus_over_facet(&g, lowest);
+        }
+    }
+    return most > TALUS_FACET_HAIR * q->size || talus_way_up(q, way);
+}
+
+TALUS_INLINE void talus_move_by(TalusBeside *q, TalusVec3 step)
+{
+    q->x.position = talus_add(q->x.position, step);
+    q->moved = talus_add(q->moved, step);
+    q->clear_reach = q->reach + talus_norm(q->moved);
+}
+
+/* The direction and the distance at which the surface is nearest; false if it is cut or out of reach. */
+TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double *gap)
+{
+    TalusFacetWalk walk = talus_facets_around(q);
+    *gap = INFINITY;
+    *up = talus_vec3(0.0, 0.0, 1.0);
+    for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
+        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusNearest near;
+        if (talus_convex_triangle(&q->x, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
+            *gap = near.gap;
+            *up = talus_neg(near.normal);
+        }
+    }
+    return *gap > 0.0 && *gap < INFINITY;
+}
+
+/* A body that one facet's plane has cleared may have a shorter way, over an edge or a vertex: as in convex.h, what is
+ * nearest in the clear shows it, and leads to a nearer place in the clear, until that is nothing new. */
+TALUS_INLINE void talus_shorten_way(TalusBeside *q)
+{
+    double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
+    TalusVec3 up, next_up;
+    bool clear = talus_nearest_up(q, &up, &gap);
+    for (int round = 0; round < TALUS_FACET_ROUNDS && clear; round++) {
+        double depth = talus_dot(q->moved, up) - gap, before = talus_norm(q->moved) - clearance;
+        if (!(depth < before * (1.0 - TALUS_FACET_GAIN)))
+            return;
+        TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->moved);
+        talus_move_by(q, back);
+        clear = talus_nearest_up(q, &next_up, &next_gap);
+        if (!clear) /* in a hollow: not this way */
+            talus_move_by(q, talus_neg(back));
+        up = next_up;
+        gap = next_gap;
+    }
+}
+
+TALUS_INLINE void talus_move_clear(TalusBeside *q)
+{
+    TalusWayOut way;
+    int round = 0;
+    bool hidden = false;
+    for (; round < TALUS_FACET_ROUNDS && talus_way_out(q, &way); round++) {
+        hidden = way.hidden;
+        talus_move_by(q, talus_scale(way.depth + TALUS_CONVEX_CLEARANCE * q->size, way.up));
+    }
+    if (round == 1 && hidden)
+        talus_shorten_way(q);
+}
+
+TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *frame)
+{
+    TalusQuat back = {frame->orientation.w, -frame->orientation.x, -frame->orientation.y,
+                      -frame->orientation.z};
+    TalusPose x = {a->shape, a->radius,
+                   talus_rotate_back(frame->orientation,
+                                     talus_sub(a->position, frame->position)),
+                   talus_quat_mul(back, a->orientation)};
+    return x;
+}
+
+/* The body a beside b, a mesh or field, moved clear of it. */
+TALUS_OUTLINE void talus_beside(const TalusPose *a, const TalusPose *b, double reach,
+                                TalusBeside *q)
+{
+    q->surface = b->shape;
+    q->x = talus_pose_within(a, b);
+    q->moved = talus_vec3(0.0, 0.0, 0.0);
+    q->reach = q->clear_reach = reach;
+    q->margin = talus_core_margin(a->shape, a->radius);
+    q->size = a->shape->size;
+    talus_move_clear(q);
+}
+
+#endif
