@@ -73,8 +73,8 @@ awk -F, -v settle="$settle" -v rocks="$rocks" -v wall=$((ended - began)) '
     }
     function row(name, value) { printf "| %s | %.2f | %.3f %% |\n", name, value, 100 * value / work }
     END {
-        printf "\n%d rocks, to t = %g s, %d s of wall clock; contacts %.0f on average, %d at most\n\n", rocks, end, wall,
-            contacts / steps, contacts_most
+        printf "\n%d rocks, to t = %g s: %.0f s in steps, %d s of wall clock in this call; contacts %.0f on average, %d at " \
+            "most\n\n", rocks, end, seconds[0] + seconds[1], wall, contacts / steps, contacts_most
         print "| phase | steps | s a step | iterations | missed | residual m/s | mean overlap / radius | largest | kinetic J |"
         print "|---|---|---|---|---|---|---|---|---|"
         if (n[0]) phase(0)

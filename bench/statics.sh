@@ -44,9 +44,9 @@ seq 1 2 39 | sed 's/.*/            [0, 0, "=&*a"],/' >>"$work/turned.json"
 echo '        ]}]}' >>"$work/turned.json"
 
 run "20 boxes, 1e-4" box-stack 60 0.5 bodies=20 h=0.005 solver.tolerance=1e-4
-for shape in box hull cylinder; do
-    run "20 turned, $shape, 1e-5" "$work/turned.json" 60 0.46 "bodies[stack].shape=$shape"
-done
+run "20 turned boxes, 1e-5" "$work/turned.json" 60 0.46
+run "20 turned hulls, 1e-5" "$work/turned.json" 10 0.46 "bodies[stack].shape=hull"
+run "20 turned cylinders, 1e-5" "$work/turned.json" 10 0.46 "bodies[stack].shape=cylinder"
 run "wall of 125 bricks, 1e-5" brick-wall 60 0.065 strike=1000 solver.tolerance=1e-5
 run "1000 on 1, 1e-5" heavy-stack 60 0.5 pairs=1
 run "5 times 1000 on 1, 1e-5" heavy-stack 60 0.5

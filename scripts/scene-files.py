@@ -102,8 +102,8 @@ def mill():
 def slope():
     """A gully, 141 x 57 heights 0.1 m apart: 35 degrees steep, curving into level ground, with knolls and a rim."""
     chance = random.Random(8)
-    knolls = [(chance.uniform(-4.5, 5.5), chance.uniform(-2, 2), chance.uniform(0.25, 0.6), chance.uniform(0.12, 0.3))
-              for _ in range(45)]
+    knolls = [(chance.uniform(-4.5, 5.5), chance.uniform(-2, 2), chance.uniform(0.25, 0.6), chance.uniform(0.08, 0.22))
+              for _ in range(40)]
     grade, bend = math.tan(math.radians(35)), 1.0
     rows = []
     for j in range(57):

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TOUCHES = 64 };
+enum { MAX_TOUCHES = 128 };
 
 typedef struct Touches {
     int count;

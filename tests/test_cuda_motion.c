@@ -1,5 +1,5 @@
 /* Worlds on the cuda backend with what moves and meets otherwise than by itself: driven bodies, applied forces,
- * groups and excluded pairs; and with all kinds of shapes. Beside the same worlds on the host. */
+ * groups and excluded pairs, joints; and with all kinds of shapes. Beside the same worlds on the host. */
 #include "cuda_world.h"
 
 enum { BODIES = 40 };
@@ -113,7 +113,7 @@ TEST(driven_bodies_forces_and_filters_are_those_of_the_host)
 {
     TalusWorld *host = on("cpu", make_moved), *cuda = on("cuda", make_moved);
     double dx = 0.0, dv = 0.0, driven = 0.0, applied = 0.0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
         TalusStepInfo p, q;
         REQUIRE_OK(talus_world_step(host, &p));
         REQUIRE_OK(talus_world_step(cuda, &q));
@@ -124,7 +124,8 @@ TEST(driven_bodies_forces_and_filters_are_those_of_the_host)
         differences(host, cuda, 0.05, &dx, &dv);
         CHECK(dx <= 1e-8 && dv <= 1e-7);
     }
-    printf("  after 8 steps: positions %.1e, velocities %.1e\n", dx, dv);
+    printf("  after 16 steps: positions %.1e, velocities %.1e; works %.1e, %.1e; %d contacts\n", dx,
+           dv, driven, applied, cuda->contact_count);
     CHECK(driven > 1e-3 && applied > 1e-3 && cuda->contact_count > 30);
     /* a force that changes, a drive that ends, groups that meet again, and all of it over a restart */
     TalusWorld *const pair[2] = {host, cuda};
@@ -172,6 +173,173 @@ TEST(halved_and_failed_steps_keep_to_the_motion)
     }
 }
 
+/* ---- joints ---- */
+
+static TalusBodyId add_free(TalusWorld *world, const TalusShapeDef *shape, TalusVec3 x)
+{
+    TalusBodyId id = {0, 0};
+    CHECK_OK(add_one(world, *shape, x, &id));
+    return id;
+}
+
+static TalusJointDef joint_between(TalusJointKind kind, TalusBodyId a, TalusBodyId b,
+                                   TalusVec3 point)
+{
+    TalusJointDef def = talus_joint_def_default();
+    def.kind = kind;
+    def.a = a;
+    def.b = b;
+    def.point = point;
+    def.axis = talus_vec3(0, 1, 0);
+    return def;
+}
+
+/* A chain that ends on a driven crank, with a slider on a spring beside it. */
+static void add_chain(TalusWorld *world, TalusBodyId crank)
+{
+    TalusBodyId last = crank;
+    for (int k = 0; k < 4; k++) {
+        TalusVec3 x = {1.0 + 0.26 * k, 0.02 * k, 1.0};
+        TalusBodyId link = add_free(world, &brick, x);
+        TalusJointDef def = joint_between(k % 2 ? TALUS_JOINT_UNIVERSAL : TALUS_JOINT_BALL, link,
+                                          last, talus_vec3(x.x - 0.13, x.y, x.z));
+        def.axis_b = talus_vec3(0, 0, 1);
+        CHECK_OK(talus_world_add_joint(world, &def, NULL));
+        last = link;
+    }
+    TalusBodyId slider = add_free(world, &ball, talus_vec3(2.4, 0.0, 0.9));
+    TalusJointDef rail =
+        joint_between(TALUS_JOINT_PRISMATIC, slider, (TalusBodyId){0, 0}, talus_vec3(2.4, 0, 0.9));
+    rail.axis = talus_vec3(1, 0, 0.2);
+    rail.lower = -0.05;
+    CHECK_OK(talus_world_add_joint(world, &rail, NULL));
+    TalusJointDef spring =
+        joint_between(TALUS_JOINT_SPRING, slider, last, talus_vec3(2.4, 0.0, 0.9));
+    spring.point_b = talus_vec3(1.9, 0.0, 1.0);
+    spring.stiffness = 200.0;
+    spring.damping = 5.0;
+    CHECK_OK(talus_world_add_joint(world, &spring, NULL));
+}
+
+/* A cart on two driven wheels and two pushed ones, on the floor among a few balls. */
+static void add_cart(TalusWorld *world)
+{
+    const TalusShapeDef wheel = {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.1, .half_height = 0.03};
+    const TalusShapeDef body = {.kind = TALUS_SHAPE_BOX, .half = {0.3, 0.1, 0.05}};
+    TalusBodyId cart = add_free(world, &body, talus_vec3(0, 0, 0.16));
+    for (int k = 0; k < 4; k++) {
+        TalusVec3 x = {k % 2 ? 0.2 : -0.2, k / 2 ? 0.15 : -0.15, 0.1};
+        TalusBodyId id = {0, 0};
+        TalusBodyBatch batch = talus_body_batch_default();
+        TalusQuat upright = talus_quat_normalize((TalusQuat){1, 1, 0, 0}); /* its axis along y */
+        CHECK_OK(talus_world_add_shape(world, &wheel, &batch.shape));
+        batch.count = 1;
+        batch.position = &x;
+        batch.orientation = &upright;
+        CHECK_OK(talus_world_add_bodies(world, &batch, &id));
+        TalusJointDef axle = joint_between(TALUS_JOINT_REVOLUTE, id, cart, x);
+        axle.motor.kind = k % 2 ? TALUS_MOTOR_SPEED : TALUS_MOTOR_TORQUE;
+        axle.motor.target = k % 2 ? 5.0 : 0.05;
+        axle.motor.most = 0.4;
+        CHECK_OK(talus_world_add_joint(world, &axle, NULL));
+    }
+    for (int k = 0; k < 4; k++)
+        add_free(world, &ball, talus_vec3(0.5 + 0.22 * k, 0.05 * k, 0.1));
+}
+
+static TalusWorld *make_machine(void)
+{
+    TalusWorldDef def = quick_def(1);
+    const TalusShapeDef peg = {.kind = TALUS_SHAPE_BOX, .half = {0.1, 0.05, 0.05}};
+    TalusWorld *world = make_world(&def);
+    TalusDriveDef swing = talus_drive_def_default();
+    swing.amplitude = talus_vec3(0.0, 0.05, 0.02);
+    swing.frequency = 2.0;
+    CHECK_OK(add_floor(world, NULL));
+    add_cart(world);
+    TalusBodyId crank = add_fixed(world, &peg, talus_vec3(0.75, 0.0, 1.0));
+    CHECK_OK(talus_world_set_drive(world, crank, &swing));
+    add_chain(world, crank);
+    make_tight(world);
+    return world;
+}
+
+static void compare_joints(const TalusWorld *host, const TalusWorld *cuda)
+{
+    enum { JOINTS = 10 };
+    TalusJointState p[JOINTS], q[JOINTS];
+    CHECK_INT(talus_world_get_joints(host, p, JOINTS), JOINTS);
+    CHECK_INT(talus_world_get_joints(cuda, q, JOINTS), JOINTS);
+    for (int k = 0; k < JOINTS; k++) {
+        CHECK_NEAR(q[k].coordinate, p[k].coordinate, 1e-8);
+        CHECK_NEAR(q[k].speed, p[k].speed, 1e-6);
+        CHECK_NEAR(q[k].effort, p[k].effort, 1e-5);
+        CHECK(distance(q[k].force, p[k].force) <= 1e-4);
+        CHECK(q[k].error <= 1e-8);
+    }
+}
+
+/* The problem is solved with the blocks as they are there, and with joints eliminated here. */
+TEST(joints_are_those_of_the_host)
+{
+    TalusWorld *host = on("cpu", make_machine), *cuda = on("cuda", make_machine);
+    double dx = 0.0, dv = 0.0, joints = 0.0;
+    for (int i = 0; i < 12; i++) {
+        TalusStepInfo p, q;
+        REQUIRE_OK(talus_world_step(host, &p));
+        REQUIRE_OK(talus_world_step(cuda, &q));
+        CHECK_INT(q.contacts, p.contacts);
+        compare_ledgers(&p.ledger, &q.ledger);
+        CHECK_NEAR(q.ledger.joints, p.ledger.joints, 1e-8);
+        CHECK_NEAR(q.ledger.projection, p.ledger.projection, 1e-8);
+        joints += fabs(q.ledger.joints);
+        compare_joints(host, cuda);
+        differences(host, cuda, 0.05, &dx, &dv);
+        CHECK(dx <= 1e-8 && dv <= 1e-7);
+    }
+    printf("  after 12 steps: positions %.1e, velocities %.1e; joints did %.1e J\n", dx, dv,
+           joints);
+    CHECK(joints > 1e-3 && cuda->contact_count > 4);
+    TalusWorld *again = moved_to(host, "cuda");
+    run(host, 2);
+    run(again, 2);
+    differences(host, again, 0.05, &dx, &dv);
+    CHECK(dx <= 1e-8 && dv <= 1e-7);
+    talus_world_destroy(host);
+    talus_world_destroy(cuda);
+    talus_world_destroy(again);
+}
+
+/* Halved or failed: joints go back with their bodies; removed ones hold no more. */
+TEST(joints_go_back_and_go)
+{
+    TalusWorld *host = on("cpu", make_machine), *world = on("cuda", make_machine);
+    TalusJointState state[2][10];
+    run(world, 3);
+    run(host, 3);
+    world->def.on_miss = TALUS_MISS_STOP;
+    CHECK_OK(talus_world_set_accuracy(world, 1e-12, 1));
+    uint64_t hash = talus_world_hash(world);
+    talus_world_get_joints(world, state[0], 10);
+    CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_TOLERANCE);
+    CHECK(talus_world_hash(world) == hash);
+    talus_world_get_joints(world, state[1], 10);
+    CHECK(!memcmp(state[0], state[1], sizeof state[0]));
+    world->def.on_miss = TALUS_MISS_HALVE;
+    make_tight(world);
+    double dx, dv;
+    for (uint32_t k = 0; k < 10; k++) {
+        CHECK_OK(talus_world_remove_joint(world, (TalusJointId){k, 1}));
+        CHECK_OK(talus_world_remove_joint(host, (TalusJointId){k, 1}));
+    }
+    run(world, 2);
+    run(host, 2);
+    differences(host, world, 0.05, &dx, &dv);
+    CHECK(dx <= 1e-8 && dv <= 1e-7);
+    talus_world_destroy(host);
+    talus_world_destroy(world);
+}
+
 TEST(what_is_not_there_is_refused)
 {
     TalusWorldDef def = quick_def(1);
@@ -192,6 +360,8 @@ int main(void)
         return 77;
     RUN(driven_bodies_forces_and_filters_are_those_of_the_host);
     RUN(halved_and_failed_steps_keep_to_the_motion);
+    RUN(joints_are_those_of_the_host);
+    RUN(joints_go_back_and_go);
     RUN(what_is_not_there_is_refused);
     return talus_test_result();
 }

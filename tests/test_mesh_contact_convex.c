@@ -267,6 +267,140 @@ TEST(body_in_a_trough)
     talus_shape_clear(&shape);
 }
 
+/* ---- many facets ---- */
+
+/* A plate on a hundred peaks of one height touches every one, once. */
+TEST(plate_on_many_peaks)
+{
+    TalusShape plate, shape[2];
+    static double height[41 * 41];
+    const TalusShapeDef flat = {.kind = TALUS_SHAPE_BOX, .half = {0.48, 0.48, 0.02}},
+                        field = {.kind = TALUS_SHAPE_FIELD,
+                                 .height = height,
+                                 .columns = 41,
+                                 .rows = 41,
+                                 .spacing = 0.05};
+    make_sheet(&soup, 40, 1.0, 0.0, 0, NULL);
+    for (int v = 0; v < 41 * 41; v++) {
+        bool peak = v % 41 % 2 == 1 && v / 41 % 2 == 1;
+        height[v] = soup.vertex[v].z = peak ? 0.0 : -0.05;
+    }
+    make_mesh(&soup, &shape[0]);
+    CHECK_OK(talus_shape_init(&shape[1], &field));
+    CHECK_OK(talus_shape_init(&plate, &flat));
+    for (int k = 0; k < 4; k++) {
+        double gap = k & 1 ? -1e-6 : 1e-4;
+        TalusPose x = pose(&plate, 0.0, talus_vec3(0.001, -0.002, 0.02 + gap), upright),
+                  b = pose(&shape[k / 2], 0.0, origin(), upright);
+        Touches t = meet(&x, &b, 0.001);
+        REQUIRE(t.count == 100);
+        for (int i = 0; i < t.count; i++) {
+            CHECK_NEAR(t.touch[i].gap, gap, 1e-9);
+            CHECK_NEAR(t.touch[i].normal.z, -1.0, 1e-9);
+        }
+    }
+    talus_shape_clear(&shape[0]);
+    talus_shape_clear(&shape[1]);
+}
+
+/* A plate across four flat strips of many triangles each touches at the corners of what is over them. */
+TEST(plate_on_many_patches)
+{
+    TalusShape plate, disc, strips;
+    const TalusShapeDef def = {.kind = TALUS_SHAPE_BOX, .half = {0.42, 0.32, 0.05}},
+                        round = {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.47, .half_height = 0.05};
+    make_sheet(&soup, 40, 1.0, 0.0, 0, NULL);
+    int kept = 0;
+    for (int t = 0; t < soup.triangles; t++) { /* of five columns of squares two go */
+        if (t / 2 % 5 < 3)
+            memcpy(soup.triangle + 3 * kept++, soup.triangle + 3 * t, 3 * sizeof(int32_t));
+    }
+    soup.triangles = kept;
+    make_mesh(&soup, &strips);
+    CHECK_OK(talus_shape_init(&plate, &def));
+    TalusPose x = pose(&plate, 0.0, talus_vec3(0.0, 0.01, 0.05 - 1e-6), upright),
+              b = pose(&strips, 0.0, origin(), upright);
+    Touches t = meet(&x, &b, 0.001);
+    const double border[8] = {-0.42, -0.35, -0.25, -0.1, 0.0, 0.15, 0.25, 0.4};
+    CHECK_INT(t.count, 16);
+    for (int k = 0; k < 16; k++) {
+        double y = 0.01 + (k & 1 ? 0.32 : -0.32);
+        TalusTouch corner = {.arm_b = {border[k / 2], y, 0.0}, .gap = -1e-6};
+        CHECK(has_point(&t, &corner, 1e-12));
+    }
+    /* an octagon stands for the disc; along the borders of strips it has a corner at each triangle */
+    CHECK_OK(talus_shape_init(&disc, &round));
+    x = pose(&disc, 0.0, x.position, upright);
+    Touches u = meet(&x, &b, 0.001);
+    for (int k = 2; k < 8; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < u.count; i++) {
+            bool here = fabs(u.touch[i].arm_b.x - border[k]) < 0.03;
+            low = here ? fmin(low, u.touch[i].arm_b.y) : low;
+            high = here ? fmax(high, u.touch[i].arm_b.y) : high;
+        }
+        double half = 0.9 * sqrt(0.47 * 0.47 - border[k] * border[k]);
+        CHECK(low < 0.01 - half && high > 0.01 + half);
+    }
+    talus_shape_clear(&strips);
+}
+
+/* ---- sides ---- */
+
+/* A body is pushed out of a thin wall to the side that it is on, also where another wall has moved it beyond. */
+TEST(wedge_of_thin_walls)
+{
+    TalusShape wedge;
+    soup.vertices = soup.triangles = 0;
+    for (int k = 0; k < 6; k++) { /* two walls that meet along y, 40 degrees apart, open above */
+        double side = k < 2 ? 0.0 : k < 4 ? 1.0 : -1.0;
+        soup.vertex[soup.vertices++] =
+            talus_vec3(side * 2.0 * 0.34202014, k & 1 ? 1.0 : -1.0, fabs(side) * 2.0 * 0.93969262);
+    }
+    add_triangle(&soup, 0, 1, 3);
+    add_triangle(&soup, 0, 3, 2);
+    add_triangle(&soup, 0, 4, 5);
+    add_triangle(&soup, 0, 5, 1);
+    make_mesh(&soup, &wedge);
+    TalusPose b = pose(&wedge, 0.0, origin(), upright);
+    for (int k = 0; k < BODIES; k++) {
+        for (int step = 0; step < 20; step++) {
+            TalusPose x = pose(&body[k], 0.0, talus_vec3(0.004 * step, 0.0, 0.25), upright);
+            Touches t = meet(&x, &b, 0.01);
+            CHECK(t.count >= 1);
+            for (int i = 0; i < t.count; i++) /* towards the middle, and up */
+                CHECK(t.touch[i].normal.z < 0.0 &&
+                      t.touch[i].normal.x * t.touch[i].arm_b.x > -1e-9);
+        }
+    }
+    talus_shape_clear(&wedge);
+}
+
+/* Wherever a body is below a field, the surface above leads out. */
+TEST(body_under_a_field)
+{
+    TalusShape field;
+    static double height[21 * 21];
+    const TalusShapeDef def = {
+        .kind = TALUS_SHAPE_FIELD, .height = height, .columns = 21, .rows = 21, .spacing = 0.1};
+    CHECK_OK(talus_shape_init(&field, &def));
+    for (int k = 0; k < BODIES; k++) {
+        TalusPose x = pose(&body[k], 0.0, origin(), upright),
+                  b = pose(&field, 0.0, origin(), upright);
+        TalusAabb box = talus_shape_bounds(x.shape, 0.0, x.position, x.orientation);
+        const double top[4] = {0.01, -1e-9, -0.01, -1.0}; /* of the body, over the field */
+        for (int i = 0; i < 4; i++) {
+            x.position = talus_vec3(0.03, 0.02, top[i] - box.hi.z);
+            Touches t = meet(&x, &b, 0.01);
+            REQUIRE(t.count >= 1);
+            CHECK_NEAR(least_gap(&t), top[i] - (box.hi.z - box.lo.z), 1e-9);
+            for (int j = 0; j < t.count; j++)
+                CHECK_NEAR(t.touch[j].normal.z, -1.0, 1e-12);
+        }
+    }
+    talus_shape_clear(&field);
+}
+
 int main(void)
 {
     make_shapes();
@@ -278,6 +412,10 @@ int main(void)
     RUN(box_beside_a_step);
     RUN(deep_overlap_leads_out);
     RUN(body_in_a_trough);
+    RUN(plate_on_many_peaks);
+    RUN(plate_on_many_patches);
+    RUN(wedge_of_thin_walls);
+    RUN(body_under_a_field);
     clear_shapes();
     return talus_test_result();
 }

@@ -243,7 +243,9 @@ TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size,
         tt = nn;
     op->diagonal[i][0] = nn;
     op->diagonal[i][1] = tt;
-    *coupling = talus_block_coupling(block, size, op->rows, nn, tt);
+    /* constants where they can be, so that the loops over them go away */
+    *coupling = op->rows == 3 && size == 3 ? talus_block_coupling(block, 3, 3, nn, tt)
+                                           : talus_block_coupling(block, size, op->rows, nn, tt);
 }
 
 /* ---- its share of the energy ledger (world/ledger.c says what the sums are) ---- */

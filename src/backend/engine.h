@@ -80,6 +80,30 @@ typedef struct TalusBuildReport {
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
 } TalusBuildReport;
 
+/* A block of a joint (world/joint_build.c) in a problem: a of its bodies moves; b is driven, moves or, -1, does
+ * neither. */
+typedef struct TalusEngineJoint {
+    int32_t slot[2];
+    double frame[4], arm[6], lever[2]; /* as in the operator */
+    double bias, mu, compliance;
+    TalusBlockModel model;
+    double gamma[3]; /* to start from */
+} TalusEngineJoint;
+
+/* What motors that push change of a body's record in a problem. */
+typedef struct TalusEnginePush {
+    int32_t slot;
+    double change[8];
+} TalusEnginePush;
+
+typedef struct TalusEngineJoints {
+    const TalusEngineJoint *block; /* [kept + free]: free ones last */
+    int kept, free;
+    bool compliance; /* some have it */
+    const TalusEnginePush *push;
+    int pushes;
+} TalusEngineJoints;
+
 /* What integration sums up, as in world/integrate.c and ledger.c; all in double precision. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end */
@@ -137,6 +161,11 @@ typedef struct TalusEngineOps {
      * does not hold old and new list at once may it be empty then, and the next step starts cold. */
     TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
                           bool again, TalusEngineCounts *counts);
+    /* Joints of the problems built from now on; NULL: none. */
+    TalusStatus (*put_joints)(TalusEngine *engine, const TalusEngineJoints *joints);
+    /* Their impulses, three each, after a solve; and what the problem's records of some bodies hold. */
+    TalusStatus (*get_joints)(TalusEngine *engine, double *gamma, const int32_t *slot,
+                              double (*record)[8], int count);
     /* The problem of the step, in the backend's memory: op and gamma, lent until the next detect. rows is 3
      * where some contact has friction, 6 where some has friction against turning; models, bounds and
      * offsets are as talus_problem_finish leaves them. */
@@ -151,7 +180,8 @@ typedef struct TalusEngineOps {
     /* gamma back into the contact list, as impulses in the world frame. */
     TalusStatus (*store_impulses)(TalusEngine *engine);
     /* Checks that the solved velocities lead to a finite state (TALUS_ERR_NUMERIC names the slot in the
-     * message otherwise, and nothing has changed), stores impulses, moves the bodies by h. */
+     * message otherwise, and nothing has changed), stores impulses, moves the bodies by h. The problem's records
+     * hold the mean of free and solved velocities then. */
     TalusStatus (*integrate)(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                              TalusEngineLedger *ledger);
 

@@ -83,15 +83,21 @@ TALUS_INLINE double talus_closing_speed(double a, double b)
     return fmax(fmax(a - b, 0.0), fmax(a, -b));
 }
 
-/* The envelope without the closing speed. */
+/* The envelope without the closing speed, given the smaller size, the speed of spins and that of sliding. */
+TALUS_INLINE double talus_envelope_of(const TalusDetectOptions *options, double size, double spin,
+                                      double sliding)
+{
+    return options->envelope * size +
+           options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
+}
+
 TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
                                            const TalusDetectOptions *options, uint32_t a,
                                            uint32_t b)
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
-    return options->envelope * talus_smaller_size(bodies->size[a], bodies->size[b]) +
-           options->h * (spin + options->friction * talus_sliding_speed(bodies, a, b) +
-                         2.0 * options->reference_speed);
+    return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), spin,
+                             talus_sliding_speed(bodies, a, b));
 }
 
 /* The envelope with the largest closing speed along any normal; rounding cuts nothing off. */
@@ -108,6 +114,18 @@ TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t
     return bodies->period ? talus_image(bodies->period, d) : d;
 }
 
+/* The same of two moving spheres, whose spins close no gap. */
+TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
+                                          const TalusDetectOptions *options, uint32_t a, uint32_t b)
+{
+    double sliding = talus_norm(talus_sub(bodies->velocity[a], bodies->velocity[b])), turning = 0.0;
+    if (bodies->spin)
+        turning = talus_norm(bodies->spin[a]) * bodies->radius[a] +
+                  talus_norm(bodies->spin[b]) * bodies->radius[b];
+    return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0,
+                             sliding + turning);
+}
+
 /* Whether two moving spheres are in contact, d being the vector between their centres. Swapping a and b,
  * and the sign of d, changes no bit. */
 TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
@@ -116,7 +134,7 @@ TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
 {
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double rest = talus_envelope_at_rest(bodies, options, a, b);
+    double rest = talus_spheres_at_rest(bodies, options, a, b);
     if (distance == 0.0)
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);

@@ -32,7 +32,8 @@ typedef struct TalusSeenFacet {
     int32_t t;
     TalusFacet f;
     bool solid;
-    TalusVec3 up; /* its normal on the body's side, which is that of its position before it was moved */
+    TalusVec3
+        up; /* its normal on the body's side, which is that of its position before it was moved */
 } TalusSeenFacet;
 
 TALUS_INLINE TalusSeenFacet talus_see_facet(const TalusBeside *q, int32_t t)
@@ -203,8 +204,7 @@ TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *fr
     TalusQuat back = {frame->orientation.w, -frame->orientation.x, -frame->orientation.y,
                       -frame->orientation.z};
     TalusPose x = {a->shape, a->radius,
-                   talus_rotate_back(frame->orientation,
-                                     talus_sub(a->position, frame->position)),
+                   talus_rotate_back(frame->orientation, talus_sub(a->position, frame->position)),
                    talus_quat_mul(back, a->orientation)};
     return x;
 }

@@ -140,6 +140,12 @@ TALUS_INLINE int32_t talus_facet_patch(const TalusShape *s, int32_t t)
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.patch[t] : t;
 }
 
+/* Whether that has other facets. */
+TALUS_INLINE bool talus_facet_in_patch(const TalusShape *s, int32_t t)
+{
+    return s->def.kind == TALUS_SHAPE_MESH && (s->mesh.mark[t] & TALUS_MARK_MANY);
+}
+
 /* Whether the surface goes on beyond side k in the same plane. */
 TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVec3 normal)
 {

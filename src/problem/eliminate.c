@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Joints that leave no more than this share of a contact's diagonal leave it no motion: the rest is rounding. */
+/* A contact that joints leave no motion to, but for rounding, has this share of its diagonal alone. */
 static const double LEAST = 1e-9;
 
 /* ---- rows ---- */
@@ -114,10 +114,8 @@ static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t ch
         double taken[2];
         taken_from(r, (int)i, taken);
         for (int k = 0; k < 2; k++) {
-            /* a contact without motion keeps its diagonal: no impulse changes its velocity, and where that
-             * contradicts it, impulses grow from step to step by the size of this */
-            double all = r->whole->diagonal[i][k], left = all - taken[k];
-            r->op.diagonal[i][k] = left > LEAST * all ? left : all;
+            double all = r->whole->diagonal[i][k];
+            r->op.diagonal[i][k] = fmax(all - taken[k], LEAST * all);
         }
     }
 }

@@ -524,6 +524,7 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool soften)
     double start = talus_now();
     const TalusContactList *list = world->contacts;
     world->built = talus_build_options(world, h, soften);
+    world->joints.at = world->problem;
     TALUS_TRY(talus_joints_prepare(world, h));
     TalusProblemSizes sizes = sizes_of(world, soften);
     int64_t chunks = talus_chunks(list->count, TALUS_GRAIN);

@@ -197,6 +197,7 @@ typedef struct DrivenContext {
     TalusWorld *world;
     const TalusOperator *op;
     const double *gamma;
+    int64_t contacts; /* the first blocks */
 } DrivenContext;
 
 /* Work of an impulse and a moment of block i upon its side, world frame, if that is driven. */
@@ -209,24 +210,28 @@ static double side_work(const DrivenContext *c, int64_t i, int side, TalusVec3 i
     return talus_side_work(c->op, i, side, impulse, moment);
 }
 
+static double block_work(const DrivenContext *c, int64_t i)
+{
+    const TalusOperator *op = c->op;
+    TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
+    if (c->world->materials.any_cohesion && i < c->contacts)
+        impulse = talus_madd(impulse, -talus_contact_attraction(c->world, i),
+                             c->world->contacts->contact[i].normal);
+    if (op->rows == 6) {
+        double m[3];
+        talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
+        moment = talus_vec3(m[0], m[1], m[2]);
+    }
+    return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
+}
+
 static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const DrivenContext *c = context;
-    const TalusOperator *op = c->op;
-    int64_t first = op->sphere_sphere + op->sphere_fixed, contacts = c->world->contacts->count;
+    int64_t first = c->op->sphere_sphere + c->op->sphere_fixed;
     double sum = 0.0;
-    for (int64_t i = begin + first; i < end + first; i++) {
-        TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
-        if (c->world->materials.any_cohesion && i < contacts)
-            impulse = talus_madd(impulse, -talus_contact_attraction(c->world, i),
-                                 c->world->contacts->contact[i].normal);
-        if (op->rows == 6) {
-            double m[3];
-            talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
-            moment = talus_vec3(m[0], m[1], m[2]);
-        }
-        sum += side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
-    }
+    for (int64_t i = begin + first; i < end + first; i++)
+        sum += block_work(c, i);
     c->world->partial[chunk][0] = sum;
 }
 
@@ -236,9 +241,19 @@ void talus_ledger_driven(TalusWorld *world)
         return;
     DrivenContext c = {.world = world,
                        .op = talus_problem_operator(world->problem),
-                       .gamma = talus_problem_gamma(world->problem)};
+                       .gamma = talus_problem_gamma(world->problem),
+                       .contacts = world->contacts->count};
     double sum;
     talus_parallel(world->pool, c.op->general, TALUS_GRAIN, driven_works, &c);
     talus_sum_partials(world, c.op->general, 1, &sum);
     world->info.ledger.driven += sum;
+}
+
+void talus_ledger_driven_joints(TalusWorld *world)
+{
+    DrivenContext c = {.world = world,
+                       .op = talus_problem_operator(world->joints.at),
+                       .gamma = talus_problem_gamma(world->joints.at)};
+    for (int i = 0; world->drives > 0 && i < c.op->blocks; i++)
+        world->info.ledger.driven += block_work(&c, i);
 }

@@ -37,6 +37,7 @@ static TalusStatus look_again(TalusWorld *world, double h)
 {
     double start = talus_now();
     TALUS_TRY(ops_of(world)->store_impulses(world->engine));
+    TALUS_TRY(talus_desk_store(world));
     world->impulse_step = h;
     TALUS_TRY(find_contacts(world, h, true));
     world->info.detect_seconds += talus_now() - start;
@@ -50,6 +51,9 @@ static TalusStatus build(TalusWorld *world, double h, bool soften)
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
+    world->built = options;
+    if (world->joints.living > 0 || world->joints.desk.problem)
+        TALUS_TRY(talus_desk_send(world, h));
     TALUS_TRY(ops_of(world)->build(world->engine, &options, &op, &gamma, &report));
     talus_problem_lend(world->problem, world->backend, op, gamma);
     world->penetration_mean = report.penetration_mean;
@@ -93,12 +97,15 @@ static TalusStatus integrate(TalusWorld *world, double h)
     double start = talus_now();
     TalusEngineLedger ledger;
     TALUS_TRY(talus_probes_ask(world));
+    TALUS_TRY(talus_joints_aim(world));
     TALUS_TRY(ops_of(world)->integrate(world->engine, h, world->def.gravity,
                                        (long long)world->steps + 1, &ledger));
     world->mirror.bodies_behind = world->mirror.contacts_behind = true;
-    talus_drives_arrive(world);
     TALUS_TRY(talus_probes_take(world));
     add_ledger(&world->info.ledger, &ledger);
+    talus_drives_arrive(world);
+    if (world->joints.living > 0)
+        TALUS_TRY(talus_desk_close(world, h));
     world->impulse_step = h;
     world->info.integrate_seconds += talus_now() - start;
     return TALUS_OK;
@@ -108,7 +115,7 @@ static TalusStatus keep(TalusWorld *world)
 {
     TALUS_TRY(ops_of(world)->backup(world->engine));
     world->backup.impulse_step = world->impulse_step;
-    return TALUS_OK;
+    return talus_joints_keep(world);
 }
 
 /* Fails where the device does, and then every later call as well. */
@@ -116,8 +123,11 @@ static void go_back(TalusWorld *world)
 {
     TalusStatus status = ops_of(world)->restore(world->engine);
     world->mirror.contacts_behind = true;
+    talus_joints_go_back(world);
     if (status == TALUS_OK)
         status = talus_mirror_fetch_driven(world);
+    if (status == TALUS_OK && world->joints.living > 0)
+        status = talus_desk_fetch(world);
     world->impulse_step = status == TALUS_OK ? world->backup.impulse_step : 0.0;
 }
 

@@ -394,8 +394,9 @@ void talus_drives_begin(TalusWorld *world);
 void talus_drives_undo(TalusWorld *world);
 /* Forgets the drive of a slot that another body takes. */
 void talus_slot_stop(TalusWorld *world, int slot);
-/* What driven bodies did through contacts and joints. */
+/* What driven bodies did through contacts and joints; on an engine, which has the contacts, through joints. */
 void talus_ledger_driven(TalusWorld *world);
+void talus_ledger_driven_joints(TalusWorld *world);
 /* Takes a drive as it was saved. */
 TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive);
 

@@ -173,7 +173,6 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS)
         return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": kind %d; expected 0 to %d", name,
                           (int)def->kind, TALUS_JOINT_KINDS - 1);
-    TALUS_TRY(talus_host_only(world, "joints"));
     TALUS_TRY(check_bodies(world, name, def));
     TALUS_TRY(check_axes(name, def));
     TALUS_TRY(check_limits(name, def));
@@ -197,7 +196,6 @@ TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
     const TalusJointDef *def = &joint->def;
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "there is no such joint");
-    TALUS_TRY(talus_host_only(world, "joints"));
     TALUS_TRY(check_bodies(world, def->name, def));
     TALUS_TRY(check_limits(def->name, def));
     TALUS_TRY(check_motor(def->name, def->kind, &def->motor));
@@ -276,6 +274,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     int slot;
     char *name;
     TALUS_TRY(check_def(world, def));
+    TALUS_TRY(talus_world_look(world));
     TALUS_TRY(take_slot(joints, &slot));
     TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
     TalusStatus status = exclude(world, def);
@@ -350,6 +349,7 @@ void talus_joints_clear(TalusWorld *world)
     talus_release(joints->block);
     talus_release(joints->backup);
     talus_projection_destroy(joints->projection);
+    talus_desk_clear(&joints->desk);
     *joints = (TalusJoints){0};
 }
 

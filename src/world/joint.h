@@ -14,7 +14,7 @@
 #ifndef TALUS_WORLD_JOINT_H
 #define TALUS_WORLD_JOINT_H
 
-#include "backend/operator.h"
+#include "backend/engine.h"
 #include "base/status.h"
 
 #include <talus/joint.h>
@@ -74,6 +74,18 @@ typedef struct TalusJointBlock {
 
 struct TalusProjection;
 
+/* Where the host does its part for joints of a world on an engine (engine_joints.c). */
+typedef struct TalusDesk {
+    struct TalusProblem *problem; /* of the joints' blocks alone, three rows each */
+    int32_t *slot; /* [bodies] that joints hold: first those that move, then driven ones */
+    TalusMotion *motion;
+    double (*record)[8];
+    int moving, bodies;
+    TalusEngineJoint *block;
+    TalusEnginePush *push;
+    size_t slot_capacity, motion_capacity, record_capacity, block_capacity, push_capacity;
+} TalusDesk;
+
 typedef struct TalusJoints {
     TalusJoint *joint;
     int slots, living; /* with dead ones; without, but with those whose bodies have gone */
@@ -88,6 +100,9 @@ typedef struct TalusJoints {
     TalusJointCarry *backup;
     size_t backup_capacity;
     struct TalusProjection *projection;
+
+    struct TalusProblem *at; /* that has the blocks: the world's or the desk's */
+    TalusDesk desk;
 } TalusJoints;
 
 /* ---- joint.c ---- */
@@ -145,6 +160,16 @@ void talus_joints_moved(TalusWorld *world);
 TalusStatus talus_joints_aim(TalusWorld *world);
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
+
+/* ---- engine_joints.c ---- */
+/* The states of jointed bodies into the host's arrays, which may be behind in all others. */
+TalusStatus talus_desk_fetch(TalusWorld *world);
+/* The joints of a part of length h to the engine; their impulses back; and, once the bodies have moved, all that
+ * is left to do. */
+TalusStatus talus_desk_send(TalusWorld *world, double h);
+TalusStatus talus_desk_store(TalusWorld *world);
+TalusStatus talus_desk_close(TalusWorld *world, double h);
+void talus_desk_clear(TalusDesk *desk);
 
 /* ---- joint_save.c ---- */
 struct TalusArchive;

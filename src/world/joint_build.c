@@ -172,8 +172,8 @@ static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
 
 static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
-    TalusOperator *op = talus_problem_operator(world->problem);
-    const double *length = talus_problem_lengths(world->problem);
+    TalusOperator *op = talus_problem_operator(world->joints.at);
+    const double *length = talus_problem_lengths(world->joints.at);
     bool turned = turned_round(world, block);
     TalusVec3 arm[2] = {block->arm[turned], block->arm[!turned]};
     TalusVec3 n = turned ? talus_neg(block->normal) : block->normal;
@@ -195,7 +195,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
         op->lever[i][0] = l / length[op->pair[i][0]];
         op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
     }
-    memset(&talus_problem_gamma(world->problem)[op->rows * i], 0,
+    memset(&talus_problem_gamma(world->joints.at)[op->rows * i], 0,
            (size_t)op->rows * sizeof(double));
 }
 
@@ -209,8 +209,8 @@ void talus_joints_fill(TalusWorld *world, int first)
 /* The carried impulse, as far as the block's set has it. */
 static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double warm)
 {
-    const TalusOperator *op = talus_problem_operator(world->problem);
-    double *g = &talus_problem_gamma(world->problem)[op->rows * i];
+    const TalusOperator *op = talus_problem_operator(world->joints.at);
+    double *g = &talus_problem_gamma(world->joints.at)[op->rows * i];
     TalusVec3 impulse = world->joints.joint[block->joint].carry.impulse[block->part];
     if (turned_round(world, block))
         impulse = talus_neg(impulse);
@@ -262,8 +262,8 @@ static void push_body(TalusWorld *world, const Push *push)
 {
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
         return;
-    double *record = talus_problem_operator(world->problem)->body[push->slot];
-    double l = talus_problem_lengths(world->problem)[push->slot];
+    double *record = talus_problem_operator(world->joints.at)->body[push->slot];
+    double l = talus_problem_lengths(world->joints.at)[push->slot];
     TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), record[3], l,
                                            world->bodies.orientation[push->slot]);
     TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
@@ -292,8 +292,8 @@ static double push_work(TalusWorld *world, const Push *push)
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
         return 0.0;
     TalusVec3 v, s;
-    talus_record_velocity(talus_problem_operator(world->problem), push->slot, &v, &s);
-    double l = talus_problem_lengths(world->problem)[push->slot];
+    talus_record_velocity(talus_problem_operator(world->joints.at), push->slot, &v, &s);
+    double l = talus_problem_lengths(world->joints.at)[push->slot];
     return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
 }
 
@@ -320,8 +320,8 @@ static double torque_work(TalusWorld *world, double h)
 
 static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
-    const TalusOperator *op = talus_problem_operator(world->problem);
-    TalusVec3 impulse = talus_block_impulse(op, talus_problem_gamma(world->problem), i);
+    const TalusOperator *op = talus_problem_operator(world->joints.at);
+    TalusVec3 impulse = talus_block_impulse(op, talus_problem_gamma(world->joints.at), i);
     if (turned_round(world, block))
         impulse = talus_neg(impulse);
     world->joints.joint[block->joint].carry.impulse[block->part] = impulse;
@@ -349,8 +349,8 @@ void talus_joints_store(TalusWorld *world, int first)
 double talus_joints_work(TalusWorld *world, int first, double h)
 {
     const TalusJoints *joints = &world->joints;
-    const TalusOperator *op = talus_problem_operator(world->problem);
-    const double *all = talus_problem_gamma(world->problem);
+    const TalusOperator *op = talus_problem_operator(world->joints.at);
+    const double *all = talus_problem_gamma(world->joints.at);
     double work = torque_work(world, h);
     forget(world);
     for (int k = 0; k < joints->kept + joints->free; k++) {

@@ -72,7 +72,6 @@ static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
     talus_archive_vec3(a, &torque);
     if (!a->loading || a->status != TALUS_OK)
         return;
-    talus_archive_take(a, talus_host_only(world, "applied forces"));
     if (slot >= world->bodies.counts.slots)
         talus_archive_refuse(a, "there are more forces than bodies");
     if (a->status == TALUS_OK)

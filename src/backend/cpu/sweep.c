@@ -115,7 +115,7 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
 
 /* ---- one contact of any kind ---- */
 
-static void item_velocity(const SweepItem *item, const double (*velocity)[8], double u[3])
+KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], double u[3])
 {
     const double *a = velocity[item->a];
     double turn[3];
@@ -131,7 +131,7 @@ static void item_velocity(const SweepItem *item, const double (*velocity)[8], do
 }
 
 /* The projected step of one contact, as pack_step; dp is the change. */
-static void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
+KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
     const StepRule *rule = &item->rule;
@@ -156,20 +156,11 @@ static void item_step(SweepItem *item, double rho, const double u[3], double dp[
     }
 }
 
-static void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
+KERNEL void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
     talus_push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
     if (item->b >= 0)
         talus_push_body(sweep->op, item->b, 1.0, item->arm_b, dp, sweep->velocity[item->b]);
-}
-
-static double sweep_item(TalusSweep *sweep, SweepItem *item)
-{
-    double u[3], dp[3];
-    item_velocity(item, (const double(*)[8])sweep->velocity, u);
-    item_step(item, sweep->options.rho, u, dp);
-    push_item(sweep, item, dp);
-    return item->rule.scale * item->rule.scale * dot3(dp, dp);
 }
 
 /* ---- loops ---- */
@@ -218,12 +209,31 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum[0] + sum[1];
 }
 
+/* Items of one colour, which share no body that moves, side by side as packs are. */
+KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide)
+{
+    double u[WIDE][3], dp[WIDE][3], sum = 0.0;
+    for (int w = 0; w < wide; w++)
+        item_velocity(&item[w], (const double(*)[8])sweep->velocity, u[w]);
+    for (int w = 0; w < wide; w++)
+        item_step(&item[w], sweep->options.rho, u[w], dp[w]);
+    for (int w = 0; w < wide; w++) {
+        push_item(sweep, &item[w], dp[w]);
+        sum += item[w].rule.scale * item[w].rule.scale * dot3(dp[w], dp[w]);
+    }
+    return sum;
+}
+
 static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
+    SweepItem *item = loop->sweep->item + loop->first;
     double sum = 0.0;
-    for (int64_t i = begin; i < end; i++)
-        sum += sweep_item(loop->sweep, &loop->sweep->item[loop->first + i]);
+    int64_t i = begin;
+    for (; i + WIDE <= end; i += WIDE)
+        sum += sweep_items(loop->sweep, &item[i], WIDE);
+    for (; i < end; i++)
+        sum += sweep_items(loop->sweep, &item[i], 1);
     loop->sweep->partial[chunk] = sum;
 }
 
@@ -274,7 +284,7 @@ static double run_coloured(TalusSweep *sweep)
         sum += loop_over(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
-        sum += sweep_item(sweep, &sweep->item[i]);
+        sum += sweep_items(sweep, &sweep->item[i], 1);
     return sum + sweep_heavy(sweep);
 }
 
@@ -295,11 +305,11 @@ static double run_sequence(TalusSweep *sweep)
     if (sweep->options.order == TALUS_ORDER_RANDOM)
         talus_sweep_shuffle(sweep);
     for (int i = 0; i < sweep->op->blocks; i++)
-        sum += sweep_item(sweep, &sweep->item[sweep->order[i]]);
+        sum += sweep_items(sweep, &sweep->item[sweep->order[i]], 1);
     if (sweep->options.order == TALUS_ORDER_SYMMETRIC) {
         sum = 0.0;
         for (int i = sweep->op->blocks - 1; i >= 0; i--)
-            sum += sweep_item(sweep, &sweep->item[sweep->order[i]]);
+            sum += sweep_items(sweep, &sweep->item[sweep->order[i]], 1);
     }
     return sum;
 }

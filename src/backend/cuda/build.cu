@@ -134,14 +134,10 @@ struct Fill : CuScene {
 template <bool GENERAL, int ROWS>
 static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
 {
-    if (!GENERAL) {
+    if (GENERAL)
+        cu_general_diagonal<ROWS>(op, i);
+    else
         talus_sphere_diagonal(op, i);
-        return;
-    }
-    double block[ROWS * ROWS];
-    talus_block_general(op, i, ROWS, block);
-    talus_block_diagonal(op, i, ROWS, block,
-                         &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
 /* A contact of spheres that is written as a general one has normals for arms. */
@@ -295,6 +291,19 @@ static TalusStatus reserve_moments(CuStep *s, TalusOperator *op, const CuList *l
     return TALUS_OK;
 }
 
+/* Rows of a block, and the kinds of friction that occur. */
+static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
+{
+    TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
+    if (cu_joint_blocks(e) == 0)
+        return TALUS_OK;
+    if (op->rows > 1 && op->kinds == 0) /* discs, which are not all there is now */
+        op->kinds = e->tables.kinds;
+    op->rows = op->rows < 3 ? 3 : op->rows;
+    op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
+    return TALUS_OK;
+}
+
 /* The operator's sizes and memory for the current list. */
 static TalusStatus resize(TalusEngine *e, bool compliance)
 {
@@ -302,16 +311,18 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     const TalusEngineCounts *n = &list->counts;
     CuStep *s = &e->step;
     TalusOperator *op = &s->op;
-    TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
+    int joints = cu_joint_blocks(e);
+    TALUS_TRY(find_rows(e, op));
     bool turns = op->rows == 6;
-    if (turns ? n->contacts > INT32_MAX / 6 : (int64_t)n->contacts * 3 + n->general > INT32_MAX)
+    int64_t blocks = (int64_t)n->contacts + joints, general = (int64_t)n->general + joints;
+    if (turns ? blocks > INT32_MAX / 6 : blocks * 3 + general > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
-                          (long long)n->contacts, INT32_MAX / (turns ? 6 : 3));
-    op->blocks = n->contacts;
+                          (long long)blocks, INT32_MAX / (turns ? 6 : 3));
+    op->blocks = (int)blocks;
     op->bodies = list->places;
     op->sphere_sphere = turns ? 0 : n->sphere_sphere;
     op->sphere_fixed = turns ? 0 : n->sphere_fixed;
-    op->general = turns ? n->contacts : n->general;
+    op->general = (int)(turns ? blocks : general);
     op->pair = (int32_t(*)[2])list->pair.at;
     op->frame = (double(*)[4])list->frame.at;
     op->touch_start = list->touch_start;
@@ -324,8 +335,9 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
         op->inertia = s->inertia;
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
-    TALUS_TRY(reserve_friction(s, op, e->tables.models));
-    return reserve_moments(s, op, list);
+    TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));
+    TALUS_TRY(reserve_moments(s, op, list));
+    return cu_joints_merge(e);
 }
 
 /* Bounds start from 0; offsets are not shifted yet. */
@@ -354,8 +366,9 @@ static TalusStatus fill_problem(TalusEngine *e)
     launch_block(laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>, blocks,
                  THREADS, f, 0, spheres, cu_partials(), cu_totals());
     if (op->general)
-        launch_block(fill_general, general, THREADS, f, spheres, op->blocks, cu_partials(),
-                     cu_totals() + 4);
+        launch_block(fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
+                     cu_partials(), cu_totals() + 4);
+    cu_joints_fill(e);
     begin_friction(op);
     return TALUS_OK;
 }
@@ -386,12 +399,14 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
 {
     CuStep *s = &e->step;
     s->options = *options;
-    TALUS_TRY(resize(e, e->tables.compliance || options->soften > 0.0));
+    bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
+    TALUS_TRY(resize(e, compliance || options->soften > 0.0));
     TALUS_TRY(fill_problem(e));
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
     if (e->tables.cohesion)
         cu_attract(e);
+    cu_joints_begin(e);
     *op = &s->op;
     *gamma = s->gamma;
     return cu_check();

@@ -17,7 +17,7 @@ template <bool PULL>
 static __global__ void store_impulses(CuScene s, TalusOperator op, const double *gamma)
 {
     int64_t i = item();
-    if (i >= op.blocks)
+    if (i >= s.list.counts.contacts)
         return;
     TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
     double pull = PULL ? cu_contact_pull(s, i) : 0.0;

@@ -91,6 +91,11 @@ TalusStatus cu_engine_put_filter(TalusEngine *engine, const TalusFilter *filter,
 TalusStatus cu_engine_put_forces(TalusEngine *engine, const TalusVec3 *force,
                                  const TalusVec3 *torque, int count);
 
+/* joints.cu */
+TalusStatus cu_engine_put_joints(TalusEngine *engine, const TalusEngineJoints *joints);
+TalusStatus cu_engine_get_joints(TalusEngine *engine, double *gamma, const int32_t *slot,
+                                 double (*record)[8], int count);
+
 /* contacts.cu */
 TalusStatus cu_engine_put_contacts(TalusEngine *engine, const TalusContactList *list);
 TalusStatus cu_engine_get_contacts(TalusEngine *engine, TalusContactList *list);

@@ -114,6 +114,7 @@ void cu_engine_destroy(TalusEngine *e)
     backup_clear(e->backup);
     cu_step_clear(e);
     cu_extra_clear(e);
+    cu_joints_clear(e);
     talus_release(e->backup);
     talus_release(e);
 }

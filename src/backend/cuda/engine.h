@@ -6,6 +6,7 @@
  *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
  *     build.cu       velocities before the solve; the problem of a step
  *     material.cu    what laws beyond the circular cone of ccp add to it (material.h)
+ *     joints.cu      blocks of joints, which the host makes
  *     probe.cu       sums of force probes
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
@@ -110,6 +111,20 @@ struct CuStep {
     TalusBuildOptions options;      /* that it was built with */
 };
 
+/* Blocks of joints behind the contacts of a step (joints.cu). */
+struct CuJoints {
+    CuArray<TalusEngineJoint> block;
+    CuArray<TalusEnginePush> push;
+    int kept, free, pushes;
+    bool compliance;
+    CuArray<int2> pair; /* the operator's, with the list's in front; likewise: */
+    CuArray<CuFrame> frame;
+    CuArray<int32_t> start, touch;
+    CuArray<uint32_t> shift;
+    CuArray<double> impulse; /* on their way to the host */
+    CuArray<CuRecord> record;
+};
+
 struct TalusEngine {
     CuTables tables;
     CuBodies bodies;
@@ -132,6 +147,7 @@ struct TalusEngine {
     struct CuGrid *grid;     /* detection's own (grid.cu) */
     struct CuBackup *backup; /* engine.cu */
     CuStep step;
+    CuJoints joints;
 };
 
 static inline CuList *cu_list(TalusEngine *e)
@@ -147,6 +163,14 @@ void cu_detect_clear(TalusEngine *e);
 /* extra.cu: shapes with their blocks. */
 TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables);
 void cu_extra_clear(TalusEngine *e);
+
+/* joints.cu: pairs, frames and touches of the operator with joints, once its sizes and touches are there; their
+ * blocks; when all else is filled, the impulses to start from and what motors push. */
+int cu_joint_blocks(const TalusEngine *e);
+TalusStatus cu_joints_merge(TalusEngine *e);
+void cu_joints_fill(TalusEngine *e);
+void cu_joints_begin(TalusEngine *e);
+void cu_joints_clear(TalusEngine *e);
 
 /* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in cu_totals minus the lowest slot whose
  * state is not finite, or minus infinity, and minus the least size of moving bodies. */

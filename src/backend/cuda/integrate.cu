@@ -119,7 +119,8 @@ template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials parti
     double v[TALUS_WORK_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t i = item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
+    int contacts = m.list.counts.contacts;
+    for (int64_t i = item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
         m.list.impulse[i] =
             talus_block_work(&m.op, m.gamma, i, recovery_of(m, i, LAWS && m.tables.restitution),
                              LAWS ? cu_contact_pull(m, i) : 0.0, v);
@@ -151,7 +152,8 @@ static __global__ void sum_driven(Motion m, CuPartials partials, double *totals)
 {
     double v[1] = {0.0};
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
-    for (int64_t i = first + item(); i < m.op.blocks; i += (int64_t)gridDim.x * blockDim.x)
+    int contacts = m.list.counts.contacts;
+    for (int64_t i = first + item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
         v[0] += driven_work(m, i);
     if (reduce_grid<1, 0>(partials, v))
         totals[DRIVEN] = v[0];
@@ -268,8 +270,8 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
     double total[CU_TOTALS];
     TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
-    if (e->tables.cohesion)
-        cu_fill_bodies(e); /* the problem's free velocities have attraction in them */
+    if (e->tables.cohesion || e->joints.pushes)
+        cu_fill_bodies(e); /* the problem's free velocities have impulses in them */
     if (e->bodies.pushed)
         launch_block(sum_applied, blocks, THREADS, m, cu_partials(), cu_totals());
     launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());

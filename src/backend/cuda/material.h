@@ -53,6 +53,16 @@ static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
                               cu_contact_size(s, i));
 }
 
+/* Of a block of the general run. */
+template <int ROWS>
+static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i)
+{
+    double block[ROWS * ROWS];
+    talus_block_general(op, i, ROWS, block);
+    talus_block_diagonal(op, i, ROWS, block,
+                         &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+}
+
 /* material.cu: rows that the contacts of the list need, and what friction occurs among them
  * (TalusOperator.kinds). They are looked at only where the laws leave it open. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);

@@ -1,0 +1,221 @@
+/* collide/mesh_parts.h - what of one facet of a mesh or height field a convex body touches that is clear of the surface
+ * (mesh_clear.h); for host and device.
+ *
+ *   1. A body above the facet's plane, or no more than a hair below it: a face touch with what of it is over the
+ *      facet. If its lowest point is, that is all.
+ *   2. Otherwise the nearest points of body and facet (convex.h) say what touches. Where the foot is on an edge or at
+ *      a vertex and the direction from there to the body stands out from all facets around (facets.h): that edge or
+ *      vertex. Where the direction is the facet's normal, or the facet goes on in its plane beyond the foot: a face
+ *      touch. Else the direction is one that the facet alone would give and the surface does not: a neighbour is
+ *      nearer, and the facet is left out.
+ *
+ * A face touch is the facing part of the body, clipped to the facet. Corners that this makes at edges where the
+ * surface goes on in the same plane are no corners of the whole and are dropped. */
+#ifndef TALUS_COLLIDE_MESH_PARTS_H
+#define TALUS_COLLIDE_MESH_PARTS_H
+
+#include "collide/manifold.h"
+#include "collide/mesh_clear.h"
+
+/* Relative to the body's size: what a corner may lie outside of a facet; how much nearer than all corners over a
+ * facet the nearest point must be to count beside them. */
+#define TALUS_FACET_CLIP 0x1p-40
+#define TALUS_FACET_BESIDE 0x1p-21
+/* 1 - cosine up to which a direction is the facet's normal; what it may lean over a facet beside an edge. */
+#define TALUS_FACET_NORMAL 0x1p-21
+#define TALUS_FACET_LEAN 0x1p-14
+/* Barycentric coordinate below which a point lies on a side. */
+#define TALUS_FACET_SIDE 0x1p-16
+
+enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point where that is no corner */
+
+/* Candidates over one facet. All facets of a flat patch have the same direction up. */
+typedef struct TalusFaceTouches {
+    TalusVec3 up;
+    double least; /* gap */
+    int count;
+    TalusCandidate c[TALUS_CANDIDATES + 1];
+} TalusFaceTouches;
+
+/* The body's part that looks along d, of its surface. */
+TALUS_INLINE void talus_beside_facing(const TalusBeside *q, TalusVec3 d, TalusFacing *part)
+{
+    talus_facing(q->x.shape, talus_rotate_back(q->x.orientation, d), part);
+    for (int k = 0; k < part->count; k++)
+        part->point[k] = talus_madd(talus_rotate(q->x.orientation, part->point[k]), q->margin, d);
+    if (part->count > 2)
+        part->normal = talus_rotate(q->x.orientation, part->normal);
+}
+
+/* ---- faces ----------------------------------------------------------------------------------- */
+
+TALUS_INLINE TalusVec3 talus_patch_up(const TalusBeside *q, const TalusSeenFacet *g)
+{
+    int32_t first = talus_facet_patch(q->surface, g->t);
+    if (first == g->t)
+        return g->up;
+    TalusVec3 n = talus_facet(&q->surface->def, first).normal;
+    return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
+}
+
+/* Whether a candidate is a corner where the surface goes on: one that side k has cut, or that two such sides make.
+ * Bit k of `flat`: side k. */
+TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
+{
+    if (id < TALUS_FACING_MOST)
+        return false;
+    uint32_t side = (id - 8) % 16, edge = (id - 8) / 16;
+    uint32_t other = edge >= 8 ? edge - 8 : side;
+    return (flat >> side & 1) && (flat >> other & 1);
+}
+
+TALUS_INLINE void talus_face_add(TalusFaceTouches *face, TalusCandidate c)
+{
+    face->least = fmin(face->least, c.gap);
+    face->c[face->count++] = c;
+}
+
+/* The body's lowest point, where none of the corners of its part is as low: of a round body, or of a face that is
+ * known by some of its corners. */
+TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s,
+                                        const TalusFacing *part, TalusVec3 lowest,
+                                        TalusFaceTouches *face)
+{
+    double low = talus_dot(lowest, s->n) + TALUS_MANIFOLD_NEAREST * q->size;
+    TalusFacing point = {1, {lowest}, {0.0, 0.0, 0.0}, 0};
+    TalusCandidate c[TALUS_CANDIDATES];
+    for (int k = 0; k < part->count; k++) {
+        if (talus_dot(part->point[k], s->n) <= low)
+            return;
+    }
+    if (talus_clip_all(s, &point, true, q->clear_reach, c) == 1) {
+        c[0].id = TALUS_FACET_LOWEST;
+        talus_face_add(face, c[0]);
+    }
+}
+
+TALUS_OUTLINE void talus_face_find(const TalusBeside *q, const TalusSeenFacet *g, TalusVec3 lowest,
+                                   TalusFaceTouches *face)
+{
+    TalusFacing part, facet = {3, {g->f.corner[0], g->f.corner[1], g->f.corner[2]}, g->f.normal, 0};
+    TalusSeen s;
+    TalusCandidate c[TALUS_CANDIDATES];
+    face->up = talus_patch_up(q, g);
+    talus_seen_axes(&s, face->up);
+    s.tolerance = TALUS_FACET_CLIP * q->size;
+    talus_beside_facing(q, talus_neg(face->up), &part);
+    if (!talus_seen_face(&s, &facet))
+        return;
+    uint32_t flat = 0;
+    for (int k = 0; k < 3; k++)
+        flat |= (uint32_t)talus_side_flat(q->surface, g->t, k, g->f.normal) << k;
+    int count = talus_clip_all(&s, &part, true, q->clear_reach, c);
+    for (int k = 0; k < count; k++) {
+        if (!talus_cut_within(c[k].id, flat))
+            talus_face_add(face, c[k]);
+    }
+    talus_face_add_lowest(q, &s, &part, lowest, face);
+}
+
+/* ---- edges and vertices ---------------------------------------------------------------------- */
+
+/* Where on its facet a point lies, within a tolerance. */
+TALUS_INLINE int talus_where_on(const TalusFacet *f, TalusVec3 x)
+{
+    TalusVec3 n =
+        talus_cross(talus_sub(f->corner[1], f->corner[0]), talus_sub(f->corner[2], f->corner[0]));
+    double area2 = talus_dot(n, n);
+    bool near[3];
+    for (int k = 0; k < 3; k++) { /* the part of the area that side k and x span */
+        TalusVec3 edge = talus_sub(f->corner[k == 2 ? 0 : k + 1], f->corner[k]);
+        near[k] =
+            talus_dot(n, talus_cross(edge, talus_sub(x, f->corner[k]))) <= TALUS_FACET_SIDE * area2;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (near[k] && near[k == 0 ? 2 : k - 1])
+            return TALUS_ON_CORNER + k;
+    }
+    return near[0] ? TALUS_ON_SIDE : near[1] ? TALUS_ON_SIDE + 1 : near[2] ? TALUS_ON_SIDE + 2 : 0;
+}
+
+/* What a direction up from a part of a facet is to the surface. */
+enum {
+    TALUS_UP_INNER,  /* leans over a facet around: the surface is touched elsewhere */
+    TALUS_UP_NORMAL, /* the normal of a facet around, which has its own touches */
+    TALUS_UP_OUT     /* stands out from all of them */
+};
+
+TALUS_INLINE int talus_up_from_edge(const TalusShape *s, int32_t side, TalusVec3 up)
+{
+    int32_t at = side;
+    if (!talus_edge_stands_out(s, side, up, TALUS_FACET_LEAN))
+        return TALUS_UP_INNER;
+    do {
+        if (talus_dot(talus_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
+            return TALUS_UP_NORMAL;
+        at = talus_facet_across(s, at);
+    } while (at >= 0 && at != side);
+    return TALUS_UP_OUT;
+}
+
+TALUS_OUTLINE int talus_up_from(const TalusBeside *q, const TalusSeenFacet *g, int where,
+                                TalusVec3 up)
+{
+    const TalusShape *s = q->surface;
+    int is = TALUS_UP_INNER;
+    if (where >= TALUS_ON_CORNER) {
+        int32_t v = talus_facet_vertex(&s->def, g->t, where - TALUS_ON_CORNER);
+        TalusRingSeen ring = talus_vertex_seen(s, v, up, TALUS_FACET_LEAN);
+        is = !ring.stands_out ? TALUS_UP_INNER : ring.level >= 2 ? TALUS_UP_NORMAL : TALUS_UP_OUT;
+    } else if (where >= TALUS_ON_SIDE) {
+        is = talus_up_from_edge(s, 3 * g->t + where - TALUS_ON_SIDE, up);
+    }
+    bool back = g->solid && !(talus_dot(talus_outward(s, g->t, &g->f, where), up) > 0.0);
+    return back ? TALUS_UP_INNER : is;
+}
+
+/* Whether the surface goes on in the plane of the facet beyond this part of its rim: the body is lower there. */
+TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, int where)
+{
+    for (int k = 0; k < 3; k++) {
+        bool here = where == TALUS_ON_SIDE + k || where == TALUS_ON_CORNER + k ||
+                    where == TALUS_ON_CORNER + (k == 2 ? 0 : k + 1);
+        if (here && talus_side_flat(q->surface, g->t, k, g->f.normal))
+            return true;
+    }
+    return false;
+}
+
+/* ---- one facet ------------------------------------------------------------------------------- */
+
+/* Face touches, and the edge or vertex that is touched (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE: none),
+ * with its nearest points. */
+TALUS_OUTLINE int talus_facet_find(const TalusBeside *q, const TalusSeenFacet *g,
+                                   TalusFaceTouches *face, TalusNearest *near)
+{
+    TalusVec3 lowest;
+    double gap;
+    face->count = 0;
+    face->least = INFINITY;
+    if (!talus_lowest_over(q, g, &lowest, &gap))
+        return TALUS_ON_FACE;
+    bool above = gap > -TALUS_FACET_HAIR * q->size;
+    if (above) {
+        talus_face_find(q, g, lowest, face);
+        if (talus_over_facet(g, lowest))
+            return TALUS_ON_FACE;
+    }
+    if (!talus_convex_triangle(&q->x, g->f.corner, q->clear_reach, near))
+        return TALUS_ON_FACE;
+    TalusVec3 up = talus_neg(near->normal);
+    int where = talus_where_on(&g->f, near->on_b);
+    bool level = talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL, on = talus_goes_on(q, g, where);
+    int is = level ? TALUS_UP_NORMAL : talus_up_from(q, g, where, up);
+    if (!above && (level || (is == TALUS_UP_INNER && (on || near->gap < 0.0))))
+        talus_face_find(q, g, lowest, face);
+    /* beside what stands out: a face with its nearest point on the rim, a little off the body's lowest */
+    bool rim = level && !on && face->least > near->gap + TALUS_FACET_BESIDE * q->size;
+    return is == TALUS_UP_OUT || rim ? where : TALUS_ON_FACE;
+}
+
+#endif
