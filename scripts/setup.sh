@@ -4,8 +4,9 @@
 #           (FCLIB files), zlib (small frames and pages), civetweb (talus view), CHOLMOD and MUMPS with
 #           OpenBLAS (factorisations of the direct methods)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be had,
-#           PETSc (solvers tao-*; 300 MB with what it needs) and Chromium, which opens the pages. Most checks of
-#           the pages also need Node 20 and npm: not installed
+#           PETSc (solvers tao-*; 300 MB with what it needs), libccd and qhull (which distances and hulls are
+#           compared with) and Chromium, which opens the pages. Most checks of the pages also need Node 20 and
+#           npm: not installed
 #   bench   run, and what bench/ compares with: PETSc, ODE, Bullet, LAMMPS and, where they can be had, Siconos
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
@@ -48,6 +49,8 @@ need_test() {
     have clang || need clang
     have clang-format || need clang-format
     have g++ || need g++
+    has_header ccd/ccd.h || want libccd-dev
+    has_header libqhull_r/libqhull_r.h || want libqhull-dev
     have chromium || have google-chrome || want chromium
 }
 need_bench() {

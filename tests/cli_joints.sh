@@ -45,5 +45,13 @@ grep ',"rail",' whole/joints.csv | awk -F, '
 # 5 rad/s, and 1 rad/s more every second
 tail -n 2 whole/joints.csv | head -n 1 | awk -F, '{ exit !($6 > 5.399 && $6 < 5.401) }' || fail "the speed of the wheel"
 
+# the problem of a step: solved, verified, and not for FCLIB
+"$TALUS" extract cart.json --at 0.2 -o cart.talus >extract.log 2>&1 || fail "extract: $(cat extract.log)"
+grep -q 'blocks of joints of 3 rows each' extract.log || fail "extract says $(cat extract.log)"
+"$TALUS" solve cart.talus --solver auto --tol 1e-9 --save solved.talus >solve.log 2>&1 || fail "solve: $(cat solve.log)"
+"$TALUS" verify cart.talus solved.talus >verify.log 2>&1 || fail "verify: $(cat verify.log)"
+awk '$1 == "natural_relative" { found = $2 <= 1e-9 } END { exit !found }' verify.log || fail "verify: $(cat verify.log)"
+"$TALUS" extract cart.json --at 0 -o cart.hdf5 >fclib.log 2>&1 && fail "a joint in an FCLIB file"
+
 [ $failures -eq 0 ] && echo "ok"
 exit $((failures > 0))

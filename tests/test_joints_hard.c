@@ -171,10 +171,65 @@ TEST(an_axis_beyond_the_side_of_a_period)
 
 /* ---- everything at once ---- */
 
-/* Lengths times `scale`, masses and times as they are: forces and torques follow. */
-static TalusWorld *crowd(int threads, double scale)
+/* Lengths are times s, masses and times as they are: forces and torques follow. */
+
+/* A cart on four wheels, two of them with motors, across the side of the period. */
+static void add_cart(TalusWorld *world, double s)
 {
-    const double s = scale;
+    Body chassis = {
+        .shape = box(0.5 * s, 0.25 * s, 0.1 * s), .x = {0, 1.9 * s, 0.32 * s}, .mass = 20};
+    TalusBodyId cart = add_body(world, chassis);
+    for (int i = 0; i < 4; i++) {
+        TalusVec3 x = {(i & 1 ? 0.4 : -0.4) * s, (1.9 + (i & 2 ? 0.35 : -0.35)) * s, 0.2 * s};
+        TalusBodyId wheel = add_body(world, (Body){ball(0.2 * s), .x = x, .mass = 2});
+        TalusJointDef axle = joint_of(TALUS_JOINT_REVOLUTE, wheel, cart, x, talus_vec3(0, 1, 0));
+        axle.motor = (TalusMotorDef){i < 2 ? TALUS_MOTOR_SPEED : TALUS_MOTOR_NONE, .target = 3.0,
+                                     .start = 0.05, .most = 5.0 * s * s};
+        add_joint(world, axle);
+    }
+}
+
+/* A pendulum by a universal joint on a driven body. */
+static void add_crank(TalusWorld *world, double s)
+{
+    TalusBodyId crank = add_body(world, (Body){.shape = ball(0.1 * s), .x = {3 * s, 0, 1.5 * s}});
+    TalusDriveDef drive = talus_drive_def_default();
+    drive.amplitude.x = 0.1 * s;
+    drive.frequency = 2.0;
+    CHECK_OK(talus_world_set_drive(world, crank, &drive));
+    TalusBodyId bob =
+        add_body(world, (Body){capsule(0.05 * s, 0.15 * s), .x = {3 * s, 0, 1.2 * s}, .mass = 1});
+    TalusJointDef cross = joint_of(TALUS_JOINT_UNIVERSAL, bob, crank, talus_vec3(3 * s, 0, 1.4 * s),
+                                   talus_vec3(1, 0, 0));
+    cross.axis_b = talus_vec3(0, 1, 0);
+    add_joint(world, cross);
+}
+
+/* A slider with a servo and a stop, a weight on a spring below it, and a force on that. */
+static void add_slider(TalusWorld *world, double s)
+{
+    TalusVec3 at = {-3 * s, 0, s}, below = {-3 * s, 0, 0.6 * s};
+    TalusBodyId slider =
+        add_body(world, (Body){box(0.1 * s, 0.1 * s, 0.1 * s), .x = at, .mass = 2});
+    TalusJointDef rail =
+        joint_of(TALUS_JOINT_PRISMATIC, slider, the_world, at, talus_vec3(1, 0, 0));
+    rail.motor = (TalusMotorDef){TALUS_MOTOR_POSITION, .target = 0.4 * s, .most = 30 * s,
+                                 .stiffness = 200, .damping = 5};
+    rail.upper = 0.3 * s;
+    add_joint(world, rail);
+    TalusBodyId weight = add_body(world, (Body){ball(0.1 * s), .x = below, .mass = 1});
+    TalusJointDef spring = joint_of(TALUS_JOINT_SPRING, weight, slider, below, along_z);
+    spring.point_b = talus_vec3(-3 * s, 0, 0.9 * s);
+    spring.stiffness = 100;
+    spring.damping = 1;
+    add_joint(world, spring);
+    CHECK_OK(
+        talus_world_set_force(world, weight, talus_vec3(s, 0, 0), talus_vec3(0, 0.1 * s * s, 0)));
+}
+
+/* All of that, and three boxes that fall asleep. */
+static TalusWorld *crowd(int threads, double s)
+{
     TalusWorldDef def = joint_def(0.01);
     def.threads = threads;
     def.tolerance = 1e-4;
@@ -186,45 +241,9 @@ static TalusWorld *crowd(int threads, double scale)
     def.period.hi.y = 2.0 * s;
     TalusWorld *world = joint_world(&def);
     add_body(world, (Body){.shape = plane()});
-    Body body = {.shape = box(0.5 * s, 0.25 * s, 0.1 * s), .x = {0, 1.9 * s, 0.32 * s}, .mass = 20};
-    TalusBodyId cart = add_body(world, body);
-    for (int i = 0; i < 4; i++) {
-        TalusVec3 x = {(i & 1 ? 0.4 : -0.4) * s, (1.9 + (i & 2 ? 0.35 : -0.35)) * s, 0.2 * s};
-        TalusBodyId wheel = add_body(world, (Body){ball(0.2 * s), .x = x, .mass = 2});
-        TalusJointDef axle = joint_of(TALUS_JOINT_REVOLUTE, wheel, cart, x, talus_vec3(0, 1, 0));
-        axle.motor = (TalusMotorDef){i < 2 ? TALUS_MOTOR_SPEED : TALUS_MOTOR_NONE, .target = 3.0,
-                                     .start = 0.05, .most = 5.0 * s * s};
-        add_joint(world, axle);
-    }
-    TalusBodyId crank = add_body(world, (Body){.shape = ball(0.1 * s), .x = {3 * s, 0, 1.5 * s}});
-    TalusDriveDef drive = talus_drive_def_default();
-    drive.amplitude.x = 0.1 * s;
-    drive.frequency = 2.0;
-    CHECK_OK(talus_world_set_drive(world, crank, &drive));
-    body = (Body){capsule(0.05 * s, 0.15 * s), .x = {3 * s, 0, 1.2 * s}, .mass = 1};
-    TalusBodyId bob = add_body(world, body);
-    TalusJointDef cross = joint_of(TALUS_JOINT_UNIVERSAL, bob, crank, talus_vec3(3 * s, 0, 1.4 * s),
-                                   talus_vec3(1, 0, 0));
-    cross.axis_b = talus_vec3(0, 1, 0);
-    add_joint(world, cross);
-    body = (Body){box(0.1 * s, 0.1 * s, 0.1 * s), .x = {-3 * s, 0, s}, .mass = 2};
-    TalusBodyId slide = add_body(world, body);
-    TalusJointDef rail = joint_of(TALUS_JOINT_PRISMATIC, slide, the_world, talus_vec3(-3 * s, 0, s),
-                                  talus_vec3(1, 0, 0));
-    rail.motor = (TalusMotorDef){TALUS_MOTOR_POSITION, .target = 0.4 * s, .most = 30 * s,
-                                 .stiffness = 200, .damping = 5};
-    rail.upper = 0.3 * s;
-    add_joint(world, rail);
-    TalusBodyId weight =
-        add_body(world, (Body){ball(0.1 * s), .x = {-3 * s, 0, 0.6 * s}, .mass = 1});
-    TalusJointDef spring =
-        joint_of(TALUS_JOINT_SPRING, weight, slide, talus_vec3(-3 * s, 0, 0.6 * s), along_z);
-    spring.point_b = talus_vec3(-3 * s, 0, 0.9 * s);
-    spring.stiffness = 100;
-    spring.damping = 1;
-    add_joint(world, spring);
-    CHECK_OK(
-        talus_world_set_force(world, weight, talus_vec3(s, 0, 0), talus_vec3(0, 0.1 * s * s, 0)));
+    add_cart(world, s);
+    add_crank(world, s);
+    add_slider(world, s);
     for (int i = 0; i < 3; i++)
         add_body(world, (Body){box(0.1 * s, 0.1 * s, 0.1 * s), .x = {s, 0, (0.1 + 0.2 * i) * s},
                                .mass = 1});

@@ -418,9 +418,10 @@ TEST(refusals_say_what_is_taken)
     TalusProblem *disc = problem_of(&heap, model_of(0, TALUS_LAW_COULOMB));
     check_refusal("gpcg", square, TALUS_OUTER_AUTO,
                   "solver gpcg: takes problems without friction, this one has it");
-    check_refusal("prox", square, TALUS_OUTER_AUTO,
-                  "solver prox: takes nonneg, ccp x disc, coulomb x disc; this problem has ccp x "
-                  "square");
+    check_refusal(
+        "prox", square, TALUS_OUTER_AUTO,
+        "solver prox: takes nonneg, ccp x disc, coulomb x disc, joints; this problem has ccp x "
+        "square");
     check_refusal("apgd", disc, TALUS_OUTER_SHIFT,
                   "solver apgd: solves Coulomb's law itself; shifts are for solvers of the "
                   "relaxation");

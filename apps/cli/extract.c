@@ -44,6 +44,24 @@ static TalusStatus write_problem(const char *path, TalusProblem *problem, const 
                                  : talus_problem_write(path, problem);
 }
 
+static int count_joints(const TalusProblem *problem)
+{
+    int joints = 0;
+    for (int i = 0; i < talus_problem_blocks(problem); i++)
+        joints += talus_problem_friction(problem, i).section == TALUS_SECTION_JOINT;
+    return joints;
+}
+
+static void say(const char *path, const TalusProblem *problem, double time)
+{
+    int rows = talus_problem_rows(problem), joints = count_joints(problem);
+    printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
+    if (joints > 0)
+        printf(" and %d blocks of joints", joints);
+    printf(" of %d row%s each, %d bodies, at t = %g s\n", rows, rows == 1 ? "" : "s",
+           talus_problem_bodies(problem), time);
+}
+
 static TalusStatus extract(const char *path, const Options *o)
 {
     TalusScene *scene = NULL;
@@ -60,10 +78,7 @@ static TalusStatus extract(const char *path, const Options *o)
     if (status == TALUS_OK)
         status = write_problem(o->output, problem, scene, talus_world_time(world));
     if (status == TALUS_OK)
-        printf("%s: %d contacts of %d row%s each, %d bodies, at t = %g s\n", o->output,
-               talus_problem_blocks(problem), talus_problem_rows(problem),
-               talus_problem_rows(problem) == 1 ? "" : "s", talus_problem_bodies(problem),
-               talus_world_time(world));
+        say(o->output, problem, talus_world_time(world));
     talus_world_destroy(world);
     talus_scene_destroy(scene);
     return status;

@@ -92,11 +92,13 @@ typedef struct TalusLook {
     double tolerance;
 } TalusLook;
 
-/* Whether bodies of `look`, with the velocities and spins of `bodies`, would come to overlap another body within the
- * step where the list of the last talus_detect has no contact. The list stays as it is. */
-TalusStatus talus_detector_misses(TalusDetector *detector, TalusPool *pool,
-                                  const TalusBodyView *bodies, const TalusDetectOptions *options,
-                                  const TalusLook *look, bool *misses);
+/* Finds where bodies of `look`, with the velocities and spins of `bodies`, would come to overlap another body within
+ * the step without a contact in the list of the last talus_detect, and tells how many such touches there are. The
+ * list stays as it is until they are taken into it, without impulses. */
+TalusStatus talus_detector_look(TalusDetector *detector, TalusPool *pool,
+                                const TalusBodyView *bodies, const TalusDetectOptions *options,
+                                const TalusLook *look, int *missed);
+void talus_detector_take_missed(TalusDetector *detector);
 
 /* The list of the last talus_detect (count 0 before the first), without forgotten impulses. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);

@@ -8,10 +8,8 @@
  * two touches for each pair, of the first million pairs. All other touches are computed twice.
  *
  * Up to step 3 the old list is untouched, so a failed call leaves it as it was. */
-#include "collide/broad.h"
-#include "collide/contact.h"
+#include "collide/detector.h"
 #include "collide/envelope.h"
-#include "collide/narrow.h"
 #include "collide/refuse.h"
 
 #include "base/memory.h"
@@ -24,38 +22,6 @@ enum {
     CONTACT_GRAIN = 4096,
     DRAFT = 2 * PAIR_GRAIN, /* touches of a chunk of the third run that are kept */
     DRAFT_CHUNKS = 1 << 14  /* chunks whose touches are */
-};
-
-typedef struct Key {
-    uint32_t a, b, feature;
-} Key;
-
-struct TalusDetector {
-    TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
-    TalusVec3 *spare; /* impulses of the next list */
-    size_t spare_capacity;
-    Key *old_key; /* of the old list without its first run */
-    size_t old_key_capacity;
-    int64_t *chunk; /* touches of each chunk of pairs, then the place of its first */
-    size_t chunk_capacity;
-    TalusContact *draft; /* [DRAFT] for each chunk of the third run */
-    TalusArms *draft_arms;
-    size_t draft_capacity, draft_arms_capacity;
-    uint8_t *forgotten; /* by body: its impulses are to be dropped */
-    size_t forgotten_capacity;
-    bool any_forgotten;
-    TalusBroad broad;
-
-    /* Set for the time of a call. */
-    const TalusBodyView *bodies;
-    const TalusDetectOptions *options;
-    TalusContactList old;     /* lengths of the old runs */
-    atomic_llong unsupported; /* lowest pair of the run without a function */
-    int run;                  /* that is counted or written */
-    int64_t *run_chunk;       /* its part of chunk */
-    int64_t drafts;           /* chunks of the third run that have one */
-    const TalusLook *look;
 };
 
 TalusStatus talus_detector_create(TalusDetector **out)
@@ -76,27 +42,9 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d->draft);
     talus_release(d->draft_arms);
     talus_release(d->forgotten);
+    talus_release(d->missed);
     talus_broad_clear(&d->broad);
     talus_release(d);
-}
-
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-static Key key_of(const TalusContact *c)
-{
-    Key key = {c->a, c->b, c->feature};
-    return key;
-}
-
-static inline bool key_less(Key x, Key y)
-{
-    uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;
-    return px < py || (px == py && x.feature < y.feature);
-}
-
-static inline bool key_equal(Key x, Key y)
-{
-    return x.a == y.a && x.b == y.b && x.feature == y.feature;
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
@@ -141,19 +89,6 @@ static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
 
 /* ---- first run ------------------------------------------------------------------------------- */
 
-/* First of the old contacts low .. high - 1 whose pair is not before (a, b). */
-static int64_t find_old(const TalusContact *old, int64_t low, int64_t high, Key key)
-{
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (key_less(key_of(&old[middle]), key))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -161,13 +96,13 @@ static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusPair *pair = d->broad.run[TALUS_RUN_SPHERES].pair;
     const TalusContact *old = d->list.contact;
     int64_t high = d->old.sphere_sphere;
-    Key first = {pair[begin].a, pair[begin].b, 0};
-    int64_t at = find_old(old, 0, high, first);
+    TalusKey first = {pair[begin].a, pair[begin].b, 0};
+    int64_t at = talus_find_key(old, 0, high, first);
     for (int64_t i = begin; i < end; i++) {
-        Key key = {pair[i].a, pair[i].b, 0};
-        while (at < high && key_less(key_of(&old[at]), key))
+        TalusKey key = {pair[i].a, pair[i].b, 0};
+        while (at < high && talus_key_less(talus_key_of(&old[at]), key))
             at++;
-        bool known = at < high && key_equal(key_of(&old[at]), key);
+        bool known = at < high && talus_key_equal(talus_key_of(&old[at]), key);
         d->spare[i] = known ? d->list.impulse[at] : talus_vec3(0.0, 0.0, 0.0);
     }
 }
@@ -220,43 +155,18 @@ static void take_touch(void *context, const TalusTouch *touch)
     }
 }
 
-static TalusPose pose_of(const TalusBodyView *v, uint32_t i)
-{
-    TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
-    return pose;
-}
-
-/* A pair where it is, and what narrow phase must look at. */
-typedef struct PosedPair {
-    TalusPose a, b;
-    TalusVec3 va, vb;
-    double rest,
-        reach; /* the envelope without closing speed, and with the largest along any normal */
-} PosedPair;
-
-static PosedPair pose_pair(const TalusDetector *d, TalusPair pair)
-{
-    const TalusBodyView *v = d->bodies;
-    PosedPair p = {.a = pose_of(v, pair.a),
-                   .b = pose_of(v, pair.b),
-                   .va = talus_body_velocity(v, pair.a),
-                   .vb = talus_body_velocity(v, pair.b),
-                   .rest = talus_envelope_at_rest(v, d->options, pair.a, pair.b)};
-    if (v->period)
-        p.b.position = talus_add(p.a.position, talus_body_distance(v, pair.a, pair.b));
-    p.reach = talus_envelope_reach(p.rest, d->options->h, p.va, p.vb);
-    return p;
-}
-
 static bool write_pair(Writer *w, TalusPair pair)
 {
-    PosedPair p = pose_pair(w->d, pair);
+    const TalusBodyView *v = w->d->bodies;
+    TalusPose a, b;
+    talus_pose_pair(v, pair, &a, &b);
     w->a = pair.a;
     w->b = pair.b;
-    w->va = p.va;
-    w->vb = p.vb;
-    w->rest = p.rest;
-    return talus_narrow(&p.a, &p.b, p.reach, take_touch, w);
+    w->va = talus_body_velocity(v, pair.a);
+    w->vb = talus_body_velocity(v, pair.b);
+    w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
+    double reach = talus_envelope_reach(w->rest, w->d->options->h, w->va, w->vb);
+    return talus_narrow(&a, &b, reach, take_touch, w);
 }
 
 /* Puts a pair's few contacts in order of features. */
@@ -386,21 +296,21 @@ static void write_run(TalusDetector *d, TalusPool *pool, int run)
 static void match_keys(const TalusDetector *d, int64_t begin, int64_t end, int64_t low,
                        int64_t high)
 {
-    const Key *old = d->old_key;
+    const TalusKey *old = d->old_key;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
-    Key first = key_of(&d->list.contact[begin]);
+    TalusKey first = talus_key_of(&d->list.contact[begin]);
     for (int64_t step = high; low < step;) { /* first old key that is not before ours */
         int64_t middle = low + (step - low) / 2;
-        if (key_less(old[middle], first))
+        if (talus_key_less(old[middle], first))
             low = middle + 1;
         else
             step = middle;
     }
     for (int64_t i = begin; i < end; i++) {
-        Key key = key_of(&d->list.contact[i]);
-        while (low < high && key_less(old[low], key))
+        TalusKey key = talus_key_of(&d->list.contact[i]);
+        while (low < high && talus_key_less(old[low], key))
             low++;
-        bool known = low < high && key_equal(old[low], key);
+        bool known = low < high && talus_key_equal(old[low], key);
         d->spare[i] = known ? impulse[low] : talus_vec3(0.0, 0.0, 0.0);
     }
 }
@@ -466,7 +376,7 @@ static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64
     int64_t spheres = d->broad.run[TALUS_RUN_SPHERES].count;
     d->old = d->list;
     for (int64_t i = d->old.sphere_sphere; i < d->old.count; i++)
-        d->old_key[i - d->old.sphere_sphere] = key_of(&d->list.contact[i]);
+        d->old_key[i - d->old.sphere_sphere] = talus_key_of(&d->list.contact[i]);
     talus_parallel(pool, spheres, CONTACT_GRAIN, match_spheres, d);
     set_counts(&d->list, spheres, fixed, general);
     talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);
@@ -499,77 +409,6 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     TALUS_TRY(count_run(d, pool, TALUS_RUN_GENERAL, &general));
     TALUS_TRY(reserve_list(d, fixed, general));
     replace_list(d, pool, fixed, general);
-    return TALUS_OK;
-}
-
-/* ---- what another look would find ------------------------------------------------------------ */
-
-typedef struct Looker {
-    const TalusDetector *d;
-    uint32_t a, b;
-    bool closes; /* a touch that is not in the list */
-} Looker;
-
-static bool is_listed(const TalusDetector *d, Key key)
-{
-    const TalusContactList *l = &d->list;
-    const int run[] = {0, l->sphere_sphere, l->sphere_sphere + l->sphere_fixed, l->count};
-    int64_t at = find_old(l->contact, run[d->run], run[d->run + 1], key);
-    return at < run[d->run + 1] && key_equal(key_of(&l->contact[at]), key);
-}
-
-static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
-{
-    if (v->fixed[body] == 1)
-        return talus_vec3(0.0, 0.0, 0.0);
-    return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
-}
-
-static void look_at_touch(void *context, const TalusTouch *touch)
-{
-    Looker *l = context;
-    const TalusBodyView *v = l->d->bodies;
-    TalusVec3 u =
-        talus_sub(point_velocity(v, l->b, touch->arm_b), point_velocity(v, l->a, touch->arm_a));
-    Key key = {l->a, l->b, touch->feature};
-    double h = l->d->options->h;
-    if (touch->gap + h * talus_dot(touch->normal, u) < -h * l->d->look->tolerance &&
-        !is_listed(l->d, key))
-        l->closes = true;
-}
-
-static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    TalusDetector *d = context;
-    Looker l = {.d = d};
-    (void)chunk;
-    for (int64_t i = begin; i < end && !l.closes; i++) {
-        TalusPair pair = d->broad.run[d->run].pair[i];
-        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
-            continue;
-        PosedPair posed = pose_pair(d, pair);
-        l.a = pair.a;
-        l.b = pair.b;
-        if (!talus_narrow(&posed.a, &posed.b, posed.reach, look_at_touch, &l))
-            l.closes = true; /* the full look says what is wrong */
-    }
-    if (l.closes)
-        atomic_store(&d->unsupported, 0);
-}
-
-TalusStatus talus_detector_misses(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
-                                  const TalusDetectOptions *options, const TalusLook *look,
-                                  bool *misses)
-{
-    *misses = false;
-    d->bodies = bodies;
-    d->options = options;
-    d->look = look;
-    TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
-    atomic_store(&d->unsupported, INT64_MAX);
-    for (d->run = 0; d->run < TALUS_RUNS; d->run++)
-        talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);
-    *misses = atomic_load(&d->unsupported) != INT64_MAX;
     return TALUS_OK;
 }
 

@@ -18,6 +18,8 @@
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
 /* Of several candidates that spread alike the first is taken, not that which rounding favours. */
 #define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
+/* Part of a triangle that one beside it must have to count. */
+#define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
     TALUS_SPOTS = 4,
@@ -184,9 +186,28 @@ TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
+/* The candidate that adds most to the triangle with corners p, q and r, beyond its sides q r and r p, and more than
+ * `least`; -1: none does. */
+TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
+                                     double least)
+{
+    double turn = talus_spread_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
+    int best = -1;
+    for (int k = 0; k < count; k++) {
+        double area = -fmin(turn * talus_spread_area(&c[q], &c[r], &c[k]),
+                            turn * talus_spread_area(&c[r], &c[p], &c[k]));
+        if (area > TALUS_MANIFOLD_ALIKE * most) {
+            most = area;
+            best = k;
+        }
+    }
+    return best;
+}
+
 /* Moves to the front, in this order: the one farthest from the middle, the one farthest from that, and to either
- * side of the line between them the one that spans the largest triangle. Gaps play no part, so the choice holds
- * while bodies at rest breathe. Returns how many. */
+ * side of the line between them the one that spans the largest triangle; where all lie to one side, the one that
+ * adds most to the triangle of the others. Gaps play no part, so the choice holds while bodies at rest breathe.
+ * Returns how many. */
 TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_SPOTS)
@@ -221,6 +242,10 @@ TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
             at[3] = k;
         }
     }
+    int wide = left < right ? 3 : 2;
+    double least = TALUS_MANIFOLD_THIN * fmax(left, right);
+    if (fmin(left, right) <= least && at[wide] >= 0)
+        at[5 - wide] = talus_spread_beyond(c, count, at[0], at[1], at[wide], least);
     TalusCandidate chosen[TALUS_SPOTS];
     int kept = 0;
     for (int k = 0; k < TALUS_SPOTS; k++) {

@@ -147,9 +147,10 @@ TalusStatus talus_step_detect(TalusWorld *world, double h)
  * contacts are looked for again, with the solved velocities, and the step is solved again from where
  * it stands: a moment's work if nothing new is found.
  *
- * That moment is short for spheres alone. Of other shapes it is most of a step, so it is first asked whether
+ * That moment is short for spheres alone. Of other shapes it is most of a step, so there it is only looked where
  * the bodies whose velocities changed come to overlap anything without a contact, by more than the tolerance
- * allows contacts themselves. If not, their contacts would bear nothing, and the step stands. */
+ * allows contacts themselves. If nowhere, further contacts would bear nothing, and the step stands; else these
+ * touches become contacts beside the others, and the step is solved again. */
 
 typedef struct SurpriseContext {
     TalusWorld *world;
@@ -212,7 +213,7 @@ bool talus_step_surprised(TalusWorld *world, double h)
     return surprises > 0.0;
 }
 
-static TalusStatus look_around(TalusWorld *world, double h, bool *misses)
+static TalusStatus look_around(TalusWorld *world, double h, int *missed)
 {
     size_t slots = (size_t)world->bodies.counts.slots;
     double limit = talus_surprise_limit(world, h);
@@ -228,17 +229,26 @@ static TalusStatus look_around(TalusWorld *world, double h, bool *misses)
     TalusBodyView view = view_of(world, world->solved_velocity, world->solved_spin);
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusLook look = {world->surprising, world->def.tolerance * world->reference_speed};
-    return talus_detector_misses(world->detector, world->pool, &view, &options, &look, misses);
+    return talus_detector_look(world->detector, world->pool, &view, &options, &look, missed);
 }
 
 bool talus_step_misses(TalusWorld *world, double h)
 {
     double start = talus_now();
-    bool misses = talus_step_surprised(world, h);
-    if (misses && world->contacts->general > 0 && look_around(world, h, &misses) != TALUS_OK)
-        misses = true; /* and the full look tells why */
+    bool surprised = talus_step_surprised(world, h);
+    int missed = 0;
+    world->misses_known =
+        surprised && world->contacts->general > 0 && look_around(world, h, &missed) == TALUS_OK;
     world->info.detect_seconds += talus_now() - start;
-    return misses;
+    return world->misses_known ? missed > 0 : surprised;
+}
+
+/* Takes the impulses over for contacts that are about to change. */
+static void carry_impulses(TalusWorld *world, double h)
+{
+    talus_store_impulses(world);
+    talus_joints_store(world, world->contacts->count);
+    world->impulse_step = h;
 }
 
 TalusStatus talus_step_look_again(TalusWorld *world, double h)
@@ -249,11 +259,19 @@ TalusStatus talus_step_look_again(TalusWorld *world, double h)
                             "solved velocities"));
     SurpriseContext c = {.world = world, .solved = world->solved};
     talus_parallel(world->pool, slots, TALUS_GRAIN, copy_solved, &c);
-    talus_store_impulses(world);
-    talus_joints_store(world, world->contacts->count);
-    world->impulse_step = h;
+    carry_impulses(world, h);
     TALUS_TRY(detect_with(world, h, world->solved_velocity));
     world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+TalusStatus talus_step_take_missed(TalusWorld *world, double h)
+{
+    if (!world->misses_known)
+        return talus_step_look_again(world, h);
+    carry_impulses(world, h);
+    talus_detector_take_missed(world->detector);
+    world->contact_count = world->contacts->count;
     return TALUS_OK;
 }
 

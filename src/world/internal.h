@@ -281,6 +281,7 @@ struct TalusWorld {
     TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
     TalusVec3 *solved_spin;
     uint8_t *surprising; /* whose velocities make that worth while */
+    bool misses_known;   /* the detector has the touches that were missed */
     size_t free_capacity, solved_capacity, solved_spin_capacity, surprising_capacity;
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
     const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
@@ -443,6 +444,7 @@ extern const TalusStages talus_stages_host, talus_stages_engine;
 TalusStatus talus_step_detect(TalusWorld *world, double h);
 bool talus_step_surprised(TalusWorld *world, double h);
 bool talus_step_misses(TalusWorld *world, double h);
+TalusStatus talus_step_take_missed(TalusWorld *world, double h);
 TalusStatus talus_step_look_again(TalusWorld *world, double h);
 TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
 TalusStatus talus_step_integrate(TalusWorld *world, double h);

@@ -1,0 +1,183 @@
+/* collide/look.c - a look around some bodies after a solve, for touches that the list does not have. */
+#include "collide/detector.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "collide/refuse.h"
+
+#include <stdlib.h>
+
+enum { PAIR_GRAIN = 64, ROOM = 256 };
+
+typedef struct Looker {
+    TalusDetector *d;
+    uint32_t a, b;
+} Looker;
+
+static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
+{
+    start[TALUS_RUN_SPHERES] = 0;
+    start[TALUS_RUN_SPHERE_FIXED] = l->sphere_sphere;
+    start[TALUS_RUN_GENERAL] = l->sphere_sphere + l->sphere_fixed;
+    start[TALUS_RUNS] = l->count;
+}
+
+static bool is_listed(const TalusDetector *d, TalusKey key)
+{
+    int start[TALUS_RUNS + 1];
+    run_starts(&d->list, start);
+    int64_t high = start[d->run + 1],
+            at = talus_find_key(d->list.contact, start[d->run], high, key);
+    return at < high && talus_key_equal(talus_key_of(&d->list.contact[at]), key);
+}
+
+static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
+{
+    if (v->fixed[body] == 1)
+        return talus_vec3(0.0, 0.0, 0.0);
+    return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
+}
+
+/* Keeps a touch whose gap closes. The run of spheres, whose list has no features, is of one touch a pair. */
+static void look_at_touch(void *context, const TalusTouch *touch)
+{
+    const Looker *l = context;
+    TalusDetector *d = l->d;
+    TalusVec3 u = talus_sub(point_velocity(d->bodies, l->b, touch->arm_b),
+                            point_velocity(d->bodies, l->a, touch->arm_a));
+    TalusContact contact = {l->a, l->b, touch->feature, 0, touch->normal, touch->gap};
+    double h = d->options->h;
+    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->look->tolerance) ||
+        is_listed(d, talus_key_of(&contact)))
+        return;
+    size_t at = (size_t)atomic_fetch_add(&d->found, 1);
+    if (at >= d->missed_capacity)
+        return; /* counted all the same: the look is repeated with enough room */
+    TalusMissed missed = {d->run, contact, {touch->arm_a, touch->arm_b}};
+    d->missed[at] = missed;
+}
+
+/* A gap closes no faster than this along any normal. */
+static double closing_speed(const TalusBodyView *v, TalusPair pair)
+{
+    TalusVec3 u = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
+    return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
+}
+
+static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusDetector *d = context;
+    const TalusBodyView *v = d->bodies;
+    Looker l = {.d = d};
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusPair pair = d->broad.run[d->run].pair[i];
+        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
+            continue;
+        double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
+        TalusPose a, b;
+        talus_pose_pair(v, pair, &a, &b);
+        l.a = pair.a;
+        l.b = pair.b;
+        (void)talus_narrow(&a, &b, reach, look_at_touch,
+                           &l); /* detection has refused what is unknown */
+    }
+}
+
+/* ---- into the list ---- */
+
+static int compare_missed(const void *x, const void *y)
+{
+    const TalusMissed *p = x, *q = y;
+    if (p->run != q->run)
+        return p->run < q->run ? -1 : 1;
+    TalusKey j = talus_key_of(&p->contact), k = talus_key_of(&q->contact);
+    return talus_key_less(j, k) ? -1 : talus_key_less(k, j) ? 1 : 0;
+}
+
+/* In order of the list, each once. Returns their number. */
+static int64_t order_missed(TalusMissed *missed, int64_t count)
+{
+    int64_t kept = 0;
+    if (count > 1)
+        qsort(missed, (size_t)count, sizeof *missed, compare_missed);
+    for (int64_t k = 0; k < count; k++)
+        if (k == 0 || compare_missed(&missed[k], &missed[kept - 1]) != 0)
+            missed[kept++] = missed[k];
+    return kept;
+}
+
+static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
+{
+    TalusContactList *l = &d->list;
+    size_t count = (size_t)l->count, general = (size_t)l->general, more = (size_t)missed;
+    TALUS_TRY(talus_check_contact_count((double)(count + more), INT32_MAX));
+    TALUS_TRY(TALUS_RESERVE(l->contact, d->contact_capacity, count + more, count, "contacts"));
+    TALUS_TRY(TALUS_RESERVE(l->arms, d->arms_capacity, general + more, general, "contact arms"));
+    return TALUS_RESERVE(l->impulse, d->impulse_capacity, count + more, count, "impulses");
+}
+
+TalusStatus talus_detector_look(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
+                                const TalusDetectOptions *options, const TalusLook *look,
+                                int *missed)
+{
+    *missed = 0;
+    d->bodies = bodies;
+    d->options = options;
+    d->look = look;
+    TALUS_TRY(TALUS_RESERVE(d->missed, d->missed_capacity, ROOM, 0, "missed contacts"));
+    TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
+    int64_t found = 0;
+    for (bool enough = false; !enough;) {
+        atomic_store(&d->found, 0);
+        for (d->run = 0; d->run < TALUS_RUNS; d->run++)
+            talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);
+        found = atomic_load(&d->found);
+        enough = (size_t)found <= d->missed_capacity;
+        TALUS_TRY(
+            TALUS_RESERVE(d->missed, d->missed_capacity, (size_t)found, 0, "missed contacts"));
+    }
+    d->missed_count = order_missed(d->missed, found);
+    TALUS_TRY(reserve_merged(d, d->missed_count));
+    *missed = (int)d->missed_count;
+    return TALUS_OK;
+}
+
+/* Whether a missed touch comes after a contact of the list, which is of `run`. */
+static bool comes_after(const TalusMissed *m, const TalusContact *contact, int run)
+{
+    return m->run != run ? m->run > run
+                         : talus_key_less(talus_key_of(contact), talus_key_of(&m->contact));
+}
+
+/* From the end, so that every entry moves to where nothing is needed any more. */
+void talus_detector_take_missed(TalusDetector *d)
+{
+    TalusContactList *l = &d->list;
+    int64_t missed = d->missed_count;
+    int start[TALUS_RUNS + 1], more[TALUS_RUNS] = {0};
+    run_starts(l, start);
+    for (int64_t k = 0; k < missed; k++)
+        more[d->missed[k].run]++;
+    int64_t from = l->count - 1, to = l->count + missed - 1, m = missed - 1;
+    int64_t first = start[TALUS_RUN_GENERAL] + more[0] + more[1]; /* of the new third run */
+    for (int run = TALUS_RUNS - 1; m >= 0; to--) {
+        while (run > 0 && from < start[run])
+            run--;
+        bool take = from < 0 || comes_after(&d->missed[m], &l->contact[from], run);
+        TalusContact contact = take ? d->missed[m].contact : l->contact[from];
+        if (to >= first) {
+            l->arms[to - first] = take ? d->missed[m].arms : l->arms[contact.general];
+            contact.general = (uint32_t)(to - first);
+        }
+        l->impulse[to] = take ? talus_vec3(0.0, 0.0, 0.0) : l->impulse[from];
+        l->contact[to] = contact;
+        from -= !take;
+        m -= take;
+    }
+    l->sphere_sphere += more[TALUS_RUN_SPHERES];
+    l->sphere_fixed += more[TALUS_RUN_SPHERE_FIXED];
+    l->general += more[TALUS_RUN_GENERAL];
+    l->count += (int)missed;
+    d->missed_count = 0;
+}
