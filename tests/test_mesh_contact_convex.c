@@ -267,6 +267,39 @@ TEST(body_in_a_trough)
     talus_shape_clear(&shape);
 }
 
+/* A box in the corner of a hollow block is held by three walls, with four touches each at most. */
+TEST(box_in_a_corner)
+{
+    TalusShape hollow;
+    make_block(&soup, 5, talus_vec3(0.5, 0.4, 0.3));
+    for (int t = 0; t < soup.triangles; t++) { /* inside out */
+        int32_t first = soup.triangle[3 * t];
+        soup.triangle[3 * t] = soup.triangle[3 * t + 1];
+        soup.triangle[3 * t + 1] = first;
+    }
+    make_mesh(&soup, &hollow);
+    TalusPose b = pose(&hollow, 0.0, origin(), upright);
+    const double gaps[4] = {1e-5, -1e-7, -1e-5, -0.002};
+    for (int k = 0; k < 4; k++) {
+        double gap = gaps[k];
+        TalusPose x =
+            pose(&body[BOX], 0.0, talus_vec3(-0.3 + gap, -0.25 + gap, -0.2 + gap), upright);
+        Touches t = meet(&x, &b, 0.001);
+        int wall[3] = {0, 0, 0};
+        for (int i = 0; i < t.count; i++) {
+            TalusVec3 n = t.touch[i].normal;
+            CHECK_NEAR(t.touch[i].gap, gap, 1e-9);
+            wall[0] += n.x < -1.0 + 1e-9;
+            wall[1] += n.y < -1.0 + 1e-9;
+            wall[2] += n.z < -1.0 + 1e-9;
+        }
+        CHECK_INT(wall[0] + wall[1] + wall[2], t.count);
+        for (int i = 0; i < 3; i++)
+            CHECK_INT(wall[i], 4);
+    }
+    talus_shape_clear(&hollow);
+}
+
 /* ---- many facets ---- */
 
 /* A plate on a hundred peaks of one height touches every one, once. */
@@ -412,6 +445,7 @@ int main(void)
     RUN(box_beside_a_step);
     RUN(deep_overlap_leads_out);
     RUN(body_in_a_trough);
+    RUN(box_in_a_corner);
     RUN(plate_on_many_peaks);
     RUN(plate_on_many_patches);
     RUN(wedge_of_thin_walls);

@@ -93,8 +93,9 @@ typedef struct TalusLook {
 } TalusLook;
 
 /* Finds where bodies of `look`, with the velocities and spins of `bodies`, would come to overlap another body within
- * the step without a contact in the list of the last talus_detect, and tells how many such touches there are. The
- * list stays as it is until they are taken into it, without impulses. */
+ * the step without a contact in the list of the last talus_detect; for two convex bodies any contact of theirs will
+ * do. Tells how many such touches there are. The list stays as it is until they are taken into it, without
+ * impulses. */
 TalusStatus talus_detector_look(TalusDetector *detector, TalusPool *pool,
                                 const TalusBodyView *bodies, const TalusDetectOptions *options,
                                 const TalusLook *look, int *missed);

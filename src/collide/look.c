@@ -22,13 +22,36 @@ static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
     start[TALUS_RUNS] = l->count;
 }
 
-static bool is_listed(const TalusDetector *d, TalusKey key)
+/* The first contact of the list whose key is not before, NULL: there is none. */
+static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
     run_starts(&d->list, start);
-    int64_t high = start[d->run + 1],
-            at = talus_find_key(d->list.contact, start[d->run], high, key);
-    return at < high && talus_key_equal(talus_key_of(&d->list.contact[at]), key);
+    int64_t at = talus_find_key(d->list.contact, start[d->run], start[d->run + 1], key);
+    return at < start[d->run + 1] ? &d->list.contact[at] : NULL;
+}
+
+static bool is_listed(const TalusDetector *d, TalusKey key)
+{
+    const TalusContact *c = find_listed(d, key);
+    return c && talus_key_equal(talus_key_of(c), key);
+}
+
+static bool is_convex(const TalusBodyView *v, uint32_t body)
+{
+    TalusShapeKind kind = talus_body_kind(v, body);
+    return kind != TALUS_SHAPE_REVOLVE && kind != TALUS_SHAPE_MESH && kind != TALUS_SHAPE_FIELD &&
+           kind != TALUS_SHAPE_COMPOUND;
+}
+
+/* Two convex bodies with a contact do not go through each other, wherever they touch next. */
+static bool is_watched(const TalusDetector *d, TalusPair pair)
+{
+    TalusKey key = {pair.a, pair.b, 0};
+    if (!is_convex(d->bodies, pair.a) || !is_convex(d->bodies, pair.b))
+        return false;
+    const TalusContact *c = find_listed(d, key);
+    return c && c->a == pair.a && c->b == pair.b;
 }
 
 static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
@@ -72,7 +95,8 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusPair pair = d->broad.run[d->run].pair[i];
-        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
+        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]) ||
+            is_watched(d, pair))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
         TalusPose a, b;

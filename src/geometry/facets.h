@@ -300,7 +300,8 @@ TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const Talus
 
 /* ---- those in a box ---- */
 
-/* Goes through the facets whose bounds meet a box, in order of their numbers in a field, of the tree in a mesh. */
+/* Goes through the facets whose bounds meet a box, in order of the tree in a mesh; in a field, in order of their
+ * numbers, and those above the box too. */
 typedef struct TalusFacetWalk {
     const TalusShape *shape;
     TalusAabb box;
@@ -363,20 +364,33 @@ TALUS_INLINE int32_t talus_tree_next(TalusFacetWalk *w)
     return -1;
 }
 
+/* Whether a field's facet reaches up into the box. */
+TALUS_INLINE bool talus_field_rises(const TalusFacetWalk *w)
+{
+    const TalusShapeDef *def = &w->shape->def;
+    const double *low = def->height + (int64_t)w->j * def->columns + w->i,
+                 *high = low + def->columns;
+    double other = w->upper ? high[0] : low[1];
+    return fmax(fmax(low[0], high[1]), other) >= w->box.lo.z;
+}
+
 /* The next facet, or -1. */
 TALUS_INLINE int32_t talus_facet_next(TalusFacetWalk *w)
 {
     if (w->shape->def.kind == TALUS_SHAPE_MESH)
         return talus_tree_next(w);
-    if (w->j > w->j_high)
-        return -1;
-    int32_t t = 2 * (w->j * (w->shape->def.columns - 1) + w->i) + w->upper;
-    if (w->upper && ++w->i > w->i_high) {
-        w->i = w->i_low;
-        w->j++;
+    while (w->j <= w->j_high) {
+        int32_t t = 2 * (w->j * (w->shape->def.columns - 1) + w->i) + w->upper;
+        bool rises = talus_field_rises(w);
+        if (w->upper && ++w->i > w->i_high) {
+            w->i = w->i_low;
+            w->j++;
+        }
+        w->upper = !w->upper;
+        if (rises)
+            return t;
     }
-    w->upper = !w->upper;
-    return t;
+    return -1;
 }
 
 TALUS_INLINE TalusAabb talus_box_around(TalusVec3 p, double reach)

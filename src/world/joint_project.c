@@ -31,6 +31,7 @@ enum { ROUNDS = 4, LAST_ROUNDS = 12, TRIALS = 6 };
 typedef struct RowPlace {
     int joint;
     TalusVec3 axis, offset; /* of the row; of its point from the joint's on the mover */
+    TalusVec3 in_base;      /* the axis, in the frame of the base */
 } RowPlace;
 
 /* Of one body: shift, turn, impulse and moment. */
@@ -91,12 +92,15 @@ static TalusStatus open_projection(TalusJoints *joints)
 
 /* ---- rows ---- */
 
-/* The rows' axes of a block: its frame's, which turns with the base, so that a row is the same before and
- * after the bodies move. */
+static TalusQuat base_of(const TalusWorld *world, const TalusJointBlock *block)
+{
+    return block->slot[0] < 0 ? talus_quat_identity() : world->bodies.orientation[block->slot[0]];
+}
+
+/* The rows' axes of a block: its frame's, which turns with the base. */
 static void axes_of(const TalusWorld *world, const TalusJointBlock *block, TalusVec3 axis[3])
 {
-    TalusQuat base =
-        block->slot[0] < 0 ? talus_quat_identity() : world->bodies.orientation[block->slot[0]];
+    TalusQuat base = base_of(world, block);
     TalusVec3 n = talus_rotate_back(base, block->normal);
     double frame[4], out[3];
     talus_frame_set(frame, n.x, n.y, n.z);
@@ -128,22 +132,29 @@ static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec
     memcpy(row->push[side], pushes, sizeof pushes);
 }
 
-/* The block's rows from p->rows on: their errors, and if `anew` the rows themselves. */
+/* The block's rows from p->rows on: their errors, and if `anew` the rows themselves. Axes are chosen once, so that
+ * a row is the same before and after the bodies move: a frame may jump where its normal changes by rounding. That of
+ * a rod is the line between two points. */
 static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJointBlock *block,
                      bool anew)
 {
-    TalusVec3 axis[3];
+    TalusVec3 axis[3] = {block->normal};
+    TalusQuat base = base_of(world, block);
     double length = world->joints.joint[block->joint].length;
-    axes_of(world, block, axis);
+    if (anew)
+        axes_of(world, block, axis);
     for (int k = 0; k < 3; k++) {
         if (!(block->mask >> k & 1))
             continue;
         TalusJointRow *row = &p->row[p->rows];
+        if (!anew && block->mask != 1)
+            axis[k] = talus_rotate(base, p->place[p->rows].in_base);
         if (anew) {
             *row = (TalusJointRow){0};
             fill_side(world, block->slot[0], block->arm[0], axis[k], -1.0, row, 0);
             fill_side(world, block->slot[1], block->arm[1], axis[k], 1.0, row, 1);
-            p->place[p->rows] = (RowPlace){block->joint, axis[k], block->offset};
+            p->place[p->rows] =
+                (RowPlace){block->joint, axis[k], block->offset, talus_rotate_back(base, axis[k])};
         }
         double error = talus_dot(block->error, axis[k]);
         p->error[p->rows++] = error;

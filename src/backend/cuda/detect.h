@@ -137,7 +137,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres);
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
 /* narrow.cu: counts of runs 2 and 3 by candidate, [2 (candidates + 1)], totals into found; then contacts. */
 TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count);
-void cu_touches_write(const CuDetect *d, int candidates, const uint32_t *count, const CuList *list);
+void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
 /* touches.cu: touch_start and touch of a list that is otherwise complete but for its impulses, whose
  * memory serves as scratch. */
 TalusStatus cu_list_touches(const CuDetect *d, const CuList *list);

@@ -171,36 +171,6 @@ static __global__ void count_simple(CuDetect d, int candidates, uint32_t *count,
     }
 }
 
-static __global__ void count_others(CuDetect d, int candidates, uint32_t *count,
-                                    CuPartials partials)
-{
-    double total[2] = {0.0, 0.0};
-    int64_t step = (int64_t)gridDim.x * blockDim.x, k;
-    for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
-        CuCandidate c = d.candidate[k];
-        CuTouchSink s;
-        s.at = -1;
-        if (!find_touches(d, c, &s))
-            atomicMin(&d.grid->found.unsupported, (unsigned long long)c.a << 32 | c.b);
-        note_count(candidates, k, s.count, sphere_fixed(d, c), count, total);
-    }
-    if (reduce_grid<2, 0>(partials, total)) {
-        d.grid->found.fixed += total[0];
-        d.grid->found.general += total[1];
-    }
-}
-
-TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
-{
-    unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
-    TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(count_simple, blocks, 128, *d, candidates, count, cu_partials());
-    if (d->ragged)
-        launch_block(count_others, aside_blocks(candidates), 128, *d, candidates, count,
-                     cu_partials());
-    return cu_scan(count, count, 2 * ((int64_t)candidates + 1));
-}
-
 /* ---- write ---- */
 
 template <class T> static __device__ inline void exchange(T *array, int64_t i, int64_t j)
@@ -254,20 +224,52 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
         order_features(list, s.at, s.count);
 }
 
-static __global__ void write_others(CuDetect d, int candidates, const uint32_t *count, CuList list)
+/* ---- all other pairs ---- */
+
+/* To count or, with a list, to write. One kernel for both: it takes long to compile. */
+static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
+                                    bool write, CuPartials partials)
 {
+    double total[2] = {0.0, 0.0};
     int64_t step = (int64_t)gridDim.x * blockDim.x, k;
     for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
-        CuTouchSink s = begin_write(d, candidates, count, list, c, k);
-        find_touches(d, c, &s);
-        order_features(list, s.at, s.count);
+        CuTouchSink s;
+        s.at = -1;
+        if (write)
+            s = begin_write(d, candidates, count, list, c, k);
+        if (!find_touches(d, c, &s))
+            atomicMin(&d.grid->found.unsupported, (unsigned long long)c.a << 32 | c.b);
+        if (write)
+            order_features(list, s.at, s.count);
+        else
+            note_count(candidates, k, s.count, sphere_fixed(d, c), count, total);
+    }
+    if (write)
+        return;
+    if (reduce_grid<2, 0>(partials, total)) {
+        d.grid->found.fixed += total[0];
+        d.grid->found.general += total[1];
     }
 }
 
-void cu_touches_write(const CuDetect *d, int candidates, const uint32_t *count, const CuList *list)
+/* ---- both ---- */
+
+TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
+{
+    unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
+    TALUS_TRY(cu_partials_reserve(blocks, 2));
+    launch_block(count_simple, blocks, 128, *d, candidates, count, cu_partials());
+    if (d->ragged)
+        launch_block(touch_others, aside_blocks(candidates), 128, *d, candidates, count, CuList{},
+                     false, cu_partials());
+    return cu_scan(count, count, 2 * ((int64_t)candidates + 1));
+}
+
+void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list)
 {
     launch(write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
     if (d->ragged)
-        launch(write_others, aside_blocks(candidates), 128, *d, candidates, count, *list);
+        launch_block(touch_others, aside_blocks(candidates), 128, *d, candidates, count, *list,
+                     true, cu_partials());
 }
