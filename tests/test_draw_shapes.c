@@ -6,6 +6,8 @@
 #include "geometry/kinds.h"
 #include "support/test.h"
 
+#include <stdio.h>
+
 static Scene scene;
 static TalusFramesHead head;
 

@@ -55,7 +55,7 @@ TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 f
 
 /* Step 3. */
 TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
-                                      TalusNearest *out)
+                                       TalusNearest *out)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * p->size;
     out->normal = normal;

@@ -15,6 +15,9 @@
 #include "collide/mesh_parts.h"
 #include "collide/mesh_touch.h"
 
+/* Part of a side within which its end is looked for: cells of a field end there. */
+#define TALUS_FACET_END 0x1p-16
+
 enum {
     TALUS_FACET_PATCHES = 3, /* in the list */
     TALUS_FACET_EDGES = 16,
@@ -199,33 +202,37 @@ TALUS_INLINE bool talus_facet_shares(const TalusShape *s, int32_t t, uint32_t fe
     return false;
 }
 
-/* Whether a facet before t touches with this edge or vertex. */
-TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, int32_t t, uint32_t feature)
+/* Whether a facet before g touches with this edge or vertex, of which corner k of g is one end. */
+TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
+                                     uint32_t feature)
 {
     const TalusShape *s = q->at.surface;
-    TalusFacetWalk walk = talus_facets_around(&q->at);
-    for (int32_t u = talus_facet_next(&walk); u >= 0 && u != t; u = talus_facet_next(&walk)) {
+    TalusVec3 end = talus_vertex_at(&s->def, talus_facet_vertex(&s->def, g->t, k));
+    double length = talus_norm(talus_sub(g->f.corner[k == 2 ? 0 : k + 1], g->f.corner[k]));
+    TalusFacetWalk walk = talus_facets_in(s, talus_box_around(end, TALUS_FACET_END * length));
+    for (int32_t t = talus_facet_next(&walk); t >= 0 && t != g->t; t = talus_facet_next(&walk)) {
         TalusFaceTouches face;
         TalusNearest near;
-        if (!talus_facet_shares(s, u, feature))
+        if (!talus_facet_shares(s, t, feature))
             continue;
-        TalusSeenFacet g = talus_see_facet(&q->at, u);
-        int where = talus_facet_find(&q->at, &g, &face, &near);
-        if (where != TALUS_ON_FACE && talus_part_feature(s, u, where) == feature)
+        TalusSeenFacet other = talus_see_facet(&q->at, t);
+        int where = talus_facet_find(&q->at, &other, &face, &near);
+        if (where != TALUS_ON_FACE && talus_part_feature(s, t, where) == feature)
             return true;
     }
     return false;
 }
 
 /* Notes an edge or a vertex; false if it has touched before. */
-TALUS_INLINE bool talus_note_part(TalusOnFacets *q, int32_t t, uint32_t feature)
+TALUS_INLINE bool talus_note_part(TalusOnFacets *q, const TalusSeenFacet *g, int k,
+                                  uint32_t feature)
 {
-    for (int k = 0; k < q->edges; k++) {
-        if (q->edge[k] == feature)
+    for (int e = 0; e < q->edges; e++) {
+        if (q->edge[e] == feature)
             return false;
     }
     if (q->edges == TALUS_FACET_EDGES)
-        return !talus_part_before(q, t, feature);
+        return !talus_part_before(q, g, k, feature);
     q->edge[q->edges++] = feature;
     return true;
 }
@@ -259,13 +266,15 @@ TALUS_OUTLINE void talus_edge_touch(const TalusOnFacets *q, const TalusSeenFacet
 TALUS_INLINE void talus_part_touch(TalusOnFacets *q, const TalusSeenFacet *g, int where,
                                    const TalusNearest *near)
 {
+    bool corner = where >= TALUS_ON_CORNER;
+    int k = where - (corner ? TALUS_ON_CORNER : TALUS_ON_SIDE);
     uint32_t feature = talus_part_feature(q->at.surface, g->t, where);
-    if (!talus_note_part(q, g->t, feature))
+    if (!talus_note_part(q, g, k, feature))
         return;
-    if (where >= TALUS_ON_CORNER)
+    if (corner)
         talus_facets_touch(q, feature, talus_neg(near->normal), near->on_b, near->gap);
     else
-        talus_edge_touch(q, g, where - TALUS_ON_SIDE, feature, near);
+        talus_edge_touch(q, g, k, feature, near);
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */

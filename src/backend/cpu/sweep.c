@@ -224,14 +224,28 @@ KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide)
     return sum;
 }
 
+KERNEL void fetch_item(const TalusSweep *sweep, const SweepItem *item)
+{
+    int b = item->b >= 0 ? item->b : item->a;
+    __builtin_prefetch(sweep->velocity[item->a], 1);
+    __builtin_prefetch(sweep->velocity[b], 1);
+    if (sweep->op->inertia) {
+        __builtin_prefetch(sweep->op->inertia[item->a]);
+        __builtin_prefetch(sweep->op->inertia[b]);
+    }
+}
+
 static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
     SweepItem *item = loop->sweep->item + loop->first;
     double sum = 0.0;
     int64_t i = begin;
-    for (; i + WIDE <= end; i += WIDE)
+    for (; i + WIDE <= end; i += WIDE) {
+        for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
+            fetch_item(loop->sweep, &item[i + AHEAD + w]);
         sum += sweep_items(loop->sweep, &item[i], WIDE);
+    }
     for (; i < end; i++)
         sum += sweep_items(loop->sweep, &item[i], 1);
     loop->sweep->partial[chunk] = sum;

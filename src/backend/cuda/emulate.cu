@@ -32,7 +32,7 @@ static void submit(std::function<void()> work)
 
 /* ---- threads as coroutines ---- */
 
-enum { STACK = 128 * 1024 };
+enum { STACK = 256 * 1024 };
 
 /* Pushes the registers that a function has to keep, leaves the stack pointer in *from and takes up what was
  * left at `to`. swapcontext would do, but saves the mask of signals too: two system calls a change. */
