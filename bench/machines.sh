@@ -2,7 +2,7 @@
 # The rover of scenes/rover.json over its gravel: does anything get out of the tray, fly off or gain energy, and what
 # does it cost? machines.sh [FOLDER]
 #   ROCKS     20000; SETTLE  1 s before the motors start; DRIVE  5 s after it; STEP  0.0025 s
-#   THREADS   0: one per processor
+#   THREADS   0: one per processor; BACKEND  cpu
 #   LIMIT     seconds of wall clock after which the run is stopped; called again with the same FOLDER it goes on. 540
 #   TALUS     names the program; build/release/talus
 # FOLDER holds the run (1 GB); a temporary one if left out. Tables go to standard output.
@@ -26,7 +26,7 @@ began=$(date +%s)
 if [ -f "$out/checkpoint-a.talus" ]; then
     set -- --resume "$out"
 else
-    set -- "$root/scenes/rover.json" --out "$out" --frames csv --every 0.5 --set "rocks=$rocks" --set "h=$step" \
+    set -- "$root/scenes/rover.json" --out "$out" --backend "${BACKEND:-cpu}" --frames csv --every 0.5 --set "rocks=$rocks" --set "h=$step" \
         --set "settle=$settle" --set "width=$width" --set "depth=$depth" --set "length=$length"
 fi
 timeout "${LIMIT:-540}" "$talus" run "$@" --until "$end" --threads "${THREADS:-0}" >"$out.log" 2>&1 || status=$?

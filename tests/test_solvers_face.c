@@ -275,8 +275,8 @@ TEST(cones_are_refused_by_name)
     TestProblem p = make_explicit(2, 5, 3);
     static const char *const refusing[] = {"pgd", "cpg"};
     static const char *const messages[] = {
-        "solver pgd: takes nonneg, fixed x square; this problem has ccp x disc",
-        "solver cpg: takes nonneg, fixed x square, coulomb x square; this problem has ccp x disc"};
+        "solver pgd: takes nonneg, fixed x square, joints; this problem has ccp x disc",
+        "solver cpg: takes nonneg, fixed x square, coulomb x square, joints; this problem has ccp x disc"};
     for (int s = 0; s < 2; s++) {
         TalusProblem *problem = NULL;
         TalusSolver *solver = NULL;

@@ -103,8 +103,9 @@ TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
 /* The envelope with the largest closing speed along any normal; rounding cuts nothing off. */
 TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, TalusVec3 vb)
 {
-    double each = fmax(talus_norm(va), talus_norm(vb));
-    return rest + h * fmax(talus_norm(talus_sub(va, vb)), each) * (1.0 + 0x1p-40);
+    TalusVec3 u = talus_sub(va, vb);
+    double speed2 = fmax(talus_dot(u, u), fmax(talus_dot(va, va), talus_dot(vb, vb)));
+    return rest + h * sqrt(speed2) * (1.0 + 0x1p-40);
 }
 
 /* The vector from a body to another, in space that repeats itself to the nearest of its images. */
