@@ -111,11 +111,54 @@ TEST(all_kinds_of_partners_are_seen)
     close_scene();
 }
 
+/* Touches of all three runs come into the list where they belong. */
+TEST(missed_touches_join_the_list)
+{
+    open_scene();
+    int ball = add(&s, SPHERE, 0.5, talus_vec3(0, 0, 0.8), talus_vec3(0, 0, 0));
+    add(&s, SPHERE, 0.5, talus_vec3(1.3, 0, 0.8), talus_vec3(0, 0, 0));
+    int box = add(&s, BOX, 0.0, talus_vec3(0, 1.3, 0.7), talus_vec3(0, 0, 0));
+    add(&s, BOX, 0.0, talus_vec3(-3.0, 0, 0.5), talus_vec3(0, 0, 0)); /* on the floor */
+    add(&s, SPHERE, 0.5, talus_vec3(-6.0, 0, 0.5), talus_vec3(0, 0, 0));
+    add(&s, PLANE, 0.0, talus_vec3(0, 0, 0), talus_vec3(0, 0, 0));
+    CHECK(contacts() == 5);
+    TalusContactList *list = talus_detector_contacts(detector);
+    mark_all(list);
+    around[ball] = around[box] = 1;
+    s.velocity[ball] = talus_vec3(400.0, 0, -400.0);
+    s.velocity[box] = talus_vec3(0, -400.0, -400.0);
+    CHECK(misses(0.0));
+    CHECK(list->count == 5);
+    talus_detector_take_missed(detector);
+    CHECK(list->sphere_sphere == 1 && list->sphere_fixed == 2);
+    CHECK(list->general == 4 + 4 + 1); /* the box that lies, the one that falls, ball and box */
+    CHECK(list->count == 12);
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i], *before = i > 0 ? c - 1 : NULL;
+        TalusVec3 m = mark(c), zero = {0, 0, 0};
+        bool old = c->a > 2;
+        CHECK(!memcmp(&list->impulse[i], old ? &m : &zero, sizeof m));
+        if (i < list->sphere_sphere + list->sphere_fixed)
+            continue;
+        CHECK((int)c->general == i - list->sphere_sphere - list->sphere_fixed);
+        const TalusArms *arms = &list->arms[c->general];
+        TalusVec3 on_a = talus_add(s.position[c->a], arms->a);
+        TalusVec3 on_b = talus_add(s.position[c->b], arms->b);
+        CHECK_NEAR(talus_dot(c->normal, talus_sub(on_b, on_a)), c->gap, 1e-12);
+        if (c->general > 0)
+            CHECK(before->a < c->a || (before->a == c->a && before->b < c->b) ||
+                  (before->a == c->a && before->b == c->b && before->feature < c->feature));
+    }
+    CHECK(!misses(0.0));
+    close_scene();
+}
+
 int main(void)
 {
     RUN(a_body_that_is_pushed_is_seen);
     RUN(turning_closes_gaps);
     RUN(contacts_of_the_list_are_not_missed);
     RUN(all_kinds_of_partners_are_seen);
+    RUN(missed_touches_join_the_list);
     return talus_test_result();
 }

@@ -26,8 +26,8 @@ TEST(distances_are_right)
                 OracleErrors e = oracle_check(&p, 0.1 * p.size, effort, true, &rng, &distance);
                 oracle_worst(&worst, &e);
             }
-            bool fine = CHECK_NEAR(worst.over, 0.0, 1e-6) & CHECK_NEAR(worst.under, 0.0, 1e-6) &
-                        CHECK_NEAR(worst.touch, 0.0, 1e-6) & CHECK_NEAR(worst.broken, 0.0, 1e-13);
+            bool fine = CHECK_NEAR(worst.over, 0.0, 1e-6) && CHECK_NEAR(worst.under, 0.0, 1e-6) &&
+                        CHECK_NEAR(worst.touch, 0.0, 1e-6) && CHECK_NEAR(worst.broken, 0.0, 1e-13);
             if (!fine)
                 printf("  %s against %s\n", oracle_name[i], oracle_name[j]);
         }

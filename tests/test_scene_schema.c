@@ -343,7 +343,7 @@ static void edit_scene(const char *folder, const char *name)
     char *text = read_all(path);
     REQUIRE(text);
     TalusRng rng = talus_rng(strlen(text));
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < 800; round++) {
         TalusScene *scene;
         TalusJson *root;
         REQUIRE_OK(TALUS_ALLOC(scene, 1, "scene"));

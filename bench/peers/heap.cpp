@@ -29,7 +29,7 @@ namespace
 
 struct Options {
     int boxes = 10000, iterations = 10, threads = 1; // 10 iterations are Bullet's own default
-    double tolerance = 3, time = 3, step = 0.005;
+    double tolerance = 2, time = 3, step = 0.005;
     const char *solver = "auto";
 };
 

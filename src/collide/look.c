@@ -87,6 +87,14 @@ static double closing_speed(const TalusBodyView *v, TalusPair pair)
     return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
 }
 
+/* By their bounding spheres, which walls do not have. */
+static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
+{
+    TalusVec3 d = talus_sub(b->position, a->position);
+    double limit = (a->radius + b->radius + reach) * (1.0 + 0x1p-40);
+    return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
+}
+
 static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
@@ -95,12 +103,13 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         TalusPair pair = d->broad.run[d->run].pair[i];
-        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]) ||
-            is_watched(d, pair))
+        if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
         TalusPose a, b;
         talus_pose_pair(v, pair, &a, &b);
+        if (are_apart(&a, &b, reach) || is_watched(d, pair))
+            continue;
         l.a = pair.a;
         l.b = pair.b;
         (void)talus_narrow(&a, &b, reach, look_at_touch,

@@ -101,17 +101,29 @@ TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const T
     return true;
 }
 
-/* How far a point is outside of border k, which runs from corner k to the next; of a line, across its end k. */
-TALUS_INLINE double talus_seen_outside(const TalusSeen *s, int k, double u, double v)
+/* Border k of the clipping part: from corner k to the next; of a line, across its end k. */
+typedef struct TalusBorder {
+    double u, v, x, y, length; /* where it begins, where it goes */
+    double turn;               /* 0: of a line */
+} TalusBorder;
+
+TALUS_INLINE TalusBorder talus_seen_border(const TalusSeen *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
     double x = s->u[next] - s->u[k], y = s->v[next] - s->v[k];
-    double length = sqrt(x * x + y * y);
-    if (!(length > 0.0))
+    TalusBorder border = {
+        s->u[k], s->v[k], x, y, sqrt(x * x + y * y), s->count == 2 ? 0.0 : s->turn};
+    return border;
+}
+
+/* How far a point is outside of a border. */
+TALUS_INLINE double talus_seen_outside(const TalusBorder *b, const TalusCandidate *c)
+{
+    if (!(b->length > 0.0))
         return -1.0;
-    double across = s->count == 2 ? -(x * (u - s->u[k]) + y * (v - s->v[k]))
-                                  : s->turn * (y * (u - s->u[k]) - x * (v - s->v[k]));
-    return across / length;
+    double u = c->u - b->u, v = c->v - b->v;
+    double across = b->turn == 0.0 ? -(b->x * u + b->y * v) : b->turn * (b->y * u - b->x * v);
+    return across / b->length;
 }
 
 TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
@@ -133,10 +145,11 @@ TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate
                             bool line, TalusCandidate *out)
 {
     int kept = 0;
-    for (int k = 0; k < count; k++) {
+    const TalusBorder along = talus_seen_border(s, border);
+    double first = talus_seen_outside(&along, &in[0]), outside_p = first, outside_q;
+    for (int k = 0; k < count; k++, outside_p = outside_q) {
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        double outside_p = talus_seen_outside(s, border, p->u, p->v),
-               outside_q = talus_seen_outside(s, border, q->u, q->v);
+        outside_q = k + 1 < count ? talus_seen_outside(&along, q) : first;
         if (outside_p <= s->tolerance)
             out[kept++] = *p;
         if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
