@@ -53,7 +53,8 @@ set(talus_test_environment
   ${talus_asan_options}
   TSAN_OPTIONS=halt_on_error=1)
 
-set(talus_long_tests paraview test_solvers test_solvers_limits cli_resume cli_backend_bench test_draw viewer_page report_page)
+set(talus_long_tests paraview scene_hashes test_solvers test_solvers_limits test_solvers_repeat cli_resume cli_backend_bench cli_view
+    test_draw test_draw_shapes viewer_page report_page)
 
 function(talus_add_test name)
   set(work ${PROJECT_BINARY_DIR}/tests/work/${name})
