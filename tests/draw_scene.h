@@ -2,7 +2,9 @@
 #ifndef TALUS_TESTS_DRAW_SCENE_H
 #define TALUS_TESTS_DRAW_SCENE_H
 
+#include "base/memory.h"
 #include "draw/draw.h"
+#include "support/test.h"
 
 #include <string.h>
 
@@ -91,6 +93,24 @@ static TalusDrawDef scene_def(void)
     def.plain = def.transparent = true;
     def.container = TALUS_CONTAINER_HIDDEN;
     return def;
+}
+
+/* Draws with one allocation or another failing, later by 1/part each time, until none does: before the
+ * most-th. */
+static inline void check_draw_memory(const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                                     const TalusDrawDef *def, long most, long part)
+{
+    TalusStatus status = TALUS_ERR_MEMORY;
+    for (long n = 1; status != TALUS_OK && n < most; n += 1 + n / part) {
+        TalusImage image;
+        talus_fail_allocation_in(n);
+        status = talus_draw(head, snapshot, def, NULL, &image);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        if (status == TALUS_OK)
+            talus_image_free(&image);
+    }
+    CHECK(status == TALUS_OK);
 }
 
 #endif

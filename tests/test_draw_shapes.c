@@ -278,20 +278,10 @@ TEST(threads_do_not_show)
 TEST(every_allocation_may_fail)
 {
     TalusDrawDef def = scene_def();
-    TalusStatus status = TALUS_ERR_MEMORY;
     pile();
     def.width = def.height = 16;
     def.container = TALUS_CONTAINER_SHOWN;
-    for (long n = 1; status != TALUS_OK && n < 4000; n += 1 + n / 3) {
-        TalusImage image;
-        talus_fail_allocation_in(n);
-        status = talus_draw(&head, &scene.s, &def, NULL, &image);
-        talus_fail_allocation_in(0);
-        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
-        if (status == TALUS_OK)
-            talus_image_free(&image);
-    }
-    CHECK(status == TALUS_OK);
+    check_draw_memory(&head, &scene.s, &def, 4000, 3);
 }
 
 int main(void)

@@ -45,20 +45,10 @@ TEST(threads_do_not_show)
 TEST(every_allocation_may_fail)
 {
     TalusDrawDef def = scene_def();
-    TalusStatus status = TALUS_ERR_MEMORY;
     pile(9);
     def.width = def.height = 16;
     def.container = TALUS_CONTAINER_GHOST;
-    for (long n = 1; status != TALUS_OK && n < 2000; n += 1 + n / 4) {
-        TalusImage image;
-        talus_fail_allocation_in(n);
-        status = talus_draw(&scene_head, &scene.s, &def, NULL, &image);
-        talus_fail_allocation_in(0);
-        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
-        if (status == TALUS_OK)
-            talus_image_free(&image);
-    }
-    CHECK(status == TALUS_OK);
+    check_draw_memory(&scene_head, &scene.s, &def, 2000, 4);
 }
 
 int main(void)

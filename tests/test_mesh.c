@@ -1,8 +1,7 @@
 /* Meshes of shapes: closed, turned outward, and as large as the shapes they stand for. */
 #include "base/memory.h"
 #include "geometry/kinds.h"
-#include "geometry/mesh.h"
-#include "support/test.h"
+#include "mesh_sound.h"
 
 static const double cup[] = {0.0, -1.0, 0.8, -1.0, 0.8, 0.5, 1.1, 0.9};
 static const double spindle[] = {0.0, 0.0, 0.5, 0.7, 0.0, 1.6}; /* both ends on the axis */
@@ -15,40 +14,6 @@ static const TalusShapeDef vessel = {.kind = TALUS_SHAPE_REVOLVE, .profile = cup
 static const TalusShapeDef closed = {
     .kind = TALUS_SHAPE_REVOLVE, .profile = spindle, .point_count = 3};
 static const TalusShapeDef ground = {.kind = TALUS_SHAPE_PLANE};
-
-/* Twice the area of a triangle, along its normal. */
-static TalusVec3 spread(const TalusMesh *mesh, int triangle)
-{
-    const int *t = mesh->triangle + 3 * triangle;
-    TalusVec3 a = mesh->vertex[t[0]];
-    return talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
-}
-
-static double area(const TalusMesh *mesh)
-{
-    double sum = 0.0;
-    for (int k = 0; k < mesh->triangle_count; k++)
-        sum += 0.5 * talus_norm(spread(mesh, k));
-    return sum;
-}
-
-/* By the divergence theorem; only that of a closed surface does not depend on the origin. */
-static double volume(const TalusMesh *mesh)
-{
-    double sum = 0.0;
-    for (int k = 0; k < mesh->triangle_count; k++)
-        sum += talus_dot(spread(mesh, k), mesh->vertex[mesh->triangle[3 * k]]) / 6.0;
-    return sum;
-}
-
-/* The sum of the areas as vectors, which vanishes where a surface is closed. */
-static double opening(const TalusMesh *mesh)
-{
-    TalusVec3 sum = talus_vec3(0, 0, 0);
-    for (int k = 0; k < mesh->triangle_count; k++)
-        sum = talus_madd(sum, 0.5, spread(mesh, k));
-    return talus_norm(sum);
-}
 
 static bool same(TalusVec3 a, TalusVec3 b)
 {
@@ -77,22 +42,6 @@ static bool is_closed(const TalusMesh *mesh)
             return false;
     }
     return true;
-}
-
-/* Indices in range, no triangle without area, normals of length 1 on the triangle's own side. */
-static void check_sound(const TalusMesh *mesh)
-{
-    int wrong = 0;
-    for (int k = 0; k < 3 * mesh->triangle_count; k++) {
-        int v = mesh->triangle[k];
-        TalusVec3 s = spread(mesh, k / 3);
-        wrong += v < 0 || v >= mesh->vertex_count || !(talus_norm(s) > 0.0) ||
-                 fabs(talus_norm(mesh->normal[v]) - 1.0) > 1e-12 ||
-                 !(talus_dot(mesh->normal[v], s) > 0.7 * talus_norm(s));
-    }
-    for (int k = 0; k < 2 * mesh->edge_count; k++)
-        wrong += mesh->edge[k] < 0 || mesh->edge[k] >= mesh->vertex_count;
-    CHECK_INT(wrong, 0);
 }
 
 TEST(solids_are_closed)

@@ -57,22 +57,32 @@ static bool has_point(const Touches *t, const TalusTouch *c, double tolerance)
     return false;
 }
 
-/* Every way up, hovering, touching or sunk in a little, over triangles smaller than the body. */
+/* Body k, some way up, hovering, touching or sunk in a little: its touches with a flat surface are those with
+ * the plane. */
+static void meet_flat(int k, const TalusPose *surface, const TalusPose *plane, TalusRng *rng,
+                      Touches *t, Touches *u)
+{
+    TalusPose x = pose(&body[k % BODIES], 0.0, origin(), random_turn(rng));
+    double low = talus_shape_bounds(x.shape, 0.0, x.position, x.orientation).lo.z;
+    double across = between(rng, -0.6, 0.6), along = between(rng, -0.6, 0.6);
+    x.position = talus_vec3(across, along, -low + 0.01 * between(rng, -1.0, 0.9));
+    *t = meet(&x, surface, 0.01);
+    *u = meet(&x, plane, 0.01);
+    CHECK(t->count >= 1 && u->count >= 1);
+    CHECK_NEAR(least_gap(t), least_gap(u), 1e-8);
+    for (int i = 0; i < t->count; i++)
+        CHECK_NEAR(t->touch[i].normal.z, -1.0, 1e-15);
+}
+
+/* Over triangles smaller than the body. */
 TEST(flat_mesh_is_a_plane)
 {
     TalusRng rng = talus_rng(31);
     TalusPose mesh = pose(&sheet, 0.0, origin(), upright),
               plane = pose(&ground, 0.0, origin(), upright);
     for (int k = 0; k < 200 * BODIES; k++) {
-        TalusPose x = pose(&body[k % BODIES], 0.0, origin(), random_turn(&rng));
-        double low = talus_shape_bounds(x.shape, 0.0, x.position, x.orientation).lo.z;
-        x.position = talus_vec3(between(&rng, -0.6, 0.6), between(&rng, -0.6, 0.6),
-                                -low + 0.01 * between(&rng, -1.0, 0.9));
-        Touches t = meet(&x, &mesh, 0.01), u = meet(&x, &plane, 0.01);
-        REQUIRE(t.count >= 1 && u.count >= 1);
-        CHECK_NEAR(least_gap(&t), least_gap(&u), 1e-8);
-        for (int i = 0; i < t.count; i++)
-            CHECK_NEAR(t.touch[i].normal.z, -1.0, 1e-15);
+        Touches t, u;
+        meet_flat(k, &mesh, &plane, &rng, &t, &u);
         if (k % BODIES == BOX) {
             CHECK_INT(t.count, u.count);
             for (int i = 0; i < u.count; i++)
@@ -124,15 +134,8 @@ TEST(flat_field_is_a_plane)
     TalusPose mesh = pose(&field, 0.0, origin(), upright),
               plane = pose(&ground, 0.0, origin(), upright);
     for (int k = 0; k < 50 * BODIES; k++) {
-        TalusPose x = pose(&body[k % BODIES], 0.0, origin(), random_turn(&rng));
-        double low = talus_shape_bounds(x.shape, 0.0, x.position, x.orientation).lo.z;
-        x.position = talus_vec3(between(&rng, -0.6, 0.6), between(&rng, -0.6, 0.6),
-                                -low + 0.01 * between(&rng, -1.0, 0.9));
-        Touches t = meet(&x, &mesh, 0.01), u = meet(&x, &plane, 0.01);
-        REQUIRE(t.count >= 1 && u.count >= 1);
-        CHECK_NEAR(least_gap(&t), least_gap(&u), 1e-8);
-        for (int i = 0; i < t.count; i++)
-            CHECK_NEAR(t.touch[i].normal.z, -1.0, 1e-15);
+        Touches t, u;
+        meet_flat(k, &mesh, &plane, &rng, &t, &u);
     }
     talus_shape_clear(&field);
 }

@@ -2,62 +2,7 @@
 #include "all_shapes.h"
 #include "base/memory.h"
 #include "geometry/kinds.h"
-#include "geometry/mesh.h"
-#include "support/test.h"
-
-static TalusVec3 corner(const TalusMesh *mesh, int k)
-{
-    return mesh->vertex[mesh->triangle[k]];
-}
-
-/* Twice the area of a triangle, along its normal. */
-static TalusVec3 spread(const TalusMesh *mesh, int t)
-{
-    TalusVec3 a = corner(mesh, 3 * t);
-    return talus_cross(talus_sub(corner(mesh, 3 * t + 1), a),
-                       talus_sub(corner(mesh, 3 * t + 2), a));
-}
-
-static double area(const TalusMesh *mesh)
-{
-    double sum = 0.0;
-    for (int t = 0; t < mesh->triangle_count; t++)
-        sum += 0.5 * talus_norm(spread(mesh, t));
-    return sum;
-}
-
-static double volume(const TalusMesh *mesh)
-{
-    double sum = 0.0;
-    for (int t = 0; t < mesh->triangle_count; t++)
-        sum += talus_dot(spread(mesh, t), corner(mesh, 3 * t)) / 6.0;
-    return sum;
-}
-
-/* The sum of the areas as vectors, which vanishes where a surface is closed. */
-static double opening(const TalusMesh *mesh)
-{
-    TalusVec3 sum = talus_vec3(0, 0, 0);
-    for (int t = 0; t < mesh->triangle_count; t++)
-        sum = talus_madd(sum, 0.5, spread(mesh, t));
-    return talus_norm(sum);
-}
-
-/* Indices in range, normals of length 1 on the triangle's own side, no triangle without area. */
-static void check_sound(const TalusMesh *mesh)
-{
-    int wrong = 0;
-    for (int k = 0; k < 3 * mesh->triangle_count; k++) {
-        int v = mesh->triangle[k];
-        TalusVec3 s = spread(mesh, k / 3);
-        wrong += v < 0 || v >= mesh->vertex_count || !(talus_norm(s) > 0.0) ||
-                 fabs(talus_norm(mesh->normal[v]) - 1.0) > 1e-12 ||
-                 !(talus_dot(mesh->normal[v], s) > 0.7 * talus_norm(s));
-    }
-    for (int k = 0; k < 2 * mesh->edge_count; k++)
-        wrong += mesh->edge[k] < 0 || mesh->edge[k] >= mesh->vertex_count;
-    CHECK_INT(wrong, 0);
-}
+#include "mesh_sound.h"
 
 static void check_solid(int shape, double exact_area, double exact_volume)
 {

@@ -12,28 +12,13 @@
 # up: bench/peers/README.md.
 set -eu
 
-root=$(cd "$(dirname "$0")/../.." && pwd -P)
-talus=${TALUS_BUILD:-$root/build/release}
-prefix=$root/build/bench/prefix
-bin=$root/build/peers
+# shellcheck source=bench/peers/in_process.sh
+. "$(dirname "$0")/in_process.sh"
 
 save=no
 [ "${1:-}" = --save ] && save=yes && shift
 
-say() { printf 'siconos: %s\n' "$*" >&2; }
-
-[ -f "$talus/libtalus.a" ] || {
-    say "no $talus/libtalus.a: build Talus first (./dev build)"
-    exit 1
-}
-mkdir -p "$root/build/bench"
-cmake --install "$talus" --prefix "$prefix" >/dev/null
-cmake -S "$root/bench/peers" -B "$bin" -DCMAKE_PREFIX_PATH="$prefix" >"$root/build/bench/peers.log"
-if grep -q 'no Siconos' "$root/build/bench/peers.log"; then
-    say "Siconos was not found: apt-get install libsiconos-numerics-dev"
-    exit 77
-fi
-cmake --build "$bin" --target siconos >>"$root/build/bench/peers.log"
+in_process siconos 'no Siconos' libsiconos-numerics-dev
 
 # Problems are what ends the list of options.
 files=no
