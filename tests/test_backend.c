@@ -104,10 +104,13 @@ static bool same_products(const Twins *t, bool rigid)
 
 static bool same_residuals(const Twins *t)
 {
-    double *x = random_vector(t->n, 2), sum2[2], max[2];
+    double *x = random_vector(t->n, 2);
+    TalusResidualSums sums[2];
     for (int k = 0; k < 2; k++)
-        cpu->residual(t->op[k], x, &sum2[k], &max[k]);
-    bool ok = near_one(sum2[0], sum2[1]) && near_one(max[0], max[1]);
+        cpu->residual(t->op[k], x, &sums[k]);
+    bool ok = near_one(sums[0].residual2, sums[1].residual2) &&
+              near_one(sums[0].residual_max, sums[1].residual_max) &&
+              near_one(sums[0].terms2, sums[1].terms2);
     free(x);
     return ok;
 }
@@ -191,13 +194,15 @@ static bool same_accelerations(const Twins *t)
 static bool step_measures_its_start(const Twins *t)
 {
     TalusAccelerated a = start_accelerated(t->op[0], t->n);
-    double *gamma = vector(t->n), sum2, max;
+    double *gamma = vector(t->n);
+    TalusResidualSums at;
     TalusStepSums sums;
     memcpy(gamma, a.x, (size_t)t->n * sizeof *gamma);
     cpu->scale(t->op[0], a.metric, false, gamma);
-    cpu->residual(t->op[0], gamma, &sum2, &max);
+    cpu->residual(t->op[0], gamma, &at);
     cpu->accelerate(t->op[0], &a, &sums);
-    bool ok = near_one(sums.residual2, sum2) && near_one(sums.residual_max, max);
+    bool ok =
+        near_one(sums.residual2, at.residual2) && near_one(sums.residual_max, at.residual_max);
     end_accelerated(&a);
     free(gamma);
     return ok;
@@ -218,9 +223,9 @@ static bool same_sweeps(const Twins *t, TalusOrder order, TalusMetric metric)
         ok &= near_one(change[0], change[1]);
         if (i == 1) /* reading in between, with the scratch used by others, changes nothing */
             for (int k = 0; k < 2; k++) {
-                double sum2, max;
+                TalusResidualSums sums;
                 cpu->sweep_end(sweep[k], x[k]);
-                cpu->residual(t->op[k], x[k], &sum2, &max);
+                cpu->residual(t->op[k], x[k], &sums);
             }
     }
     for (int k = 0; k < 2; k++) {

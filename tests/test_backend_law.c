@@ -318,13 +318,15 @@ TEST(laws_take_estimates)
 TEST(laws_of_nothing_but_ccp)
 {
     ModelCase c = make_model_case(&(ModelOptions){.heap = small, .rows = 3}, NULL);
-    double *gamma = model_vector(c.n, 5, -0.3), sum2, max;
+    double *gamma = model_vector(c.n, 5, -0.3);
+    TalusResidualSums plain;
     TalusLawSums sums;
     CHECK(!c.op->varied && !c.op->base && !c.op->estimate);
-    cpu->residual(c.op, gamma, &sum2, &max);
+    cpu->residual(c.op, gamma, &plain);
     cpu->law_shift(c.op, gamma, 1.0, &sums);
-    near_sum(sums.residual2, sum2);
-    near_sum(sums.residual_max, max);
+    near_sum(sums.residual2, plain.residual2);
+    near_sum(sums.residual_max, plain.residual_max);
+    near_sum(sums.terms2, plain.terms2);
     CHECK(sums.shift2 == 0.0 && sums.estimate2 == 0.0);
     cpu->law_unshift(c.op);
     cpu->law_estimate(c.op, NULL, gamma, 1.0);

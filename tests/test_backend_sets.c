@@ -297,17 +297,30 @@ static double *gradient_of(const ModelCase *c, const double *x)
     return g;
 }
 
+/* d^2 |x|^2 + |g|^2 over blocks. */
+static double terms2_of(const ModelCase *c, const double *x, const double *g)
+{
+    double sum = 0.0;
+    for (int k = 0; k < c->n; k++) {
+        double d = talus_problem_diagonal(c->problem, k / c->rows);
+        sum += d * d * x[k] * x[k] + g[k] * g[k];
+    }
+    return sum;
+}
+
 static void check_residual(ModelCase *c)
 {
     double *x = model_vector(c->n, 9, -0.3), *g = vector(c->n), sum2, max, expected2, expected_max;
+    TalusResidualSums sums;
     if (c->metric)
         free(x);
     else {
         cpu->product(c->op, x, true, true, g);
         natural(c, x, g, &expected2, &expected_max);
-        cpu->residual(c->op, x, &sum2, &max);
-        near_sum(sum2, expected2);
-        near_sum(max, expected_max);
+        cpu->residual(c->op, x, &sums);
+        near_sum(sums.residual2, expected2);
+        near_sum(sums.residual_max, expected_max);
+        near_sum(sums.terms2, terms2_of(c, x, g));
         for (int i = 0; i < c->blocks; i++)
             for (int k = 0; k < c->rows; k++)
                 g[i * c->rows + k] /= talus_problem_diagonal(c->problem, i);

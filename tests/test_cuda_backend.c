@@ -268,11 +268,13 @@ TEST(residual_and_relaxation_are_the_same)
     FOR_CASES(c)
     {
         double *x = random_vector(c.n, 9), *there = upload(x, c.n), sum2, max, got2, got_max;
+        TalusResidualSums expected, got;
         for (int k = 0; k < 4; k++) {
-            cuda->residual(&c.device, there, &got2, &got_max);
-            cpu->residual(c.op, x, &sum2, &max);
-            near_one(got2, sum2);
-            near_one(got_max, max);
+            cuda->residual(&c.device, there, &got);
+            cpu->residual(c.op, x, &expected);
+            near_one(got.residual2, expected.residual2);
+            near_one(got.residual_max, expected.residual_max);
+            near_one(got.terms2, expected.terms2);
             cuda->relax(&c.device, 0.4, 0.9, there, &got2, &got_max);
             cpu->relax(c.op, 0.4, 0.9, x, &sum2, &max);
             near_one(got2, sum2);
@@ -289,15 +291,16 @@ TEST(nan_is_not_lost)
 {
     NEEDS_CUDA();
     Case c = open_case(4);
-    double *x = random_vector(c.n, 10), sum2, max;
+    double *x = random_vector(c.n, 10);
+    TalusResidualSums sums;
     for (int k = 0; k < 3; k++) {
         int at = k * (c.n - 1) / 2;
         double kept = x[at];
         x[at] = NAN;
         double *there = upload(x, c.n);
-        cuda->residual(&c.device, there, &sum2, &max);
-        CHECK(isnan(sum2));
-        CHECK(isnan(max));
+        cuda->residual(&c.device, there, &sums);
+        CHECK(isnan(sums.residual2));
+        CHECK(isnan(sums.residual_max));
         cuda->release(there);
         x[at] = kept;
     }
@@ -319,13 +322,15 @@ TEST(huge_impulses_do_not_hide_a_residual)
                                  .offset = q};
     TalusProblem *problem = NULL;
     TalusOperator device = {0};
-    double sum2, max, *there = upload(gamma, 2);
+    double *there = upload(gamma, 2);
+    TalusResidualSums sums;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
     CHECK_OK(cuda->mirror(talus_problem_operator(problem), &device));
     CHECK_OK(cuda->scratch(&device));
-    cuda->residual(&device, there, &sum2, &max);
-    CHECK_NEAR(sum2, 0.25, 1e-15);
-    CHECK_NEAR(max, 0.4, 1e-15);
+    cuda->residual(&device, there, &sums);
+    CHECK_NEAR(sums.residual2, 0.25, 1e-15);
+    CHECK_NEAR(sums.residual_max, 0.4, 1e-15);
+    CHECK_NEAR(sums.terms2, 2e36, 1e21);
     cuda->release(there);
     cuda->mirror_clear(&device);
     talus_problem_destroy(problem);
@@ -340,17 +345,17 @@ TEST(a_mirror_is_filled_again)
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         TestProblem test = make_test(order[i]);
         TalusProblem *problem = NULL;
-        double sum2, max, got2, got_max;
+        TalusResidualSums expected, got;
         REQUIRE_OK(talus_problem_create(&test.def, NULL, &problem));
         const TalusOperator *op = talus_problem_operator(problem);
         int n = talus_problem_size(problem);
         double *x = random_vector(n, 11), *there = upload(x, n);
         CHECK_OK(cuda->mirror(op, &device));
         CHECK_OK(cuda->scratch(&device));
-        cuda->residual(&device, there, &got2, &got_max);
-        cpu->residual(op, x, &sum2, &max);
-        near_one(got2, sum2);
-        near_one(got_max, max);
+        cuda->residual(&device, there, &got);
+        cpu->residual(op, x, &expected);
+        near_one(got.residual2, expected.residual2);
+        near_one(got.residual_max, expected.residual_max);
         cuda->release(there);
         free(x);
         talus_problem_destroy(problem);

@@ -216,13 +216,14 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
     if (begin(c, options)) {
         Reference r = start_reference(c, options);
         for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
-            double sum2, max, expected = 0.0, change = cuda->sweep_run(c->sweep, runs[k]);
+            TalusResidualSums sums;
+            double expected = 0.0, change = cuda->sweep_run(c->sweep, runs[k]);
             for (int sweep = 0; sweep < runs[k]; sweep++)
                 expected = sweep_reference(&r);
             CHECK_NEAR(change, expected, 1e-11 * expected);
             cuda->sweep_end(c->sweep, c->vector);
             cuda->get(gamma, c->vector, (size_t)c->n);
-            cuda->residual(&c->device, c->vector, &sum2, &max); /* uses the scratch */
+            cuda->residual(&c->device, c->vector, &sums); /* uses the scratch */
             check_near(gamma, r.gamma, c->n, 1e-12);
         }
         end_reference(&r);

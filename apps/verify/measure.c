@@ -1,10 +1,14 @@
 /* measure.c - the metrics of docs/metrics.md, written down once more. */
 #include "point.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What an evaluation of N gamma + q may be off by, relative to its terms. */
+static const double ROUNDING = DBL_EPSILON;
 
 double *verify_zeros(size_t count)
 {
@@ -135,7 +139,8 @@ static void count_block(const Block *b, TalusMetrics *out)
 }
 
 typedef struct Totals {
-    double natural2, natural_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2, gamma2, siconos2;
+    double natural2, natural_max, terms2, terms_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2,
+        gamma2, siconos2;
     double datum, dilation2, mismatch2;
     int coulomb, fixed;
 } Totals;
@@ -207,6 +212,9 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     }
     t->natural2 += natural * natural;
     t->natural_max = fmax(t->natural_max, natural);
+    double terms = hypot(b.d * length(b.gamma), length(g));
+    t->terms2 += terms * terms;
+    t->terms_max = fmax(t->terms_max, terms);
     t->zero2 += pow(b.d * displacement(&b.set, none, 1.0 / b.d, q), 2);
     t->gradient2 += pow(displacement(&b.set, b.gamma, out->tau_g, g) / out->tau_g, 2);
     t->siconos2 += pow(siconos_of(&b), 2);
@@ -232,6 +240,8 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
     if (!p->blocks)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
+    double hidden = ROUNDING * sqrt(t.terms2);
+    out->rounding = (TalusResidual){hidden / sqrt(p->blocks), ROUNDING * t.terms_max};
     out->natural_at_zero = sqrt(t.zero2 / p->blocks);
     out->natural_relative = t.natural2 == 0.0 ? 0.0 : sqrt(t.natural2 / t.zero2);
     out->projected_gradient = sqrt(t.gradient2);
@@ -244,5 +254,6 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
     out->bound_mismatch = t.fixed ? sqrt(t.mismatch2 / t.fixed) : 0.0;
     double scale = fmax(t.q2, fmax(t.gamma2, t.g2));
     out->siconos = scale > 0.0 ? sqrt(t.siconos2 / scale) : 0.0;
+    out->siconos_rounding = scale > 0.0 ? ROUNDING + hidden / sqrt(scale) : 0.0;
     out->siconos_over_q = t.q2 > 0.0 ? sqrt(t.siconos2 / t.q2) : 0.0;
 }

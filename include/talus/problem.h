@@ -74,6 +74,11 @@ TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block
  * NULL: no block is under it. The caller may write them. */
 double *talus_problem_estimate(TalusProblem *problem);
 
+/* The proof that the problem has no solution, [size], left there by a solve with the outcome infeasible or by the
+ * file it was read from; NULL: there is none. A direction in K, under the laws fixed and coulomb without friction,
+ * whose impulses cancel, N delta = 0, while q'delta < 0. */
+const double *talus_problem_certificate(const TalusProblem *problem);
+
 int talus_problem_blocks(const TalusProblem *problem);
 int talus_problem_rows(const TalusProblem *problem); /* rows per block */
 int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
@@ -110,6 +115,11 @@ typedef struct TalusResidual {
 
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
+/* What rounding may hide of that residual: TALUS_ROUNDING times |(d_i gamma_i, g_i)|, of which the residual is a
+ * difference, as root mean square over blocks and as maximum. Impulses so large that velocities are lost in it
+ * solve nothing, however small a residual comes out. */
+#define TALUS_ROUNDING 0x1p-52
+
 /* The value of the objective that the problem minimises. */
 TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
@@ -118,6 +128,7 @@ TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, 
 typedef struct TalusMetrics {
     double objective;
     TalusResidual natural;       /* above */
+    TalusResidual rounding;      /* what rounding may hide of it, above */
     double natural_at_zero;      /* rms of gamma = 0 */
     double natural_relative;     /* natural.rms over it; where it is 0: 0, or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
@@ -131,6 +142,7 @@ typedef struct TalusMetrics {
     double duality_gap_scaled;   /* the same over the largest |q_i| or |N_ii|, as OOQP */
     double siconos;              /* exact Coulomb: |gamma - P(gamma - u - (mu|u_t|,0,0))| over */
     double siconos_over_q;       /*   max(|q|, |gamma|, |u|), and over |q| */
+    double siconos_rounding;     /* what rounding may hide of `siconos` */
     double dilation; /* Coulomb blocks: rms of what ccp would open them by, sigma_i(-u_t); m/s */
     double bound_mismatch;       /* fixed blocks: rms of d_i mu_i |gamma_n - estimate|, m/s */
     int open, sliding, sticking; /* blocks with gamma = 0, on the mantle, inside */

@@ -12,9 +12,11 @@ extern "C" {
 typedef struct TalusSolver TalusSolver;
 
 typedef enum TalusOutcome {
-    TALUS_OUTCOME_CONVERGED,  /* the recomputed residual is within the tolerance */
-    TALUS_OUTCOME_BUDGET,     /* iterations or time used up; the residual says what was reached */
-    TALUS_OUTCOME_INFEASIBLE, /* the constraints contradict each other (a wedged body) */
+    TALUS_OUTCOME_CONVERGED, /* the recomputed residual and what rounding may hide of it are, added,
+                                within the tolerance */
+    TALUS_OUTCOME_BUDGET,    /* iterations or time used up; the residual says what was reached */
+    TALUS_OUTCOME_INFEASIBLE, /* the constraints contradict each other (a wedged body); the proof is in
+                                 talus_problem_certificate */
     TALUS_OUTCOME_DIVERGED    /* a NaN, an infinity or a residual a thousand times that of zero
                                  impulses; gamma is set to zero */
 } TalusOutcome;
@@ -33,6 +35,7 @@ typedef struct TalusSolveInfo {
     int updates;            /* of shifts or bounds; 0 where the law needs none */
     int factorisations;     /* of matrices of the problem's size; 0 in methods without */
     TalusResidual residual; /* recomputed from gamma, in double precision */
+    double rounding;        /* what rounding may hide of it, in the norm of the tolerance */
     double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;         /* without what an observer took */
     size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts

@@ -164,9 +164,18 @@ typedef struct TalusProportioning {
     bool reached; /* out: `enough` */
 } TalusProportioning;
 
+/* Sums over blocks of gamma, g its gradient, d the block's scale (operator.h). */
+typedef struct TalusResidualSums {
+    double residual2, residual_max; /* natural residual (problem.h) */
+    /* d^2 |gamma|^2 + |g|^2, of which the residual is a difference: for its rounding. The maximum is of the
+     * root. */
+    double terms2, terms_max;
+} TalusResidualSums;
+
 /* Sums over blocks of what the laws say of gamma. */
 typedef struct TalusLawSums {
     double residual2, residual_max; /* natural residual by each block's own law (problem.h) */
+    double terms2, terms_max;       /* as in TalusResidualSums */
     double shift2;    /* (sigma - s)^2 over Coulomb blocks: De Saxce's shift and the one in use */
     double estimate2; /* (d (gamma_n - estimate))^2 over prisms, d the block's scale */
 } TalusLawSums;
@@ -219,8 +228,8 @@ typedef struct TalusBackend {
     /* out = N gamma, plus E gamma where `compliant`, plus q where `offset`. gamma NULL is zero. */
     void (*product)(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                     double *out);
-    /* Natural residual (problem.h) of gamma: sum of squares over blocks, and maximum. */
-    void (*residual)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
+    /* Natural residual (problem.h) of gamma. One product. */
+    void (*residual)(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
     /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
      * returns the residual of the gamma that came in. One product. */
     void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
@@ -280,6 +289,11 @@ typedef struct TalusBackend {
     /* Blocks active in y, and blocks that are active in one of x and y alone. */
     void (*compare)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                     const double *y, int *active, int *changed);
+    /* x = its projection onto the recession cone of every block's own law (sets/recession.h); blocks with
+     * |x| <= least become 0. */
+    void (*recede)(const TalusOperator *op, double least, double *x);
+    /* y = its projection onto the span of the recession cones of blocks where x is not 0. */
+    void (*recede_span)(const TalusOperator *op, const double *x, double *y);
 
     /* ---- Fused steps of single methods ---- */
 

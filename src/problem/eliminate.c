@@ -171,17 +171,27 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op)
     return TALUS_OK;
 }
 
-void talus_reduced_recover(TalusReduced *r, double *gamma)
+static void write_joints(TalusReduced *r, bool offset, double *gamma)
 {
     const TalusOperator *op = r->whole;
     const double *x = r->impulse;
-    talus_backend_cpu.bodies(&r->op, gamma, true, op->scratch->velocity);
+    talus_backend_cpu.bodies(&r->op, gamma, offset, op->scratch->velocity);
     talus_elimination_solution(r->joints, r->impulse);
     for (int i = r->op.blocks; i < op->blocks; i++) {
         double *block = gamma + (size_t)i * (size_t)op->rows;
         for (int k = 0; k < op->rows; k++)
             block[k] = k < 3 && has_row(op, i, k) ? -*x++ : 0.0;
     }
+}
+
+void talus_reduced_recover(TalusReduced *r, double *gamma)
+{
+    write_joints(r, true, gamma);
+}
+
+void talus_reduced_extend(TalusReduced *r, double *delta)
+{
+    write_joints(r, false, delta);
 }
 
 void talus_reduced_clear(TalusReduced *r)

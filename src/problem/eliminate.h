@@ -31,6 +31,8 @@ typedef struct TalusReduced {
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op);
 /* gamma_j from gamma_c; gamma has room for all of the problem. Uses the operator's scratch. */
 void talus_reduced_recover(TalusReduced *r, double *gamma);
+/* The same for a direction: delta_j = -A^-1 Njc delta_c. */
+void talus_reduced_extend(TalusReduced *r, double *delta);
 void talus_reduced_clear(TalusReduced *r);
 
 #endif

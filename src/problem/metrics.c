@@ -242,6 +242,8 @@ static void finish(const Sums *s, int blocks, TalusMetrics *out)
     out->duality_gap = fabs(s->gap);
     out->duality_gap_scaled = s->datum > 0.0 ? fabs(s->gap) / s->datum : 0.0;
     out->siconos = scale > 0.0 ? sqrt(s->siconos2) / scale : 0.0;
+    out->siconos_rounding =
+        scale > 0.0 ? TALUS_ROUNDING + out->rounding.rms * sqrt(blocks) / scale : 0.0;
     out->dilation = s->coulomb ? sqrt(s->dilation2 / s->coulomb) : 0.0;
     out->bound_mismatch = s->fixed ? sqrt(s->mismatch2 / s->fixed) : 0.0;
     out->siconos_over_q = s->q2 > 0.0 ? sqrt(s->siconos2 / s->q2) : 0.0;
@@ -266,7 +268,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     }
     const TalusBackend *cpu = &talus_backend_cpu;
     out->objective = 0.5 * (cpu->dot(op, gamma, q) + cpu->dot(op, gamma, g));
-    talus_problem_residual(p, gamma, &out->natural);
+    talus_problem_residuals(p, gamma, &out->natural, &out->rounding);
     finish(&sums, op->blocks, out);
     /* 0 over 0 is 0: zero impulses solve the problem, and so do these */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;

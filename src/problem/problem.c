@@ -25,33 +25,14 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {p->op.pair,
-                           p->op.frame,
-                           p->op.arm,
-                           p->op.body,
-                           p->inertia_store,
-                           p->op.bias,
-                           p->op.mu,
-                           p->compliance_store,
-                           p->op.diagonal,
-                           p->op.coupling,
-                           p->op.touch_start,
-                           p->op.touch,
-                           p->gamma,
-                           p->gradient,
-                           p->length,
-                           p->offset_store,
-                           p->model_store,
-                           p->estimate_store,
-                           p->base_store,
-                           p->turning_store,
-                           p->lever_store,
-                           p->scratch.record,
-                           p->scratch.velocity,
-                           p->scratch.product,
-                           p->scratch.unscaled,
-                           p->scratch.partial,
-                           p->scratch.many};
+    void *const owned[] = {
+        p->op.pair,         p->op.frame,         p->op.arm,          p->op.body,
+        p->inertia_store,   p->op.bias,          p->op.mu,           p->compliance_store,
+        p->op.diagonal,     p->op.coupling,      p->op.touch_start,  p->op.touch,
+        p->gamma,           p->gradient,         p->length,          p->certificate,
+        p->offset_store,    p->model_store,      p->estimate_store,  p->base_store,
+        p->turning_store,   p->lever_store,      p->scratch.record,  p->scratch.velocity,
+        p->scratch.product, p->scratch.unscaled, p->scratch.partial, p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);
@@ -181,6 +162,7 @@ static TalusStatus check_joints(const TalusOperator *op)
 
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
+    p->has_certificate = false; /* of a problem that was here before */
     TALUS_TRY(check_joints(&p->op));
     talus_problem_list_touches(&p->op);
     TALUS_TRY(talus_problem_settle_friction(p));
@@ -427,6 +409,11 @@ double *talus_problem_gamma(TalusProblem *p)
     return p->gamma;
 }
 
+const double *talus_problem_certificate(const TalusProblem *p)
+{
+    return p->has_certificate ? p->certificate : NULL;
+}
+
 double talus_problem_diagonal(const TalusProblem *p, int block)
 {
     return talus_block_scale(&p->op, block);
@@ -472,18 +459,34 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
+void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
+                            const double *gamma, TalusResidual *out, TalusResidual *rounding)
+{
+    TalusResidualSums sums;
+    double blocks = op->blocks > 0 ? op->blocks : 1;
+    if (beyond) {
+        TalusLawSums law;
+        backend->law_measure(op, gamma, &law);
+        sums = (TalusResidualSums){law.residual2, law.residual_max, law.terms2, law.terms_max};
+    } else {
+        backend->residual(op, gamma, &sums);
+    }
+    *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
+    if (rounding)
+        *rounding = (TalusResidual){TALUS_ROUNDING * sqrt(sums.terms2 / blocks),
+                                    TALUS_ROUNDING * sums.terms_max};
+}
+
+void talus_problem_residuals(TalusProblem *p, const double *gamma, TalusResidual *out,
+                             TalusResidual *rounding)
+{
+    bool beyond = p->op.kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
+    talus_residual_measure(&talus_backend_cpu, &p->op, beyond, gamma, out, rounding);
+}
+
 void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
 {
-    double sum2;
-    if (p->op.kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) {
-        TalusLawSums sums;
-        talus_backend_cpu.law_measure(&p->op, gamma, &sums);
-        sum2 = sums.residual2;
-        out->max = sums.residual_max;
-    } else {
-        talus_backend_cpu.residual(&p->op, gamma, &sum2, &out->max);
-    }
-    out->rms = p->op.blocks ? sqrt(sum2 / p->op.blocks) : 0.0;
+    talus_problem_residuals(p, gamma, out, NULL);
 }
 
 /* 1/2 gamma'(g + q) with g = (N + E) gamma + q. */

@@ -22,6 +22,11 @@ struct TalusProblem {
     size_t copy_room;
     double *length; /* [bodies]: l */
 
+    double
+        *certificate; /* of the last solve (solvers/certificate.h), on the host, or of the file */
+    size_t certificate_room;
+    bool has_certificate;
+
     /* Capacities of the arrays in op, in elements. */
     size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
     size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
@@ -79,6 +84,14 @@ static inline const TalusOperator *talus_problem_counts(const TalusProblem *prob
 {
     return problem->lent ? problem->there_op : &problem->op;
 }
+
+/* The natural residual of gamma and what rounding may hide of it, where that is not NULL, by the operations of a
+ * backend; beyond: some block is under a law beyond ccp. */
+void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
+                            const double *gamma, TalusResidual *out, TalusResidual *rounding);
+/* Both on the host. */
+void talus_problem_residuals(TalusProblem *problem, const double *gamma, TalusResidual *out,
+                             TalusResidual *rounding);
 
 /* problem/diagonal.c */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);

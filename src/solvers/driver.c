@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const TalusSolverType *const table[] = {
@@ -315,26 +316,35 @@ bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock
 
 /* ---- the solve ---- */
 
-/* The figure that the tolerance is for, of gamma and its residual. */
-static TalusStatus figure(TalusSolve *solve, TalusNorm norm, double *out)
+/* The residual of gamma, and of it the figure that the tolerance is for, with what rounding may hide. */
+static TalusStatus measure(TalusSolve *solve, TalusNorm norm, double *figure)
 {
-    const TalusResidual *r = &solve->info->residual;
+    TalusSolveInfo *info = solve->info;
+    TalusResidual rounding;
     TalusMetrics metrics;
-    *out = norm == TALUS_NORM_MAX ? r->max : r->rms;
+    talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
+    TALUS_TRY(solve->backend->check());
+    *figure = norm == TALUS_NORM_MAX ? info->residual.max : info->residual.rms;
+    info->rounding = norm == TALUS_NORM_MAX ? rounding.max : rounding.rms;
     if (norm != TALUS_NORM_SICONOS)
         return TALUS_OK;
     talus_problem_fetch(solve->problem);
     TALUS_TRY(talus_problem_measure(solve->problem, solve->problem->gamma, &metrics));
-    *out = metrics.siconos;
+    *figure = metrics.siconos;
+    info->rounding = metrics.siconos_rounding;
     return TALUS_OK;
 }
 
-/* Whether what the algorithm claims is not what the result is measured by, so that a stricter claim may do:
- * Siconos's measure, or the residual with joints, whose blocks have other diagonals. */
-static bool may_ask_more(const TalusSolve *solve, const TalusSolveOptions *wanted)
+/* Whether a stricter claim may do: where what the algorithm claims is not what the result is measured by, Siconos's
+ * measure or the residual with joints, whose blocks have other diagonals; and where only rounding, if there is
+ * room for it, keeps the result from being within the tolerance. */
+static bool may_ask_more(const TalusSolve *solve, const TalusSolveOptions *wanted, double figure)
 {
+    if (!(solve->info->rounding < wanted->tolerance))
+        return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
-           (solve->reduced && solve->op->blocks > 0 && solve->strictness > STRICTEST);
+           ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
+            solve->strictness > STRICTEST);
 }
 
 /* Runs the algorithm until what it reached is within the tolerance or it gives up. Siconos's measure is
@@ -348,19 +358,21 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
             TALUS_TRY(talus_outer_run(solve));
         else
             info->outcome = TALUS_OUTCOME_CONVERGED;
-        talus_outer_measure(solve, solve->gamma, &info->residual);
-        TALUS_TRY(solve->backend->check());
-        TALUS_TRY(figure(solve, wanted->norm, &now));
+        TALUS_TRY(measure(solve, wanted->norm, &now));
+        if (getenv("DBG"))
+            fprintf(stderr, "DBG %s now %.3e rounding %.3e tol %.3e\n", solve->type->name, now,
+                    info->rounding, wanted->tolerance);
         bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
-        if (wanted->tolerance > 0.0 && now <= wanted->tolerance)
+        if (wanted->tolerance > 0.0 && now + info->rounding <= wanted->tolerance)
             info->outcome = TALUS_OUTCOME_CONVERGED;
         else if (claimed)
             info->outcome = TALUS_OUTCOME_BUDGET;
         bool exact = info->residual.rms == 0.0; /* then a stricter claim changes nothing */
         if (!claimed || exact || info->outcome == TALUS_OUTCOME_CONVERGED ||
-            !may_ask_more(solve, wanted))
+            !may_ask_more(solve, wanted, now))
             return TALUS_OK;
-        solve->strictness *= fmin(fmax(0.5 * wanted->tolerance / now, 1e-2), 0.5);
+        double room = wanted->tolerance - info->rounding;
+        solve->strictness *= fmin(fmax(0.5 * room / now, 1e-2), 0.5);
         if (!talus_solve_within_budget(solve))
             return TALUS_OK;
     }
@@ -380,7 +392,7 @@ static bool has_diverged(const TalusSolve *solve)
         solve->backend->reserve(&w->delta, &w->delta_room, n, "zero impulses") != TALUS_OK)
         return false;
     solve->backend->zero(w->delta, n);
-    talus_outer_measure(solve, w->delta, &zero);
+    talus_outer_measure(solve, w->delta, &zero, NULL);
     return info->residual.rms > GROWN * zero.rms;
 }
 
@@ -393,7 +405,7 @@ static void settle_outcome(TalusSolve *solve)
     info->outcome = TALUS_OUTCOME_DIVERGED;
     solve->backend->zero(solve->gamma, n);
     talus_show_other(solve);
-    talus_outer_measure(solve, solve->gamma, &info->residual);
+    talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }
 
 /* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
@@ -542,14 +554,24 @@ TalusStatus talus_solver_leg(TalusSolver *s, TalusProblem *problem,
     return status;
 }
 
-TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
-                               const TalusSolveOptions *options, TalusSolveInfo *info)
+static TalusStatus solve_by_type(TalusSolver *s, TalusProblem *problem,
+                                 const TalusSolveOptions *options, TalusSolveInfo *info)
 {
     bool over;
-    *info = (TalusSolveInfo){0};
     if (s->choice[0])
         return talus_auto_solve(s->choice, problem, options, info);
     if (s->type->load)
         TALUS_TRY(s->type->load());
     return talus_solver_leg(s, problem, options, options->max_iterations, info, &over);
+}
+
+TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
+                               const TalusSolveOptions *options, TalusSolveInfo *info)
+{
+    *info = (TalusSolveInfo){0};
+    problem->has_certificate = false;
+    TalusStatus status = solve_by_type(s, problem, options, info);
+    if (info->outcome != TALUS_OUTCOME_INFEASIBLE)
+        problem->has_certificate = false;
+    return status;
 }

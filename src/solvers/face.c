@@ -40,15 +40,6 @@ void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
     w->unchecked = 0;
 }
 
-/* The scale of the first block (talus_block_scale). */
-static double a_diagonal(const TalusSolve *s)
-{
-    double diagonal[1][2];
-    const TalusOperator first = {.rows = s->op->rows, .diagonal = diagonal};
-    s->backend->get(diagonal[0], s->op->diagonal[0], 2);
-    return talus_block_scale(&first, 0);
-}
-
 TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
 {
     TALUS_TRY(reserve(s, w));
@@ -63,7 +54,7 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
     s->backend->project(s->op, w->metric, s->gamma);
     talus_face_refresh(s, w);
     s->info->products++;
-    w->norm = w->metric ? 1.0 : a_diagonal(s); /* no norm is below a diagonal entry */
+    w->norm = talus_least_norm(s, w->metric);
     w->pnp = 0.0;
     w->active = 0;
     return TALUS_OK;

@@ -8,7 +8,6 @@
 
 enum {
     REFRESH = 50, /* products after which the gradient is formed anew */
-    POWERS = 4,   /* power iterations, where the first direction already is flat */
     HALVINGS = 30 /* of a step, before the one that stays inside the bounds is taken */
 };
 
@@ -44,8 +43,6 @@ double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat)
 {
     if (pAp > gp->largest * pp)
         gp->largest = pAp / pp;
-    if (!(gp->largest > 0.0)) /* w and gw are free in the projection phase, where this happens */
-        gp->largest = talus_operator_norm(gp->solve, gp->metric, POWERS, gp->w, gp->gw);
     double least = FLAT * gp->largest * pp;
     *flat = !(pAp > least);
     return *flat ? least : pAp;
@@ -308,6 +305,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     s->backend->project(s->op, gp.metric, gp.x);
     form_gradient(&gp);
     look(&gp);
+    gp.largest = talus_least_norm(s, gp.metric);
     gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
     gp.g_size = sqrt(dot(&gp, gp.g, gp.g));
     bool go = go_on(&gp, gp.x, false);

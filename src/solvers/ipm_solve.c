@@ -86,13 +86,15 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
  * outer loop. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
-    double most;
+    TalusResidualSums sums;
     talus_copy(s, w->best.x.at, s->gamma);
     w->best.kept = false;
-    s->backend->residual(s->op, s->gamma, &w->best.least, &most);
+    s->backend->residual(s->op, s->gamma, &sums);
+    w->best.least = sums.residual2;
     s->info->outcome = TALUS_OUTCOME_BUDGET;
     int products = w->ipm.products + 1;
-    while (talus_solve_next(s, products, s->gamma, NULL, w->best.least, most) && !s->plan.shift)
+    while (talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) &&
+           !s->plan.shift)
         products = 0;
 }
 
@@ -169,11 +171,11 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 /* Whether the impulses given are not good enough. They remain the best until there are better ones. */
 static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
-    double sum, most;
+    TalusResidualSums sums;
     s->backend->project(s->op, NULL, s->gamma);
-    s->backend->residual(s->op, s->gamma, &sum, &most);
-    talus_best_offer(&w->best, s, s->gamma, sum);
-    return talus_solve_next(s, 1, s->gamma, NULL, sum, most);
+    s->backend->residual(s->op, s->gamma, &sums);
+    talus_best_offer(&w->best, s, s->gamma, sums.residual2);
+    return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
 }
 
 TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])

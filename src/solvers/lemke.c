@@ -8,17 +8,17 @@
  * problem. Should accuracy get lost on the way, or the path end on a ray that proves nothing, others are
  * tried.
  *
- * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0, which is checked in numbers. For
- * the relaxation that proves that no velocity satisfies all constraints (watch.c has the argument). For Coulomb's
- * law it does where gamma is without friction, for u_n >= 0 is asked of every contact; otherwise a solution in
- * which contacts slide may still exist, and the problem is called infeasible when no other path finds one. With gaps
- * phi >= 0 and rigid contacts there are no such rays (Stewart and Trinkle 1996).
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. Where a certificate is found from it
+ * (certificate.h), the problem has no solution. Under Coulomb's law there is one if gamma can do without friction;
+ * a solution in which contacts slide may exist beside any other ray, and where no path leads to one the
+ * problem stays unsolved. With gaps phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
  *
  * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
  * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
  * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n
  * unknowns, p of them basic. */
 #include "solvers/best.h"
+#include "solvers/certificate.h"
 #include "solvers/lemke_lcp.h"
 #include "solvers/lemke_pivot.h"
 #include "solvers/outer.h"
@@ -32,9 +32,6 @@
 
 /* Paths that are tried, and pivots per unknown after which one has gone astray: few take more than one or two. */
 enum { TRIES = 4, LONG = 20 };
-
-/* A ray counts as proof when the velocity change it asks for is FAR times that of q. */
-static const double FAR = 1e5;
 
 typedef struct Params {
     int most, refactor, cover, ties;
@@ -57,7 +54,7 @@ static const TalusParam params[] = {
      "what leaves the basis of several; first may go round in circles"},
 };
 
-enum { Q, IMPULSE, RAY, PRODUCT, VECTORS };
+enum { Q, IMPULSE, RAY, VECTORS };
 
 typedef struct Work {
     TalusContactLcp problem;
@@ -66,6 +63,7 @@ typedef struct Work {
     double *memory, *vector[VECTORS];
     size_t z_room, cover_room, memory_room;
     TalusBest best;
+    TalusCertificateWork certificate;
 } Work;
 
 /* ---- preparation ---- */
@@ -121,7 +119,7 @@ static void set_cover(Work *w, bool ones, int attempt)
 static bool tell(TalusSolve *s, Work *w)
 {
     TalusResidual r;
-    talus_outer_measure(s, w->vector[IMPULSE], &r);
+    talus_outer_measure(s, w->vector[IMPULSE], &r, NULL);
     talus_solve_count(s, 1);
     talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
     return talus_solve_show(s, w->vector[IMPULSE], NULL, r.rms) &&
@@ -136,58 +134,32 @@ static bool tell_point(TalusSolve *s, Work *w)
     return tell(s, w);
 }
 
-/* ---- rays ---- */
-
-/* Whether the ray proves that the relaxation has no solution. */
-static bool is_certificate(TalusSolve *s, Work *w)
-{
-    double *gamma = w->vector[RAY], gain, energy;
-    TalusSizes sizes;
-    talus_lemke_ray(&w->lemke, w->z);
-    talus_contact_lcp_impulses(&w->problem, w->z, gamma);
-    s->backend->product(s->op, gamma, true, false, w->vector[PRODUCT]);
-    s->info->products++;
-    energy = s->backend->dot(s->op, gamma, w->vector[PRODUCT]);
-    gain = -s->backend->dot(s->op, gamma, w->vector[Q]);
-    s->backend->sizes(s->op, NULL, w->vector[Q], &sizes);
-    return gain > 0.0 && gain * gain > FAR * FAR * energy * sizes.over;
-}
-
 /* ---- the solve ---- */
 
-typedef struct Path {
-    bool again;  /* it has led to nothing, and there is budget for another */
-    bool jammed; /* it, or one before, has ended on a certificate that is no proof */
-    bool
-        solved; /* it, or one before, has ended on a solution, if one that is not accurate enough */
-} Path;
-
-static void end_on_ray(TalusSolve *s, Work *w, Path *path)
+/* Ends the solve where the ray leads to a certificate. True: another path may lead to more. */
+static bool end_on_ray(TalusSolve *s, Work *w)
 {
-    bool certain = is_certificate(s, w);
-    path->jammed |= certain;
-    path->again = !certain || has_coulomb(s);
-    if (!path->again)
+    talus_lemke_ray(&w->lemke, w->z);
+    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[RAY]);
+    bool proof = talus_certificate_find(s, &w->certificate, w->vector[RAY]);
+    if (proof)
         s->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+    return !proof;
 }
 
-/* One path from its start to its end. */
-static TalusStatus follow(TalusSolve *s, Work *w, int attempt, Path *path)
+/* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
+static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;
     TalusLemkeState state;
     int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
     set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
-    path->again = state == TALUS_LEMKE_GOING || tell_point(s, w);
-    while (path->again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
+    *again = state == TALUS_LEMKE_GOING || tell_point(s, w);
+    while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
-        if (state == TALUS_LEMKE_RAY)
-            end_on_ray(s, w, path);
-        else
-            path->again = tell_point(s, w);
+        *again = state == TALUS_LEMKE_RAY ? end_on_ray(s, w) : tell_point(s, w);
     }
-    path->solved |= state == TALUS_LEMKE_SOLVED;
     s->info->factorisations += w->lemke.factorisations;
     return TALUS_OK;
 }
@@ -195,7 +167,6 @@ static TalusStatus follow(TalusSolve *s, Work *w, int attempt, Path *path)
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;
-    Path path = {0};
     size_t bytes = (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma;
     TALUS_TRY(check_size(s, s->params));
     TALUS_TRY(prepare(s, w));
@@ -203,12 +174,11 @@ static TalusStatus solve_lemke(TalusSolve *s)
     s->watch->off = true; /* impulses grow along the path; rays are the proof */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
     s->backend->project(s->op, NULL, w->vector[IMPULSE]);
-    path.again = tell(s, w);
-    for (int attempt = 0; path.again && attempt < TRIES; attempt++)
-        TALUS_TRY(follow(s, w, attempt, &path));
-    if (path.again)
-        s->info->outcome =
-            path.jammed && !path.solved ? TALUS_OUTCOME_INFEASIBLE : TALUS_OUTCOME_BUDGET;
+    bool again = tell(s, w);
+    for (int attempt = 0; again && attempt < TRIES; attempt++)
+        TALUS_TRY(follow(s, w, attempt, &again));
+    if (again)
+        s->info->outcome = TALUS_OUTCOME_BUDGET;
     memcpy(s->gamma, w->vector[IMPULSE], bytes);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
@@ -223,6 +193,7 @@ static void clear(void *work, const TalusBackend *backend)
     talus_release(w->cover);
     talus_release(w->memory);
     talus_best_clear(&w->best, backend);
+    talus_certificate_clear(&w->certificate, backend);
 }
 
 static const char *on_host(const void *parameters)

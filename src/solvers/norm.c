@@ -45,6 +45,20 @@ static void draw(const TalusSolve *s, size_t n, double *x)
         s->backend->copy(x + i, x, n - i < i ? n - i : i);
 }
 
+double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
+{
+    enum { AT_ONCE = 256 };
+    double diagonal[AT_ONCE][2], largest = 0.0;
+    for (int i = 0; !metric && i < s->op->blocks; i += AT_ONCE) {
+        int count = s->op->blocks - i < AT_ONCE ? s->op->blocks - i : AT_ONCE;
+        const TalusOperator part = {.rows = s->op->rows, .diagonal = diagonal};
+        s->backend->get(diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
+        for (int k = 0; k < count; k++)
+            largest = fmax(largest, talus_block_scale(&part, k));
+    }
+    return metric ? 1.0 : largest;
+}
+
 double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int iterations, double *x,
                            double *y)
 {

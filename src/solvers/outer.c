@@ -4,13 +4,14 @@
  *          again, from the impulses of the last, as often as `refresh` says.
  * coulomb  by De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal
  *          offsets are raised by s = sigma(-u_t), u its own velocity (for the disc, mu |u_t|). The
- *          algorithm runs in stretches; after each, s moves by `share` of the way to sigma, all of it
- *          by default: with inner solves as coarse as here, damping by half took two to three times the
- *          products on beds of spheres. (With exact inner solves it is the other way round: undamped, a
- *          bed stands at 2e-2 of its starting residual.) All blocks move: masking by activity cycles.
- *          An exact algorithm that is stuck goes on this way.
+ *          algorithm runs in stretches; after each, s moves by a share of the way to sigma. All blocks
+ *          move: masking by activity cycles. An exact algorithm that is stuck goes on this way.
  * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
- *          the estimates move to the impulses (preclik-2009, its outer fixed point).
+ *          the estimates move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
+ * share    `share` of the options, or else all of the way until the law's residual has not fallen for PATIENCE
+ *          updates, and then half of the share before, and so on: with coarse inner solves damping from the start
+ *          took two to three times the products on beds of spheres, with exact ones (interior points) updates
+ *          without damping go round in circles, at 2e-2 of the starting residual on a bed.
  * A stretch ends when the inner residual is below a share of the law's residual at its start: to be more
  * exact about shifts or bounds that are wrong is a waste. */
 #include "solvers/outer.h"
@@ -155,20 +156,13 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
 
 /* ---- measuring and stretches ---- */
 
-void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out)
+void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
+                         TalusResidual *rounding)
 {
-    const TalusOperator *op = s->op;
-    TalusLawSums sums;
-    if (s->reduced) {
+    if (s->reduced)
         talus_reduced_recover(s->reduced, gamma);
-        op = s->reduced->whole;
-    }
-    if (s->plan.beyond)
-        s->backend->law_measure(op, gamma, &sums);
-    else
-        s->backend->residual(op, gamma, &sums.residual2, &sums.residual_max);
-    out->rms = sqrt(sums.residual2 / op->blocks);
-    out->max = sums.residual_max;
+    talus_residual_measure(s->backend, s->reduced ? s->reduced->whole : s->op, s->plan.beyond,
+                           gamma, out, rounding);
 }
 
 /* The law's residual in the norm that is asked for. */
@@ -230,15 +224,45 @@ static int stretch_length(const TalusSolve *s)
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
 
+/* Updates without progress before the share is halved, the least that counts as progress, and the least share. */
+enum { PATIENCE = 4 };
+static const double PROGRESS = 0.9, LEAST_SHARE = 1.0 / 64.0;
+
+typedef struct Damping {
+    double share, least; /* least: residual of the law so far */
+    int idle;            /* updates since it fell */
+} Damping;
+
+static Damping damping_of(const TalusSolve *s)
+{
+    double given = s->options->outer.share;
+    return (Damping){.share = given > 0.0 ? given : 1.0, .least = INFINITY};
+}
+
+/* The share of the next update, `now` being the law's residual before it. */
+static double next_share(const TalusSolve *s, Damping *d, double now)
+{
+    bool fell = now < PROGRESS * d->least;
+    d->least = fmin(d->least, now);
+    d->idle = fell ? 0 : d->idle + 1;
+    if (d->idle >= PATIENCE && !(s->options->outer.share > 0.0) && d->share > LEAST_SHARE) {
+        d->share *= 0.5;
+        d->idle = 0;
+    }
+    return d->share;
+}
+
 static TalusStatus shift(TalusSolve *s)
 {
-    const double share = s->options->outer.share > 0.0 ? s->options->outer.share : 1.0;
+    Damping damping = damping_of(s);
+    double share = damping.share;
     bool cold = !(s->backend->dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
         s->backend->law_shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
+        share = next_share(s, &damping, reached(s, &sums));
         s->info->updates++;
         TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
     }
@@ -247,13 +271,14 @@ static TalusStatus shift(TalusSolve *s)
 
 static TalusStatus tresca(TalusSolve *s)
 {
-    const double share = s->options->outer.share > 0.0 ? s->options->outer.share : 1.0;
+    Damping damping = damping_of(s);
     bool go = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
         s->backend->law_measure(s->op, s->gamma, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
+        double share = next_share(s, &damping, reached(s, &sums));
         s->backend->law_estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
         TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
@@ -271,7 +296,7 @@ static TalusStatus solve_alone(TalusSolve *s)
         TALUS_TRY(s->type->solve(s));
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
             return TALUS_OK;
-        talus_outer_measure(s, s->gamma, &r);
+        talus_outer_measure(s, s->gamma, &r, NULL);
         TALUS_TRY(s->backend->check());
         double now = s->options->norm == TALUS_NORM_MAX ? r.max : r.rms;
         if (now <= s->options->tolerance)

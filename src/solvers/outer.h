@@ -16,8 +16,9 @@ void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
  * Leaves no shift behind, whatever comes back. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
-/* The residual of gamma, by law, of the whole problem: where joints are eliminated, their impulses are written
- * behind the others first. */
-void talus_outer_measure(const TalusSolve *solve, double *gamma, TalusResidual *out);
+/* The residual of gamma, by law, of the whole problem, and what rounding may hide of it (may be NULL): where
+ * joints are eliminated, their impulses are written behind the others first. */
+void talus_outer_measure(const TalusSolve *solve, double *gamma, TalusResidual *out,
+                         TalusResidual *rounding);
 
 #endif

@@ -123,6 +123,10 @@ void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
 
+/* A bound of that from below without a product, for no norm is below a diagonal entry: 1 in a metric, else the
+ * largest scale of a block (talus_block_scale). */
+double talus_least_norm(const TalusSolve *solve, const TalusMetricBlock *metric);
+
 /* Every row of solvers/table.h is defined in a file of its own. */
 #define TALUS_SOLVER(name) extern const TalusSolverType talus_solver_##name;
 #include "solvers/table.h"

@@ -160,6 +160,13 @@ static void advance(TalusSolve *s, const Params *p, Run *run, int j, const Talus
     run->alpha = spectral_step(p, run, j, sums->r2, dots[0], dots[1]);
 }
 
+/* An iteration without a step: the iterate enters the memory once more, in place of the oldest. */
+static void stay(const Params *p, Run *run, int j)
+{
+    run->ahead[(j + 1) % (p->gll + 1)] = 0.0;
+    run->alpha = run->unit;
+}
+
 static TalusStatus solve_spg(TalusSolve *s)
 {
     const Params *p = s->params;
@@ -177,7 +184,7 @@ static TalusStatus solve_spg(TalusSolve *s)
         if (descends)
             advance(s, p, &run, j, &sums);
         else
-            run.alpha = run.unit;
+            stay(p, &run, j);
         if (!descends || j % REFRESH == REFRESH - 1)
             refresh(s, &run);
     }

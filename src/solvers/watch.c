@@ -1,16 +1,16 @@
-/* solvers/watch.c - an infeasibility certificate from differences of iterates.
+/* solvers/watch.c - when to look for a proof that there is no solution, and where.
  *
  * Let some velocity v_f + w satisfy all constraints, q + D'w in K*. Then every delta in K has
  *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
  * a delta with q'delta < 0 and D delta = 0 proves that there is no such w. A body wedged between
  * fixed walls has one: impulses grow without bound along it. First order methods then move, in the
- * limit, along exactly this direction, so the difference of two iterates is tried as delta at
- * iterations 64, 128, 256, ... It counts as proof when the velocity change it asks for is FAR times
- * that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal). A heavy body on
- * light ones asks for about the root of the mass ratio. With compliance N + E stands for N.
- * Tried only while gamma doubles and the residual does not fall. Prisms are bounded sideways: with them
- * delta would have to be frictionless, and it is looked for only while their bounds are zero (outer.c).
- * De Saxce's shifts only raise q: a proof with them is one without. */
+ * limit, along exactly this direction, so the difference of two iterates is taken for delta at
+ * iterations 64, 128, 256, ..., while gamma doubles and the residual does not fall. Where the velocity change that
+ * it asks for is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal),
+ * there is a suspicion, no more: a heavy body on a light one asks for the root of the mass ratio. The proof is
+ * then sought nearby (certificate.c). With compliance N + E stands for N. While prisms have bounds, which hold
+ * delta back sideways, nothing is looked for (outer.c). De Saxce's shifts only raise q: a proof with them is
+ * one without. */
 #include "solvers/watch.h"
 
 enum { FIRST_SNAPSHOT = 64 };
@@ -29,9 +29,11 @@ void talus_watch_clear(TalusWatch *watch, const TalusBackend *backend)
     backend->release(watch->old);
     backend->release(watch->delta);
     backend->release(watch->product);
+    talus_certificate_clear(&watch->certificate, backend);
 }
 
-static bool certificate(TalusSolve *solve)
+/* Whether delta is nearly a proof. */
+static bool is_suspect(TalusSolve *solve)
 {
     const TalusBackend *backend = solve->backend;
     TalusWatch *w = solve->watch;
@@ -47,7 +49,7 @@ static bool certificate(TalusSolve *solve)
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
-/* Whether the move from the snapshot to x proves that there is no solution. Memory for the proof is
+/* Whether the move from the snapshot to x leads to a proof that there is no solution. Memory for the proof is
  * taken only when there is a suspicion. */
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
@@ -61,7 +63,7 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     backend->combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
     if (metric)
         backend->scale(solve->op, metric, false, w->delta);
-    return certificate(solve);
+    return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
 bool talus_watch_due(const TalusSolve *solve)
@@ -80,8 +82,8 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
         return false;
     w->next = 2 * solve->info->iterations;
     solve->backend->sizes(solve->op, metric, x, &sizes);
-    bool suspicious = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
-    if (suspicious && proves_infeasible(solve, x, metric)) {
+    bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
+    if (grown && proves_infeasible(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
         return true;
     }

@@ -2,7 +2,7 @@
 #ifndef TALUS_SOLVERS_WATCH_H
 #define TALUS_SOLVERS_WATCH_H
 
-#include "solvers/solver.h"
+#include "solvers/certificate.h"
 
 /* Snapshots at iterations 64, 128, 256, ...: see watch.c. */
 typedef struct TalusWatch {
@@ -13,6 +13,7 @@ typedef struct TalusWatch {
     double *old; /* the iterate then, in the solver's metric */
     double *delta, *product;
     size_t old_room, delta_room, product_room;
+    TalusCertificateWork certificate;
 } TalusWatch;
 
 /* Whether the next look would look, and the look: true when the iterate proves that there is none. */

@@ -232,18 +232,33 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
-/* Adds residuals to sums: their squares and the largest of these; `gradient` starts at `begin`. */
+enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
+
+/* d^2 |gamma|^2 + |g|^2. */
+KERNEL double block_terms2(Known known, const double *gamma, const double *g, double d)
+{
+    double sum = 0.0;
+    for (int k = 0; k < known.rows; k++)
+        sum += d * gamma[k] * (d * gamma[k]) + g[k] * g[k];
+    return sum;
+}
+
+/* Adds what blocks have to the sums; `gradient` starts at `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
-                        const double *gradient, double sums[2])
+                        const double *gradient, double sums[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     const int rows = known.rows;
     for (int64_t i = begin; i < end; i++) {
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
         double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, known, i, gamma, g, d);
-        sums[0] += r2;
-        keep_max(&sums[1], r2);
-        if (pass->relaxed) {
+        sums[RESIDUAL2] += r2;
+        keep_max(&sums[RESIDUAL_MAX2], r2);
+        if (!pass->relaxed) {
+            double terms2 = block_terms2(known, gamma, g, d);
+            sums[TERMS2] += terms2;
+            keep_max(&sums[TERMS_MAX2], terms2);
+        } else {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
             block_step(op, known, i, gamma, g, pass->omega / d, step);
             for (int k = 0; k < rows; k++)
@@ -256,7 +271,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
-    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[2] = {0.0, 0.0};
+    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[RESIDUAL_SUMS] = {0.0};
     gradient_of(&pass->product, begin, end, gradient);
     if (op->varied)
         block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
@@ -267,7 +282,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
 
-static void run_blocks(BlockPass *pass, double *sum2, double *max)
+static void run_blocks(BlockPass *pass, TalusResidualSums *out)
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
@@ -279,19 +294,22 @@ static void run_blocks(BlockPass *pass, double *sum2, double *max)
         pass->product.gamma = op->scratch->unscaled;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
-    *sum2 = *max = 0.0;
+    *out = (TalusResidualSums){0};
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
-        *sum2 += partial[0];
-        keep_max(max, partial[1]);
+        out->residual2 += partial[RESIDUAL2];
+        out->terms2 += partial[TERMS2];
+        keep_max(&out->residual_max, partial[RESIDUAL_MAX2]);
+        keep_max(&out->terms_max, partial[TERMS_MAX2]);
     }
-    *max = sqrt(*max);
+    out->residual_max = sqrt(out->residual_max);
+    out->terms_max = sqrt(out->terms_max);
 }
 
-static void residual(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+static void residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
-    run_blocks(&pass, sum2, max);
+    run_blocks(&pass, sums);
 }
 
 static void relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
@@ -301,7 +319,10 @@ static void relax(const TalusOperator *op, double omega, double lambda, double *
                       .relaxed = gamma,
                       .omega = omega,
                       .lambda = lambda};
-    run_blocks(&pass, sum2, max);
+    TalusResidualSums sums;
+    run_blocks(&pass, &sums);
+    *sum2 = sums.residual2;
+    *max = sums.residual_max;
 }
 
 /* ---- metric ---- */
@@ -390,6 +411,8 @@ const TalusBackend talus_backend_cpu = {
     .tangent = talus_cpu_tangent,
     .feasible_step = talus_cpu_feasible_step,
     .compare = talus_cpu_compare,
+    .recede = talus_cpu_recede,
+    .recede_span = talus_cpu_recede_span,
     .accelerate = talus_cpu_accelerate,
     .accelerate_run = talus_cpu_accelerate_run,
     .relax_run = talus_cpu_relax_run,

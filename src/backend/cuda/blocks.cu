@@ -3,6 +3,10 @@
  * Bound by memory: each reads and writes every vector once, a thread per block. */
 #include "backend/cuda/contact.h"
 
+extern "C" {
+#include "sets/recession.h"
+}
+
 #include <math.h>
 
 /* ---- projections ---- */
@@ -296,4 +300,58 @@ void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into
 {
     LAUNCH_ROWS(launch, op->rows, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into,
                 x);
+}
+
+/* ---- recession cones ---- */
+
+template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS])
+{
+    double sum = 0.0;
+    for (int k = 0; k < ROWS; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+template <int ROWS> static __global__ void recede(CuSets sets, double least, double *x)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    TalusSet set = varied_set(sets, i, true, nullptr);
+    double at[ROWS];
+    load_block(x, i, at);
+    talus_recession_project(ROWS, &set, at);
+    if (norm2(at) <= least * least)
+        for (int k = 0; k < ROWS; k++)
+            at[k] = 0.0;
+    store_block(x, i, at);
+}
+
+void cu_recede(const TalusOperator *op, double least, double *x)
+{
+    LAUNCH_ROWS(launch, op->rows, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
+                least, x);
+}
+
+template <int ROWS> static __global__ void recede_span(CuSets sets, const double *x, double *y)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    TalusSet set = varied_set(sets, i, true, nullptr);
+    double at[ROWS], out[ROWS];
+    load_block(x, i, at);
+    load_block(y, i, out);
+    if (norm2(at) > 0.0)
+        talus_recession_span(ROWS, &set, out);
+    else
+        for (int k = 0; k < ROWS; k++)
+            out[k] = 0.0;
+    store_block(y, i, out);
+}
+
+void cu_recede_span(const TalusOperator *op, const double *x, double *y)
+{
+    LAUNCH_ROWS(launch, op->rows, recede_span, blocks_for(op->blocks), THREADS,
+                cu_sets(op, nullptr), x, y);
 }

@@ -36,7 +36,7 @@ void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
                double (*velocity)[8]);
 void cu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                 double *out);
-void cu_residual(const TalusOperator *op, const double *gamma, double *sum2, double *max);
+void cu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
 void cu_relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
               double *max);
 void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
@@ -127,6 +127,8 @@ void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const d
                 const double *d, double *out);
 double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                         const double *p);
+void cu_recede(const TalusOperator *op, double least, double *x);
+void cu_recede_span(const TalusOperator *op, const double *x, double *y);
 void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                 const double *y, int *active, int *changed);
 void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);

@@ -1,0 +1,69 @@
+/* backend/cpu/recede.c - projection onto recession cones and their spans, block by block. Asked for in the search
+ * for a certificate alone: block by block whatever the sets. */
+#include "backend/cpu/general.h"
+
+#include "sets/recession.h"
+
+#include <string.h>
+
+typedef struct Pass {
+    const TalusOperator *op;
+    double least;    /* recede */
+    const double *x; /* recede_span: where this is 0, out becomes 0 */
+    double *out;
+} Pass;
+
+static double norm2(int rows, const double *x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < rows; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+/* Coulomb blocks as prisms: their recession cone here is that of the bounds. */
+static TalusSet law_set(const TalusOperator *op, int64_t i)
+{
+    return talus_block_set(op, i, true, NULL);
+}
+
+static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusSet set = law_set(pass->op, i);
+        double *x = pass->out + i * rows;
+        talus_recession_project(rows, &set, x);
+        if (norm2(rows, x) <= pass->least * pass->least)
+            memset(x, 0, (size_t)rows * sizeof *x);
+    }
+}
+
+void talus_cpu_recede(const TalusOperator *op, double least, double *x)
+{
+    Pass pass = {.op = op, .least = least, .out = x};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, recede_chunk, &pass);
+}
+
+static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const int rows = pass->op->rows;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusSet set = law_set(pass->op, i);
+        double *y = pass->out + i * rows;
+        if (norm2(rows, pass->x + i * rows) > 0.0)
+            talus_recession_span(rows, &set, y);
+        else
+            memset(y, 0, (size_t)rows * sizeof *y);
+    }
+}
+
+void talus_cpu_recede_span(const TalusOperator *op, const double *x, double *y)
+{
+    Pass pass = {.op = op, .x = x, .out = y};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, span_chunk, &pass);
+}

@@ -1,0 +1,43 @@
+/* sets/recession.h - the recession cone of a block under its law, for host and device: the directions along
+ * which the impulses of a block may grow without end.
+ *
+ * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded, and
+ * what is left is the normal. Under `coulomb` the directions that prove something (solvers/certificate.h) are
+ * those without friction, the normal again. Both laws come as prisms here. Of a joint it is the rows without
+ * bounds. */
+#ifndef TALUS_SETS_RECESSION_H
+#define TALUS_SETS_RECESSION_H
+
+#include "sets/set.h"
+
+TALUS_INLINE void talus_recession_clear_friction(int rows, double *x)
+{
+    for (int k = 1; k < rows; k++)
+        x[k] = 0.0;
+}
+
+/* Euclidean projection onto the recession cone, in place. */
+TALUS_INLINE void talus_recession_project(int rows, const TalusSet *set, double *x)
+{
+    if (set->prism && rows > 1) {
+        talus_recession_clear_friction(rows, x);
+        x[0] = talus_project_nonneg(x[0]);
+    } else {
+        talus_block_recede(rows, set, x);
+    }
+}
+
+/* Euclidean projection onto the linear span of the recession cone, in place. */
+TALUS_INLINE void talus_recession_span(int rows, const TalusSet *set, double *x)
+{
+    if (rows == 1)
+        return;
+    if (set->section == TALUS_SECTION_JOINT)
+        talus_joint_recede(rows, set, x);
+    else if (set->prism)
+        talus_recession_clear_friction(rows, x);
+    else
+        talus_block_free(rows, set, x);
+}
+
+#endif
