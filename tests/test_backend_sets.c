@@ -297,7 +297,7 @@ static double *gradient_of(const ModelCase *c, const double *x)
     return g;
 }
 
-/* d^2 |x|^2 + |g|^2 over blocks. */
+/* d^2 |x|^2 + |g|^2 over blocks; x is 0 in none. */
 static double terms2_of(const ModelCase *c, const double *x, const double *g)
 {
     double sum = 0.0;

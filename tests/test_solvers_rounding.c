@@ -1,38 +1,314 @@
+/* Claims that rounding could make false: convergence by huge impulses, infeasibility of problems that are only badly
+ * conditioned. Every claim is held against the residual in extended precision (support/exact.h). */
+
 #include "solver_specs.h"
 #include "support/exact.h"
-static double worst_rms, worst_max;
-static void one(TestProblem *p, TalusFrictionModel model, double tol)
+
+#include "base/rng.h"
+
+static const TalusFrictionModel laws[3] = {
+    {.section = TALUS_SECTION_DISC, .law = TALUS_LAW_CCP},
+    {.section = TALUS_SECTION_DISC, .law = TALUS_LAW_FIXED},
+    {.section = TALUS_SECTION_DISC, .law = TALUS_LAW_COULOMB},
+};
+
+static ExactResidual exact_of(TalusProblem *problem)
+{
+    TalusProblemDef def;
+    CHECK_OK(talus_problem_export(problem, &def));
+    return exact_residual(&def, talus_problem_rows(problem), talus_problem_gamma(problem),
+                          talus_problem_estimate(problem));
+}
+
+static TalusProblem *under_law(const TestProblem *p, int law)
 {
     TalusProblem *problem = create(&p->def, NULL);
-    if (talus_problem_rows(problem) > 1) CHECK_OK(talus_problem_set_friction(problem, model));
-    TalusProblemDef def;
-    const char *const sp[] = {"apgd", "ipm-soc", "prox", "gs"};
+    if (talus_problem_rows(problem) > 1)
+        CHECK_OK(talus_problem_set_friction(problem, laws[law]));
+    return problem;
+}
+
+/* ---- what rounding may hide ---- */
+
+/* Its estimate is above the difference between the residual and the exact one. */
+static void check_estimate(TestProblem *p, int law)
+{
+    static const char *const solvers[] = {"apgd", "gs", "ipm-soc", "prox"};
+    TalusProblem *problem = under_law(p, law);
     for (int s = 0; s < 4; s++) {
-    TalusSolver *solver; TalusSolveInfo info; TalusSolveOptions o = talus_solve_options_default();
-    o.tolerance = tol; o.max_iterations = s ? 300 : 20000;
-    CHECK_OK(talus_solver_create(sp[s], &solver));
-    if (talus_solver_supports(solver, problem) != TALUS_OK) { talus_solver_destroy(solver); continue; }
-    CHECK_OK(talus_solver_solve(solver, problem, &o, &info));
-    CHECK_OK(talus_problem_export(problem, &def));
-    TalusMetrics m;
-    CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
-    ExactResidual e = exact_residual(&def, talus_problem_rows(problem), talus_problem_gamma(problem), talus_problem_estimate(problem));
-    double r1 = fabs((double)(e.rms - m.natural.rms)) / m.rounding.rms, r2 = fabs((double)(e.max - m.natural.max)) / m.rounding.max;
-    if (r1 > worst_rms) worst_rms = r1;
-    if (r2 > worst_max) worst_max = r2;
-    printf("%-20s %-8s %d %s rms %.3e exact %.3Le rounding %.2e ratio %.3f max %.3f\n", p->name, sp[s], model.law, talus_outcome_name(info.outcome), m.natural.rms, e.rms, m.rounding.rms, r1, r2);
-    talus_solver_destroy(solver);
+        TalusMetrics m;
+        TalusSolver *solver = solver_of(solvers[s]);
+        bool taken = talus_solver_supports(solver, problem) == TALUS_OK;
+        talus_solver_destroy(solver);
+        if (!taken)
+            continue;
+        solve_cold(solvers[s], problem, 1e-13, s ? 300 : 3000);
+        CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
+        ExactResidual exact = exact_of(problem);
+        bool ok = CHECK(fabsl(exact.rms - m.natural.rms) <= m.rounding.rms);
+        ok &= CHECK(fabsl(exact.max - m.natural.max) <= m.rounding.max);
+        blame(ok, p->name, solvers[s]);
     }
     talus_problem_destroy(problem);
 }
-TEST(measure)
+
+TEST(the_estimate_of_rounding_is_above_it)
 {
     for (int law = 0; law < 3; law++) {
-    TalusFrictionModel model = {.section = TALUS_SECTION_DISC, .law = (TalusFrictionLaw)law};
-    TestProblem all[] = {make_column(20, 1000.0, 0.3), make_column(20, 1e5, 0.0), make_column(5, 1e5, 0.3), make_column(50, 1, 0.3),
-      make_heap(&(HeapOptions){16, 5, 5, 5, 0.8, 0.0, 0.0}), make_heap(&(HeapOptions){17, 3, 3, 6, 0.3, 0.0, 0.5}), make_bowl(80, 0.3, 0.0), make_bowl(80, 0.0, 0.0), make_heap(&(HeapOptions){16, 8, 8, 12, 0.0, 0.0, 0.0}), make_heap(&(HeapOptions){16, 8, 8, 12, 0.3, 0.0, 0.0})};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) { one(&all[i], model, 1e-13); free_test_problem(&all[i]); }
+        TestProblem all[] = {make_column(20, 1e3, 0.3),
+                             make_column(20, 1e5, 0.0),
+                             make_column(5, 1e8, 0.3),
+                             make_column(50, 1.0, 0.3),
+                             make_bowl(80, 0.3, 0.0),
+                             make_heap(&(HeapOptions){16, 5, 5, 5, 0.8, 0.0, 0.0}),
+                             make_heap(&(HeapOptions){17, 3, 3, 6, 0.3, 0.0, 0.5}),
+                             make_heap(&(HeapOptions){19, 5, 5, 5, 0.0, 0.1, 1.0}),
+                             make_explicit(5, 60, 3)};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            check_estimate(&all[i], law);
+            free_test_problem(&all[i]);
+        }
     }
-    printf("worst %.3f %.3f\n", worst_rms, worst_max);
 }
-int main(void) { RUN(measure); return talus_test_result(); }
+
+/* ---- wedges ---- */
+
+/* A ball of radius 0.11 about the middle of planes that are 0.1 from it and face inwards. */
+typedef struct Wedge {
+    int walls;
+    double off;  /* of the ball from the middle, m */
+    double lean; /* of the walls: their normals have this much of an upward part */
+    double mu;
+} Wedge;
+
+static TestProblem make_tight_wedge(const Wedge *w)
+{
+    const double h = 0.01, r = 0.11, mass = 1.0;
+    TestProblem p = {.name = "tight wedge"};
+    double *inv_mass = test_memory(&p, 1, sizeof *inv_mass);
+    double *radius = test_memory(&p, 1, sizeof *radius);
+    double *v = test_memory(&p, 6, sizeof *v);
+    TalusSym3 *inertia = test_memory(&p, 1, sizeof *inertia);
+    TalusContactDef *c = test_memory(&p, (size_t)w->walls, sizeof *c);
+    inv_mass[0] = 1.0 / mass;
+    radius[0] = r;
+    inertia->xx = inertia->yy = inertia->zz = 2.5 / (mass * r * r);
+    v[2] = -9.81 * h;
+    for (int k = 0; k < w->walls; k++) {
+        double angle = 2.0 * 3.14159265358979323846 * k / w->walls, size = hypot(1.0, w->lean);
+        TalusVec3 out = talus_vec3(cos(angle) / size, sin(angle) / size, -w->lean / size);
+        if (w->walls == 2)
+            out = talus_vec3((k ? -1.0 : 1.0) / size, 0.0, -w->lean / size);
+        c[k] = (TalusContactDef){.a = 0,
+                                 .b = -1,
+                                 .normal = out,
+                                 .arm_a = talus_scale(r, out),
+                                 .mu = w->mu,
+                                 .bias = (0.1 - w->off * out.x - r) / h};
+    }
+    p.def = (TalusProblemDef){.body_count = 1,
+                              .inv_mass = inv_mass,
+                              .inv_inertia = inertia,
+                              .radius = radius,
+                              .free_velocity = v,
+                              .contact_count = w->walls,
+                              .contacts = c};
+    return p;
+}
+
+/* Every solver: convergence is real, and infeasibility comes with a proof. */
+static int check_claims(TestProblem *p, int law, bool feasible)
+{
+    TalusProblem *problem = under_law(p, law);
+    int proofs = 0;
+    FOR_SPECS (s, problem) {
+        TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 1100);
+        bool ok = true;
+        if (info.outcome == TALUS_OUTCOME_CONVERGED)
+            ok = CHECK(exact_of(problem).rms <= 1e-6L);
+        if (info.outcome == TALUS_OUTCOME_INFEASIBLE) {
+            ok = CHECK(!feasible);
+            proofs++;
+        }
+        ok &= CHECK((talus_problem_certificate(problem) != NULL) ==
+                    (info.outcome == TALUS_OUTCOME_INFEASIBLE));
+        blame(ok, p->name, specs[s].text);
+    }
+    talus_problem_destroy(problem);
+    return proofs;
+}
+
+TEST(wedges_do_not_converge)
+{
+    const double offs[] = {0.0, 1e-16, 1e-12, 1e-8, 1e-5, 1e-3}, mus[] = {0.0, 0.3};
+    int proofs = 0;
+    for (int walls = 2; walls <= 4; walls++)
+        for (int o = 0; o < 6; o++)
+            for (int k = 0; k < 8; k++) {
+                Wedge w = {walls, offs[o], k < 4 ? 0.0 : 0.2, mus[k % 4 > 0]};
+                TestProblem p = make_tight_wedge(&w);
+                proofs += check_claims(&p, k % 4 ? k % 4 - 1 : 0, false);
+                free_test_problem(&p);
+            }
+    printf("         %d proofs\n", proofs);
+    CHECK(proofs > 0);
+}
+
+/* ---- heavy on light ---- */
+
+TEST(stacks_of_any_ratio_are_solved)
+{
+    for (int law = 0; law < 3; law++)
+        for (double ratio = 1.0; ratio < 2e8; ratio *= 10.0)
+            for (int k = 0; k < 4; k++) {
+                TestProblem p = make_column(k & 1 ? 8 : 2, ratio, k & 2 ? 0.3 : 0.0);
+                TalusProblem *problem = under_law(&p, law);
+                TalusSolveOptions options = budget(1e-4, 10000);
+                options.reference_speed = 1e-2;
+                options.norm = TALUS_NORM_MAX;
+                TalusSolver *solver = solver_of("auto");
+                TalusSolveInfo info;
+                CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+                if (!CHECK_STR(talus_outcome_name(info.outcome), "converged"))
+                    printf("    law %d, ratio %g, %d rows, %d contacts: %g after %d by %s\n", law,
+                           ratio, talus_problem_rows(problem), talus_problem_blocks(problem),
+                           info.residual.max, info.iterations, info.solver);
+                talus_solver_destroy(solver);
+                talus_problem_destroy(problem);
+                free_test_problem(&p);
+            }
+}
+
+TEST(stacks_are_not_infeasible)
+{
+    for (int law = 0; law < 3; law++)
+        for (double ratio = 1e2; ratio < 2e12; ratio *= 100.0)
+            for (int k = 0; k < 2; k++) {
+                TestProblem p = make_column(2, ratio, k ? 0.3 : 0.0);
+                check_claims(&p, law, true);
+                free_test_problem(&p);
+            }
+}
+
+/* ---- badly conditioned, but solvable ---- */
+
+enum { MOST = 24 };
+
+/* A random direction among n. */
+static void draw_unit(TalusRng *rng, int n, double *x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++) {
+        x[k] = talus_rng_uniform(rng) - 0.5;
+        sum += x[k] * x[k];
+    }
+    for (int k = 0; k < n; k++)
+        x[k] /= sqrt(sum);
+}
+
+/* N = H diag(1 ... 10^-digits) H' with H of two reflections; its first `singular` values are zero. */
+static void make_matrix(TalusRng *rng, int n, double digits, int singular, double *matrix)
+{
+    double h[MOST][MOST] = {{0}}, w[MOST];
+    for (int i = 0; i < n; i++)
+        h[i][i] = 1.0;
+    for (int k = 0; k < 2; k++) {
+        draw_unit(rng, n, w);
+        for (int i = 0; i < n; i++) {
+            double along = 0.0;
+            for (int j = 0; j < n; j++)
+                along += h[i][j] * w[j];
+            for (int j = 0; j < n; j++)
+                h[i][j] -= 2.0 * along * w[j];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (int k = singular; k < n; k++)
+                sum += h[i][k] * h[j][k] * pow(10.0, -digits * k / (n - 1));
+            matrix[i * n + j] = sum;
+        }
+}
+
+/* q such that size times the projection of a random z is a solution, and that projection less z its velocity
+ * (Moreau). */
+static void plant(TestProblem *p, TalusRng *rng, double size, const double *matrix, double *q,
+                  double *mu)
+{
+    int rows = p->def.rows, blocks = p->def.block_count, n = rows * blocks;
+    double z[MOST] = {0.0}, gamma[MOST];
+    draw_unit(rng, n, z);
+    memcpy(gamma, z, sizeof gamma);
+    for (int i = 0; i < blocks; i++) {
+        mu[i] = 0.2 + 0.6 * talus_rng_uniform(rng);
+        verify_project(rows, mu[i], gamma + i * rows);
+    }
+    for (int i = 0; i < n; i++) {
+        q[i] = gamma[i] - z[i];
+        for (int j = 0; j < n; j++)
+            q[i] -= matrix[n * i + j] * size * gamma[j];
+    }
+}
+
+static TestProblem make_feasible(uint64_t seed)
+{
+    TestProblem p = {.name = "badly conditioned"};
+    TalusRng rng = talus_rng(seed);
+    int rows = seed % 3 ? 3 : 1, blocks = 2 + (int)(talus_rng_uniform(&rng) * 6.0);
+    int n = rows * blocks;
+    int32_t *start = test_memory(&p, (size_t)n + 1, sizeof *start);
+    int32_t *column = test_memory(&p, (size_t)(n * n), sizeof *column);
+    double *matrix = test_memory(&p, (size_t)(n * n), sizeof *matrix);
+    double *q = test_memory(&p, (size_t)n, sizeof *q);
+    double *mu = test_memory(&p, (size_t)blocks, sizeof *mu);
+    p.def = (TalusProblemDef){.block_count = blocks,
+                              .rows = rows,
+                              .row_start = start,
+                              .column = column,
+                              .values = matrix,
+                              .offset = q,
+                              .mu = rows == 3 ? mu : NULL};
+    for (int i = 0; i < n * n; i++)
+        column[i] = i % n;
+    for (int i = 0; i <= n; i++)
+        start[i] = n * i;
+    make_matrix(&rng, n, 12.0 * talus_rng_uniform(&rng), seed % 4 == 0 ? n / 3 : 0, matrix);
+    plant(&p, &rng, pow(10.0, (double)(seed % 5)), matrix, q, mu);
+    return p;
+}
+
+/* Every problem is given to every eighth solver: all of them see each kind of problem. */
+TEST(bad_condition_is_not_infeasible)
+{
+    int converged = 0, solves = 0;
+    for (uint64_t seed = 0; seed < (SLOW ? 150 : 1000); seed++) {
+        TestProblem p = make_feasible(seed);
+        TalusProblem *problem = create(&p.def, NULL);
+        FOR_SPECS (s, problem) {
+            if ((s + (int)seed) % 8)
+                continue;
+            int iterations = factorises(&specs[s]) ? 60 : 600;
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-8, iterations);
+            bool ok = CHECK(info.outcome != TALUS_OUTCOME_INFEASIBLE);
+            if (info.outcome == TALUS_OUTCOME_CONVERGED)
+                ok &= CHECK(exact_of(problem).rms <= 1e-8L);
+            blame(ok, p.name, specs[s].text);
+            converged += info.outcome == TALUS_OUTCOME_CONVERGED;
+            solves++;
+        }
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+    printf("         %d of %d solves converged\n", converged, solves);
+}
+
+int main(void)
+{
+    RUN(the_estimate_of_rounding_is_above_it);
+    RUN(wedges_do_not_converge);
+    RUN(stacks_of_any_ratio_are_solved);
+    RUN(stacks_are_not_infeasible);
+    RUN(bad_condition_is_not_infeasible);
+    return talus_test_result();
+}

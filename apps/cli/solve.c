@@ -2,6 +2,7 @@
 #include "lab.h"
 
 #include "base/memory.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,8 +26,9 @@ typedef struct Session {
     LabList solvers;
     LabSet set;
     TalusPool *pool;
-    double *best;   /* impulses of the best result so far, for --save */
-    double *bounds; /* those under law fixed that it has; NULL: none */
+    double *best;        /* impulses of the best result so far, for --save */
+    double *bounds;      /* those under law fixed that it has; NULL: none */
+    double *certificate; /* that the problem has no solution; NULL: none was found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
@@ -273,6 +275,18 @@ static TalusStatus keep_best(Session *session, LabProblem *problem, const LabRes
     return TALUS_OK;
 }
 
+/* The first proof that a problem has no solution, whoever found it: it is the problem's. */
+static TalusStatus keep_certificate(Session *session, const LabProblem *problem)
+{
+    const double *found = talus_problem_certificate(problem->problem);
+    size_t n = (size_t)talus_problem_size(problem->problem);
+    if (!session->options.save || !found || session->certificate)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(session->certificate, n, "certificate"));
+    memcpy(session->certificate, found, n * sizeof *found);
+    return TALUS_OK;
+}
+
 static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
@@ -295,7 +309,10 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     if (kept && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
                 session->set.problems[problem].name);
-    return kept ? TALUS_OK : keep_best(session, &session->set.problems[problem], result);
+    if (kept)
+        return TALUS_OK;
+    TALUS_TRY(keep_certificate(session, &session->set.problems[problem]));
+    return keep_best(session, &session->set.problems[problem], result);
 }
 
 static int solve_all(Session *session)
@@ -328,11 +345,17 @@ static int save_best(Session *session)
     if (session->bounds)
         memcpy(talus_problem_estimate(p->problem), session->bounds,
                (size_t)talus_problem_blocks(p->problem) * sizeof *session->bounds);
-    if (lab_problem_save(p, session->best, o->save) != TALUS_OK)
+    if (talus_problem_set_certificate(p->problem, session->certificate) != TALUS_OK ||
+        lab_problem_save(p, session->best, o->save) != TALUS_OK)
         return cli_fail_library();
     if (!o->quiet)
         fprintf(stderr, "talus: %s: the result of %s, which has the smallest residual\n", o->save,
                 session->best_solver);
+    if (!o->quiet && session->certificate)
+        fprintf(stderr, "talus: %s: %s the proof that the problem has no solution\n", o->save,
+                cli_wants_fclib(o->save)
+                    ? "FCLIB has no place for, and a file not named .hdf5 or .h5 would hold,"
+                    : "holds");
     return CLI_OK;
 }
 
@@ -402,6 +425,7 @@ static int solve_main(int argc, char **argv)
     lab_list_clear(&session.solvers);
     talus_release(session.best);
     talus_release(session.bounds);
+    talus_release(session.certificate);
     talus_pool_destroy(session.pool);
     return code;
 }

@@ -30,6 +30,9 @@ typedef struct Findings {
     double stored_u;       /* |u - u of the solution's file| / |q|; NAN where it has none */
     double velocity_error; /* |u - u of the reference| / |q|; NAN without one */
     double as_stored;      /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+    double *direction;     /* stored as the proof that there is no solution; NULL: none is */
+    int directed;          /* how many numbers */
+    VerifyCertificate certificate; /* NAN where there is none */
 } Findings;
 
 /* ---- measuring ---- */
@@ -50,6 +53,7 @@ static void measure(VerifyPoint *point, Findings *found)
     found->contacts = point->blocks;
     found->rows = point->rows;
     found->stored_u = found->velocity_error = found->as_stored = NAN;
+    found->certificate = (VerifyCertificate){NAN, NAN, NAN, false};
 }
 
 /* Siconos's error of the problem with W as stored: the same point with another u, which is g as well, for
@@ -82,6 +86,61 @@ static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
     return sqrt(sum);
 }
 
+/* Delta in the rows of an FCLIB problem times `scale`. */
+static double *scaled_rows(const TalusFclib *problem, const Findings *found, int rows, double scale)
+{
+    int dimension = problem->dimension;
+    double *r = cli_must(calloc((size_t)(problem->contacts * dimension) + 1, sizeof *r));
+    for (int i = 0; i < problem->contacts; i++)
+        for (int k = 0; k < rows && k < dimension; k++)
+            r[i * dimension + k] = scale * found->direction[i * rows + k];
+    return r;
+}
+
+/* The certificate of an FCLIB problem: at the direction itself, then at a large multiple. */
+static bool certify_fclib(const TalusFclib *problem, TalusFrictionModel model, Findings *found)
+{
+    const char *reason = "";
+    double scale = 1.0;
+    int rows = problem->contacts ? found->directed / problem->contacts : 0;
+    bool good = rows > 0 && rows * problem->contacts == found->directed;
+    for (int k = 0; k < 2 && good; k++) {
+        VerifyPoint point;
+        double *r = scaled_rows(problem, found, rows, scale);
+        good = verify_fclib_point(problem, model, r, &point, NULL, &reason);
+        free(r);
+        if (!good)
+            break;
+        scale = verify_certificate_scale(&point);
+        found->certificate = verify_certificate(&point);
+        verify_free(&point);
+    }
+    return good;
+}
+
+/* The same of a problem of our own format. */
+static bool certify_def(const TalusProblemDef *def, Findings *found)
+{
+    int n = verify_size(def);
+    double scale = 1.0, *delta = cli_must(calloc((size_t)n + 1, sizeof *delta));
+    bool good = n == found->directed;
+    for (int k = 0; k < 2 && good; k++) {
+        for (int i = 0; i < n; i++)
+            delta[i] = scale * found->direction[i];
+        VerifyPoint point = verify_def_point(def, delta);
+        scale = verify_certificate_scale(&point);
+        found->certificate = verify_certificate(&point);
+        verify_free(&point);
+    }
+    free(delta);
+    return good;
+}
+
+static int refuse_direction(void)
+{
+    return cli_fail("verify: the certificate stored with the solution is of another problem");
+}
+
 static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
                         const TalusFclibPoint *solution, const double *u_ref, Findings *found)
 {
@@ -105,7 +164,7 @@ static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
         found->as_stored = error_as_stored(problem, &point, as_stored);
     verify_free(&point);
     free(as_stored);
-    return CLI_OK;
+    return found->direction && !certify_fclib(problem, model, found) ? refuse_direction() : CLI_OK;
 }
 
 /* ---- reading ---- */
@@ -153,9 +212,20 @@ static double *own_in_rows_of(const TalusFclib *problem, const char *path)
     return r;
 }
 
-/* The bounds under law fixed that a file of our own kind has beside its impulses. One that cannot be read
- * is refused when these are. */
-static void read_bounds(const char *path, Findings *found)
+/* The certificate that a file of our own kind has. */
+static void read_certificate(const TalusProblem *solution, Findings *found)
+{
+    const double *stored = talus_problem_certificate(solution);
+    if (!stored)
+        return;
+    found->directed = talus_problem_size(solution);
+    found->direction = cli_must(calloc((size_t)found->directed + 1, sizeof *stored));
+    memcpy(found->direction, stored, (size_t)found->directed * sizeof *stored);
+}
+
+/* What a file of our own kind has beside its impulses: bounds under law fixed, the certificate. One that cannot be
+ * read is refused when the impulses are. */
+static void read_extras(const char *path, Findings *found)
 {
     TalusProblem *solution;
     if (talus_problem_read(path, NULL, &solution) != TALUS_OK)
@@ -167,6 +237,7 @@ static void read_bounds(const char *path, Findings *found)
         found->bounded = (int)blocks;
         memcpy(found->bounds, stored, blocks * sizeof *stored);
     }
+    read_certificate(solution, found);
     talus_problem_destroy(solution);
 }
 
@@ -264,7 +335,7 @@ static int with_own(const char *problem_path, const char *solution_path, const O
             VerifyPoint point = verify_def_point(&def, gamma);
             measure(&point, found);
             verify_free(&point);
-            code = CLI_OK;
+            code = found->direction && !certify_def(&def, found) ? refuse_direction() : CLI_OK;
         }
     }
     talus_problem_destroy(problem);
@@ -278,7 +349,7 @@ typedef struct Figure {
     double value;
 } Figure;
 
-enum { FIGURES = 21 };
+enum { FIGURES = 27 };
 
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
@@ -288,6 +359,8 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"natural", "m/s", "natural residual, root mean square over contacts", m->natural.rms},
         {"natural_max", "m/s", "its maximum", m->natural.max},
         {"natural_relative", "", "over that of zero impulses", m->natural_relative},
+        {"rounding", "m/s", "what rounding may hide of the natural residual", m->rounding.rms},
+        {"rounding_max", "m/s", "and of its maximum", m->rounding.max},
         {"projected_gradient", "m/s", "heyn-2012 (24)", m->projected_gradient},
         {"tau_g", "1/kg", "its step", m->tau_g},
         {"complementarity_mean", "J", "|gamma_i . g_i + sigma_i(-g_i)| per contact",
@@ -301,12 +374,18 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"duality_gap_scaled", "", "over the largest datum", m->duality_gap_scaled},
         {"siconos", "", "Siconos's error, exact Coulomb", m->siconos},
         {"siconos_over_q", "", "the same over |q|", m->siconos_over_q},
+        {"siconos_rounding", "", "what rounding may hide of it", m->siconos_rounding},
         {"siconos_as_stored", "", "with W as stored, not (W + W')/2", f->as_stored},
         {"dilation", "m/s", "what ccp would open Coulomb's contacts by", m->dilation},
         {"bound_mismatch", "m/s", "of the bounds of law fixed, in velocity", m->bound_mismatch},
         {"velocity_error", "", "|u - u of the reference| / |q|", f->velocity_error},
         {"stored_velocity_error", "", "|u - stored u| / |q|", f->stored_u},
         {"natural_at_zero", "m/s", "natural residual of zero impulses", m->natural_at_zero},
+        {"certificate_outside", "", "of the stored certificate: distance from its cone",
+         f->certificate.outside},
+        {"certificate_balance", "", "|(N + E) delta| over the size of its terms",
+         f->certificate.balance},
+        {"certificate_gain", "", "-q'delta / (|q| |delta|)", f->certificate.gain},
     };
     memcpy(out, all, sizeof all);
 }
@@ -322,6 +401,9 @@ static void print_text(const Findings *f)
         if (!isnan(figure[i].value))
             printf("  %-22s %14.6e %-4s  %s\n", figure[i].key, figure[i].value, figure[i].unit,
                    figure[i].meaning);
+    if (f->direction)
+        printf("the stored certificate %s\n",
+               f->certificate.proof ? "proves that the problem has no solution" : "proves nothing");
 }
 
 static void print_json(const Findings *f)
@@ -338,9 +420,33 @@ static void print_json(const Findings *f)
     json_int(&json, "sticking", f->metrics.sticking);
     for (int i = 0; i < FIGURES; i++)
         json_real(&json, figure[i].key, figure[i].value);
+    if (f->direction)
+        json_bool(&json, "infeasible", f->certificate.proof);
     json_close_object(&json);
     json_finish(&json);
     putchar('\n');
+}
+
+/* The verdict on --tol and on the stored certificate. */
+static int judge(const Findings *found, const char *solution, double tol)
+{
+    const TalusMetrics *m = &found->metrics;
+    double relative = m->natural_relative;
+    bool within = m->natural.rms + m->rounding.rms <= tol * m->natural_at_zero;
+    if (found->direction && !found->certificate.proof)
+        return cli_fail("%s: its certificate proves nothing: distance from the cone %.1e, balance "
+                        "%.1e, gain %.1e; expected at most 1e-14 and 1e-14, and a gain 1e12 times "
+                        "the balance",
+                        solution, found->certificate.outside, found->certificate.balance,
+                        found->certificate.gain);
+    if (isnan(tol) || within || (relative <= tol && m->rounding.rms == 0.0))
+        return CLI_OK;
+    if (!(relative <= tol))
+        return cli_fail("%s: natural residual %g of that of zero impulses, more than %g", solution,
+                        relative, tol);
+    return cli_fail("%s: natural residual %g of that of zero impulses, but rounding may hide %g: "
+                    "impulses so large that velocities are lost in them; together more than %g",
+                    solution, relative, m->rounding.rms / m->natural_at_zero, tol);
 }
 
 static int verify_main(int argc, char **argv)
@@ -364,21 +470,19 @@ static int verify_main(int argc, char **argv)
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
     if (!options.group)
-        read_bounds(solution, &found);
+        read_extras(solution, &found);
     code = fclib ? with_fclib(problem, solution, &options, &found)
                  : with_own(problem, solution, &options, &found);
+    if (code == CLI_OK) {
+        if (options.json)
+            print_json(&found);
+        else
+            print_text(&found);
+        code = judge(&found, solution, options.tol);
+    }
     free(found.bounds);
-    if (code != CLI_OK)
-        return code;
-    if (options.json)
-        print_json(&found);
-    else
-        print_text(&found);
-    double relative = found.metrics.natural_relative;
-    if (!isnan(options.tol) && !(relative <= options.tol))
-        return cli_fail("%s: natural residual %g of that of zero impulses, more than %g", solution,
-                        relative, options.tol);
-    return CLI_OK;
+    free(found.direction);
+    return code;
 }
 
 static const CliOption verify_options[] = {
@@ -395,7 +499,8 @@ static const CliOption verify_options[] = {
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with; /solution first under coulomb"},
     {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
-     "fail unless the natural residual is at most X times that of zero impulses"},
+     "fail unless the natural residual, with what rounding may hide of it,\n"
+     "is at most X times that of zero impulses"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL, "the figures as JSON"},
 };
 

@@ -212,7 +212,8 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     }
     t->natural2 += natural * natural;
     t->natural_max = fmax(t->natural_max, natural);
-    double terms = hypot(b.d * length(b.gamma), length(g));
+    bool open = natural == 0.0 && length(b.gamma) == 0.0;
+    double terms = open ? 0.0 : hypot(b.d * length(b.gamma), length(g));
     t->terms2 += terms * terms;
     t->terms_max = fmax(t->terms_max, terms);
     t->zero2 += pow(b.d * displacement(&b.set, none, 1.0 / b.d, q), 2);
@@ -241,7 +242,7 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
     double hidden = ROUNDING * sqrt(t.terms2);
-    out->rounding = (TalusResidual){hidden / sqrt(p->blocks), ROUNDING * t.terms_max};
+    out->rounding = (TalusResidual){hidden / sqrt(p->blocks), 2.0 * ROUNDING * t.terms_max};
     out->natural_at_zero = sqrt(t.zero2 / p->blocks);
     out->natural_relative = t.natural2 == 0.0 ? 0.0 : sqrt(t.natural2 / t.zero2);
     out->projected_gradient = sqrt(t.gradient2);

@@ -42,6 +42,20 @@ void verify_free(VerifyPoint *point);
 /* Every figure of TalusMetrics. */
 void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 
+/* Whether a direction proves that there is no solution. The point is at gamma = that direction times a large number:
+ * then g - q is N + E times it, to rounding. */
+typedef struct VerifyCertificate {
+    double
+        outside; /* distance from the directions along which impulses may grow without end, over its size */
+    double balance; /* |(N + E) delta| over the size of its terms */
+    double gain;    /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
+    bool proof;     /* the first two are rounding, and the gain is far above */
+} VerifyCertificate;
+
+VerifyCertificate verify_certificate(const VerifyPoint *point);
+/* A number large enough, a power of two, from the point at the direction itself. */
+double verify_certificate_scale(const VerifyPoint *point);
+
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
 /* Bounds of blocks under TALUS_LAW_FIXED, [blocks]; before that they are those of gamma's own normal
  * impulses. */

@@ -78,6 +78,8 @@ double *talus_problem_estimate(TalusProblem *problem);
  * file it was read from; NULL: there is none. A direction in K, under the laws fixed and coulomb without friction,
  * whose impulses cancel, N delta = 0, while q'delta < 0. */
 const double *talus_problem_certificate(const TalusProblem *problem);
+/* The same given by the caller, to be written with the problem; NULL takes it away. */
+TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
 
 int talus_problem_blocks(const TalusProblem *problem);
 int talus_problem_rows(const TalusProblem *problem); /* rows per block */
@@ -116,8 +118,10 @@ typedef struct TalusResidual {
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
 /* What rounding may hide of that residual: TALUS_ROUNDING times |(d_i gamma_i, g_i)|, of which the residual is a
- * difference, as root mean square over blocks and as maximum. Impulses so large that velocities are lost in it
- * solve nothing, however small a residual comes out. */
+ * difference (0 for a contact that is open), as root mean square over blocks, and twice that as maximum, for single
+ * blocks scatter. Measured
+ * errors were below 0.21 and 0.36 of it (tests/test_solvers_rounding.c). Impulses so large that velocities are
+ * lost in it solve nothing, however small a residual comes out. */
 #define TALUS_ROUNDING 0x1p-52
 
 /* The value of the objective that the problem minimises. */

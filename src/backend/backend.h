@@ -167,8 +167,7 @@ typedef struct TalusProportioning {
 /* Sums over blocks of gamma, g its gradient, d the block's scale (operator.h). */
 typedef struct TalusResidualSums {
     double residual2, residual_max; /* natural residual (problem.h) */
-    /* d^2 |gamma|^2 + |g|^2, of which the residual is a difference: for its rounding. The maximum is of the
-     * root. */
+    /* What the residual is a difference of, for its rounding (talus_block_terms2); the maximum is of the root. */
     double terms2, terms_max;
 } TalusResidualSums;
 

@@ -5,22 +5,24 @@
  * before anything else. The reader takes any bytes and refuses what is not a problem: every index
  * is in range and every number finite before talus_problem_create sees it.
  *
- * Version 2 has arrays that version 1 has not; a problem that needs none of them is written as version 1. */
+ * Later versions have arrays that earlier ones have not; a problem is written as the first that has what it
+ * needs. */
 #include "io/problem_file.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "problem/build.h"
 #include "sets/set.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 2, FORM_BODIES = 1, FORM_MATRIX = 2 };
+enum { VERSION = 3, FORM_BODIES = 1, FORM_MATRIX = 2 };
 
-/* Flags: which optional arrays are there. All but the first are version 2's. */
-enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8 };
+/* Flags: which optional arrays are there. The first is version 1's, the last version 3's. */
+enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct Header {
     char magic[8];
@@ -56,7 +58,7 @@ typedef struct Content {
     const StoredContact *contacts;
     const StoredModel *models;
     const StoredTurning *turning;
-    const double *gamma, *estimate;
+    const double *gamma, *estimate, *certificate;
 } Content;
 
 static uint64_t header_hash(const Header *header)
@@ -112,6 +114,8 @@ static Layout lay_out(const Header *h, Content *content)
     lay(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
         lay(&layout, &content->estimate, h->blocks, sizeof(double));
+    if (h->flags & HAS_CERTIFICATE)
+        lay(&layout, &content->certificate, size, sizeof(double));
     return layout;
 }
 
@@ -150,9 +154,11 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
 }
 
 /* The optional arrays that hold something. */
-static uint32_t flags_of(const TalusProblemDef *def, int blocks, const double *estimate)
+static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
 {
-    uint32_t flags = estimate ? HAS_ESTIMATE : 0;
+    uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;
+    if (talus_problem_certificate(problem))
+        flags |= HAS_CERTIFICATE;
     if (def->contacts && def->radius)
         flags |= HAS_RADIUS;
     for (int i = 0; i < blocks; i++) {
@@ -166,12 +172,20 @@ static uint32_t flags_of(const TalusProblemDef *def, int blocks, const double *e
     return flags;
 }
 
+/* The first version that knows these flags. */
+static uint32_t version_of(uint32_t flags)
+{
+    if (flags & HAS_CERTIFICATE)
+        return VERSION;
+    return flags & ~(uint32_t)HAS_RADIUS ? 2 : 1;
+}
+
 static Header describe(TalusProblem *problem, const TalusProblemDef *def)
 {
     bool matrix = def->values != NULL;
     int blocks = talus_problem_blocks(problem);
-    uint32_t flags = flags_of(def, blocks, talus_problem_estimate(problem));
-    Header h = {.version = flags & ~(uint32_t)HAS_RADIUS ? VERSION : 1,
+    uint32_t flags = flags_of(problem, def, blocks);
+    Header h = {.version = version_of(flags),
                 .form = matrix ? FORM_MATRIX : FORM_BODIES,
                 .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
                 .flags = flags,
@@ -189,7 +203,7 @@ typedef struct Packed {
     StoredContact *contacts;
     StoredModel *models;
     StoredTurning *turning;
-    double *gamma;
+    double *gamma, *certificate;
 } Packed;
 
 static void clear_packed(Packed *packed)
@@ -198,17 +212,26 @@ static void clear_packed(Packed *packed)
     talus_release(packed->models);
     talus_release(packed->turning);
     talus_release(packed->gamma);
+    talus_release(packed->certificate);
 }
 
 /* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
-static TalusStatus pack_normals(const Header *h, Content *content, Packed *packed)
+static TalusStatus pack_rows(const Header *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
-    TALUS_TRY(TALUS_ALLOC(packed->gamma, rows * blocks, "impulses"));
+    if (!*vector)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(*packed, rows * blocks, "impulses"));
     for (size_t i = 0; i < blocks; i++)
-        packed->gamma[rows * i] = content->gamma[i];
-    content->gamma = packed->gamma;
+        (*packed)[rows * i] = (*vector)[i];
+    *vector = *packed;
     return TALUS_OK;
+}
+
+static TalusStatus pack_normals(const Header *h, Content *content, Packed *packed)
+{
+    TALUS_TRY(pack_rows(h, &content->gamma, &packed->gamma));
+    return pack_rows(h, &content->certificate, &packed->certificate);
 }
 
 static TalusStatus pack(const Header *h, Content *content, Packed *packed)
@@ -261,7 +284,8 @@ static TalusStatus write_content(const char *path, Header *header, Content *cont
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
 {
     Content content = {.gamma = talus_problem_gamma(problem),
-                       .estimate = talus_problem_estimate(problem)};
+                       .estimate = talus_problem_estimate(problem),
+                       .certificate = talus_problem_certificate(problem)};
     Packed packed = {0};
     TALUS_TRY(talus_problem_export(problem, &content.def));
     Header header = describe(problem, &content.def);
@@ -298,7 +322,8 @@ static uint32_t known_flags(const Header *h)
     uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
     if (h->version == 1)
         return own;
-    return own | HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_TURNING : 0);
+    own |= HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_TURNING : 0);
+    return own | (h->version > 2 ? HAS_CERTIFICATE : 0);
 }
 
 static TalusStatus check_dimensions(const char *path, const Header *h)
@@ -523,6 +548,23 @@ static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
     return TALUS_OK;
 }
 
+/* A vector of the file into the rows that the problem has. */
+static void take_rows(const Header *h, int rows, const double *stored, double *out)
+{
+    for (uint64_t i = 0; i < h->blocks; i++)
+        memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
+}
+
+static TalusStatus fill_certificate(const Header *h, const Content *content, TalusProblem *problem)
+{
+    double *room;
+    if (!content->certificate)
+        return TALUS_OK;
+    TALUS_TRY(talus_problem_reserve_certificate(problem, &room));
+    take_rows(h, talus_problem_rows(problem), content->certificate, room);
+    return TALUS_OK;
+}
+
 /* Impulses and bounds into a problem that has room for them. */
 static TalusStatus fill(const char *path, const Header *h, const Content *content,
                         TalusProblem *problem)
@@ -537,12 +579,10 @@ static TalusStatus fill(const char *path, const Header *h, const Content *conten
     if (content->estimate && !estimate)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: has estimates, but no contact whose bounds are fixed by them", path);
-    for (uint64_t i = 0; i < h->blocks; i++)
-        memcpy(talus_problem_gamma(problem) + i * (uint64_t)rows, content->gamma + i * h->rows,
-               (size_t)rows * sizeof *content->gamma);
+    take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
-    return TALUS_OK;
+    return fill_certificate(h, content, problem);
 }
 
 static TalusStatus create(const char *path, const Header *h, Content *content, TalusPool *pool,
@@ -585,6 +625,9 @@ static TalusStatus parse(const char *path, const char *bytes, size_t size, Talus
                                          : check_bodies(path, &header, &content));
     TALUS_TRY(check_models(path, &header, &content));
     TALUS_TRY(check_numbers(path, "gamma", content.gamma, header.rows * header.blocks, -INFINITY));
+    if (content.certificate)
+        TALUS_TRY(check_numbers(path, "certificate", content.certificate,
+                                header.rows * header.blocks, -INFINITY));
     return create(path, &header, &content, pool, out);
 }
 

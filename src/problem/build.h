@@ -33,6 +33,9 @@ TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes 
 TalusOperator *talus_problem_operator(TalusProblem *problem);
 TalusStatus talus_problem_finish(TalusProblem *problem);
 
+/* Room for a certificate (talus_problem_certificate), [size], for the caller to fill. The problem has one then. */
+TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **out);
+
 /* The model as operators hold it. */
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 

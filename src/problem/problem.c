@@ -409,6 +409,26 @@ double *talus_problem_gamma(TalusProblem *p)
     return p->gamma;
 }
 
+TalusStatus talus_problem_reserve_certificate(TalusProblem *p, double **out)
+{
+    size_t n = (size_t)talus_problem_size(p);
+    TALUS_TRY(TALUS_RESERVE(p->certificate, p->certificate_room, n, 0, "certificate"));
+    p->has_certificate = true;
+    *out = p->certificate;
+    return TALUS_OK;
+}
+
+TalusStatus talus_problem_set_certificate(TalusProblem *p, const double *certificate)
+{
+    double *room;
+    p->has_certificate = false;
+    if (!certificate)
+        return TALUS_OK;
+    TALUS_TRY(talus_problem_reserve_certificate(p, &room));
+    memcpy(room, certificate, (size_t)talus_problem_size(p) * sizeof *room);
+    return TALUS_OK;
+}
+
 const double *talus_problem_certificate(const TalusProblem *p)
 {
     return p->has_certificate ? p->certificate : NULL;
@@ -474,7 +494,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
         *rounding = (TalusResidual){TALUS_ROUNDING * sqrt(sums.terms2 / blocks),
-                                    TALUS_ROUNDING * sums.terms_max};
+                                    2.0 * TALUS_ROUNDING * sums.terms_max};
 }
 
 void talus_problem_residuals(TalusProblem *p, const double *gamma, TalusResidual *out,

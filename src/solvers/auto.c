@@ -53,6 +53,8 @@ static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
     {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* of cones and joints */
+    /* of prisms, which no direct method takes: not direct, but indifferent to mass ratios as these are */
+    {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 
 static bool is_taken(const Direct *direct, uint32_t kinds)
@@ -109,7 +111,7 @@ TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *op
     else if (!tight && options->tolerance >= LOOSE * speed && !has_machines(problem, options))
         plan.first = TALUS_AUTO_LOOSE;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
-    if (!direct)
+    if (!direct || direct->choice == plan.first)
         return plan;
     plan.direct = direct->choice;
     plan.most = direct->most;

@@ -128,14 +128,13 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, const
     return balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance;
 }
 
-static TalusStatus keep_certificate(TalusSolve *solve, const double *delta)
+static bool keep_certificate(TalusSolve *solve, const double *delta)
 {
-    TalusProblem *problem = solve->problem;
-    size_t n = (size_t)talus_problem_size(problem);
-    TALUS_TRY(TALUS_RESERVE(problem->certificate, problem->certificate_room, n, 0, "certificate"));
-    solve->backend->get(problem->certificate, delta, n);
-    problem->has_certificate = true;
-    return TALUS_OK;
+    double *room;
+    if (talus_problem_reserve_certificate(solve->problem, &room) != TALUS_OK)
+        return false;
+    solve->backend->get(room, delta, (size_t)talus_problem_size(solve->problem));
+    return true;
 }
 
 /* Without its free joints: those parts of delta follow, and the check is of the whole, on the host. */
@@ -150,7 +149,7 @@ static bool keep_whole(TalusSolve *solve, const double *delta)
     memcpy(whole, delta, own * sizeof *whole);
     talus_reduced_extend(solve->reduced, whole);
     bool proof = is_proof(solve->backend, op, whole, whole + n, whole + 2 * n) &&
-                 keep_certificate(solve, whole) == TALUS_OK;
+                 keep_certificate(solve, whole);
     talus_release(whole);
     return proof;
 }
@@ -162,8 +161,7 @@ static bool settle(Search *s, double *delta)
     s->backend->scale(s->op, s->metric, false, delta);
     if (s->solve->reduced)
         return keep_whole(s->solve, delta);
-    return is_proof(s->backend, s->op, delta, s->r, s->ap) &&
-           keep_certificate(s->solve, delta) == TALUS_OK;
+    return is_proof(s->backend, s->op, delta, s->r, s->ap) && keep_certificate(s->solve, delta);
 }
 
 /* ---- the search ---- */

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const TalusSolverType *const table[] = {
@@ -359,9 +358,6 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
         else
             info->outcome = TALUS_OUTCOME_CONVERGED;
         TALUS_TRY(measure(solve, wanted->norm, &now));
-        if (getenv("DBG"))
-            fprintf(stderr, "DBG %s now %.3e rounding %.3e tol %.3e\n", solve->type->name, now,
-                    info->rounding, wanted->tolerance);
         bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
         if (wanted->tolerance > 0.0 && now + info->rounding <= wanted->tolerance)
             info->outcome = TALUS_OUTCOME_CONVERGED;

@@ -15,7 +15,7 @@
 
 enum { FIRST_SNAPSHOT = 64 };
 
-static const double FAR = 1e3;
+static const double FAR = 10.0;
 
 void talus_watch_reset(TalusWatch *watch)
 {

@@ -75,9 +75,8 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
     }
     if (op->compliance)
         u[0] += op->compliance[i] * gamma[0];
-    double r2 = residual2_of(op->rows, &set, d, gamma, u), terms2 = 0.0;
-    for (int k = 0; k < op->rows; k++)
-        terms2 += d * gamma[k] * (d * gamma[k]) + u[k] * u[k];
+    double r2 = residual2_of(op->rows, &set, d, gamma, u);
+    double terms2 = talus_block_terms2(op->rows, d, gamma, u, r2);
     sums[RESIDUAL2] += r2;
     sums[TERMS2] += terms2;
     keep_max(&sums[RESIDUAL_MAX2], r2);

@@ -234,15 +234,6 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
 
 enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
 
-/* d^2 |gamma|^2 + |g|^2. */
-KERNEL double block_terms2(Known known, const double *gamma, const double *g, double d)
-{
-    double sum = 0.0;
-    for (int k = 0; k < known.rows; k++)
-        sum += d * gamma[k] * (d * gamma[k]) + g[k] * g[k];
-    return sum;
-}
-
 /* Adds what blocks have to the sums; `gradient` starts at `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
                         const double *gradient, double sums[RESIDUAL_SUMS])
@@ -255,7 +246,7 @@ KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64
         sums[RESIDUAL2] += r2;
         keep_max(&sums[RESIDUAL_MAX2], r2);
         if (!pass->relaxed) {
-            double terms2 = block_terms2(known, gamma, g, d);
+            double terms2 = talus_block_terms2(known.rows, d, gamma, g, r2);
             sums[TERMS2] += terms2;
             keep_max(&sums[TERMS_MAX2], terms2);
         } else {

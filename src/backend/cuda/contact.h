@@ -374,17 +374,6 @@ template <int ROWS, class T> static __device__ inline T block_scale(const CuView
     return mean_entry<ROWS>(c.diagonal[i]);
 }
 
-/* d^2 |gamma|^2 + |g|^2 (TalusResidualSums). */
-template <int ROWS>
-static __device__ inline double block_terms2(double d, const double (&gamma)[ROWS],
-                                             const double (&g)[ROWS])
-{
-    double sum = 0.0;
-    for (int k = 0; k < ROWS; k++)
-        sum += d * gamma[k] * (d * gamma[k]) + g[k] * g[k];
-    return sum;
-}
-
 /* Squared natural residual (problem.h) of gamma itself, d being the block's scale. Where the step stays inside the set,
  * d (gamma - step) is g: said so, because the difference would lose a small g beside huge impulses. */
 template <class Set, int ROWS>

@@ -86,7 +86,8 @@ static __device__ inline void measure_block(const Law &pass, int64_t i, double (
     }
     if (pass.view.compliance)
         u[0] += pass.view.compliance[i] * gamma[0];
-    double r2 = exact_natural2(set, d, gamma, u), terms2 = block_terms2(d, gamma, u);
+    double r2 = exact_natural2(set, d, gamma, u),
+           terms2 = talus_block_terms2(ROWS, d, gamma, u, r2);
     sums[RESIDUAL2] += r2;
     sums[TERMS2] += terms2;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);

@@ -362,7 +362,7 @@ static __global__ void relax(CuPartials partials, double *totals, CuView<double>
         sums[RESIDUAL2] += r2;
         sums[RESIDUAL_MAX2] = larger(sums[RESIDUAL_MAX2], r2);
         if (!pass.relaxed) {
-            double terms2 = block_terms2(d, gamma, g);
+            double terms2 = talus_block_terms2(ROWS, d, gamma, g, r2);
             sums[TERMS2] += terms2;
             sums[TERMS_MAX2] = larger(sums[TERMS_MAX2], terms2);
         } else {
