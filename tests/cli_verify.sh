@@ -30,6 +30,34 @@ echo '{"bodies": [{"radius": 1, "at": [0, 0, 9]}]}' >air.json
 "$TALUS" extract air.json --at 0 -o air.talus >/dev/null
 "$TALUS" verify air.talus air.talus --tol 1e-6 >/dev/null || fail "a problem without contacts"
 
+# A ball between planes that stand too close: the proof is stored, and holds by other code; of another problem, where the
+# ball fits, it proves nothing.
+wedge() {
+    cat >"$2.json" <<END
+{"step": 0.01, "recovery": 0, "materials": {"ice": {"friction": $3}}, "bodies": [
+    {"name": "left", "shape": {"kind": "plane"}, "at": [-0.1, 0, 0], "normal": [1, 0, 0]},
+    {"name": "right", "shape": {"kind": "plane"}, "at": [0.1, 0, 0], "normal": [-1, 0, 0]},
+    {"name": "ball", "radius": $1, "at": [0, 0, 0.5], "velocity": [1, 0, 0]}]}
+END
+    "$TALUS" extract "$2.json" --at 0 -o "$2.talus" >/dev/null
+}
+for mu in 0 0.3; do
+    wedge 0.11 tight $mu
+    wedge 0.0995 loose $mu
+    for solver in gpcg gpminres gpminres-p apgd gs lbfgs-fb auto prox; do
+        case $mu,$solver in 0.3,gp*) continue ;; esac
+        "$TALUS" solve tight.talus --solver $solver --tol 1e-6 --save proof.talus >claim 2>error || fail "$solver: $(cat error)"
+        grep -q infeasible claim || fail "$solver, mu $mu: not infeasible: $(cat claim)"
+        grep -q 'holds the proof' error || fail "$solver: no word about the proof: $(cat error)"
+        "$TALUS" verify tight.talus proof.talus >found 2>error || fail "$solver: the proof is refused: $(cat error)"
+        grep -q 'proves that the problem has no solution' found || fail "$solver: no word about the proof"
+        if "$TALUS" verify tight.talus proof.talus --tol 1e-6 >/dev/null 2>&1; then fail "$solver: verified"; fi
+    done
+    if "$TALUS" verify loose.talus proof.talus >found 2>error; then fail "a proof of another problem"; fi
+    grep -q 'certificate proves nothing' error || fail "no word about the false proof: $(cat error)"
+done
+if "$TALUS" verify box.talus proof.talus >found 2>error; then fail "a proof of another size"; fi
+
 # Under other laws and sections: asked for, or the file's own.
 for model in "coulomb disc" "coulomb polygon:5" "ccp square"; do
     law=${model% *} section=${model#* }

@@ -35,6 +35,9 @@ static void compare(TalusProblem *problem, const TalusProblemDef *def, const dou
     CHECK(near(a.natural.max, b.natural.max, scale));
     CHECK(near(a.natural_at_zero, b.natural_at_zero, b.natural_at_zero));
     CHECK(near(a.natural_relative, b.natural_relative, b.natural_relative));
+    CHECK(near(a.rounding.rms, b.rounding.rms, b.rounding.rms));
+    CHECK(near(a.rounding.max, b.rounding.max, b.rounding.max));
+    CHECK(near(a.siconos_rounding, b.siconos_rounding, b.siconos_rounding));
     CHECK(near(a.projected_gradient, b.projected_gradient, n * scale));
     CHECK(near(a.tau_g, b.tau_g, b.tau_g));
     CHECK(near(a.complementarity_mean, b.complementarity_mean, energy));

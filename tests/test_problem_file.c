@@ -133,6 +133,13 @@ static void check_models(TalusProblem *a, TalusProblem *b)
     }
 }
 
+static void check_certificates(const TalusProblem *a, const TalusProblem *b)
+{
+    const double *x = talus_problem_certificate(a), *y = talus_problem_certificate(b);
+    CHECK((x != NULL) == (y != NULL));
+    CHECK(!x || !y || memcmp(x, y, (size_t)talus_problem_size(a) * sizeof *x) == 0);
+}
+
 /* Written, read and written again: the files and what the problems compute are the same. */
 static void check_round_trip(TalusProblem *problem, int version)
 {
@@ -151,6 +158,7 @@ static void check_round_trip(TalusProblem *problem, int version)
     double a[18], b[18];
     REQUIRE(n == talus_problem_size(copy) && n <= 18);
     check_models(problem, copy);
+    check_certificates(problem, copy);
     CHECK(memcmp(talus_problem_gamma(problem), talus_problem_gamma(copy), (size_t)n * sizeof *a) ==
           0);
     talus_problem_gradient(problem, talus_problem_gamma(problem), a);
@@ -165,6 +173,29 @@ static void check_round_trip(TalusProblem *problem, int version)
 TEST(bodies_with_friction)
 {
     check_round_trip(make_bodies(0.3), 1);
+}
+
+/* Some direction, which need not prove anything to be kept. */
+static TalusProblem *with_certificate(TalusProblem *problem)
+{
+    double delta[18];
+    for (int i = 0; i < 18; i++)
+        delta[i] = 0.1 * i - 0.3;
+    CHECK_OK(talus_problem_set_certificate(problem, delta));
+    return problem;
+}
+
+TEST(certificates)
+{
+    check_round_trip(with_certificate(make_bodies(0.3)), 3);
+    check_round_trip(with_certificate(make_bodies(0.0)), 3);
+    check_round_trip(with_certificate(make_matrix()), 3);
+    check_round_trip(with_certificate(make_models(true)), 3);
+    check_round_trip(with_certificate(make_matrix_models()), 3);
+    TalusProblem *problem = with_certificate(make_bodies(0.3));
+    CHECK_OK(talus_problem_set_certificate(problem, NULL));
+    CHECK(!talus_problem_certificate(problem));
+    check_round_trip(problem, 1);
 }
 
 TEST(bodies_without_friction)
@@ -302,10 +333,10 @@ TEST(wrong_frames_are_refused)
 
 TEST(wrong_headers_are_refused)
 {
-    spoil_u32(make_bodies(0.3), 8, 3,
-              "bad.problem: has format version 3, this program reads versions 1 to 2");
+    spoil_u32(make_bodies(0.3), 8, 4,
+              "bad.problem: has format version 4, this program reads versions 1 to 3");
     spoil_u32(make_bodies(0.3), 8, 0,
-              "bad.problem: has format version 0, this program reads versions 1 to 2");
+              "bad.problem: has format version 0, this program reads versions 1 to 3");
     spoil_u32(make_bodies(0.3), 12, 3, "bad.problem: form 3: expected 1 or 2");
     spoil_u32(make_bodies(0.3), 16, 2, "bad.problem: 2 rows per block: expected 1 or 3");
     spoil_u32(make_bodies(0.3), 16, 6, "bad.problem: 6 rows per block: expected 1 or 3");
@@ -348,6 +379,8 @@ TEST(wrong_bodies_are_refused)
               "mu and compliance not negative");
     spoil_f64(make_bodies(0.3), CONTACT + 3 * 104, INFINITY,
               "bad.problem: gamma[0] is inf: expected a finite number");
+    spoil_f64(with_certificate(make_bodies(0.3)), CONTACT + 3 * 104 + 9 * 8 + 16, INFINITY,
+              "bad.problem: certificate[2] is inf: expected a finite number");
     spoil_f64(make_bodies(0.3), CONTACT + 80, INFINITY,
               "bad.problem: contacts[0]: mu inf, bias 0.1, compliance 0: expected finite numbers, "
               "mu and compliance not negative");
@@ -429,6 +462,7 @@ int main(void)
 {
     RUN(bodies_with_friction);
     RUN(bodies_without_friction);
+    RUN(certificates);
     RUN(explicit_matrix);
     RUN(models_and_bounds);
     RUN(switched_off_friction);

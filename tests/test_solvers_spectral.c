@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "solvers/dense.h"
+#include "solvers/gll.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -515,8 +516,28 @@ TEST(normal_equations)
     CHECK(!talus_dense_normal(2, 2, gram, infinite, 0.0, c));
 }
 
+/* ---- the memory of the line search ---- */
+
+/* The ceiling is the largest of the last values, whatever came between: an iteration without a step takes no place. */
+TEST(old_values_leave_the_memory)
+{
+    const double values[] = {9.0, 5.0, 7.0, 6.0, 6.5, 3.0, 4.0, 2.0, 2.5, 1.0, 1.5, 0.5};
+    enum { VALUES = sizeof values / sizeof *values };
+    for (int memory = 0; memory < 6; memory++) {
+        TalusGll gll = {.memory = memory};
+        for (int k = 1; k < VALUES; k++) {
+            double most = values[k];
+            for (int i = k - memory > 0 ? k - memory : 0; i < k; i++)
+                most = fmax(most, values[i]);
+            talus_gll_step(&gll, values[k] - values[k - 1]);
+            CHECK_NEAR(talus_gll_ceiling(&gll), most - values[k], 1e-15);
+        }
+    }
+}
+
 int main(void)
 {
+    RUN(old_values_leave_the_memory);
     RUN(spg_follows_the_listing);
     RUN(spg_returns_the_best_iterate);
     RUN(spg_reaches_the_last_digits);

@@ -9,9 +9,9 @@
  * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
  *          the estimates move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
  * share    `share` of the options, or else all of the way until the law's residual has not fallen for PATIENCE
- *          updates, and then half of the share before, and so on: with coarse inner solves damping from the start
- *          took two to three times the products on beds of spheres, with exact ones (interior points) updates
- *          without damping go round in circles, at 2e-2 of the starting residual on a bed.
+ *          updates, and then a third, and at last a tenth of it: with coarse inner solves damping from the start
+ *          took two to three times the products on beds of spheres; with exact ones (interior points) updates
+ *          without damping go round in circles.
  * A stretch ends when the inner residual is below a share of the law's residual at its start: to be more
  * exact about shifts or bounds that are wrong is a waste. */
 #include "solvers/outer.h"
@@ -224,9 +224,9 @@ static int stretch_length(const TalusSolve *s)
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
 
-/* Updates without progress before the share is halved, the least that counts as progress, and the least share. */
-enum { PATIENCE = 4 };
-static const double PROGRESS = 0.9, LEAST_SHARE = 1.0 / 64.0;
+/* Updates without progress before the share is made less, what counts as progress, and the least share that is. */
+enum { PATIENCE = 5 };
+static const double PROGRESS = 0.9, LESS = 0.3, LEAST_SHARE = 0.1;
 
 typedef struct Damping {
     double share, least; /* least: residual of the law so far */
@@ -246,7 +246,7 @@ static double next_share(const TalusSolve *s, Damping *d, double now)
     d->least = fmin(d->least, now);
     d->idle = fell ? 0 : d->idle + 1;
     if (d->idle >= PATIENCE && !(s->options->outer.share > 0.0) && d->share > LEAST_SHARE) {
-        d->share *= 0.5;
+        d->share *= LESS;
         d->idle = 0;
     }
     return d->share;

@@ -21,6 +21,7 @@
  * One product per iteration. Without friction a good method; with friction it is slow to pass
  * 5e-3 of the starting residual on rigid beds. */
 #include "solvers/best.h"
+#include "solvers/gll.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -28,7 +29,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { MAX_MEMORY = 100, REFRESH = 200 }; /* iterations between gradients computed afresh */
+enum { REFRESH = 200 }; /* iterations between gradients computed afresh */
 
 enum { STEP_ALTERNATE, STEP_BB1, STEP_BB2 };
 
@@ -48,7 +49,7 @@ typedef struct Work {
 typedef struct Run {
     const TalusMetricBlock *metric; /* NULL: not preconditioned */
     double *x, unit, alpha;
-    double ahead[MAX_MEMORY + 1]; /* f of the last iterates less f of the present one, a ring */
+    TalusGll gll;
 } Run;
 
 static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
@@ -58,7 +59,7 @@ static const TalusParam params[] = {
      "scale by each block's mean diagonal"},
     {"step", TALUS_PARAM_CHOICE, offsetof(Params, step), STEP_ALTERNATE, 0, 0, steps,
      "Barzilai-Borwein step length"},
-    {"gll", TALUS_PARAM_INT, offsetof(Params, gll), 10, 0, MAX_MEMORY, NULL,
+    {"gll", TALUS_PARAM_INT, offsetof(Params, gll), 10, 0, TALUS_GLL_MOST, NULL,
      "earlier objective values the line search remembers"},
     {"xi", TALUS_PARAM_REAL, offsetof(Params, xi), 1e-4, 0.0, 0.5, NULL,
      "sufficient decrease (Armijo)"},
@@ -96,7 +97,7 @@ static void refresh(TalusSolve *s, Run *run)
 static void start(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
-    *run = (Run){.x = s->gamma, .unit = 1.0};
+    *run = (Run){.x = s->gamma, .unit = 1.0, .gll.memory = p->gll};
     if (p->precondition) {
         talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
         run->metric = (const TalusMetricBlock *)w->metric;
@@ -119,19 +120,14 @@ static void keep_best(TalusSolve *s, const Params *p, Run *run, TalusForward *su
 }
 
 /* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. */
-static double line_search(const Params *p, Run *run, int j, double slope, double curvature)
+static double line_search(const Params *p, Run *run, double slope, double curvature)
 {
-    double lambda = 1.0, ceiling = 0.0;
-    for (int i = 0; i <= p->gll && i <= j; i++)
-        ceiling = fmax(ceiling, run->ahead[i]);
+    double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
     while (lambda * slope + 0.5 * lambda * lambda * curvature > ceiling + p->xi * lambda * slope) {
         double lowest = -slope / curvature; /* of the parabola */
         lambda = fmin(fmax(lowest, p->sigma_min * lambda), p->sigma_max * lambda);
     }
-    double change = lambda * slope + 0.5 * lambda * lambda * curvature;
-    for (int i = 0; i <= p->gll; i++)
-        run->ahead[i] -= change;
-    run->ahead[(j + 1) % (p->gll + 1)] = 0.0;
+    talus_gll_step(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);
     return lambda;
 }
 
@@ -154,17 +150,10 @@ static void advance(TalusSolve *s, const Params *p, Run *run, int j, const Talus
     s->backend->gradient(s->op, run->metric, w->d, false, w->nd);
     s->info->products++;
     s->backend->dots(s->op, 2, both, w->nd, dots);
-    double lambda = line_search(p, run, j, slope, dots[0]);
+    double lambda = line_search(p, run, slope, dots[0]);
     s->backend->axpby(s->op, -lambda, w->d, 1.0, run->x); /* w->d is minus the paper's d */
     s->backend->axpby(s->op, -lambda, w->nd, 1.0, w->g);
     run->alpha = spectral_step(p, run, j, sums->r2, dots[0], dots[1]);
-}
-
-/* An iteration without a step: the iterate enters the memory once more, in place of the oldest. */
-static void stay(const Params *p, Run *run, int j)
-{
-    run->ahead[(j + 1) % (p->gll + 1)] = 0.0;
-    run->alpha = run->unit;
 }
 
 static TalusStatus solve_spg(TalusSolve *s)
@@ -184,7 +173,7 @@ static TalusStatus solve_spg(TalusSolve *s)
         if (descends)
             advance(s, p, &run, j, &sums);
         else
-            stay(p, &run, j);
+            run.alpha = run.unit;
         if (!descends || j % REFRESH == REFRESH - 1)
             refresh(s, &run);
     }
