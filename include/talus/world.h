@@ -237,6 +237,8 @@ typedef struct TalusStepInfo {
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */
     int halvings;
+    int projection_fallbacks; /* machines (bodies that joints hold together) that could not be closed
+                                 by an impulse: they lost energy (docs/joints.md) */
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     int asleep;                               /* bodies that sleep now */
     double
