@@ -9,7 +9,7 @@
 
 const double talus_joint_closed = 1e-9;
 /* of the error: what a round may leave of it in a machine without contacts, and in one with */
-static const double trusted[2] = {0.6, 0.1};
+static const double trusted[2] = {0.8, 0.1};
 static const double rounding = 1e-7; /* of a joint's length: rounds that stop below met rounding */
 static const double pushed = 1e-6; /* of all impulses on a body: what contacts must give to count */
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 static const double longest = 0.5; /* of the least length: how far a round may move a body */
-enum { ROUNDS = 50, LAST_ROUNDS = 12, TRIALS = 6 };
+enum { ROUNDS = 100, LAST_ROUNDS = 12, TRIALS = 6 };
 
 void talus_projection_destroy(TalusProjection *p)
 {
