@@ -156,6 +156,30 @@ TEST(a_missed_tolerance_follows_the_policy)
     talus_set_log(NULL, NULL);
 }
 
+/* What the solves of a step cost reaches its report: of one solve, and of all parts of a halved one. */
+TEST(a_step_reports_what_all_its_solves_cost)
+{
+    TalusStepInfo info;
+    for (int halve = 0; halve < 2; halve++) {
+        TalusWorldDef def = quick_def(1);
+        def.solver = "prox";
+        def.tolerance = halve ? 1e-14 : 1e-6;
+        def.max_iterations = halve ? 2 : 500;
+        def.on_miss = TALUS_MISS_HALVE;
+        TalusWorld *world = make_world(&def);
+        CHECK_OK(add_heap(world, 60));
+        for (int i = 0; i < 50; i++)
+            CHECK_OK(talus_world_step(world, &info));
+        CHECK_INT(info.halvings, 4 * halve);
+        int solves = halve ? 1 + 2 + 4 + 8 + 16 : 1; /* the first fifteen were given up */
+        CHECK(info.solve.factorisations >= solves);
+        CHECK(info.solve.iterations >= info.solve.factorisations);
+        CHECK(info.solve.products > 0);
+        CHECK(info.solve.memory_bytes > 0);
+        talus_world_destroy(world);
+    }
+}
+
 /* Memory runs out in a halved step: nothing of it remains, and the step can be repeated. */
 TEST(a_halved_step_that_fails_leaves_no_trace)
 {
@@ -448,6 +472,7 @@ int main(void)
     RUN(impulses_are_carried_over_but_not_to_another_body);
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_missed_tolerance_follows_the_policy);
+    RUN(a_step_reports_what_all_its_solves_cost);
     RUN(a_halved_step_that_fails_leaves_no_trace);
     RUN(a_later_part_that_fails_takes_the_earlier_ones_back);
     RUN(a_wedged_body_is_an_outcome_not_a_hang);

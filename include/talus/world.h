@@ -232,7 +232,9 @@ typedef struct TalusStepInfo {
     double time;
     double length; /* of this step (halved steps report the whole) */
     int bodies, contacts;
-    TalusSolveInfo solve;
+    TalusSolveInfo
+        solve; /* all solves of the step: what they cost adds up, that of parts given up for
+                             halves included; memory, residuals and outcome are the worst of its parts */
     double reference_speed;
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */

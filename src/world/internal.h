@@ -246,6 +246,7 @@ struct TalusWorld {
     int64_t steps;
     int64_t missed_steps;
     bool said_missed, said_infeasible;
+    bool said_fallback; /* of this process: not saved */
 
     TalusPool *pool;
     TalusDetector *detector;

@@ -40,14 +40,23 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
-static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+/* What a solve costs, on top of other solves of the step: the one place that knows these figures. */
+static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
-    sum->solver = part->solver;
     sum->iterations += part->iterations;
     sum->products += part->products;
     sum->updates += part->updates;
+    sum->factorisations += part->factorisations;
     sum->seconds += part->seconds;
+    if (part->memory_bytes > sum->memory_bytes)
+        sum->memory_bytes = part->memory_bytes;
+}
+
+/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
+static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+{
+    add_cost(sum, part);
+    sum->solver = part->solver;
     sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
     sum->residual.max = fmax(sum->residual.max, part->residual.max);
     sum->start_residual = fmax(sum->start_residual, part->start_residual);
@@ -89,10 +98,7 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
     TALUS_TRY(world->stages->build(world, h, true));
     TALUS_TRY(solve_once(world, h, 0, part));
     part->outcome = TALUS_OUTCOME_INFEASIBLE;
-    part->iterations += first.iterations;
-    part->products += first.products;
-    part->updates += first.updates;
-    part->seconds += first.seconds;
+    add_cost(part, &first);
     return TALUS_OK;
 }
 
@@ -139,10 +145,7 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
         TALUS_TRY(world->stages->look_again(world, h));
         TALUS_TRY(world->stages->build(world, h, false));
         TALUS_TRY(solve(world, h, first.iterations, part));
-        part->iterations += first.iterations;
-        part->products += first.products;
-        part->updates += first.updates;
-        part->seconds += first.seconds;
+        add_cost(part, &first);
         part->start_residual = first.start_residual;
     }
     return TALUS_OK;
@@ -164,6 +167,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
         part.outcome != TALUS_OUTCOME_INFEASIBLE) {
         world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
         TALUS_TRY(keep_state(world));
+        add_cost(&world->info.solve, &part); /* spent, though nothing else of it counts */
         TALUS_TRY(advance(world, 0.5 * h, depth + 1));
         return advance(world, 0.5 * h, depth + 1);
     }
@@ -204,6 +208,20 @@ static void take_back(TalusWorld *world)
     talus_sources_undo(world);
 }
 
+static void warn_fallback(TalusWorld *world)
+{
+    const TalusStepInfo *info = &world->info;
+    if (info->projection_fallbacks > 0 && !world->said_fallback)
+        talus_log(
+            TALUS_LOG_WARNING, "step.projection",
+            "step %lld: no impulse closes the joints of %d machine%s, which loses energy: its "
+            "bodies turn too far in a step of %g s, or it is too taut for one; a shorter step "
+            "cures both (said once; every step reports projection_fallbacks)",
+            (long long)info->step, info->projection_fallbacks,
+            info->projection_fallbacks > 1 ? "s" : "", info->length);
+    world->said_fallback |= info->projection_fallbacks > 0;
+}
+
 static void report_step(TalusWorld *world)
 {
     TalusStepInfo *info = &world->info;
@@ -214,6 +232,7 @@ static void report_step(TalusWorld *world)
     info->step = ++world->steps;
     info->time = talus_world_time(world);
     info->bodies = world->bodies.counts.living;
+    warn_fallback(world);
     if (!info->missed)
         return;
     world->missed_steps++;
