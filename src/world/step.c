@@ -182,10 +182,10 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 
 /* ---- the step ---- */
 
-static TalusStatus try_step(TalusWorld *world)
+static TalusStatus try_step(TalusWorld *world, double length)
 {
     world->backup.taken = false;
-    world->info = (TalusStepInfo){.length = world->def.step,
+    world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
     world->part_time = talus_world_time(world);
@@ -194,7 +194,7 @@ static TalusStatus try_step(TalusWorld *world)
     talus_drives_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
-    return advance(world, world->def.step, 0);
+    return advance(world, length, 0);
 }
 
 static void take_back(TalusWorld *world)
@@ -215,14 +215,15 @@ static void warn_fallback(TalusWorld *world)
         talus_log(
             TALUS_LOG_WARNING, "step.projection",
             "step %lld: no impulse closes the joints of %d machine%s, which loses energy: its "
-            "bodies turn too far in a step of %g s, or it is too taut for one; a shorter step "
-            "cures both (said once; every step reports projection_fallbacks)",
+            "bodies turn too far in a step of %g s, or it is too taut or struck too hard for one; "
+            "shorter steps help (said once; every step reports projection_fallbacks)",
             (long long)info->step, info->projection_fallbacks,
             info->projection_fallbacks > 1 ? "s" : "", info->length);
     world->said_fallback |= info->projection_fallbacks > 0;
 }
 
-static void report_step(TalusWorld *world)
+/* `end` is where a shortened step ends, and where whole ones begin again; NAN: this one was whole. */
+static void report_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
@@ -230,6 +231,10 @@ static void report_step(TalusWorld *world)
     talus_probes_close(world, info->length);
     talus_joints_close(world, info->length);
     info->step = ++world->steps;
+    if (!isnan(end)) {
+        world->grid_time = end;
+        world->grid_steps = world->steps;
+    }
     info->time = talus_world_time(world);
     info->bodies = world->bodies.counts.living;
     warn_fallback(world);
@@ -246,16 +251,31 @@ static void report_step(TalusWorld *world)
     world->said_missed = true;
 }
 
-TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+static TalusStatus step(TalusWorld *world, double length, double end, TalusStepInfo *info)
 {
-    TalusStatus status = try_step(world);
+    TalusStatus status = try_step(world, length);
     if (status != TALUS_OK) {
         take_back(world);
         return status;
     }
     talus_sources_keep(world);
-    report_step(world);
+    report_step(world, end);
     if (info)
         *info = world->info;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+{
+    return step(world, world->def.step, NAN, info);
+}
+
+TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info)
+{
+    double left = time - talus_world_time(world), h = world->def.step;
+    if (!(left > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "talus_world_step_to: time %g; expected one after the world's, %g", time,
+                          talus_world_time(world));
+    return left < (1.0 - 1e-6) * h ? step(world, left, time, info) : talus_world_step(world, info);
 }
