@@ -18,7 +18,8 @@ small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 
 # ---- --json: one object with these keys and nothing else ----
 keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
-max kinetic_energy iterations residual residual_max missed_steps peak_memory_bytes hash"
+max kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
+peak_memory_bytes hash"
 "$TALUS" run $small --json >run.json 2>table || fail "run --json: $(cat table)"
 sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' run.json >found
 for key in $keys; do echo "$key"; done | sort >expected
@@ -57,6 +58,22 @@ run.lock
 steps.csv" ] || fail "files: $(ls out)"
 [ "$(wc -l <out/steps.csv)" -eq 21 ] || fail "steps.csv has $(wc -l <out/steps.csv) lines"
 awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' out/steps.csv || fail "steps.csv is ragged"
+
+# column DIR NAME: the sum of a column of steps.csv
+column() {
+    awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+        NR > 1 { sum += $at } END { print at ? sum : "missing" }' "$1/steps.csv"
+}
+"$TALUS" run $small --solver prox --out newton --quiet 2>err || fail "run --solver prox: $(cat err)"
+[ "$(column newton factorisations)" -gt 0 ] || fail "factorisations: $(column newton factorisations)"
+
+# ---- joints that no impulse closes are counted in the table, told once and told again at the end ----
+"$TALUS" run chain-bridge --set h=0.004 --set fall=0.15 --set heavy=100 --until 0.4 --out bridge \
+    >said 2>err || fail "run chain-bridge: $(cat err)"
+fallbacks=$(column bridge projection_fallbacks)
+[ "$fallbacks" -gt 0 ] || fail "projection_fallbacks: $fallbacks"
+[ "$(grep -c "no impulse closes the joints" err)" -eq 1 ] || fail "fallbacks: $(cat err)"
+contains said "no impulse closed the joints of $fallbacks machines"
 
 # ---- frames of other kinds; a new run removes those of every kind and nothing else ----
 "$TALUS" run $small --out kinds --frames vtp,view,csv,lammps --quiet >said 2>err ||

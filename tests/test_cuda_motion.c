@@ -293,6 +293,7 @@ TEST(joints_are_those_of_the_host)
         compare_ledgers(&p.ledger, &q.ledger);
         CHECK_NEAR(q.ledger.joints, p.ledger.joints, 1e-8);
         CHECK_NEAR(q.ledger.projection, p.ledger.projection, 1e-8);
+        CHECK_INT(q.projection_fallbacks, p.projection_fallbacks);
         joints += fabs(q.ledger.joints);
         compare_joints(host, cuda);
         differences(host, cuda, 0.05, &dx, &dv);
@@ -309,6 +310,41 @@ TEST(joints_are_those_of_the_host)
     talus_world_destroy(host);
     talus_world_destroy(cuda);
     talus_world_destroy(again);
+}
+
+static TalusWorld *make_whirl(void)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    TalusBodyId bob = add_free(world, &ball, talus_vec3(0.1, 0.0, 0.0)), none = {0, 0};
+    TalusVec3 spin = {0.0, 0.6 / def.step, 0.0}; /* 0.6 rad in a step */
+    TalusJointDef pivot = joint_between(TALUS_JOINT_BALL, bob, none, talus_vec3(0.0, 0.0, 0.0));
+    CHECK_OK(talus_world_add_joint(world, &pivot, NULL));
+    CHECK_OK(
+        talus_world_set_velocity(world, bob, talus_cross(spin, talus_vec3(0.1, 0.0, 0.0)), spin));
+    make_tight(world);
+    return world;
+}
+
+/* A round leaves a sixth of the error: too much for a machine that contacts push. That none do is known here and
+ * there. */
+TEST(a_whirling_pendulum_keeps_its_energy)
+{
+    TalusWorld *host = on("cpu", make_whirl), *cuda = on("cuda", make_whirl);
+    TalusStepInfo p, q;
+    REQUIRE_OK(talus_world_step(host, &p));
+    REQUIRE_OK(talus_world_step(cuda, &q));
+    double first = q.ledger.kinetic + q.ledger.potential;
+    for (int i = 0; i < 40; i++) {
+        REQUIRE_OK(talus_world_step(host, &p));
+        REQUIRE_OK(talus_world_step(cuda, &q));
+        CHECK_INT(p.projection_fallbacks, 0);
+        CHECK_INT(q.projection_fallbacks, 0);
+        CHECK_NEAR(q.ledger.projection, p.ledger.projection, 1e-6 * first);
+    }
+    CHECK_NEAR(q.ledger.kinetic + q.ledger.potential, first, 0.01 * first);
+    talus_world_destroy(host);
+    talus_world_destroy(cuda);
 }
 
 /* Halved or failed: joints go back with their bodies; removed ones hold no more. */
@@ -365,6 +401,7 @@ int main(void)
     RUN(driven_bodies_forces_and_filters_are_those_of_the_host);
     RUN(halved_and_failed_steps_keep_to_the_motion);
     RUN(joints_are_those_of_the_host);
+    RUN(a_whirling_pendulum_keeps_its_energy);
     RUN(joints_go_back_and_go);
     RUN(what_is_not_there_is_refused);
     return talus_test_result();

@@ -102,9 +102,9 @@ TEST(an_older_version_is_refused_by_name)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    ((unsigned char *)bytes)[8] = 1;
+    ((unsigned char *)bytes)[8] = 3;
     CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
-    CHECK(out == NULL && said("before version 3"));
+    CHECK(out == NULL && said("before version 4"));
     talus_free(bytes);
     talus_world_destroy(world);
 }

@@ -156,6 +156,75 @@ TEST(a_missed_tolerance_follows_the_policy)
     talus_set_log(NULL, NULL);
 }
 
+/* Free fall of a ball in whole steps of 5 ms and one of 2: v = g t, x by the sum of h v. */
+TEST(a_step_towards_a_time_is_shortened_to_it)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = talus_vec3(0.0, 0.0, -10.0);
+    TalusWorld *world = make_world(&def), *loaded;
+    TalusStepInfo info;
+    TalusVec3 x[2], v[2];
+    TalusBodyState state = {.position = x, .velocity = v};
+    CHECK_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 5.0), NULL));
+    const double at[] = {0.005, 0.010, 0.012};
+    double z = 5.0, before = 0.0;
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(talus_world_step_to(world, 0.012, &info));
+        CHECK(info.time == at[i] && talus_world_time(world) == at[i]);
+        CHECK_NEAR(info.length, at[i] - before, 1e-17);
+        CHECK_INT(info.step, i + 1);
+        z -= (at[i] - before) * 10.0 * at[i];
+        before = at[i];
+    }
+    talus_world_get_state(world, &state);
+    CHECK_NEAR(v[0].z, -0.12, 1e-15);
+    CHECK_NEAR(x[0].z, z, 1e-14);
+    CHECK_NEAR(info.ledger.imbalance, 0.0, 1e-12);
+    CHECK_INT(talus_world_step_to(world, 0.012, &info), TALUS_ERR_ARGUMENT);
+    CHECK(said("after the world's, 0.012"));
+    CHECK_INT(talus_world_step_to(world, NAN, NULL), TALUS_ERR_ARGUMENT);
+
+    /* whole steps go on from there, in a world that was saved and loaded as well */
+    void *bytes;
+    size_t size;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    talus_free(bytes);
+    CHECK(talus_world_hash(loaded) == talus_world_hash(world));
+    for (int i = 1; i <= 3; i++) {
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK_OK(talus_world_step(loaded, NULL));
+        CHECK(info.time == 0.012 + i * 0.005 && info.length == 0.005);
+        CHECK(talus_world_hash(loaded) == talus_world_hash(world));
+    }
+    talus_world_destroy(world);
+    talus_world_destroy(loaded);
+}
+
+/* What the solves of a step cost reaches its report: of one solve, and of all parts of a halved one. */
+TEST(a_step_reports_what_all_its_solves_cost)
+{
+    TalusStepInfo info;
+    for (int halve = 0; halve < 2; halve++) {
+        TalusWorldDef def = quick_def(1);
+        def.solver = "prox";
+        def.tolerance = halve ? 1e-14 : 1e-6;
+        def.max_iterations = halve ? 2 : 500;
+        def.on_miss = TALUS_MISS_HALVE;
+        TalusWorld *world = make_world(&def);
+        CHECK_OK(add_heap(world, 60));
+        for (int i = 0; i < 50; i++)
+            CHECK_OK(talus_world_step(world, &info));
+        CHECK_INT(info.halvings, 4 * halve);
+        int solves = halve ? 1 + 2 + 4 + 8 + 16 : 1; /* the first fifteen were given up */
+        CHECK(info.solve.factorisations >= solves);
+        CHECK(info.solve.iterations >= info.solve.factorisations);
+        CHECK(info.solve.products > 0);
+        CHECK(info.solve.memory_bytes > 0);
+        talus_world_destroy(world);
+    }
+}
+
 /* Memory runs out in a halved step: nothing of it remains, and the step can be repeated. */
 TEST(a_halved_step_that_fails_leaves_no_trace)
 {
@@ -448,6 +517,8 @@ int main(void)
     RUN(impulses_are_carried_over_but_not_to_another_body);
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_missed_tolerance_follows_the_policy);
+    RUN(a_step_towards_a_time_is_shortened_to_it);
+    RUN(a_step_reports_what_all_its_solves_cost);
     RUN(a_halved_step_that_fails_leaves_no_trace);
     RUN(a_later_part_that_fails_takes_the_earlier_ones_back);
     RUN(a_wedged_body_is_an_outcome_not_a_hang);

@@ -116,7 +116,8 @@ void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* The steps from the start up to `time`; `time` may be a multiple of the step up to rounding. */
+/* The steps from the start up to `time`, the last of which may be shortened; `time` may be a multiple of the step
+ * up to rounding. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

@@ -52,8 +52,9 @@ char *run_note_write(const RunSettings *s, const RunTally *t)
     for (int i = 0; i < s->set.count; i++)
         put_text(out, "set", s->set.item[i]);
     fprintf(out, "threads %d\nuntil %.17g\nevery %.17g\n", s->threads, s->until, s->every);
-    fprintf(out, "iterations %lld\nmissed %lld\nresidual_max %.17g\n", (long long)t->iterations,
-            (long long)t->missed, t->residual_max);
+    fprintf(out, "iterations %lld\nmissed %lld\nfallbacks %lld\nresidual_max %.17g\n",
+            (long long)t->iterations, (long long)t->missed, (long long)t->fallbacks,
+            t->residual_max);
     fprintf(out, "contacts %d\nresidual %.17g\npenetration_mean %.17g\npenetration_max %.17g\n",
             t->contacts, t->residual, t->penetration_mean, t->penetration_max);
     fprintf(out, "kinetic %.17g\n", t->kinetic);
@@ -104,6 +105,8 @@ static void read_number(const char *key, const char *value, RunSettings *s, RunT
         t->iterations = atoll(value);
     else if (strcmp(key, "missed") == 0)
         t->missed = atoll(value);
+    else if (strcmp(key, "fallbacks") == 0)
+        t->fallbacks = atoll(value);
 }
 
 bool run_note_read(char *note, RunSettings *settings, RunTally *tally)

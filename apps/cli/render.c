@@ -237,7 +237,7 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
     double time = isnan(o->time) ? 0.0 : o->time;
     int64_t steps = cli_steps_until(time, talus_world_step_length(world));
     while (talus_world_steps(world) < steps && status == TALUS_OK)
-        status = talus_world_step(world, NULL);
+        status = talus_world_step_to(world, time, NULL);
     bare_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
     if (status == TALUS_OK)

@@ -24,6 +24,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
 {
     tally->iterations += info->solve.iterations;
     tally->missed += info->missed;
+    tally->fallbacks += info->projection_fallbacks;
     tally->residual = info->solve.residual.rms;
     tally->residual_max = fmax(tally->residual_max, tally->residual);
     tally->contacts = info->contacts;
@@ -101,6 +102,11 @@ void run_report(const Run *run, FILE *out)
     else
         fprintf(out, "no step missed its tolerance; the largest residual was %.2e m/s\n",
                 run->tally.residual_max);
+    if (run->tally.fallbacks)
+        fprintf(out,
+                "no impulse closed the joints of %" PRId64
+                " machines, counted in every step; they lost energy (docs/joints.md)\n",
+                run->tally.fallbacks);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
     print_where(run, out);
 }
@@ -136,6 +142,7 @@ void run_report_json(const Run *run)
     json_real(&json, "residual", tally->residual);
     json_real(&json, "residual_max", tally->residual_max);
     json_int(&json, "missed_steps", tally->missed);
+    json_int(&json, "projection_fallbacks", tally->fallbacks);
     json_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
     json_text(&json, "hash", hash);
     json_close_object(&json);

@@ -2,7 +2,11 @@
  *
  * After a step come its row, its frame if one is due, and the checkpoint if it is time, in this
  * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
- * the next step. Frames are due by the number of steps, so stopping cannot move them. */
+ * the next step. Frames are due by the number of steps, so stopping cannot move them.
+ *
+ * A run whose end is not a multiple of the step ends with a shortened one. A run to a later end has a whole step
+ * there. The last checkpoint therefore is that before the shortened step: whoever resumes with a later end goes on
+ * from it, and the rows and the frame of the shortened step are cut back as any others after a checkpoint. */
 #include "run.h"
 
 #include "base/memory.h"
@@ -214,8 +218,7 @@ static int open_resumed(Session *session)
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
     /* Going on from there would cut back what was written after the checkpoint, for nothing. */
-    if (cli_steps_until(run->settings.until, talus_world_step_length(run->world)) <
-        talus_world_steps(run->world))
+    if (session->saved_time > run->settings.until + 1e-6 * talus_world_step_length(run->world))
         return cli_fail(
             "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
             "the end",
@@ -227,13 +230,27 @@ static int open_resumed(Session *session)
 
 enum { TABLE_LINES = 50 };
 
-/* Whether this step is the first at or after a multiple of `every`. */
+/* Whether the run's last step is shortened. */
+static bool ends_short(const Run *run)
+{
+    double h = talus_world_step_length(run->world);
+    return run->settings.until < ((double)run->last_step - 1e-6) * h;
+}
+
+/* Whether the shortened step is done: no other can follow it. */
+static bool is_past_grid(const Run *run)
+{
+    return ends_short(run) && talus_world_steps(run->world) >= run->last_step;
+}
+
+/* Whether the step just done is the first at or after a multiple of `every`. */
 static bool interval_ends(const Run *run, int64_t step, double every)
 {
     double h = talus_world_step_length(run->world);
+    double end = is_past_grid(run) ? run->settings.until : (double)step * h;
     if (!(every > 0.0))
         return step == run->last_step;
-    return floor((double)step * h / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
+    return floor(end / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
 }
 
 /* A table line goes with a frame, but a table should fit on a screen or two. */
@@ -265,6 +282,8 @@ static int save(Session *session)
 
 static int save_if_due(Session *session)
 {
+    if (is_past_grid(&session->run))
+        return CLI_OK;
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
     return save(session);
@@ -289,7 +308,7 @@ static int close_output(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    if (session->saved_time != talus_world_time(run->world))
+    if (session->saved_time != talus_world_time(run->world) && !is_past_grid(run))
         code = save(session);
     double begun = talus_now();
     if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
@@ -323,11 +342,25 @@ static void say_what_is_safe(const Session *session)
         cli_fail("there was no checkpoint yet");
 }
 
+/* The last checkpoint of a run that ends with a shortened step. */
+static int save_before_short(Session *session)
+{
+    if (!session->output || !ends_short(&session->run) ||
+        session->saved_time == talus_world_time(session->run.world))
+        return CLI_OK;
+    int code = save(session);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
+    return code;
+}
+
 static int step_once(Session *session)
 {
     Run *run = &session->run;
     TalusStepInfo info;
-    if (talus_world_step(run->world, &info) != TALUS_OK)
+    if (talus_world_steps(run->world) + 1 == run->last_step && save_before_short(session) != CLI_OK)
+        return CLI_FAILED;
+    if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
         return step_failed(session);
     bool line = interval_ends(run, info.step, table_interval(run));
     bool frame = interval_ends(run, info.step, run->settings.every);
@@ -519,7 +552,8 @@ static const CliOption run_options[] = {
      "where to compute; `talus list backends`"},
     {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
-    {"until", 0, CLI_REAL, offsetof(Options, until), "T", "simulated seconds at which to end"},
+    {"until", 0, CLI_REAL, offsetof(Options, until), "T",
+     "simulated seconds at which to end; the last step is\nshortened where it has to be"},
     {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
      "write frames, tables and checkpoints to DIR, in place of\n"
      "an earlier run there; without it nothing is written"},

@@ -21,6 +21,7 @@ typedef struct RunSettings {
 /* What is counted over all steps, those before a --resume included, and what the last step said. */
 typedef struct RunTally {
     int64_t iterations, missed;
+    int64_t fallbacks;   /* of the projection of joints */
     double residual_max; /* the worst root mean square of a step, m/s */
     int contacts;
     double residual, penetration_mean, penetration_max, kinetic;

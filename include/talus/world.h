@@ -230,13 +230,17 @@ typedef struct TalusLedger {
 typedef struct TalusStepInfo {
     int64_t step; /* steps completed */
     double time;
-    double length; /* of this step (halved steps report the whole) */
+    double length; /* of this step (halved steps report the whole, shortened ones what they have) */
     int bodies, contacts;
-    TalusSolveInfo solve;
+    TalusSolveInfo
+        solve; /* all solves of the step: what they cost adds up, that of parts given up for
+                             halves included; memory, residuals and outcome are the worst of its parts */
     double reference_speed;
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */
     int halvings;
+    int projection_fallbacks; /* machines (bodies that joints hold together) that could not be closed
+                                 by an impulse: they lost energy (docs/joints.md) */
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     int asleep;                               /* bodies that sleep now */
     double
@@ -247,6 +251,9 @@ typedef struct TalusStepInfo {
 
 /* One step; `info` may be NULL. On failure the state is as before the step. */
 TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
+/* One step towards `time`, which lies ahead: the same, or one that is shortened to end at `time` exactly where
+ * a whole step would pass it by more than 1e-6 of itself. Whole steps go on from there. */
+TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
 
 /* The stages one at a time: detect and build the next step's problem and lend it. It belongs to the
  * world and is valid until the next call that changes the world. */

@@ -19,11 +19,11 @@
 #include <talus/joint.h>
 
 #define FRAMES_NAME "frames.talus"
-#define STEPS_HEADER                                                                             \
-    "time,step,bodies,contacts,solver,iterations,products,outcome,missed,halvings,residual_rms," \
-    "residual_max,reference_speed,tolerance,penetration_mean,penetration_max,kinetic,potential," \
-    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
-    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                    \
+#define STEPS_HEADER                                                                                                               \
+    "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,halvings,"                                 \
+    "projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,penetration_mean,penetration_max,kinetic,potential," \
+    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin,"                                   \
+    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                                                      \
     "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
 #define PROBES_HEADER                                                                          \
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
@@ -277,21 +277,21 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
     const TalusLedger *e = &info->ledger;
     const TalusSolveInfo *solve = &info->solve;
     char row[ROW_BYTES];
-    int n = snprintf(row, sizeof row,
-                     "%.17g,%lld,%d,%d,%s,%d,%d,%s,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
-                     "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-                     "%.17g,%.17g,%.17g,%.17g,"
-                     "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
-                     info->time, (long long)info->step, info->bodies, info->contacts,
-                     solve->solver ? solve->solver : "", solve->iterations, solve->products,
-                     talus_outcome_name(solve->outcome), info->missed, info->halvings,
-                     solve->residual.rms, solve->residual.max, info->reference_speed,
-                     info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic,
-                     e->potential, e->kinetic_change, e->potential_change, e->friction, e->impact,
-                     e->stabilisation, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven,
-                     e->applied, e->projection, e->exchange, e->imbalance, info->asleep,
-                     info->sleep_speed, info->detect_seconds, info->build_seconds,
-                     info->solve_seconds, info->integrate_seconds);
+    int n = snprintf(
+        row, sizeof row,
+        "%.17g,%lld,%d,%d,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+        "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+        "%.17g,%.17g,%.17g,%.17g,"
+        "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
+        info->time, (long long)info->step, info->bodies, info->contacts,
+        solve->solver ? solve->solver : "", solve->iterations, solve->products,
+        solve->factorisations, talus_outcome_name(solve->outcome), info->missed, info->halvings,
+        info->projection_fallbacks, solve->residual.rms, solve->residual.max, info->reference_speed,
+        info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic, e->potential,
+        e->kinetic_change, e->potential_change, e->friction, e->impact, e->stabilisation,
+        e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied, e->projection,
+        e->exchange, e->imbalance, info->asleep, info->sleep_speed, info->detect_seconds,
+        info->build_seconds, info->solve_seconds, info->integrate_seconds);
     return write_row(&output->steps, row, n);
 }
 

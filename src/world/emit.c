@@ -110,7 +110,7 @@ static int region_room(const TalusEmitterDef *def)
 /* Draws the radii that are due by the end of this step, as many as there may be room for. */
 static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
 {
-    double elapsed = talus_world_time(world) + world->def.step - e->def.start;
+    double elapsed = talus_world_time(world) + world->info.length - e->def.start;
     double asked = floor(e->def.rate * elapsed * (1.0 + 1e-12));
     int64_t due = asked < (double)e->def.count ? (int64_t)asked : e->def.count;
     int64_t missing = due - e->drawn;
@@ -168,7 +168,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
         .shape_count = world->shapes,
         .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
     };
-    TalusDetectOptions options = {.h = world->def.step};
+    TalusDetectOptions options = {.h = world->info.length};
     TalusContactList *list;
     TALUS_TRY(talus_detect(n->detector, world->pool, &view, &options, &list));
     mark_taken(n, list);

@@ -244,8 +244,12 @@ struct TalusWorld {
     double gravity_norm;
     double reference_speed;
     int64_t steps;
+    double
+        grid_time; /* where whole steps began last, after grid_steps: at a shortened one's end, or at 0 */
+    int64_t grid_steps;
     int64_t missed_steps;
     bool said_missed, said_infeasible;
+    bool said_fallback; /* of this process: not saved */
 
     TalusPool *pool;
     TalusDetector *detector;

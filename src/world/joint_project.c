@@ -5,65 +5,24 @@
  * its own tangent. Both are mended by an impulse more in the directions D of the step's start, so that the
  * joints hold at its end: with C the errors of all rows that hold bodies together once the bodies have moved,
  *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
- * again until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once:
- * each round leaves about (w h)^2 of the error. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) beside
- * the solve: without contacts and motors energy is kept and motions are of second order.
+ * again until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once: a body
+ * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so that the rounds
+ * go on for as long as it takes. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) beside the solve: without
+ * contacts and motors energy is kept and motions are of second order, whatever a is, up to a right angle.
  *
- * In a machine (what hangs together by joints) that turns so far in a step, or is pulled so taut, that a round
- * leaves more than a tenth of the error, momenta stay as the solve left them: an explicit method would be
- * unstable there, and the loss of the velocity-level scheme is what keeps it quiet. What is left of the errors is
- * taken from the poses alone, by Newton's method at the end of the step.
+ * A machine is what hangs together by joints. Each has rounds of its own. A machine falls back where a round leaves
+ * more than a bound of the error: it turns too far, or it is pulled so taut that an explicit method would be
+ * unstable. Its momenta then are those of the solve, which loses (w h)^2/2 of a speed, and its poses alone are closed,
+ * by Newton's method at the end of the step. The step's info counts these machines. The bound is lower for machines
+ * that contacts push: the projection does not see contacts, and a deck struck by crates is quieter for the loss.
  *
  * What kinetic and potential energy change by is the ledger's `projection`. */
-#include "world/internal.h"
-#include "world/joint.h"
+#include "world/joint_project.h"
 
 #include <string.h>
 
-#include "backend/cpu/eliminate.h"
-
-static const double closed = 1e-9; /* of a joint's length */
 static const double longest = 0.5; /* of the least length: how far a round may move a body */
-static const double trusted = 0.1; /* of the error: what a round may leave where momenta change */
-enum { ROUNDS = 4, LAST_ROUNDS = 12, TRIALS = 6 };
-
-/* What a row of the elimination belongs to. */
-typedef struct RowPlace {
-    int joint;
-    TalusVec3 axis, offset; /* of the row; of its point from the joint's on the mover */
-    TalusVec3 in_base;      /* the axis, in the frame of the base */
-} RowPlace;
-
-/* Of one body: shift, turn, impulse and moment. */
-typedef struct Delta {
-    TalusVec3 shift, turn, impulse, moment;
-} Delta;
-
-typedef struct Kept {
-    TalusVec3 position, spin;
-    TalusQuat orientation;
-} Kept;
-
-typedef struct TalusProjection {
-    TalusElimination *elimination;
-    TalusJointRow *row; /* the elimination's */
-    int rows;
-    RowPlace *place; /* [rows] */
-    double *error;   /* [rows] */
-    double *x;       /* [rows]: of the last round */
-    size_t place_capacity, error_capacity, x_capacity;
-    Delta *delta; /* [slots], of touched bodies */
-    int *touched; /* slots, in the order of joints */
-    int touched_count;
-    int *machine;      /* [slots]: of touched bodies, the body that stands for their machine */
-    double (*turn)[2]; /* [slots], of those: worst error over length, before a round and after */
-    size_t delta_capacity, touched_capacity, machine_capacity, turn_capacity;
-    Kept *kept; /* [touched], in their order: where a line search began */
-    size_t kept_capacity;
-    double worst; /* error over length */
-    double sum2;  /* of all errors */
-    double least; /* length */
-} TalusProjection;
+enum { ROUNDS = 100, LAST_ROUNDS = 12, TRIALS = 6 };
 
 void talus_projection_destroy(TalusProjection *p)
 {
@@ -77,7 +36,10 @@ void talus_projection_destroy(TalusProjection *p)
     talus_release(p->x);
     talus_release(p->machine);
     talus_release(p->kept);
-    talus_release(p->turn);
+    talus_release(p->momenta);
+    talus_release(p->load);
+    talus_release(p->sum);
+    talus_release(p->facts);
     talus_release(p);
 }
 
@@ -140,7 +102,6 @@ static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJoi
 {
     TalusVec3 axis[3] = {block->normal};
     TalusQuat base = base_of(world, block);
-    double length = world->joints.joint[block->joint].length;
     if (anew)
         axes_of(world, block, axis);
     for (int k = 0; k < 3; k++) {
@@ -156,10 +117,7 @@ static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJoi
             p->place[p->rows] =
                 (RowPlace){block->joint, axis[k], block->offset, talus_rotate_back(base, axis[k])};
         }
-        double error = talus_dot(block->error, axis[k]);
-        p->error[p->rows++] = error;
-        p->worst = fmax(p->worst, fabs(error) / length);
-        p->sum2 += error * error;
+        p->error[p->rows++] = talus_dot(block->error, axis[k]);
     }
 }
 
@@ -167,8 +125,6 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
 {
     const TalusJoints *joints = &world->joints;
     p->rows = 0;
-    p->worst = p->sum2 = 0.0;
-    p->least = INFINITY;
     for (int i = 0; i < joints->slots; i++) {
         const TalusJoint *joint = &joints->joint[i];
         if (!talus_joint_lives(world, joint))
@@ -181,73 +137,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
             block[k].offset = talus_sub(block[k].arm[1], pose.arm[1]);
             add_rows(world, p, &block[k], anew);
         }
-        p->least = fmin(p->least, joint->length);
     }
-}
-
-/* ---- machines ---- */
-
-/* Shortens the way as it goes. */
-static int machine_of(const TalusProjection *p, int slot)
-{
-    int *machine = p->machine;
-    while (machine[slot] != slot)
-        slot = machine[slot] = machine[machine[slot]];
-    return slot;
-}
-
-static int row_machine(const TalusProjection *p, int r)
-{
-    const int32_t *body = p->row[r].body;
-    return machine_of(p, body[body[0] < 0]); /* one of the two moves */
-}
-
-/* Which bodies rows move, and which of them hang together. */
-static void find_machines(TalusProjection *p)
-{
-    for (int r = 0; r < p->rows; r++)
-        for (int side = 0; side < 2; side++)
-            if (p->row[r].body[side] >= 0)
-                p->machine[p->row[r].body[side]] = -1;
-    p->touched_count = 0;
-    for (int r = 0; r < p->rows; r++) {
-        const int32_t *body = p->row[r].body;
-        for (int side = 0; side < 2; side++)
-            if (body[side] >= 0 && p->machine[body[side]] < 0) {
-                p->machine[body[side]] = body[side];
-                p->touched[p->touched_count++] = body[side];
-            }
-        if (body[0] >= 0 && body[1] >= 0)
-            p->machine[machine_of(p, body[0])] = machine_of(p, body[1]);
-    }
-    for (int i = 0; i < p->touched_count; i++) /* short ways from now on */
-        p->machine[p->touched[i]] = machine_of(p, p->touched[i]);
-}
-
-/* The worst error of each machine: `when` 0 before a round, 1 after it. */
-static void measure(const TalusWorld *world, TalusProjection *p, int when)
-{
-    for (int i = 0; i < p->touched_count; i++)
-        p->turn[p->touched[i]][when] = 0.0;
-    for (int r = 0; r < p->rows; r++) {
-        double *worst = &p->turn[row_machine(p, r)][when];
-        double length = world->joints.joint[p->place[r].joint].length;
-        *worst = fmax(*worst, fabs(p->error[r]) / length);
-    }
-}
-
-static bool is_trusted(const TalusProjection *p, int machine)
-{
-    const double *turn = p->turn[machine];
-    return turn[1] <= trusted * turn[0] || turn[1] <= closed;
-}
-
-static bool all_trusted(const TalusProjection *p)
-{
-    for (int i = 0; i < p->touched_count; i++)
-        if (!is_trusted(p, p->machine[p->touched[i]]))
-            return false;
-    return true;
 }
 
 static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
@@ -264,7 +154,10 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     TALUS_TRY(TALUS_RESERVE(p->touched, p->touched_capacity, slots, 0, "projection"));
     TALUS_TRY(TALUS_RESERVE(p->x, p->x_capacity, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_RESERVE(p->machine, p->machine_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->turn, p->turn_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->facts, p->facts_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->load, p->load_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->momenta, p->momenta_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->sum, p->sum_capacity, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_RESERVE(p->kept, p->kept_capacity, slots, 0, "projection"));
     return talus_elimination_rows(p->elimination, rows, &p->row);
 }
@@ -274,7 +167,7 @@ static TalusStatus factor(TalusWorld *world, TalusProjection *p)
 {
     TALUS_TRY(reserve(world, p));
     fill_rows(world, p, true);
-    find_machines(p);
+    talus_machines_find(p);
     return p->rows > 0
                ? talus_elimination_factor(p->elimination, world->pool, world->bodies.counts.slots)
                : TALUS_OK;
@@ -287,8 +180,8 @@ static TalusVec3 less(TalusVec3 a, double s, const double b[3])
     return talus_madd(a, -s, talus_vec3(b[0], b[1], b[2]));
 }
 
-/* -M^-1 D x and -D x, shortened where bodies would move so far that derivatives do not hold. */
-static void find_delta(const TalusWorld *world, TalusProjection *p)
+/* -M^-1 D x and -D x */
+static void find_delta(TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)
         p->delta[p->touched[i]] = (Delta){0};
@@ -303,19 +196,34 @@ static void find_delta(const TalusWorld *world, TalusProjection *p)
             d->impulse = less(d->impulse, p->x[r], &row->arm[side][0]);
             d->moment = less(d->moment, p->x[r], &row->arm[side][3]);
         }
-    double far = 0.0;
+}
+
+/* What a machine's round is shortened by. */
+static double scale_of(const Machine *machine)
+{
+    double most = longest * machine->least;
+    return machine->far > most ? most / machine->far : 1.0;
+}
+
+/* Shortens the round of a machine where bodies would move so far that derivatives do not hold. */
+static void shorten(const TalusWorld *world, TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        p->facts[p->touched[i]].far = 0.0;
     for (int i = 0; i < p->touched_count; i++) {
         const Delta *d = &p->delta[p->touched[i]];
-        far = fmax(far, talus_norm(d->shift));
-        far = fmax(far, world->bodies.radius[p->touched[i]] * talus_norm(d->turn));
+        double turn = world->bodies.radius[p->touched[i]] * talus_norm(d->turn);
+        Machine *machine = machine_of_slot(p, p->touched[i]);
+        machine->far = fmax(machine->far, fmax(talus_norm(d->shift), turn));
     }
-    double scale = far > longest * p->least ? longest * p->least / far : 1.0;
-    for (int r = 0; scale < 1.0 && r < p->rows; r++)
-        p->x[r] *= scale;
-    for (int i = 0; scale < 1.0 && i < p->touched_count; i++) {
+    for (int r = 0; r < p->rows; r++)
+        p->x[r] *= scale_of(machine_of_row(p, r));
+    for (int i = 0; i < p->touched_count; i++) {
+        double scale = scale_of(machine_of_slot(p, p->touched[i]));
         Delta *d = &p->delta[p->touched[i]];
-        *d = (Delta){talus_scale(scale, d->shift), talus_scale(scale, d->turn),
-                     talus_scale(scale, d->impulse), talus_scale(scale, d->moment)};
+        if (scale < 1.0)
+            *d = (Delta){talus_scale(scale, d->shift), talus_scale(scale, d->turn),
+                         talus_scale(scale, d->impulse), talus_scale(scale, d->moment)};
     }
 }
 
@@ -371,11 +279,11 @@ static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Cha
 static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
 {
     for (int r = 0; r < p->rows; r++) {
-        if (!is_trusted(p, row_machine(p, r)))
+        if (machine_of_row(p, r)->state == MACHINE_FELL_BACK)
             continue;
         const RowPlace *place = &p->place[r];
         TalusJointSums *sums = &world->joints.joint[place->joint].sums;
-        TalusVec3 impulse = talus_scale(-p->x[r] / h, place->axis);
+        TalusVec3 impulse = talus_scale(-p->sum[r] / h, place->axis);
         sums->force = talus_add(sums->force, impulse);
         sums->torque = talus_add(sums->torque, talus_cross(place->offset, impulse));
     }
@@ -393,36 +301,98 @@ static void note(TalusWorld *world, const Change *change)
 
 /* ---- rounds ---- */
 
-static void find_x(TalusWorld *world, TalusProjection *p)
+/* Newton's step or that with the matrix of the start, of machines in this state; no step of others. */
+static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
 {
-    memcpy(p->x, p->error, (size_t)p->rows * sizeof *p->x);
+    for (int r = 0; r < p->rows; r++)
+        p->x[r] = machine_of_row(p, r)->state == state ? p->error[r] : 0.0;
     talus_elimination_solve(p->elimination, p->x);
-    find_delta(world, p);
+    find_delta(p);
+    shorten(world, p);
 }
 
-/* Takes the errors off the poses; then they are what is left. */
-static void move_all(TalusWorld *world, TalusProjection *p, double scale, Change *change)
+/* Takes the errors off the poses of machines in this state; then they are what is left. */
+static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, double scale,
+                     Change *change)
 {
     for (int i = 0; i < p->touched_count; i++)
-        move_body(world, p->touched[i], &p->delta[p->touched[i]], scale, change);
+        if (machine_of_slot(p, p->touched[i])->state == state)
+            move_body(world, p->touched[i], &p->delta[p->touched[i]], scale, change);
     fill_rows(world, p, false);
 }
+
+static void push_all(TalusWorld *world, TalusProjection *p, double h, Change *change)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        if (machine_of_slot(p, p->touched[i])->state == MACHINE_OPEN)
+            push_body(world, p->touched[i], &p->delta[p->touched[i]], h, change);
+    for (int r = 0; r < p->rows; r++)
+        p->sum[r] += p->x[r];
+}
+
+/* Gives the bodies of machines that fell back the momenta of the solve; counts these machines. */
+static void take_back(TalusWorld *world, TalusProjection *p, Change *change)
+{
+    TalusBodies *b = &world->bodies;
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        if (machine_of_slot(p, slot)->state != MACHINE_FELL_BACK)
+            continue;
+        double before = talus_slot_kinetic(world, slot);
+        b->velocity[slot] = p->momenta[i].velocity;
+        b->spin[slot] = spin_of(world, slot, p->momenta[i].angular);
+        change->kinetic += talus_slot_kinetic(world, slot) - before;
+        world->info.projection_fallbacks += p->machine[slot] == slot;
+    }
+}
+
+static void snapshot_momenta(const TalusWorld *world, TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        p->momenta[i] = (Momenta){world->bodies.velocity[slot], momentum_of(world, slot)};
+    }
+}
+
+/* Rounds with the directions of the start, until each machine is closed or falls back. */
+static void close_machines(TalusWorld *world, TalusProjection *p, double h)
+{
+    Change change = {0.0, 0.0};
+    bool open = talus_machines_open(world, p);
+    if (!open)
+        return;
+    snapshot_momenta(world, p);
+    for (int r = 0; r < p->rows; r++)
+        p->sum[r] = 0.0;
+    for (int round = 1; open; round++) {
+        find_x(world, p, MACHINE_OPEN);
+        move_all(world, p, MACHINE_OPEN, 1.0, &change);
+        push_all(world, p, h, &change);
+        open = talus_machines_judge(world, p, round == ROUNDS);
+    }
+    take_back(world, p, &change);
+    add_forces(world, p, h);
+    note(world, &change);
+}
+
+/* ---- poses alone ---- */
 
 /* Newton's step, shortened until the sum of squares falls as it should: it falls along the step at first. Slack
  * of a taut chain goes into a zigzag whose height is the square root of it, which steps of full length miss. */
 static void search_line(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;
-    double before = p->sum2, scale = 1.0;
-    find_x(world, p);
+    double worst, before = talus_machines_error(world, p, &worst), scale = 1.0;
+    find_x(world, p, MACHINE_FELL_BACK);
     for (int i = 0; i < p->touched_count; i++) {
         int slot = p->touched[i];
         p->kept[i] = (Kept){b->position[slot], b->spin[slot], b->orientation[slot]};
     }
     for (int trial = 0;; trial++) {
         Change change = {0.0, 0.0};
-        move_all(world, p, scale, &change);
-        if (trial == TRIALS || p->sum2 <= (1.0 - 0.5 * scale) * before) {
+        move_all(world, p, MACHINE_FELL_BACK, scale, &change);
+        double now = talus_machines_error(world, p, &worst);
+        if (trial == TRIALS || now <= (1.0 - 0.5 * scale) * before) {
             note(world, &change);
             return;
         }
@@ -433,19 +403,8 @@ static void search_line(TalusWorld *world, TalusProjection *p)
             b->orientation[slot] = p->kept[i].orientation;
         }
         /* the parabola through the value and slope at 0 and the value here */
-        scale =
-            fmax(0.1 * scale, scale * scale * before / (p->sum2 - before + 2.0 * scale * before));
+        scale = fmax(0.1 * scale, scale * scale * before / (now - before + 2.0 * scale * before));
     }
-}
-
-static void push_all(TalusWorld *world, TalusProjection *p, double h)
-{
-    Change change = {0.0, 0.0};
-    for (int i = 0; i < p->touched_count; i++)
-        if (is_trusted(p, p->machine[p->touched[i]]))
-            push_body(world, p->touched[i], &p->delta[p->touched[i]], h, &change);
-    add_forces(world, p, h);
-    note(world, &change);
 }
 
 static bool projects(const TalusWorld *world)
@@ -467,18 +426,12 @@ TalusStatus talus_joints_project(TalusWorld *world, double h)
     if (!projects(world) || p->rows == 0)
         return TALUS_OK;
     fill_rows(world, p, false);
-    bool go = p->worst > closed;
-    for (int round = 0; go && round < ROUNDS; round++) {
-        Change change = {0.0, 0.0};
-        measure(world, p, 0);
-        find_x(world, p);
-        move_all(world, p, 1.0, &change);
-        note(world, &change);
-        measure(world, p, 1);
-        push_all(world, p, h);
-        go = p->worst > closed && all_trusted(p);
-    }
-    for (int round = 0; p->worst > closed && round < LAST_ROUNDS; round++) {
+    close_machines(world, p, h);
+    for (int round = 0; round < LAST_ROUNDS; round++) {
+        double worst;
+        talus_machines_error(world, p, &worst);
+        if (worst <= talus_joint_closed)
+            break;
         TALUS_TRY(factor(world, p));
         search_line(world, p);
     }

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-enum { VERSION = 3, HEADER = 24 };
+enum { VERSION = 4, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -66,6 +66,8 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
 static void transfer_counters(TalusArchive *a, TalusWorld *world)
 {
     talus_archive_i64(a, &world->steps);
+    talus_archive_f64(a, &world->grid_time);
+    talus_archive_i64(a, &world->grid_steps);
     talus_archive_i64(a, &world->missed_steps);
     talus_archive_bool(a, &world->said_missed);
     talus_archive_bool(a, &world->said_infeasible);
@@ -74,6 +76,9 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
     talus_archive_f64(a, &world->impulse_step);
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
+    if (!(world->grid_time >= 0.0 && isfinite(world->grid_time)) || world->grid_steps < 0 ||
+        world->grid_steps > world->steps)
+        talus_archive_refuse(a, "the last shortened step is not one of the past");
 }
 
 /* ---- materials ---- */
@@ -431,10 +436,10 @@ static void check_header(TalusArchive *a, size_t size)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
     talus_archive_u32(a, &version);
     if (version != VERSION)
-        talus_archive_refuse(a, version == 1 || version == 2
-                                    ? "saved by a library before version 3 of this format, "
+        talus_archive_refuse(a, version >= 1 && version < VERSION
+                                    ? "saved by a library before version 4 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 3)");
+                                    : "saved by another version of the library (expected 4)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)

@@ -40,14 +40,23 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
-static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+/* What a solve costs, on top of other solves of the step: the one place that knows these figures. */
+static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
-    sum->solver = part->solver;
     sum->iterations += part->iterations;
     sum->products += part->products;
     sum->updates += part->updates;
+    sum->factorisations += part->factorisations;
     sum->seconds += part->seconds;
+    if (part->memory_bytes > sum->memory_bytes)
+        sum->memory_bytes = part->memory_bytes;
+}
+
+/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
+static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+{
+    add_cost(sum, part);
+    sum->solver = part->solver;
     sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
     sum->residual.max = fmax(sum->residual.max, part->residual.max);
     sum->start_residual = fmax(sum->start_residual, part->start_residual);
@@ -89,10 +98,7 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
     TALUS_TRY(world->stages->build(world, h, true));
     TALUS_TRY(solve_once(world, h, 0, part));
     part->outcome = TALUS_OUTCOME_INFEASIBLE;
-    part->iterations += first.iterations;
-    part->products += first.products;
-    part->updates += first.updates;
-    part->seconds += first.seconds;
+    add_cost(part, &first);
     return TALUS_OK;
 }
 
@@ -139,10 +145,7 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
         TALUS_TRY(world->stages->look_again(world, h));
         TALUS_TRY(world->stages->build(world, h, false));
         TALUS_TRY(solve(world, h, first.iterations, part));
-        part->iterations += first.iterations;
-        part->products += first.products;
-        part->updates += first.updates;
-        part->seconds += first.seconds;
+        add_cost(part, &first);
         part->start_residual = first.start_residual;
     }
     return TALUS_OK;
@@ -164,6 +167,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
         part.outcome != TALUS_OUTCOME_INFEASIBLE) {
         world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
         TALUS_TRY(keep_state(world));
+        add_cost(&world->info.solve, &part); /* spent, though nothing else of it counts */
         TALUS_TRY(advance(world, 0.5 * h, depth + 1));
         return advance(world, 0.5 * h, depth + 1);
     }
@@ -178,10 +182,10 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 
 /* ---- the step ---- */
 
-static TalusStatus try_step(TalusWorld *world)
+static TalusStatus try_step(TalusWorld *world, double length)
 {
     world->backup.taken = false;
-    world->info = (TalusStepInfo){.length = world->def.step,
+    world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
     world->part_time = talus_world_time(world);
@@ -190,7 +194,7 @@ static TalusStatus try_step(TalusWorld *world)
     talus_drives_begin(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
-    return advance(world, world->def.step, 0);
+    return advance(world, length, 0);
 }
 
 static void take_back(TalusWorld *world)
@@ -204,7 +208,22 @@ static void take_back(TalusWorld *world)
     talus_sources_undo(world);
 }
 
-static void report_step(TalusWorld *world)
+static void warn_fallback(TalusWorld *world)
+{
+    const TalusStepInfo *info = &world->info;
+    if (info->projection_fallbacks > 0 && !world->said_fallback)
+        talus_log(
+            TALUS_LOG_WARNING, "step.projection",
+            "step %lld: no impulse closes the joints of %d machine%s, which loses energy: its "
+            "bodies turn too far in a step of %g s, or it is too taut or struck too hard for one; "
+            "shorter steps help (said once; every step reports projection_fallbacks)",
+            (long long)info->step, info->projection_fallbacks,
+            info->projection_fallbacks > 1 ? "s" : "", info->length);
+    world->said_fallback |= info->projection_fallbacks > 0;
+}
+
+/* `end` is where a shortened step ends, and where whole ones begin again; NAN: this one was whole. */
+static void report_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
@@ -212,8 +231,13 @@ static void report_step(TalusWorld *world)
     talus_probes_close(world, info->length);
     talus_joints_close(world, info->length);
     info->step = ++world->steps;
+    if (!isnan(end)) {
+        world->grid_time = end;
+        world->grid_steps = world->steps;
+    }
     info->time = talus_world_time(world);
     info->bodies = world->bodies.counts.living;
+    warn_fallback(world);
     if (!info->missed)
         return;
     world->missed_steps++;
@@ -227,16 +251,31 @@ static void report_step(TalusWorld *world)
     world->said_missed = true;
 }
 
-TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+static TalusStatus step(TalusWorld *world, double length, double end, TalusStepInfo *info)
 {
-    TalusStatus status = try_step(world);
+    TalusStatus status = try_step(world, length);
     if (status != TALUS_OK) {
         take_back(world);
         return status;
     }
     talus_sources_keep(world);
-    report_step(world);
+    report_step(world, end);
     if (info)
         *info = world->info;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+{
+    return step(world, world->def.step, NAN, info);
+}
+
+TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info)
+{
+    double left = time - talus_world_time(world), h = world->def.step;
+    if (!(left > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "talus_world_step_to: time %g; expected one after the world's, %g", time,
+                          talus_world_time(world));
+    return left < (1.0 - 1e-6) * h ? step(world, left, time, info) : talus_world_step(world, info);
 }

@@ -208,7 +208,8 @@ void talus_world_destroy(TalusWorld *world)
 
 double talus_world_time(const TalusWorld *world)
 {
-    return (double)world->steps * world->def.step; /* a product does not drift as a sum would */
+    /* a product does not drift as a sum would */
+    return world->grid_time + (double)(world->steps - world->grid_steps) * world->def.step;
 }
 
 int64_t talus_world_steps(const TalusWorld *world)
