@@ -234,6 +234,7 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
         take_back(world);
         return status;
     }
+    talus_arrivals_tell(world);
     talus_sources_keep(world);
     report_step(world);
     if (info)
