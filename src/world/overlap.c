@@ -125,22 +125,45 @@ static bool may_meet(const TalusFilter *f, int a, int b)
     return !f->group || f->meets[f->group[a]] >> f->group[b] & 1;
 }
 
-static void take_inside(const TalusBodyView *v, int wall, TalusOverlapPair *worst)
+typedef struct Inside {
+    const TalusBodyView *view;
+    int wall;
+    TalusOverlapPair *worst; /* of each chunk of bodies */
+} Inside;
+
+static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const TalusShape *mesh = &v->shapes[v->shape[wall]];
-    if (!v->fixed[wall] || !is_solid(mesh))
-        return;
-    for (int i = 0; i < v->count; i++) {
+    const Inside *c = context;
+    const TalusBodyView *v = c->view;
+    const TalusShape *mesh = &v->shapes[v->shape[c->wall]];
+    for (int i = (int)begin; i < (int)end; i++) {
         if (v->shape[i] < 0 || v->fixed[i])
             continue;
-        TalusVec3 from = talus_body_distance(v, (uint32_t)wall, (uint32_t)i);
-        TalusVec3 p = talus_rotate_back(v->orientation[wall], from);
-        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) || !may_meet(v->filter, i, wall))
+        TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
+        TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
+        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) || !may_meet(v->filter, i, c->wall))
             continue;
         double depth = distance_to(mesh, p, v->size[i]) + v->size[i];
-        TalusOverlapPair q = {i, wall, depth, v->size[i], worst->pairs};
-        take(worst, &q);
+        TalusOverlapPair q = {.a = i, .b = c->wall, .depth = depth, .size = v->size[i]};
+        take(&c->worst[chunk], &q);
     }
+}
+
+static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall,
+                               TalusOverlapPair *worst)
+{
+    Inside c = {.view = v, .wall = wall};
+    int64_t chunks = talus_chunks(v->count, TALUS_GRAIN);
+    if (v->shape[wall] < 0 || !v->fixed[wall] || !is_solid(&v->shapes[v->shape[wall]]))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks, "overlaps"));
+    talus_parallel(pool, v->count, TALUS_GRAIN, search_inside, &c);
+    int pairs = worst->pairs;
+    for (int64_t k = 0; k < chunks; k++)
+        take(worst, &c.worst[k]);
+    worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
+    talus_release(c.worst);
+    return TALUS_OK;
 }
 
 /* ---- the question ---- */
@@ -156,8 +179,7 @@ TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, Talus
     if (status == TALUS_OK)
         take_contacts(view, list, worst);
     for (int i = 0; status == TALUS_OK && i < view->count; i++)
-        if (view->shape[i] >= 0)
-            take_inside(view, i, worst);
+        status = take_inside(pool, view, i, worst);
     talus_detector_destroy(detector);
     return status;
 }
