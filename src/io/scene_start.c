@@ -317,11 +317,11 @@ static TalusStatus check_strays(const SceneStart *s)
     name_body(s, strays.first.who, name);
     if (strays.count > 1)
         snprintf(more, sizeof more, "; so do %d bodies in all", strays.count);
-    warn(
-        json_of(s, strays.first.who), "scene.outside",
-        "%s at (%.4g, %.4g, %.4g) starts beyond everything fixed, with nothing below it, and falls for "
-        "ever%s",
-        name, x.x, x.y, x.z, more);
+    warn(json_of(s, strays.first.who), "scene.outside", "%s at (%.4g, %.4g, %.4g) starts %s%s",
+         name, x.x, x.y, x.z,
+         strays.held ? "beside the fixed bodies that almost all others start between"
+                     : "beyond everything fixed, with nothing below it, and falls for ever",
+         more);
     return TALUS_OK;
 }
 

@@ -158,6 +158,7 @@ typedef struct Ground {
     bool endless;   /* a plane holds whatever falls */
     TalusAabb box;
     const uint8_t *jointed; /* by slot */
+    int within;             /* moving bodies that are not beyond it */
     TalusStrays *strays;
 } Ground;
 
@@ -188,15 +189,16 @@ static bool falls(const Ground *g, TalusAabb box)
 
 static void look_for_stray(void *context, const TalusSurveyBody *b)
 {
-    const Ground *g = context;
-    if (b->fixed || (b->who.pending < 0 && g->jointed[b->who.index]) ||
-        !falls(g, upright_bounds(g, b)))
+    Ground *g = context;
+    if (b->fixed || (b->who.pending < 0 && g->jointed[b->who.index]))
         return;
-    if (g->strays->count++ == 0)
+    if (!falls(g, upright_bounds(g, b)))
+        g->within++;
+    else if (g->strays->count++ == 0)
         g->strays->first = *b;
 }
 
-/* False: whatever falls is held, or nothing falls. */
+/* False: nothing falls. */
 static bool survey_ground(const TalusWorld *world, Ground *g)
 {
     *g = (Ground){.world = world, .box = nothing};
@@ -204,7 +206,7 @@ static bool survey_ground(const TalusWorld *world, Ground *g)
         return false;
     g->turn = talus_quat_to(talus_scale(-1.0 / world->gravity_norm, world->def.gravity));
     talus_survey_each(world, add_ground, g);
-    return !g->endless;
+    return true;
 }
 
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
@@ -234,13 +236,16 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     g.strays = out;
     talus_survey_each(world, look_for_stray, &g);
     talus_release(jointed);
+    out->held = g.endless;
+    if (out->held && g.within < 9 * out->count)
+        *out = (TalusStrays){0};
     return TALUS_OK;
 }
 
 bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
 {
     Ground g;
-    if (!survey_ground(world, &g))
+    if (!survey_ground(world, &g) || g.endless)
         return false;
     TalusAabb box = {lo, hi};
     TalusQuat back = {g.turn.w, -g.turn.x, -g.turn.y, -g.turn.z};

@@ -44,10 +44,12 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Volume of the moving bodies over that of the box around them; 0 where that has none. */
 double talus_survey_fill(const TalusSurvey *survey);
 
-/* Moving bodies without joints that start beyond everything that is fixed, where nothing is below them: of them the
- * first, and how many there are. Always 0 without gravity, above a plane and where space repeats itself. */
+/* Moving bodies without joints that start beyond the bounds of all that is fixed, with nothing below them. Where a plane
+ * holds whatever falls: those beside the bounds of other fixed bodies, if nine of ten start within these. None
+ * without gravity and where space repeats itself. */
 typedef struct TalusStrays {
     int count;
+    bool held; /* by a plane */
     TalusSurveyBody first;
 } TalusStrays;
 
