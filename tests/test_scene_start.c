@@ -256,19 +256,26 @@ TEST(a_look_is_allowed)
     talus_world_destroy(world);
 }
 
-TEST(memory_failures)
+static void fail_each_allocation(const char *path)
 {
-    enter("tests/odd_scenes");
     for (int n = 1;; n++) {
         TalusWorld *world;
         talus_fail_allocation_in(n);
-        TalusStatus status = build("emitter-outside.json", false, &world);
+        TalusStatus status = build(path, false, &world);
         talus_fail_allocation_in(0);
         talus_world_destroy(world);
         if (status == TALUS_OK)
             break;
         REQUIRE(status == TALUS_ERR_MEMORY);
     }
+}
+
+TEST(memory_failures)
+{
+    enter("tests/odd_scenes");
+    fail_each_allocation("emitter-outside.json");
+    fail_each_allocation("../paraview/solids.json"); /* where a body arrives later */
+    fail_each_allocation("mesh-mm.json");
 }
 
 int main(void)
