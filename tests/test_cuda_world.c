@@ -211,10 +211,13 @@ TEST(looking_and_building_change_nothing)
         TalusProblem *problem;
         TalusStepInfo info;
         TalusForceSummary summary;
+        TalusOverlap worst;
+        REQUIRE_OK(talus_world_worst_overlap(world, &worst));
         REQUIRE_OK(talus_world_build(world, &problem));
         REQUIRE_OK(talus_world_step(world, &info));
         REQUIRE_OK(talus_world_step(other, NULL));
         CHECK_INT(talus_problem_blocks(problem), info.contacts);
+        CHECK_NEAR(worst.depth, info.penetration_max * worst.size, 1e-12);
         CHECK_INT(talus_world_get_contacts(world, NULL, 0), info.contacts);
         CHECK_OK(talus_world_get_forces(world, NULL, NULL, &summary));
         CHECK_INT(summary.contacts, info.contacts);

@@ -221,6 +221,28 @@ TEST(built_bodies)
     talus_scene_destroy(scene);
 }
 
+/* Lengths of which the square is no number still have a direction. */
+TEST(directions_of_any_length)
+{
+    static const char text[] =
+        "{\"bodies\": [\n"
+        " {\"radius\": 1, \"at\": [9, 0, 1], \"orientation\": [1e308, 0, 0, 1e308]},\n"
+        " {\"radius\": 1, \"at\": [6, 0, 1], \"orientation\": [3e-308, 0, 0, 3e-308]},\n"
+        " {\"radius\": 1, \"at\": [3, 0, 1], \"orientation\": {\"axis\": [0, 0, 1e300], \"degrees\": 90}},\n"
+        " {\"shape\": {\"kind\": \"plane\"}, \"at\": [0, 0, 0], \"normal\": [0, 0, 1e308]}]}";
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(parse(text, NULL, &scene));
+    REQUIRE_OK(talus_scene_build(scene, NULL, &world));
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(world->bodies.orientation[i].w, sqrt(0.5), 1e-15);
+        CHECK_NEAR(world->bodies.orientation[i].z, sqrt(0.5), 1e-15);
+    }
+    CHECK(world->bodies.orientation[3].w == 1.0);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
 /* ---- shipped scenes ---- */
 
 /* With `bodies` set, where the scene has a parameter of that name; false where it has not. */
@@ -366,6 +388,7 @@ int main(void)
     RUN(materials_and_pairs_reach_the_world);
     RUN(points_from_a_file);
     RUN(built_bodies);
+    RUN(directions_of_any_length);
     RUN(shipped_scenes);
     RUN(settle_box_takes_a_bed);
     RUN(bad_scenes);

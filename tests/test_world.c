@@ -40,6 +40,10 @@ TEST(bad_defs_are_refused_by_name)
     bad.gravity.x = NAN;
     refuse_def(bad, TALUS_ERR_ARGUMENT, "gravity");
     bad = def;
+    bad.gravity.z = -1e300; /* finite, but not its square */
+    refuse_def(bad, TALUS_ERR_ARGUMENT,
+               "gravity is (0, 0, -1e+300) m/s2; expected numbers from -1e+100 to 1e+100");
+    bad = def;
     bad.gravity = zero;
     refuse_def(bad, TALUS_ERR_ARGUMENT, "reference_speed");
     bad = def;

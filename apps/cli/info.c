@@ -75,7 +75,7 @@ static int info_scene(const char *path)
 {
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
-    TalusSceneChoice choice = {.threads = 1};
+    TalusSceneChoice choice = {.threads = 1, .allow_overlap = true};
     int code;
     if (talus_scene_load(path, NULL, 0, &scene) != TALUS_OK ||
         talus_scene_build(scene, &choice, &world) != TALUS_OK) {
@@ -93,6 +93,7 @@ static int info_scene(const char *path)
             info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
                       talus_scene_param_value(scene, i));
         code = print_bodies(world);
+        info_start(world);
     }
     talus_world_destroy(world);
     talus_scene_destroy(scene);

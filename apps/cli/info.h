@@ -20,4 +20,7 @@ bool info_run(const char *dir, int *code);
 bool info_is_surface(const char *path);
 int info_surface(const char *path);
 
+/* Bounds, sizes, masses and overlaps of a world that has not begun (info_scene.c). */
+void info_start(const TalusWorld *world);
+
 #endif

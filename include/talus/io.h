@@ -26,8 +26,12 @@ void talus_scene_destroy(TalusScene *scene);
 /* Command-line choices that win over the file: NULL, 0 leave the scene's own. */
 typedef struct TalusSceneChoice {
     const char *solver, *backend;
-    int threads; /* -1: one per processor, whatever the scene says */
+    int threads;        /* -1: one per processor, whatever the scene says */
+    bool allow_overlap; /* whatever `max_overlap` says: for a look at a scene that is wrong */
 } TalusSceneChoice;
+
+/* Fails where bodies lie deeper in each other than the scene's `max_overlap`. What else looks like a mistake, such as
+ * sizes in mm, is told by the log, "scene.step" and the like. */
 
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
                               TalusWorld **out);

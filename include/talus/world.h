@@ -60,6 +60,9 @@ typedef struct TalusWorldDef {
     int threads;         /* 0: one per processor */
 } TalusWorldDef;
 
+/* m/s2 along an axis, at most: squares of it stay finite. */
+#define TALUS_GRAVITY_MAX 1e100
+
 TalusWorldDef talus_world_def_default(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
@@ -301,6 +304,20 @@ int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, in
 /* The same for contacts whose normal impulse exceeds `least` alone. */
 int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                     int count);
+
+/* The deepest overlap of two bodies as they are now, at most the cost of a step's detection; the world stays as it is.
+ * A run that starts with bodies deep in each other or beyond a wall throws them about: scenes refuse it. */
+typedef struct TalusOverlap {
+    TalusBodyId a, b; /* a moves */
+    double depth;     /* m; 0: no two bodies overlap */
+    double
+        size; /* m: radius of a sphere, least half width of other shapes; of the smaller of the two,
+                         or of a where b is fixed */
+    int pairs; /* that overlap in all */
+} TalusOverlap;
+
+/* The pair of the largest depth / size. */
+TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
 
 /* Normal forces of the last step, without a list of its contacts. */
 typedef struct TalusForceSummary {

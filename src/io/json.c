@@ -47,15 +47,27 @@ void talus_json_path(const TalusJson *node, char *text, size_t size)
     }
 }
 
-static TalusStatus fail_place(const TalusJson *node, int line, int column, const char *message)
+static void put_place(const TalusJson *node, int line, int column, char *text, size_t size)
 {
     char path[256];
     talus_json_path(node, path, sizeof path);
     const char *colon = path[0] ? ": " : "";
     if (line == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %s%s%s", node->source, path, colon, message);
-    return talus_fail(TALUS_ERR_FORMAT, "%s:%d:%d: %s%s%s", node->source, line, column, path, colon,
-                      message);
+        snprintf(text, size, "%s: %s%s", node->source, path, colon);
+    else
+        snprintf(text, size, "%s:%d:%d: %s%s", node->source, line, column, path, colon);
+}
+
+void talus_json_place(const TalusJson *node, char *text, size_t size)
+{
+    put_place(node, node->line, node->column, text, size);
+}
+
+static TalusStatus fail_place(const TalusJson *node, int line, int column, const char *message)
+{
+    char place[4608];
+    put_place(node, line, column, place, sizeof place);
+    return talus_fail(TALUS_ERR_FORMAT, "%s%s", place, message);
 }
 
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)

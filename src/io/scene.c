@@ -7,6 +7,7 @@
 #include "io/file.h"
 #include "world/generate.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- loading ---- */
@@ -183,11 +184,31 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
     return talus_path(path, "%s%s", folder, file);
 }
 
+/* What to multiply numbers with so that their squares neither overflow nor vanish; 1 for all but extreme ones, which
+ * leaves them their bits. A power of 2, so that nothing is rounded. */
+static double taming(const double *v, int n)
+{
+    double most = 0.0;
+    int exponent;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(v[k]));
+    (void)frexp(most, &exponent);
+    return most > 1e-140 && most < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
+}
+
+TalusVec3 talus_scene_direction(const double v[3])
+{
+    double s = taming(v, 3); /* twice: 2^1074 is out of range */
+    return talus_scale(s, talus_scale(s, talus_vec3(v[0], v[1], v[2])));
+}
+
 TalusQuat talus_scene_turn(const SceneOrientation *o)
 {
+    const double *v = o->quaternion;
     if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(talus_vec3(o->axis[0], o->axis[1], o->axis[2]), o->degrees / 360.0);
-    TalusQuat q = {o->quaternion[0], o->quaternion[1], o->quaternion[2], o->quaternion[3]};
+        return talus_quat_turn(talus_scene_direction(o->axis), o->degrees / 360.0);
+    double s = taming(v, 4);
+    TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
     return talus_quat_normalize(q);
 }
 

@@ -62,6 +62,10 @@ struct SceneType {
     const char *word; /* OBJECT: key of a flag that its own name, in place of an object, sets */
 };
 
+/* Bounds of a number that are at least this far away are told where they are broken, and not where a key is
+ * described. */
+#define TALUS_SCENE_LARGEST 2147483647.0
+
 extern const SceneType talus_scene_type;
 
 const SceneField *talus_scene_field(const SceneType *object, const char *key);
@@ -221,7 +225,7 @@ struct TalusScene {
     const TalusJson *json;
     SceneList params; /* double; names are the keys in scope */
     const char *schema, *title, *description, *backend;
-    double gravity[3], step, until, every, envelope, recovery;
+    double gravity[3], step, until, every, envelope, recovery, max_overlap;
     double restitution_threshold, cohesion_range;
     int law;
     const char *section;
@@ -273,6 +277,8 @@ bool talus_scene_is_wall(const SceneShape *shape);
 /* The file of a key: beside the scene, or where a path typed after --set says. Released with talus_release. */
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
+/* A vector that is meant as a direction, of a length whose square is a number. */
+TalusVec3 talus_scene_direction(const double v[3]);
 /* The turn of an orientation that is not random. */
 TalusQuat talus_scene_turn(const SceneOrientation *orientation);
 /* Range of sizes; for a sphere without `radius` its shape's radius. */

@@ -1,6 +1,7 @@
 /* io/scene_build.c - a world from a scene. */
 #include "io/scene.h"
 #include "io/scene_joint.h"
+#include "io/scene_start.h"
 
 #include "backend/backend.h"
 #include "base/memory.h"
@@ -17,6 +18,7 @@ typedef struct Builder {
     int *material, *shape; /* indices in the world of the scene's own; shape 0: not yet, else 1 + */
     TalusBodyId *id;       /* by entry: of its one body */
     int *count;            /* by entry */
+    int *slot, *pending;   /* by entry, and one more: its first body, its first batch that waits */
 } Builder;
 
 static TalusVec3 vec3(const double *v)
@@ -276,7 +278,7 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
     TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
-        (*out)[i] = !body->orientation          ? talus_quat_to(vec3(body->normal))
+        (*out)[i] = !body->orientation          ? talus_quat_to(talus_scene_direction(body->normal))
                     : body->orientation->random ? random_turn(&rng)
                                                 : talus_scene_turn(body->orientation);
     return TALUS_OK;
@@ -504,11 +506,16 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
     TALUS_TRY(TALUS_ALLOC(b->shape, (size_t)s->shapes.count, "scene"));
     TALUS_TRY(TALUS_ALLOC(b->id, (size_t)s->bodies.count, "scene"));
     TALUS_TRY(TALUS_ALLOC(b->count, (size_t)s->bodies.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->slot, (size_t)s->bodies.count + 1, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->pending, (size_t)s->bodies.count + 1, "scene"));
     TALUS_TRY(create_world(b, choice));
     TALUS_TRY(add_materials(b));
     TALUS_TRY(add_pairs(b));
-    for (int i = 0; i < s->bodies.count; i++)
+    for (int i = 0; i < s->bodies.count; i++) {
         TALUS_TRY(add_entry(b, i));
+        b->slot[i + 1] = b->world->bodies.counts.slots;
+        b->pending[i + 1] = b->world->sources.pendings;
+    }
     for (int i = 0; i < s->apart.count; i++)
         TALUS_TRY(keep_apart(b, (const SceneApart *)s->apart.items + i));
     TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
@@ -520,7 +527,9 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
     }
     for (int i = 0; i < s->probes.count; i++)
         TALUS_TRY(add_probe(b, (const SceneProbe *)s->probes.items + i));
-    return TALUS_OK;
+    SceneStart start = {s,          b->world, b->slot,
+                        b->pending, b->count, choice && choice->allow_overlap};
+    return talus_scene_check_start(&start);
 }
 
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
@@ -537,5 +546,7 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
     talus_release(b.shape);
     talus_release(b.id);
     talus_release(b.count);
+    talus_release(b.slot);
+    talus_release(b.pending);
     return status;
 }

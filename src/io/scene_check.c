@@ -401,6 +401,64 @@ static TalusStatus check_apart(const TalusScene *scene)
     return TALUS_OK;
 }
 
+/* ---- shapes that cannot meet ---- */
+
+static bool is_group(const SceneBody *body, const char *name)
+{
+    return body->group && strcmp(body->group, name) == 0;
+}
+
+static bool are_apart(const TalusScene *scene, const SceneBody *a, const SceneBody *b)
+{
+    const SceneApart *aparts = (const SceneApart *)scene->apart.items;
+    for (int i = 0; i < scene->apart.count; i++) {
+        const char *const *names = (const char *const *)aparts[i].between.items;
+        if ((is_group(a, names[0]) && is_group(b, names[1])) ||
+            (is_group(a, names[1]) && is_group(b, names[0])))
+            return true;
+    }
+    return false;
+}
+
+/* The first of an entry's shapes that is no sphere, or NULL. */
+static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneBody *body)
+{
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        const SceneShape *shape;
+        if (talus_scene_body_shape(scene, body, k, &shape) == TALUS_OK &&
+            shape->kind != TALUS_SHAPE_SPHERE)
+            return shape;
+    }
+    return NULL;
+}
+
+/* Contacts of a revolve are with spheres alone: another body would stop the run when it comes near. */
+static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];
+    const SceneShape *shape = other_than_sphere(scene, body);
+    if (!shape || body->fixed || body->drive || talus_scene_is_wall(shape) ||
+        are_apart(scene, &bodies[wall], body))
+        return TALUS_OK;
+    const TalusJson *json =
+        at_key(body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
+    return talus_json_fail(json, 0,
+                           "a %s cannot touch the revolve of bodies[%d], which spheres alone can: "
+                           "give that as a mesh, or name the groups of the two in `apart`",
+                           kind_name(shape), wall);
+}
+
+static TalusStatus check_revolves(const TalusScene *scene)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++) {
+        const SceneShape *shape = other_than_sphere(scene, &bodies[i]);
+        for (int k = 0; shape && shape->kind == TALUS_SHAPE_REVOLVE && k < scene->bodies.count; k++)
+            TALUS_TRY(check_meeting(scene, i, k));
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus check_period(const ScenePeriod *period)
 {
     static const char *const axes[] = {"x", "y", "z"};
@@ -421,6 +479,7 @@ TalusStatus talus_scene_check(const TalusScene *scene)
     TALUS_TRY(check_shapes(scene));
     TALUS_TRY(check_pairs(scene));
     TALUS_TRY(check_bodies(scene));
+    TALUS_TRY(check_revolves(scene));
     TALUS_TRY(check_emitters(scene));
     TALUS_TRY(talus_scene_check_joints(scene));
     return check_probes(scene);

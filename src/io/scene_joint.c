@@ -121,6 +121,11 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene)
     return TALUS_OK;
 }
 
+int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k)
+{
+    return find_entry(scene, ((const char *const *)joint->bodies.items)[k]);
+}
+
 /* ---- into the world ---- */
 
 static TalusVec3 vec3(const double *v)
@@ -133,7 +138,7 @@ static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
 {
     if (k >= j->bodies.count)
         return TALUS_OK; /* the fixed world */
-    int entry = find_entry(scene, ((const char *const *)j->bodies.items)[k]);
+    int entry = talus_scene_joint_entry(scene, j, k);
     if (count[entry] != 1)
         return talus_json_fail(talus_json_get(j->json, "bodies"), 0,
                                "bodies[%d] has %d bodies, expected one", entry, count[entry]);
@@ -160,9 +165,9 @@ static TalusJointDef def_of(const SceneJoint *j)
     def.point = vec3(j->at);
     def.point_b = vec3(j->to);
     if (talus_json_get(j->json, "axis"))
-        def.axis = vec3(j->axis);
+        def.axis = talus_scene_direction(j->axis);
     if (talus_json_get(j->json, "axis_b"))
-        def.axis_b = vec3(j->axis_b);
+        def.axis_b = talus_scene_direction(j->axis_b);
     if (talus_json_get(j->json, "lower"))
         def.lower = j->lower;
     if (talus_json_get(j->json, "upper"))

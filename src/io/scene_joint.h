@@ -26,6 +26,8 @@ typedef struct SceneJoint {
 extern const SceneType talus_scene_joints;
 
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
+/* The entry of `bodies` that the k-th body of a joint is. */
+int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
 /* `id` of the one body of each entry of `bodies`, and `count` of bodies. */
 TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
                                    const TalusBodyId *id, const int *count);

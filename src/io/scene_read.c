@@ -51,6 +51,19 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
+/* " and at most 1e+300": the bound that is broken, where it is one of those that are not told otherwise. */
+static void far_bound(const SceneType *type, double x, char *out, size_t size)
+{
+    bool told = type->min > -TALUS_SCENE_LARGEST;
+    out[0] = '\0';
+    if (type->min == 0 && type->max == 0)
+        return;
+    if (x > type->max && type->max >= TALUS_SCENE_LARGEST)
+        snprintf(out, size, "%s at most %.15g", told ? " and" : " of", type->max);
+    if (x < type->min && !told)
+        snprintf(out, size, " of at least %.15g", type->min);
+}
+
 static TalusStatus read_number(const SceneReader *r, const SceneType *type, const TalusJson *json,
                                double *value)
 {
@@ -60,9 +73,10 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
         return TALUS_OK;
     SceneType one = *type; /* an element of an array is told about as a number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
-    char expected[160];
+    char expected[160], far[48];
     talus_scene_expected(&one, expected, sizeof expected);
-    return talus_json_fail(json, 0, "expected %s, found %.15g", expected, *value);
+    far_bound(type, *value, far, sizeof far);
+    return talus_json_fail(json, 0, "expected %s%s, found %.15g", expected, far, *value);
 }
 
 static TalusStatus read_reals(const SceneReader *r, const SceneType *type, const TalusJson *json,

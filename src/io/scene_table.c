@@ -9,7 +9,7 @@
 
 /* ---- plain types ---- */
 
-#define LARGEST 2147483647.0
+#define LARGEST TALUS_SCENE_LARGEST
 
 static const SceneType any_real = {.kind = SCENE_REAL};
 static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
@@ -21,6 +21,8 @@ static const SceneType integer = {.kind = SCENE_INT, .min = -LARGEST, .max = LAR
 static const SceneType flag = {.kind = SCENE_FLAG};
 static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
+static const SceneType acceleration = {
+    .kind = SCENE_REALS, .length = 3, .min = -TALUS_GRAVITY_MAX, .max = TALUS_GRAVITY_MAX};
 static const SceneType extents = {
     .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true};
 static const SceneType extents2 = {
@@ -397,7 +399,7 @@ static const SceneField scene_fields[] = {
     {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
     {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
     {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},
-    {"gravity", &vector, AT(gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
+    {"gravity", &acceleration, AT(gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
     {"step", &positive, AT(step), .preset = "0.005", .help = "h, s"},
     {"until", &not_negative, AT(until), .preset = "10",
      .help = "s to simulate; the last step is shortened to end there"},
@@ -407,6 +409,10 @@ static const SceneField scene_fields[] = {
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
     {"recovery", &not_negative, AT(recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
+    {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
+     .help =
+         "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "
+         "half width of the smaller; deeper ones are refused"},
     {"law", &law, AT(law), .preset = "\"ccp\"",
      .help = "of friction: convex relaxation, bounds from an estimate, or exact"},
     {"section", &text, AT(section), .preset = "\"disc\"",

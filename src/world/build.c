@@ -79,7 +79,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     return options;
 }
 
-static TalusBodyView view_of(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin)
+TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin)
 {
     const TalusBodies *b = &world->bodies;
     TalusBodyView view = {
@@ -102,7 +102,7 @@ static TalusBodyView view_of(TalusWorld *world, const TalusVec3 *velocity, const
 
 static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *velocity)
 {
-    TalusBodyView view = view_of(world, velocity, world->bodies.spin);
+    TalusBodyView view = talus_world_view(world, velocity, world->bodies.spin);
     TalusDetectOptions options = talus_detect_options(world, h);
     world->seen_velocity = velocity;
     TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
@@ -226,7 +226,7 @@ static TalusStatus look_around(TalusWorld *world, double h, int *missed)
                             "solved velocities"));
     talus_parallel(world->pool, (int64_t)slots, TALUS_GRAIN, copy_solved, &c);
     talus_parallel(world->pool, (int64_t)slots, TALUS_GRAIN, copy_spins, &c);
-    TalusBodyView view = view_of(world, world->solved_velocity, world->solved_spin);
+    TalusBodyView view = talus_world_view(world, world->solved_velocity, world->solved_spin);
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusLook look = {world->surprising, world->def.tolerance * world->reference_speed};
     return talus_detector_look(world->detector, world->pool, &view, &options, &look, missed);

@@ -249,7 +249,7 @@ struct TalusWorld {
     int64_t grid_steps;
     int64_t missed_steps;
     bool said_missed, said_infeasible;
-    bool said_fallback; /* of this process: not saved */
+    bool said_fallback, said_overlap; /* not saved: a run that is resumed may say it again */
 
     TalusPool *pool;
     TalusDetector *detector;
@@ -443,6 +443,10 @@ void talus_journal_note(TalusWorld *world, int slot, int shape_before);
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
 void talus_nursery_clear(TalusNursery *nursery);
 
+/* ---- arrival.c ---- */
+/* At the end of a step that succeeded: tells of batches that arrived deep inside other bodies, once. */
+void talus_arrivals_tell(TalusWorld *world);
+
 /* ---- stages on the host: build.c, integrate.c, host.c; on an engine: engine.c ---- */
 extern const TalusStages talus_stages_host, talus_stages_engine;
 TalusStatus talus_step_detect(TalusWorld *world, double h);
@@ -454,6 +458,8 @@ TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
 TalusStatus talus_step_integrate(TalusWorld *world, double h);
 /* What build.c and engine.c share. */
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
+/* The bodies as a detector sees them, with these velocities by slot; `spin` may be NULL. */
+TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
 TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool soften);
 /* The problem's body records anew, with velocities before any impulse. */
 void talus_fill_bodies(TalusWorld *world);

@@ -258,6 +258,7 @@ static TalusStatus step(TalusWorld *world, double length, double end, TalusStepI
         take_back(world);
         return status;
     }
+    talus_arrivals_tell(world);
     talus_sources_keep(world);
     report_step(world, end);
     if (info)

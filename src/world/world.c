@@ -56,8 +56,12 @@ static TalusStatus check_def(const TalusWorldDef *def)
     if (!def || def->cookie != DEF_COOKIE)
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "world: the def was not made by talus_world_def_default()");
-    if (!isfinite(talus_norm(def->gravity)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: gravity is not finite");
+    TalusVec3 g = def->gravity;
+    if (!(fmax(fabs(g.x), fmax(fabs(g.y), fabs(g.z))) <= TALUS_GRAVITY_MAX) ||
+        !isfinite(g.x + g.y + g.z))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "world: gravity is (%g, %g, %g) m/s2; expected numbers from %g to %g",
+                          g.x, g.y, g.z, -TALUS_GRAVITY_MAX, TALUS_GRAVITY_MAX);
     if (!(def->step > 0.0) || !isfinite(def->step))
         return talus_fail(TALUS_ERR_ARGUMENT, "world: step is %g; expected seconds, more than 0",
                           def->step);
