@@ -117,6 +117,45 @@ TEST(projections)
     for_models(check_project);
 }
 
+/* Recession cones: the normal under laws with bounds and Coulomb's, else the cone; and their spans. */
+static void check_recession(ModelCase *c)
+{
+    double *x = model_vector(c->n, 1, -0.4), *y = model_vector(c->n, 2, -0.4);
+    double *expected = vector(c->n), *span = vector(c->n);
+    const double least = 0.5, unit[2] = {1.0, 1.0};
+    for (int i = 0; i < c->blocks; i++) {
+        ModelBlock b = model_law(c, i);
+        double *p = expected + i * c->rows, *s = span + i * c->rows, size2 = 0.0;
+        bool normal = talus_problem_friction(c->problem, i).law != TALUS_LAW_CCP;
+        memcpy(p, x + i * c->rows, (size_t)c->rows * sizeof *p);
+        memcpy(s, y + i * c->rows, (size_t)c->rows * sizeof *s);
+        b.prism = false;
+        if (!normal)
+            model_project(&b, c->rows, unit, p);
+        for (int k = 0; k < c->rows; k++) {
+            p[k] = !normal ? p[k] : k ? 0.0 : fmax(p[0], 0.0);
+            size2 += p[k] * p[k];
+            double bound = k == 0 ? 1.0 : k < 3 ? b.mu : b.turning[k > 3];
+            s[k] = bound == 0.0 || (normal && k) ? 0.0 : s[k];
+        }
+        for (int k = 0; k < c->rows && size2 <= least * least; k++)
+            p[k] = s[k] = 0.0;
+    }
+    cpu->recede(c->op, least, x);
+    near(x, expected, c->n, 1e-14);
+    cpu->recede_span(c->op, x, y);
+    near(y, span, c->n, 0.0);
+    free(x);
+    free(y);
+    free(expected);
+    free(span);
+}
+
+TEST(recession_cones)
+{
+    for_models(check_recession);
+}
+
 static void check_forward(ModelCase *c)
 {
     double *x = model_vector(c->n, 3, -0.4), *g = model_vector(c->n, 4, -0.5), sum2, max;
@@ -477,6 +516,7 @@ TEST(optimised_gradient_steps)
 int main(void)
 {
     RUN(projections);
+    RUN(recession_cones);
     RUN(forward_backward_steps_and_sizes);
     RUN(faces);
     RUN(directions);

@@ -107,6 +107,11 @@ TEST(heavy_boxes_stand_on_light_ones)
     CHECK(DRIFT("heavy-stack", 60, "pairs=5") < 0.5 * 1e-6);
     CHECK(DRIFT("heavy-stack", 60, "pairs=5", "solver.tolerance=1e-4") < 0.5 * 1e-5);
     CHECK_INT(missed, 0);
+    static const char *const ratios[] = {"ratio=1e5", "ratio=1e6", "ratio=1e7", "ratio=1e8"};
+    for (int i = 0; i < 4; i++) {
+        CHECK(DRIFT("heavy-stack", 40, ratios[i], "pairs=5", "solver.tolerance=1e-2") < 0.5 * 1e-3);
+        CHECK_INT(missed, 0);
+    }
 }
 
 /* The line of thrust of 32 straight wedges fits in the arch from t/R = 0.10720 on. What stands moves by the

@@ -58,8 +58,8 @@ VerifyCertificate verify_certificate(const VerifyPoint *p)
     VerifyCertificate c = {.outside = sqrt(s.outside2 / s.terms2),
                            .balance = sqrt(s.balance2 / s.terms2),
                            .gain = -s.along / sqrt(s.q2 * s.delta2)};
-    c.proof = c.outside <= ROUNDING && c.balance <= ROUNDING && c.gain > ROUNDING &&
-              c.gain >= BOUND * c.balance;
+    c.proof = s.terms2 > DBL_MIN / (DBL_EPSILON * DBL_EPSILON) && c.outside <= ROUNDING &&
+              c.balance <= ROUNDING && c.gain > ROUNDING && c.gain >= BOUND * c.balance;
     return c;
 }
 

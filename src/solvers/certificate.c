@@ -23,6 +23,10 @@ static const double RELAX = 1.5;
 /* Least size of a block on the support, relative to the whole. */
 static const double LEVELS[] = {1e-2, 1e-4, 0.0};
 
+/* What is left of the start, of length 1, where there is a proof near it. Both projections only shorten: what they
+ * take all of meets nothing but zero. */
+static const double LEAST_SIZE = 1e-3;
+
 /* Balance that counts as rounding, and least gain over balance. Half of what the verifier grants. */
 static const double ROUNDING = 32.0 * DBL_EPSILON, BOUND = 2e12;
 
@@ -99,7 +103,7 @@ static bool intersect(Search *s)
         s->backend->recede(s->op, 0.0, s->p);
         s->backend->axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
-        if (!(size2 > 0.0))
+        if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
         bool inside = off2 <= 16.0 * DBL_EPSILON * DBL_EPSILON * size2;
         if (inside) {
@@ -125,7 +129,9 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, const
     backend->recede_span(op, delta, q);
     double lengths = sqrt(backend->dot(op, q, q) * backend->dot(op, delta, delta));
     double gain = -backend->dot(op, q, delta) / lengths;
-    return balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance;
+    bool sound =
+        sizes.size > DBL_MIN / (DBL_EPSILON * DBL_EPSILON); /* no square is lost to underflow */
+    return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance;
 }
 
 static bool keep_certificate(TalusSolve *solve, const double *delta)

@@ -8,7 +8,9 @@
  * iteration. The change of z is taken from that of gamma by a product with N + E, so that what a linear
  * system is solved wrongly by is a departure from the path, which the next step mends, and not from
  * s = (N + E) gamma + q. The start is the same whatever gamma the solve is called with: gamma = (a, 0, 0)
- * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q.
+ * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q. Where impulses are far larger
+ * than a, as those of heavy bodies on light ones, steps from there become short before s is met; then the
+ * method begins again with an a GROWTH times as large.
  *
  * Shown and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
  * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
@@ -42,6 +44,9 @@ static const double FALLING = 0.9;    /* of the residual within PATIENCE iterati
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
 static const double POLISH_RHO = 1e-8;
+/* Starts: how much larger each is than the one before, the largest, and how far z and U are apart, over q, where
+ * another is tried. */
+static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual over that of zero impulses from which Newton's method goes on. */
 static const double HANDOVER = 1e-8;
 
@@ -175,8 +180,8 @@ static TalusStatus prepare_system(Run *run)
     return status;
 }
 
-/* gamma = (1, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
-static void start(Run *run)
+/* gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
+static void start(Run *run, double size)
 {
     double **v = run->w->vector;
     memset(v[X], 0, (size_t)run->n * sizeof *v[X]);
@@ -186,7 +191,7 @@ static void start(Run *run)
         double mu = k->kind == TALUS_SOC_CONE ? k->mu : 1.0;
         if (k->kind == TALUS_SOC_NOTHING)
             continue;
-        v[X][run->rows * i] = mu;
+        v[X][run->rows * i] = size * mu;
         v[Z][run->rows * i] = 1.0 / mu;
     }
 }
@@ -436,14 +441,13 @@ static bool progresses(Run *run)
     return ++run->since < PATIENCE && run->shorts < SHORT;
 }
 
-/* *ended: the solve is over; else the method has come to its own end. */
-static TalusStatus interior(Run *run, bool *ended)
+/* *ended: the solve is over; else the method has come to its own end from this start. */
+static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
-    memset(run->w->vector[SHOWN], 0, (size_t)run->n * sizeof *run->w->memory);
-    residual_of(run, run->w->vector[SHOWN], &run->zero, &run->largest);
-    start(run);
+    start(run, size);
     run->least = run->apart = INFINITY;
+    run->since = run->shorts = 0;
     *ended = false;
     look(run);
     for (;;) {
@@ -458,6 +462,19 @@ static TalusStatus interior(Run *run, bool *ended)
         if (*ended || !progresses(run))
             return TALUS_OK;
     }
+}
+
+static TalusStatus interior(Run *run, bool *ended)
+{
+    memset(run->w->vector[SHOWN], 0, (size_t)run->n * sizeof *run->w->memory);
+    residual_of(run, run->w->vector[SHOWN], &run->zero, &run->largest);
+    bool far = true;
+    *ended = false;
+    for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
+        TALUS_TRY(run_from(run, size, ended));
+        far = run->shorts >= SHORT && run->apart > APART;
+    }
+    return TALUS_OK;
 }
 
 /* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
