@@ -118,7 +118,7 @@ TEST(projections)
 }
 
 /* Recession cones: the normal under laws with bounds and Coulomb's, else the cone; and their spans. */
-static void check_recession(ModelCase *c)
+static void check_recession_of(ModelCase *c, bool relaxed)
 {
     double *x = model_vector(c->n, 1, -0.4), *y = model_vector(c->n, 2, -0.4);
     double *expected = vector(c->n), *span = vector(c->n);
@@ -126,7 +126,8 @@ static void check_recession(ModelCase *c)
     for (int i = 0; i < c->blocks; i++) {
         ModelBlock b = model_law(c, i);
         double *p = expected + i * c->rows, *s = span + i * c->rows, size2 = 0.0;
-        bool normal = talus_problem_friction(c->problem, i).law != TALUS_LAW_CCP;
+        TalusFrictionLaw law = talus_problem_friction(c->problem, i).law;
+        bool normal = law == TALUS_LAW_FIXED || (law == TALUS_LAW_COULOMB && !relaxed);
         memcpy(p, x + i * c->rows, (size_t)c->rows * sizeof *p);
         memcpy(s, y + i * c->rows, (size_t)c->rows * sizeof *s);
         b.prism = false;
@@ -141,14 +142,20 @@ static void check_recession(ModelCase *c)
         for (int k = 0; k < c->rows && size2 <= least * least; k++)
             p[k] = s[k] = 0.0;
     }
-    cpu->recede(c->op, least, x);
+    cpu->recede(c->op, relaxed, least, x);
     near(x, expected, c->n, 1e-14);
-    cpu->recede_span(c->op, x, y);
+    cpu->recede_span(c->op, relaxed, x, y);
     near(y, span, c->n, 0.0);
     free(x);
     free(y);
     free(expected);
     free(span);
+}
+
+static void check_recession(ModelCase *c)
+{
+    check_recession_of(c, false);
+    check_recession_of(c, true);
 }
 
 TEST(recession_cones)

@@ -91,11 +91,11 @@ static void check_faces(Case *c)
     CHECK(same_sum(there.outside, here.outside) && here.outside > 0.0);
     same_sum(there.size, here.size);
     same_sum(there.over, here.over);
-    cpu->recede(c->op, 0.3, g.host);
-    cuda->recede(&c->device, 0.3, g.device);
+    cpu->recede(c->op, false, 0.3, g.host);
+    cuda->recede(&c->device, false, 0.3, g.device);
     same_blocks(c, &g, c->d, c->d);
-    cpu->recede_span(c->op, g.host, x.host);
-    cuda->recede_span(&c->device, g.device, x.device);
+    cpu->recede_span(c->op, false, g.host, x.host);
+    cuda->recede_span(&c->device, false, g.device, x.device);
     same_blocks(c, &x, c->d, c->d);
     free_both(&x);
     free_both(&g);

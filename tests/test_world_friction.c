@@ -170,6 +170,54 @@ TEST(a_warm_step_allocates_nothing_under_any_law)
     }
 }
 
+/* ---- jams ---- */
+
+static void lean(TalusWorld *world, double side)
+{
+    const double half = 0.5 * acos(0.3);
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusVec3 at = {-0.1 * side, 0.0, 0.0};
+    TalusQuat e = {cos(half), 0.0, side * sin(half), 0.0};
+    CHECK_OK(talus_world_add_shape(world, &plane, &batch.shape));
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &at;
+    batch.orientation = &e;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+}
+
+/* A ball driven between two steep walls that friction holds it by: Coulomb's law has no solution that a solver finds,
+ * and there is no proof that there is none. Compliance brings it to rest. */
+TEST(a_jam_comes_to_rest)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.threads = 1;
+    def.step = 0.005;
+    def.friction.law = TALUS_LAW_COULOMB;
+    TalusWorld *world = NULL;
+    TalusStepInfo info = {0};
+    TalusShapeDef ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.11};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusVec3 at = {0.0, 0.0, -0.004}, v = {0.0, 0.0, -1.0};
+    CHECK_OK(talus_world_create(&def, &world));
+    CHECK_OK(talus_world_set_friction(world, 0, 0, 0.9));
+    lean(world, 1.0);
+    lean(world, -1.0);
+    CHECK_OK(talus_world_add_shape(world, &ball, &batch.shape));
+    batch.count = 1;
+    batch.position = &at;
+    batch.velocity = &v;
+    batch.mass = 1.0;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+    for (int i = 0; i < 40; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    CHECK(info.missed && info.solve.jammed);
+    CHECK_INT(info.solve.outcome, TALUS_OUTCOME_BUDGET);
+    CHECK(info.ledger.kinetic < 1e-5);
+    talus_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(a_sliding_block_gains_no_gap_but_in_the_relaxation);
@@ -177,5 +225,6 @@ int main(void)
     RUN(polygons_approach_the_disc_as_the_square_of_their_sides);
     RUN(a_warm_step_allocates_nothing_under_any_law);
     RUN(every_law_is_the_same_for_any_threads_and_after_a_restart);
+    RUN(a_jam_comes_to_rest);
     return talus_test_result();
 }

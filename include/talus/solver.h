@@ -36,8 +36,11 @@ typedef struct TalusSolveInfo {
     int factorisations;     /* of matrices of the problem's size; 0 in methods without */
     TalusResidual residual; /* recomputed from gamma, in double precision */
     double rounding;        /* what rounding may hide of it, in the norm of the tolerance */
-    double start_residual;  /* the first estimate: rms at the start; for gs, of the first sweep */
-    double seconds;         /* without what an observer took */
+    bool
+        jammed; /* under Coulomb's law: the relaxation has no solution, bodies being held between others by
+                    friction. The law may have one, in which they slide */
+    double start_residual; /* the first estimate: rms at the start; for gs, of the first sweep */
+    double seconds;        /* without what an observer took */
     size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts
                                what other threads allocate meanwhile */
 } TalusSolveInfo;
@@ -98,8 +101,8 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference speed and apgd where it is
  * at least 0.01 %. Below, or where that speed is not known, it is lbfgs-fb, under Coulomb's law apgd, and
  * on the host, once that has taken as many iterations as a direct method is worth, ipm-soc (no friction, ccp on
- * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget. The
- * direct method begins where the speed is not known, there are at most 300 blocks, and the tolerance is below
+ * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget; fixed
+ * bounds go to lbfgs-fb in the same way. The direct method begins where the speed is not known, there are at most 300 blocks, and the tolerance is below
  * 1e-7 of the residual at the start; and under Coulomb's law for matrices of at most 1,000 blocks. One that
  * fails hands back. With tolerance 0 none is tried. Problems with free joints begin with apgd or lbfgs-fb on the
  * host whatever the tolerance: these have joints eliminated. */

@@ -288,11 +288,11 @@ typedef struct TalusBackend {
     /* Blocks active in y, and blocks that are active in one of x and y alone. */
     void (*compare)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                     const double *y, int *active, int *changed);
-    /* x = its projection onto the recession cone of every block's own law (sets/recession.h); blocks with
-     * |x| <= least become 0. */
-    void (*recede)(const TalusOperator *op, double least, double *x);
+    /* x = its projection onto the recession cone of every block's own law (sets/recession.h), or, relaxed, with
+     * ccp for Coulomb's; blocks with |x| <= least become 0. */
+    void (*recede)(const TalusOperator *op, bool relaxed, double least, double *x);
     /* y = its projection onto the span of the recession cones of blocks where x is not 0. */
-    void (*recede_span)(const TalusOperator *op, const double *x, double *y);
+    void (*recede_span)(const TalusOperator *op, bool relaxed, const double *x, double *y);
 
     /* ---- Fused steps of single methods ---- */
 

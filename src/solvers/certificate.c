@@ -37,6 +37,7 @@ typedef struct Search {
     const TalusMetricBlock *metric;
     double *start, *x, *support, *r, *p, *ap;
     int products; /* that are left */
+    bool relaxed; /* of the relaxation: with friction under Coulomb's law, too */
 } Search;
 
 enum { VECTORS = 6 };
@@ -55,7 +56,7 @@ static void copy(const Search *s, double *to, const double *from)
 static void product(Search *s, const double *x, double *out)
 {
     s->backend->gradient(s->op, s->metric, x, false, out);
-    s->backend->recede_span(s->op, s->support, out);
+    s->backend->recede_span(s->op, s->relaxed, s->support, out);
     s->products--;
 }
 
@@ -100,7 +101,7 @@ static bool intersect(Search *s)
     for (int k = 0; k < ROUNDS && s->products > 0; k++) {
         flatten(s);
         copy(s, s->p, s->x);
-        s->backend->recede(s->op, 0.0, s->p);
+        s->backend->recede(s->op, s->relaxed, 0.0, s->p);
         s->backend->axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
@@ -118,15 +119,15 @@ static bool intersect(Search *s)
 /* ---- the check ---- */
 
 /* Balance and gain of delta, as certificate.h has them; uses p and q, vectors of op. */
-static bool is_proof(const TalusBackend *backend, const TalusOperator *op, const double *delta,
-                     double *p, double *q)
+static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool relaxed,
+                     const double *delta, double *p, double *q)
 {
     TalusSizes sizes;
     backend->product(op, delta, true, false, p);
     backend->sizes(op, NULL, delta, &sizes);
     double balance = sqrt(backend->dot(op, p, p) / sizes.size);
     backend->product(op, NULL, false, true, q);
-    backend->recede_span(op, delta, q);
+    backend->recede_span(op, relaxed, delta, q);
     double lengths = sqrt(backend->dot(op, q, q) * backend->dot(op, delta, delta));
     double gain = -backend->dot(op, q, delta) / lengths;
     bool sound =
@@ -144,7 +145,7 @@ static bool keep_certificate(TalusSolve *solve, const double *delta)
 }
 
 /* Without its free joints: those parts of delta follow, and the check is of the whole, on the host. */
-static bool keep_whole(TalusSolve *solve, const double *delta)
+static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;
     size_t n = (size_t)op->rows * (size_t)op->blocks;
@@ -154,20 +155,21 @@ static bool keep_whole(TalusSolve *solve, const double *delta)
         return false;
     memcpy(whole, delta, own * sizeof *whole);
     talus_reduced_extend(solve->reduced, whole);
-    bool proof = is_proof(solve->backend, op, whole, whole + n, whole + 2 * n) &&
-                 keep_certificate(solve, whole);
+    bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
+                 (relaxed || keep_certificate(solve, whole));
     talus_release(whole);
     return proof;
 }
 
-/* Whether delta = S x is a proof, which is then kept. */
+/* Whether delta = S x is a proof, which is then kept if it is of the laws themselves. */
 static bool settle(Search *s, double *delta)
 {
     copy(s, delta, s->x);
     s->backend->scale(s->op, s->metric, false, delta);
     if (s->solve->reduced)
-        return keep_whole(s->solve, delta);
-    return is_proof(s->backend, s->op, delta, s->r, s->ap) && keep_certificate(s->solve, delta);
+        return settle_whole(s->solve, s->relaxed, delta);
+    return is_proof(s->backend, s->op, s->relaxed, delta, s->r, s->ap) &&
+           (s->relaxed || keep_certificate(s->solve, delta));
 }
 
 /* ---- the search ---- */
@@ -197,21 +199,30 @@ static bool normalise(Search *s, const double *delta)
     return true;
 }
 
-bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta)
+/* Seeks near the start; delta is overwritten. */
+static bool seek(Search *s, bool relaxed, double *delta)
 {
-    Search s = {.solve = solve,
-                .backend = solve->backend,
-                .op = solve->op,
-                .products = LEAST_PRODUCTS + solve->info->iterations / 4};
-    if (reserve(solve, work, &s) != TALUS_OK || !normalise(&s, delta))
-        return false;
-    for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s.products > 0; k++) {
-        copy(&s, s.x, s.start);
-        s.backend->recede(s.op, LEVELS[k], s.x);
-        copy(&s, s.support, s.x);
-        if (intersect(&s) && settle(&s, delta))
+    s->relaxed = relaxed;
+    s->products = LEAST_PRODUCTS + s->solve->info->iterations / 4;
+    for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s->products > 0; k++) {
+        copy(s, s->x, s->start);
+        s->backend->recede(s->op, relaxed, LEVELS[k], s->x);
+        copy(s, s->support, s->x);
+        if (intersect(s) && settle(s, delta))
             return true;
     }
+    return false;
+}
+
+bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta)
+{
+    Search s = {.solve = solve, .backend = solve->backend, .op = solve->op};
+    if (reserve(solve, work, &s) != TALUS_OK || !normalise(&s, delta))
+        return false;
+    if (seek(&s, false, delta))
+        return true;
+    bool coulomb = solve->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
+    solve->info->jammed = solve->info->jammed || (coulomb && seek(&s, true, delta));
     return false;
 }
 

@@ -27,7 +27,8 @@ typedef struct TalusCertificateWork {
 
 /* Looks for a certificate near delta, impulses in the backend's memory, which are overwritten: the part of delta
  * that is in the null space of N + E and in the recession cone, to rounding. True where there is one; it is
- * then kept with the problem (talus_problem_certificate). */
+ * then kept with the problem (talus_problem_certificate). Under Coulomb's law info->jammed is set where there is
+ * one of the relaxation alone. */
 bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta);
 void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend);
 

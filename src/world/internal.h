@@ -249,7 +249,8 @@ struct TalusWorld {
     int64_t grid_steps;
     int64_t missed_steps;
     bool said_missed, said_infeasible;
-    bool said_fallback, said_overlap; /* not saved: a run that is resumed may say it again */
+    bool said_fallback, said_overlap,
+        said_jammed; /* not saved: a run that is resumed may say it again */
 
     TalusPool *pool;
     TalusDetector *detector;

@@ -58,6 +58,8 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
     add_cost(sum, part);
     sum->solver = part->solver;
     sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
+    sum->rounding = fmax(sum->rounding, part->rounding);
+    sum->jammed |= part->jammed;
     sum->residual.max = fmax(sum->residual.max, part->residual.max);
     sum->start_residual = fmax(sum->start_residual, part->start_residual);
     if (part->outcome > sum->outcome)
@@ -82,22 +84,37 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
     return world->stages->solved(world, h);
 }
 
+/* Whether there is no solution, or none was found and friction holds bodies between others. */
+static bool is_wedged(const TalusSolveInfo *part)
+{
+    return part->outcome == TALUS_OUTCOME_INFEASIBLE ||
+           (part->outcome == TALUS_OUTCOME_BUDGET && part->jammed);
+}
+
+static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
+{
+    bool proven = part->outcome == TALUS_OUTCOME_INFEASIBLE;
+    bool *said = proven ? &world->said_infeasible : &world->said_jammed;
+    if (!*said)
+        talus_log(TALUS_LOG_WARNING, proven ? "step.infeasible" : "step.jammed",
+                  "step %lld: bodies are %s; solved with normal compliance (said once)",
+                  (long long)world->steps + 1,
+                  proven ? "wedged between fixed ones, or their joints contradict each other"
+                         : "held between others by friction, and no solution was found");
+    *said = true;
+}
+
 static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TALUS_TRY(solve_once(world, h, used, part));
-    if (part->outcome != TALUS_OUTCOME_INFEASIBLE)
+    if (!is_wedged(part))
         return TALUS_OK;
-    if (!world->said_infeasible)
-        talus_log(
-            TALUS_LOG_WARNING, "step.infeasible",
-            "step %lld: bodies are wedged between fixed ones, or their joints contradict each "
-            "other; solved with normal compliance (said once)",
-            (long long)world->steps + 1);
-    world->said_infeasible = true;
+    warn_wedged(world, part);
     TalusSolveInfo first = *part;
     TALUS_TRY(world->stages->build(world, h, true));
     TALUS_TRY(solve_once(world, h, 0, part));
-    part->outcome = TALUS_OUTCOME_INFEASIBLE;
+    part->outcome = first.outcome;
+    part->jammed = first.jammed;
     add_cost(part, &first);
     return TALUS_OK;
 }
@@ -164,7 +181,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     if (miss && world->def.on_miss == TALUS_MISS_STOP)
         return fail_missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS &&
-        part.outcome != TALUS_OUTCOME_INFEASIBLE) {
+        !is_wedged(&part)) {
         world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
         TALUS_TRY(keep_state(world));
         add_cost(&world->info.solve, &part); /* spent, though nothing else of it counts */

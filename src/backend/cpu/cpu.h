@@ -109,8 +109,8 @@ double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *
                                const double *x, const double *p);
 void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                        const double *y, int *active, int *changed);
-void talus_cpu_recede(const TalusOperator *op, double least, double *x);
-void talus_cpu_recede_span(const TalusOperator *op, const double *x, double *y);
+void talus_cpu_recede(const TalusOperator *op, bool relaxed, double least, double *x);
+void talus_cpu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y);
 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
 TalusStatus talus_cpu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,

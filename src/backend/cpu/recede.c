@@ -8,6 +8,7 @@
 
 typedef struct Pass {
     const TalusOperator *op;
+    bool relaxed;
     double least;    /* recede */
     const double *x; /* recede_span: where this is 0, out becomes 0 */
     double *out;
@@ -21,10 +22,10 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* Coulomb blocks as prisms: their recession cone here is that of the bounds. */
-static TalusSet law_set(const TalusOperator *op, int64_t i)
+/* Coulomb blocks as prisms, whose recession cone is that of the bounds, or as cones. */
+static TalusSet law_set(const Pass *pass, int64_t i)
 {
-    return talus_block_set(op, i, true, NULL);
+    return talus_block_set(pass->op, i, !pass->relaxed, NULL);
 }
 
 static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -33,7 +34,7 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass->op, i);
+        TalusSet set = law_set(pass, i);
         double *x = pass->out + i * rows;
         talus_recession_project(rows, &set, x);
         if (norm2(rows, x) <= pass->least * pass->least)
@@ -41,9 +42,9 @@ static void recede_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_recede(const TalusOperator *op, double least, double *x)
+void talus_cpu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
 {
-    Pass pass = {.op = op, .least = least, .out = x};
+    Pass pass = {.op = op, .relaxed = relaxed, .least = least, .out = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, recede_chunk, &pass);
 }
 
@@ -53,7 +54,7 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     const int rows = pass->op->rows;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        TalusSet set = law_set(pass->op, i);
+        TalusSet set = law_set(pass, i);
         double *y = pass->out + i * rows;
         if (norm2(rows, pass->x + i * rows) > 0.0)
             talus_recession_span(rows, &set, y);
@@ -62,8 +63,8 @@ static void span_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-void talus_cpu_recede_span(const TalusOperator *op, const double *x, double *y)
+void talus_cpu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
 {
-    Pass pass = {.op = op, .x = x, .out = y};
+    Pass pass = {.op = op, .relaxed = relaxed, .x = x, .out = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, span_chunk, &pass);
 }

@@ -312,12 +312,13 @@ template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS
     return sum;
 }
 
-template <int ROWS> static __global__ void recede(CuSets sets, double least, double *x)
+template <int ROWS>
+static __global__ void recede(CuSets sets, bool relaxed, double least, double *x)
 {
     int64_t i = item();
     if (i >= sets.blocks)
         return;
-    TalusSet set = varied_set(sets, i, true, nullptr);
+    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
     double at[ROWS];
     load_block(x, i, at);
     talus_recession_project(ROWS, &set, at);
@@ -327,18 +328,19 @@ template <int ROWS> static __global__ void recede(CuSets sets, double least, dou
     store_block(x, i, at);
 }
 
-void cu_recede(const TalusOperator *op, double least, double *x)
+void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op->rows, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
-                least, x);
+                relaxed, least, x);
 }
 
-template <int ROWS> static __global__ void recede_span(CuSets sets, const double *x, double *y)
+template <int ROWS>
+static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, double *y)
 {
     int64_t i = item();
     if (i >= sets.blocks)
         return;
-    TalusSet set = varied_set(sets, i, true, nullptr);
+    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
     double at[ROWS], out[ROWS];
     load_block(x, i, at);
     load_block(y, i, out);
@@ -350,8 +352,8 @@ template <int ROWS> static __global__ void recede_span(CuSets sets, const double
     store_block(y, i, out);
 }
 
-void cu_recede_span(const TalusOperator *op, const double *x, double *y)
+void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
 {
     LAUNCH_ROWS(launch, op->rows, recede_span, blocks_for(op->blocks), THREADS,
-                cu_sets(op, nullptr), x, y);
+                cu_sets(op, nullptr), relaxed, x, y);
 }

@@ -127,8 +127,8 @@ void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const d
                 const double *d, double *out);
 double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                         const double *p);
-void cu_recede(const TalusOperator *op, double least, double *x);
-void cu_recede_span(const TalusOperator *op, const double *x, double *y);
+void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x);
+void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y);
 void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                 const double *y, int *active, int *changed);
 void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
