@@ -78,21 +78,21 @@ typedef struct Wedge {
     int walls;
     double off;  /* of the ball from the middle, m */
     double lean; /* of the walls: their normals have this much of an upward part */
-    double mu;
+    double mu, mass;
 } Wedge;
 
 static TestProblem make_tight_wedge(const Wedge *w)
 {
-    const double h = 0.01, r = 0.11, mass = 1.0;
+    const double h = 0.01, r = 0.11;
     TestProblem p = {.name = "tight wedge"};
     double *inv_mass = test_memory(&p, 1, sizeof *inv_mass);
     double *radius = test_memory(&p, 1, sizeof *radius);
     double *v = test_memory(&p, 6, sizeof *v);
     TalusSym3 *inertia = test_memory(&p, 1, sizeof *inertia);
     TalusContactDef *c = test_memory(&p, (size_t)w->walls, sizeof *c);
-    inv_mass[0] = 1.0 / mass;
+    inv_mass[0] = 1.0 / w->mass;
     radius[0] = r;
-    inertia->xx = inertia->yy = inertia->zz = 2.5 / (mass * r * r);
+    inertia->xx = inertia->yy = inertia->zz = 2.5 / (w->mass * r * r);
     v[2] = -9.81 * h;
     for (int k = 0; k < w->walls; k++) {
         double angle = 2.0 * 3.14159265358979323846 * k / w->walls, size = hypot(1.0, w->lean);
@@ -116,40 +116,52 @@ static TestProblem make_tight_wedge(const Wedge *w)
     return p;
 }
 
+typedef enum Expected { NO_SOLUTION, SOME_SOLUTION, EITHER } Expected;
+
 /* Every solver: convergence is real, and infeasibility comes with a proof. */
-static int check_claims(TestProblem *p, int law, bool feasible)
+static int check_claims(TestProblem *p, int law, Expected expected)
 {
     TalusProblem *problem = under_law(p, law);
     int proofs = 0;
     FOR_SPECS (s, problem) {
         TalusSolveInfo info = solve_cold(specs[s].text, problem, 1e-6, 1100);
-        bool ok = true;
-        if (info.outcome == TALUS_OUTCOME_CONVERGED)
-            ok = CHECK(exact_of(problem).rms <= 1e-6L);
-        if (info.outcome == TALUS_OUTCOME_INFEASIBLE) {
-            ok = CHECK(!feasible);
-            proofs++;
-        }
-        ok &= CHECK((talus_problem_certificate(problem) != NULL) ==
-                    (info.outcome == TALUS_OUTCOME_INFEASIBLE));
+        bool converged = info.outcome == TALUS_OUTCOME_CONVERGED;
+        bool infeasible = info.outcome == TALUS_OUTCOME_INFEASIBLE;
+        bool ok = CHECK(!(converged && expected == NO_SOLUTION));
+        ok &= CHECK(!(infeasible && expected == SOME_SOLUTION));
+        ok &= CHECK(!converged || exact_of(problem).rms <= 1e-6L);
+        ok &= CHECK((talus_problem_certificate(problem) != NULL) == infeasible);
         blame(ok, p->name, specs[s].text);
+        proofs += infeasible;
     }
     talus_problem_destroy(problem);
     return proofs;
 }
 
+/* Walls that lean by a rounding have a solution in exact numbers, at 1e15 m/s: none for us. By more than that the ball
+ * can leave upwards, or is held by friction. */
+static int check_wedges(int walls, double off, double mass)
+{
+    static const double leans[3] = {0.0, 0x1p-52, 0.2};
+    int proofs = 0;
+    for (int k = 0; k < 12; k++) {
+        Wedge w = {walls, off, leans[k / 4], k % 4 ? 0.3 : 0.0, mass};
+        TestProblem p = make_tight_wedge(&w);
+        proofs += check_claims(&p, k % 4 ? k % 4 - 1 : 0, k < 8 ? NO_SOLUTION : EITHER);
+        free_test_problem(&p);
+    }
+    return proofs;
+}
+
 TEST(wedges_do_not_converge)
 {
-    const double offs[] = {0.0, 1e-16, 1e-12, 1e-8, 1e-5, 1e-3}, mus[] = {0.0, 0.3};
+    const double offs[] = {0.0, 1e-16, 1e-12, 1e-8, 1e-5, 1e-3};
+    const double masses[] = {1.0, 11.150558822847587, 0.37};
     int proofs = 0;
     for (int walls = 2; walls <= 4; walls++)
-        for (int o = 0; o < 6; o++)
-            for (int k = 0; k < 8; k++) {
-                Wedge w = {walls, offs[o], k < 4 ? 0.0 : 0.2, mus[k % 4 > 0]};
-                TestProblem p = make_tight_wedge(&w);
-                proofs += check_claims(&p, k % 4 ? k % 4 - 1 : 0, false);
-                free_test_problem(&p);
-            }
+        for (int o = 0; o < (SLOW ? 2 : 6); o++)
+            for (int m = 0; m < 3; m++)
+                proofs += check_wedges(walls, offs[o], masses[m]);
     printf("         %d proofs\n", proofs);
     CHECK(proofs > 0);
 }
@@ -185,7 +197,7 @@ TEST(stacks_are_not_infeasible)
         for (double ratio = 1e2; ratio < 2e12; ratio *= 100.0)
             for (int k = 0; k < 2; k++) {
                 TestProblem p = make_column(2, ratio, k ? 0.3 : 0.0);
-                check_claims(&p, law, true);
+                check_claims(&p, law, SOME_SOLUTION);
                 free_test_problem(&p);
             }
 }
