@@ -310,17 +310,20 @@ static void count_gaps(void *user, TalusLogLevel level, const char *id, const ch
     gap_warnings += level == TALUS_LOG_WARNING && strcmp(id, "output.gap") == 0;
 }
 
-/* Resumes "table.csv" holding `before` at time 1 and compares. */
+/* Resumes "tables/table.csv" holding `before` at time 1 and compares. */
 static void check_cut(const char *before, const char *after, int gaps)
 {
+    TalusDir dir;
     TalusCsv csv;
-    put_file("table.csv", before);
+    CHECK_OK(talus_dir_open("tables", &dir));
+    put_file("tables/table.csv", before);
     gap_warnings = 0;
     talus_set_log(count_gaps, NULL);
-    CHECK_OK(talus_csv_resume("table.csv", "time,a\n", 1.0, &csv));
+    CHECK_OK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv));
     talus_csv_close(&csv);
+    talus_dir_close(&dir);
     talus_set_log(NULL, NULL);
-    char *text = read_text("table.csv");
+    char *text = read_text("tables/table.csv");
     CHECK_STR(text, after);
     CHECK_INT(gap_warnings, gaps);
     talus_release(text);
@@ -334,10 +337,13 @@ TEST(tables_are_cut_at_the_right_row)
     check_cut("time,a\n0.5,1\n1,2", "time,a\n0.5,1\n", 1); /* its last row has no end */
     check_cut("time,a\n0.5,1\nnan,2\n1,3\n", "time,a\n0.5,1\n", 1);
     check_cut("", "time,a\n", 1);
+    TalusDir dir;
     TalusCsv csv;
-    put_file("table.csv", "time,b\n0.5,1\n");
-    CHECK(talus_csv_resume("table.csv", "time,a\n", 1.0, &csv) == TALUS_ERR_FORMAT);
-    CHECK_STR(talus_error(), "table.csv:1: is not the header of this version's table");
+    CHECK_OK(talus_dir_open("tables", &dir));
+    put_file("tables/table.csv", "time,b\n0.5,1\n");
+    CHECK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv) == TALUS_ERR_FORMAT);
+    talus_dir_close(&dir);
+    CHECK_STR(talus_error(), "tables/table.csv:1: is not the header of this version's table");
 }
 
 /* ---- failures ---- */
