@@ -44,8 +44,12 @@ output() {
     mkfifo "pipe$end"
     cat "pipe$end" >"read$end" &
     reader=$!
-    "$TALUS" "$@" "pipe$end" >said 2>&1 || fail "talus $* on a pipe: $(cat said)"
-    if [ -p "pipe$end" ]; then wait $reader; else kill $reader; fi
+    if "$TALUS" "$@" "pipe$end" >said 2>&1 && [ -p "pipe$end" ]; then
+        wait $reader
+    else
+        fail "talus $* on a pipe: $(cat said)"
+        kill $reader
+    fi
     [ -p "pipe$end" ] || fail "talus $*: the pipe is gone"
     [ "$(amount "read$end")" -eq "$(amount "plain$end")" ] || fail "talus $*: another file came out of the pipe"
     if [ $nodes = yes ]; then

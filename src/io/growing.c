@@ -142,8 +142,24 @@ TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size)
 
 /* ---- writing ---- */
 
+/* Before more is written: what someone else cut off would become a hole, and what he added be overwritten. */
+static TalusStatus check_length(const TalusGrowing *file)
+{
+    struct stat about;
+    uint64_t size = file->size + file->closing;
+    if (fstat(file->fd, &about) != 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", file->path, strerror(errno));
+    if ((uint64_t)about.st_size != size)
+        return talus_fail(TALUS_ERR_IO,
+                          "%s: has %jd bytes where the run wrote %" PRIu64
+                          ": someone else changed it while it was being written",
+                          file->path, (intmax_t)about.st_size, size);
+    return TALUS_OK;
+}
+
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size)
 {
+    TALUS_TRY(check_length(file));
     int error = write_at(file->fd, bytes, size, file->size);
     if (error) {
         bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
@@ -167,6 +183,7 @@ static void restore_closing(const TalusGrowing *file, const char *closing)
 TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing)
 {
     const char *from = bytes;
+    TALUS_TRY(check_length(file));
     int error = write_at(file->fd, from, size, file->size);
     if (error) {
         restore_closing(file, from + size - file->closing);
@@ -182,7 +199,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
-        return; /* what is too much is overwritten by the next piece */
+        return; /* the next piece will be refused, with a word about the length */
     file->size = size;
     file->crc = crc;
     enter(file);
@@ -194,20 +211,6 @@ TalusStatus talus_growing_check(const TalusGrowing *file)
 {
     return file->open && file->dir ? talus_dir_check_file(file->dir, file->name, file->fd)
                                    : TALUS_OK;
-}
-
-static TalusStatus check_length(const TalusGrowing *file)
-{
-    struct stat about;
-    uint64_t size = file->size + file->closing;
-    if (fstat(file->fd, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", file->path, strerror(errno));
-    if ((uint64_t)about.st_size != size)
-        return talus_fail(TALUS_ERR_IO,
-                          "%s: has %jd bytes where the run wrote %" PRIu64
-                          ": someone else changed it while it was being written",
-                          file->path, (intmax_t)about.st_size, size);
-    return TALUS_OK;
 }
 
 TalusStatus talus_growing_sync(const TalusGrowing *file)
