@@ -283,24 +283,28 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **wo
 
 /* ---- the list of files ---- */
 
-/* One that cannot be read is told by whoever reads its world. */
+/* A damaged one is passed over: whoever reads its world tells of it. */
+static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
+                                TalusManifest *out)
+{
+    Image image;
+    if (!talus_dir_has(pair->dir, file_names[index]))
+        return TALUS_OK;
+    TalusStatus status = load_of_pair(pair, index, &image);
+    if (status != TALUS_OK)
+        return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
+    *found = image.header.time == time;
+    if (*found)
+        status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
+    talus_release(image.bytes);
+    return status == TALUS_OK ? TALUS_OK
+                              : talus_fail(status, "%s: %s", pair->path[index], talus_error());
+}
+
 static TalusStatus files_of_pair(const Pair *pair, double time, bool *found, TalusManifest *out)
 {
-    for (int i = 0; i < 2 && !*found; i++) {
-        Image image;
-        int index = i == 0 ? pair->newest : !pair->newest;
-        if (!talus_dir_has(pair->dir, file_names[index]) ||
-            load_of_pair(pair, index, &image) != TALUS_OK)
-            continue;
-        *found = image.header.time == time;
-        TalusStatus status =
-            *found ? talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out)
-                   : TALUS_OK;
-        talus_release(image.bytes);
-        if (status != TALUS_OK)
-            return talus_fail(status, "%s: %s", pair->path[index], talus_error());
-    }
-    return TALUS_OK;
+    TALUS_TRY(files_of_one(pair, pair->newest, time, found, out));
+    return *found ? TALUS_OK : files_of_one(pair, !pair->newest, time, found, out);
 }
 
 TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,

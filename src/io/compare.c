@@ -54,22 +54,24 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
 }
 
 /* A file that cannot be read any more has been changed. */
-static void compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
+static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;
-    entry->sound = talus_format_measure(dir, entry, &crc) == TALUS_OK && crc == entry->crc;
+    TalusStatus status = talus_format_measure(dir, entry, &crc);
+    if (status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED)
+        return status;
+    entry->sound = status == TALUS_OK && crc == entry->crc;
     if (!entry->sound)
         tell(report, entry->name, "changed");
+    return TALUS_OK;
 }
 
 static TalusStatus compare_one(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
-    if (!talus_dir_has(dir, entry->name))
-        tell(report, entry->name, "missing");
-    else if (entry->kind == TALUS_ENTRY_FRAMES)
-        compare_frames(dir, entry, report);
-    else
-        return compare_bytes(dir, entry, report);
+    if (talus_dir_has(dir, entry->name))
+        return entry->kind == TALUS_ENTRY_FRAMES ? compare_frames(dir, entry, report)
+                                                 : compare_bytes(dir, entry, report);
+    tell(report, entry->name, "missing");
     return TALUS_OK;
 }
 
