@@ -76,6 +76,15 @@ talus run --resume copy --until 0.1 --quiet
 [ $code -eq 0 ] && [ ! -s err ] || fail "untouched: $(cat err)"
 [ "$(results copy)" = "$whole" ] || fail "untouched: other files"
 
+# ---- from the checkpoint before, where the newest is damaged: what it knows is less, and holds ----
+fresh copy
+talus run --resume copy --until 0.08 --quiet
+printf 'X' | dd of=copy/checkpoint-b.talus bs=1 seek=500 conv=notrunc 2>/dev/null
+talus run --resume copy --until 0.1 --quiet
+[ $code -eq 0 ] || fail "the checkpoint before: $(cat err)"
+contains err "copy/checkpoint-b.talus: damaged"
+[ "$(results copy)" = "$whole" ] || fail "the checkpoint before: other files"
+
 # ---- each file in turn: missing, a byte changed, a byte too short ----
 for file in $files; do
     fresh copy && rm "copy/$file"
