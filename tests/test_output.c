@@ -594,11 +594,6 @@ TEST(removed_directories_are_noticed)
 
 int main(void)
 {
-    RUN(changed_files_are_named);
-    RUN(scarce_memory_stops_a_resume);
-    RUN(scarce_memory_leaves_a_run_to_resume);
-    RUN(lost_directories_are_noticed);
-    RUN(removed_directories_are_noticed);
     RUN(every_kind_holds_the_bodies);
     RUN(resumed_files_equal_uninterrupted);
     RUN(new_run_replaces_the_old_one);
@@ -606,5 +601,10 @@ int main(void)
     RUN(failures_name_the_file);
     RUN(full_disk_is_told);
     RUN(scarce_memory_is_told);
+    RUN(changed_files_are_named);
+    RUN(scarce_memory_stops_a_resume);
+    RUN(scarce_memory_leaves_a_run_to_resume);
+    RUN(lost_directories_are_noticed);
+    RUN(removed_directories_are_noticed);
     return talus_test_result();
 }
