@@ -35,8 +35,8 @@ done
 # cpu is the same as naming nothing
 # shellcheck disable=SC2086 # words
 {
-    "$TALUS" run $small --until 0.05 >a.json || fail "run"
-    "$TALUS" run $small --until 0.05 --backend cpu >b.json || fail "run --backend cpu"
+    "$TALUS" run $small --no-out --until 0.05 >a.json || fail "run"
+    "$TALUS" run $small --no-out --until 0.05 --backend cpu >b.json || fail "run --backend cpu"
     [ "$(hash_of a.json)" = "$(hash_of b.json)" ] || fail "--backend cpu: another hash"
 }
 grep -q '"backend": "cpu"' b.json || fail "--backend cpu: not in the report"
@@ -51,7 +51,7 @@ for command in "run $small" "solve bed.talus --solver apgd"; do
         $command --backend cudo
 done
 
-if ! "$TALUS" run settle-box --set bodies=4 --until 0.01 --quiet --backend cuda >/dev/null 2>err; then
+if ! "$TALUS" run settle-box --set bodies=4 --until 0.01 --no-out --quiet --backend cuda >/dev/null 2>err; then
     # without a GPU, or a build that has none: one sentence, the same everywhere
     for name in cuda cuda-mixed; do
         # shellcheck disable=SC2086 # words

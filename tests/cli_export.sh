@@ -102,12 +102,12 @@ contains out "$kept of 101 frames"
 [ "$kept" -ge 10 ] && [ "$kept" -le 60 ] || fail "$kept frames were kept"
 "$TALUS" info frames >info
 contains info "0 s to 1 s"
-[ -e less.html.frames.tmp ] && fail "a temporary file was left"
+ls | grep -q "frames-" && fail "a temporary file was left"
 
 # ---- one that does not hold two: the message has one that would do ----
 least=$(awk "BEGIN { printf \"%.6f\", ($whole - $text + 400) / 1e6 }")
 refused 1 "the first and the last frame alone would make a page of" run -o x.html --limit "$least"
-[ -e x.html ] || [ -e x.html.frames.tmp ] && fail "something was left behind"
+ls | grep -Eq "^x\.html|frames-" && fail "something was left behind"
 would=$(sed -n 's/.*--limit \([0-9]*\) would do.*/\1/p' err)
 good run -o would.html --limit "$would"
 

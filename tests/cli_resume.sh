@@ -18,11 +18,27 @@ wall_of() { sed -n 's/.*"wall_seconds": \([^,]*\),/\1/p' "$1"; }
 # A number in 0..65535.
 random() { od -An -N2 -tu2 /dev/urandom | tr -d ' \n'; }
 
+# Every column of steps.csv but those of measured seconds, NAME_seconds, which no two runs have in common.
+columns() {
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) measured[i] = $i ~ /_seconds$/ }
+        { for (i = 1; i <= NF; i++) if (!measured[i]) printf "%s,", $i; print "" }' "$1"
+}
+
+# Those of measured seconds are four, and hold a number that is not negative in every row.
+check_seconds() {
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /_seconds$/) at[++n] = i; width = NF; next }
+        NF != width { exit 1 }
+        { for (i = 1; i <= n; i++) if ($at[i] !~ /^[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$/) exit 1 }
+        END { if (n != 4 || NR < 2) exit 1 }' "$1" || fail "$1: seconds are missing or are no numbers"
+}
+
 # Files of DIR that must be equal: all but checkpoints (how many there were decides which is which), the
 # state and its lock; the columns of measured seconds cut off.
 fingerprint() {
     (cd "$1" && find . -type f ! -name 'checkpoint-*' ! -name run.json ! -name run.lock \
-        ! -name steps.csv | LC_ALL=C sort | xargs cksum && cut -d, -f1-28 steps.csv | cksum)
+        ! -name steps.csv | LC_ALL=C sort | xargs cksum && columns steps.csv | cksum)
 }
 
 # stop_and_resume NAME THREADS SECONDS ARGS...: stops within SECONDS, then goes on to the end
@@ -52,6 +68,7 @@ stop_and_resume() {
     esac
     [ "$(hash_of "$dir.json")" = "$hash" ] || fail "$dir: another hash, stopped at $moment s"
     [ "$(fingerprint "$dir")" = "$files" ] || fail "$dir: other files, stopped at $moment s"
+    check_seconds "$dir/steps.csv"
 }
 
 all_kinds="--frames vtp,csv,lammps"
@@ -68,7 +85,7 @@ check() {
     hash=$(hash_of "$name.json")
     files=$(fingerprint "$name")
     for threads in 1 2 3 8; do
-        "$TALUS" run "$@" --threads $threads --quiet --json >whole.json || fail "$name $threads"
+        "$TALUS" run "$@" --threads $threads --no-out --quiet --json >whole.json || fail "$name $threads"
         [ "$(hash_of whole.json)" = "$hash" ] || fail "$name: $threads threads give another hash"
         stop_and_resume "$name" $threads "$(wall_of "$name.json")" "$@"
     done

@@ -20,7 +20,7 @@ small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
 max kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
 peak_memory_bytes hash"
-"$TALUS" run $small --json >run.json 2>table || fail "run --json: $(cat table)"
+"$TALUS" run $small --no-out --json >run.json 2>table || fail "run --json: $(cat table)"
 sed -n 's/^ *"\([a-z_]*\)":.*/\1/p' run.json >found
 for key in $keys; do echo "$key"; done | sort >expected
 sort found | cmp -s - expected || fail "keys: $(sort found | diff - expected)"
@@ -35,15 +35,15 @@ elif command -v node >/dev/null 2>&1; then
     node -e 'JSON.parse(require("fs").readFileSync("run.json"))' ||
         fail "node does not read run.json"
 fi
-"$TALUS" run "$TALUS_SOURCE_DIR/scenes/hourglass.json" --set bodies=100 --until 0.2 --quiet --json \
-    >path.json 2>err || fail "run PATH"
+"$TALUS" run "$TALUS_SOURCE_DIR/scenes/hourglass.json" --set bodies=100 --until 0.2 --no-out --quiet \
+    --json >path.json 2>err || fail "run PATH"
 [ -s err ] && fail "--quiet --json wrote: $(cat err)"
 contains path.json '"scene": "hourglass"'
 [ "$(grep hash run.json)" = "$(grep hash path.json)" ] || fail "name and path give different hashes"
 
-# ---- without --out nothing is written; with it, frames at every multiple ----
-mkdir empty && (cd empty && "$TALUS" run $small --quiet) || fail "run in empty/"
-[ -z "$(ls -A empty)" ] || fail "without --out, files appeared: $(ls -A empty)"
+# ---- with --no-out nothing is written; with --out, frames at every multiple ----
+mkdir empty && (cd empty && "$TALUS" run $small --no-out --quiet) || fail "run in empty/"
+[ -z "$(ls -A empty)" ] || fail "with --no-out, files appeared: $(ls -A empty)"
 "$TALUS" run $small --out out >table 2>err || fail "run --out: $(cat err)"
 contains table "tolerance"
 contains table "results in out"
@@ -106,22 +106,22 @@ contains err "there are view, vtp, vtkhdf, lammps, csv"
 contains err "'csv' is named twice"
 "$TALUS" run $small --out kinds --frames , 2>err && fail "--frames , went through"
 contains err "expected kinds of frames"
-"$TALUS" run $small --frames csv 2>err && fail "--frames without --out went through"
-contains err "--frames: needs --out DIR"
+"$TALUS" run $small --no-out --frames csv 2>err && fail "--frames with --no-out went through"
+contains err "--no-out: keeps nothing, and does not go with --frames"
 if [ "$TALUS_CORE_ONLY" = 1 ]; then
     "$TALUS" run $small --out kinds --frames vtkhdf 2>err && fail "--frames vtkhdf without HDF5"
     contains err "--frames vtkhdf: is not in this build, which lacks HDF5 (Debian: libhdf5-dev)"
 fi
 
 # ---- positions ----
-"$TALUS" run $small --quiet --final-positions positions || fail "--final-positions"
+"$TALUS" run $small --no-out --quiet --final-positions positions || fail "--final-positions"
 [ "$(grep -Ec '^[-+.0-9e]+ [-+.0-9e]+ [-+.0-9e]+$' positions)" -eq 100 ] ||
     fail "positions: $(wc -l positions)"
 
 # ---- friction ----
-"$TALUS" run settle-box --set bodies=8 --set law=coulomb --set section=polygon:5 --until 0.01 >said || fail "law=coulomb"
+"$TALUS" run settle-box --set bodies=8 --set law=coulomb --set section=polygon:5 --until 0.01 --no-out >said || fail "law=coulomb"
 contains said "h = 0.005 s, coulomb on polygon:5, "
-"$TALUS" run settle-box --set materials.sphere.rolling=1 >said 2>err && fail "materials.sphere was taken"
+"$TALUS" run settle-box --set materials.sphere.rolling=1 --no-out >said 2>err && fail "materials.sphere was taken"
 contains err "materials has no key 'sphere'; there is grain"
 
 # ---- info and extract ----
@@ -152,7 +152,7 @@ contains err "junk:1:"
 printf 'X' | dd of=out/checkpoint-b.talus bs=1 seek=500 conv=notrunc 2>/dev/null
 "$TALUS" run --resume out --until 0.3 --quiet 2>err || fail "resume from the other one"
 contains err "out/checkpoint-b.talus: damaged: the content does not match its checksum"
-"$TALUS" run $small --until=0.3 2>err && fail "--until twice went through"
+"$TALUS" run $small --no-out --until=0.3 2>err && fail "--until twice went through"
 [ "$(wc -l <out/steps.csv)" -eq 31 ] || fail "after resume: $(wc -l <out/steps.csv) lines"
 truncate -s 100 out/checkpoint-a.talus 2>/dev/null || printf 'TALUSCKP' >out/checkpoint-a.talus
 printf 'X' | dd of=out/checkpoint-b.talus bs=1 seek=500 conv=notrunc 2>/dev/null
@@ -173,13 +173,13 @@ if [ -z "${TALUS_SANITIZE:-}" ]; then
     contains err "cannot write: File too large"
     contains err "talus run --resume full"
     "$TALUS" run --resume full --until 4 --quiet --json >resumed.json || fail "resume, full disk"
-    "$TALUS" run hourglass --set bodies=100 --until 4 --quiet --json >whole.json
+    "$TALUS" run hourglass --set bodies=100 --until 4 --no-out --quiet --json >whole.json
     [ "$(grep hash resumed.json)" = "$(grep hash whole.json)" ] || fail "hash after a full disk"
 fi
 "$TALUS" run $small --out junk/dir >said 2>err && fail "--out under a file succeeded"
 contains err "junk: cannot create the directory: Not a directory"
 if [ -w /dev/full ]; then
-    "$TALUS" run $small --quiet --json >/dev/full 2>err && fail "a full standard output was ignored"
+    "$TALUS" run $small --no-out --quiet --json >/dev/full 2>err && fail "a full standard output was ignored"
     contains err "standard output: cannot write"
 fi
 

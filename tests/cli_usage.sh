@@ -41,7 +41,7 @@ complete() {
     contains overview "  $command "
 }
 
-complete run --set --solver --backend --threads --until --out --every --checkpoint-every --resume \
+complete run --set --solver --backend --threads --until --out --no-out --accept-changed-files --every --checkpoint-every --resume \
     --final-positions --json --quiet
 complete view --port --open
 complete export --output --limit --every --from --until --to
@@ -81,6 +81,8 @@ expect 2 "talus: extract: expected --at T" extract hourglass -o f
 expect 2 "talus: extract: expected -o FILE" extract hourglass --at 1
 expect 1 "talus: no scene 'hourglas'; did you mean 'hourglass'?" run hourglas
 expect 1 "talus: no scene 'no/such.json'" info no/such.json
+expect 1 "talus: missing.stl: there is no such surface file" info missing.stl
+expect 1 "talus: no/such.OBJ: there is no such surface file" info no/such.OBJ
 expect 2 "talus: solve: unknown option '--tolerance'; did you mean '--tol'?" solve x --tolerance 1
 expect 2 "did you mean 'gs'" run box-stack --solver gss
 expect 2 "talus: run: gs: no parameter 'omaga'; did you mean 'omega'?" run box-stack --solver gs:omaga=1
@@ -105,12 +107,33 @@ expect 1 "gpcg: takes problems without friction, this one has it; these can: apg
 [ -e never ] && fail "a run that cannot start wrote something"
 expect 1 "talus: nowhere: there is no such directory" run --resume nowhere
 # more steps than a 64-bit number counts: the run begins all the same, and ends where this one must
-expect 1 "talus: at t = 0 s: step 1: budget after 1 iterations" run box-stack --quiet --until 1e300 \
+expect 1 "talus: at t = 0 s: step 1: budget after 1 iterations" run box-stack --no-out --quiet --until 1e300 \
     --set solver.on_miss=stop --set solver.max_iterations=1 --set solver.tolerance=1e-12
 
-# ---- without --out nothing is kept, and an earlier run is not replaced in silence ----
-"$TALUS" run box-stack --until 0.02 >out 2>err || fail "run: $(cat err)"
-contains out "no frames, tables or checkpoints were written; --out DIR keeps them"
+# ---- without --out a run goes to out/NAME and says so first; --no-out keeps nothing; no run is replaced in silence ----
+mkdir -p default && cd default || exit 1
+rm -rf out
+"$TALUS" run box-stack --until 0.02 >../out 2>../err || fail "run: $(cat ../err)"
+[ -f out/box-stack/steps.csv ] || fail "out/box-stack is not there: $(ls)"
+cd ..
+[ "$(sed 1q err)" = "talus: writes to out/box-stack; --out DIR chooses another place, --no-out none" ] || fail "first: $(cat err)"
+contains out "results in out/box-stack"
+steps=$(($(wc -l <default/out/box-stack/steps.csv) - 1))
+cp "$TALUS_SOURCE_DIR/scenes/box-stack.json" default/.json
+cp default/.json default/mine.json
+(cd default && "$TALUS" run "$TALUS_SOURCE_DIR/scenes/box-stack.json" --until 0.01 --quiet) >out 2>err || fail "run: $(cat err)"
+[ "$(cat err)" = "talus: out/box-stack: replaces a run of $steps steps" ] || fail "--quiet: $(cat err)"
+(cd default && "$TALUS" run mine.json --until 0.01 --quiet && "$TALUS" run .json --until 0.01 --quiet) >out 2>err || fail "run: $(cat err)"
+[ "$(ls default/out | tr '\n' ' ')" = "box-stack mine scene.json " ] || fail "folders: $(ls default/out)"
+[ -s err ] && fail "--quiet said: $(cat err)"
+(cd default && "$TALUS" run box-stack --until 0.02 --no-out) >out 2>err || fail "run: $(cat err)"
+contains out "--no-out: no frames, tables or checkpoints were written"
+[ -s err ] && fail "--no-out: $(cat err)"
+[ "$(wc -l <default/out/box-stack/steps.csv)" -lt $((steps + 1)) ] || fail "--no-out wrote"
+expect 2 "--no-out: keeps nothing, and does not go with --out" run box-stack --no-out --out never
+expect 2 "--no-out: keeps nothing, and does not go with --frames" run box-stack --no-out --frames csv
+expect 2 "--accept-changed-files: goes with --resume DIR alone" run box-stack --no-out --accept-changed-files
+expect 2 "--resume: the scene and its settings come from the checkpoint" run --resume kept --no-out
 "$TALUS" run box-stack --until 0.02 --out kept >out 2>err || fail "run: $(cat err)"
 steps=$(($(wc -l <kept/steps.csv) - 1))
 [ -s err ] && fail "a first run replaced something: $(cat err)"

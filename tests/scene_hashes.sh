@@ -10,7 +10,7 @@ threads=1
 failed=0
 
 hash_of() { # hash_of SCENE OPTIONS...
-    "$TALUS" run "$@" --threads "$threads" --quiet --json |
+    "$TALUS" run "$@" --threads "$threads" --no-out --quiet --json |
         sed -n 's/.*"hash": *"\([0-9a-f]*\)".*/\1/p'
 }
 

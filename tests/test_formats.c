@@ -413,10 +413,25 @@ TEST(dump_is_cut_at_a_whole_frame)
     "<DataSet timestep=\"" time "\" part=\"0\" file=\"frames/x-00000" number ".vtp\"/>\n"
 #define PVD_TAIL "</Collection>\n</VTKFile>\n"
 
+/* The directory of a series and the folder of its files. */
+static TalusDir series_dir, series_frames;
+
+static void open_series_dir(void)
+{
+    CHECK_OK(talus_dir_open("series", &series_dir));
+    CHECK_OK(talus_dir_open_folder(&series_dir, TALUS_FRAMES_FOLDER, &series_frames));
+}
+
+static void close_series_dir(void)
+{
+    talus_dir_close(&series_frames);
+    talus_dir_close(&series_dir);
+}
+
 TEST(collection_is_cut_at_a_whole_entry)
 {
     TalusSeries series;
-    CHECK_OK(talus_frame_directory("series"));
+    open_series_dir();
     put_file("series/x.pvd", PVD_HEAD PVD_ENTRY("0", "0")
                                  PVD_ENTRY("1", "1") "<DataSet timestep=\"1\" part=\"0\" fi");
     put_file("series/frames/x-000001.vtp", "");
@@ -424,7 +439,7 @@ TEST(collection_is_cut_at_a_whole_entry)
     put_file("series/frames/xx-000003.vtp", "");
     put_file("series/frames/x-3.vtp", "");
     put_file("series/frames/x-000003.csv", "");
-    REQUIRE_OK(talus_series_open(&series, "series", "x", true, 1.0));
+    REQUIRE_OK(talus_series_open(&series, &series_dir, &series_frames, "x", true, 1.0));
     CHECK_INT(series.count, 2);
     CHECK_OK(talus_series_add(&series, 2.5));
     talus_series_close(&series);
@@ -435,10 +450,11 @@ TEST(collection_is_cut_at_a_whole_entry)
     CHECK(exists("series/frames/x-000001.vtp") && !exists("series/frames/x-000002.vtp"));
     CHECK(exists("series/frames/xx-000003.vtp") && exists("series/frames/x-3.vtp"));
     CHECK(exists("series/frames/x-000003.csv"));
-    REQUIRE_OK(talus_series_open(&series, "series", "x", true, -1.0));
+    REQUIRE_OK(talus_series_open(&series, &series_dir, &series_frames, "x", true, -1.0));
     CHECK_INT(series.count, 0);
     CHECK(!exists("series/x.pvd"));
     talus_series_close(&series);
+    close_series_dir();
 }
 
 /* ---- new runs ---- */
@@ -451,7 +467,10 @@ TEST(removing_leaves_other_files_alone)
     put_file("old/steps.csv", "mine");
     put_file("old/frames/picture.vtp", "mine");
     put_file("old/bodies.vtkhdf", "an older build's");
-    CHECK_OK(talus_format_remove_all("old"));
+    TalusDir dir;
+    REQUIRE_OK(talus_dir_open("old", &dir));
+    CHECK_OK(talus_format_remove_all(&dir));
+    talus_dir_close(&dir);
     static const char *const gone[] = {"bodies.pvd",
                                        "walls.pvd",
                                        "show_in_paraview.py",
@@ -468,7 +487,9 @@ TEST(removing_leaves_other_files_alone)
         CHECK(!exists(path));
     }
     CHECK(exists("old/steps.csv") && exists("old/frames/picture.vtp"));
-    CHECK_OK(talus_format_remove_all("never-there"));
+    CHECK_OK(talus_dir_open("bare", &dir)); /* where there is nothing to remove */
+    CHECK_OK(talus_format_remove_all(&dir));
+    talus_dir_close(&dir);
 }
 
 /* ---- failures ---- */
@@ -528,8 +549,8 @@ TEST(full_disk_is_told)
 TEST(full_disk_leaves_the_collection_whole)
 {
     TalusSeries series;
-    CHECK_OK(talus_frame_directory("series"));
-    REQUIRE_OK(talus_series_open(&series, "series", "y", false, 0.0));
+    open_series_dir();
+    REQUIRE_OK(talus_series_open(&series, &series_dir, &series_frames, "y", false, 0.0));
     for (int i = 0; i < 3; i++) {
         char *before = i ? read_text("series/y.pvd") : NULL;
         signal(SIGXFSZ, SIG_IGN);
@@ -544,9 +565,10 @@ TEST(full_disk_leaves_the_collection_whole)
         CHECK_INT(series.count, i + 1);
     }
     talus_series_close(&series);
-    REQUIRE_OK(talus_series_open(&series, "series", "y", true, 0.5));
+    REQUIRE_OK(talus_series_open(&series, &series_dir, &series_frames, "y", true, 0.5));
     CHECK_INT(series.count, 2);
     talus_series_close(&series);
+    close_series_dir();
 }
 
 /* Every allocation fails in turn: no crash, no leak (the harness looks), no other status. */

@@ -212,8 +212,11 @@ TEST(surfaces_are_those_of_the_bodies)
         CHECK(shapes.mesh[shapes.part[k].mesh].triangle_count > 10);
     CHECK_INT(walls.mesh[walls.part[0].mesh].triangle_count, 10);
     CHECK_INT(walls.mesh[walls.part[1].mesh].triangle_count, 12);
-    CHECK_OK(talus_vtp_write(&shapes, "shapes.vtp", &store.head, &s, 0, false));
-    CHECK_OK(talus_vtp_write(&walls, "walls.vtp", &store.head, &s, 0, true));
+    TalusFile *file;
+    REQUIRE_OK(talus_file_create("shapes.vtp", &file));
+    CHECK_OK(talus_vtp_write(&shapes, file, &store.head, &s, 0, false));
+    REQUIRE_OK(talus_file_create("walls.vtp", &file));
+    CHECK_OK(talus_vtp_write(&walls, file, &store.head, &s, 0, true));
     talus_vtp_free(&shapes);
     talus_vtp_free(&walls);
     talus_rows_free(&rows);

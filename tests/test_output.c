@@ -310,17 +310,20 @@ static void count_gaps(void *user, TalusLogLevel level, const char *id, const ch
     gap_warnings += level == TALUS_LOG_WARNING && strcmp(id, "output.gap") == 0;
 }
 
-/* Resumes "table.csv" holding `before` at time 1 and compares. */
+/* Resumes "tables/table.csv" holding `before` at time 1 and compares. */
 static void check_cut(const char *before, const char *after, int gaps)
 {
+    TalusDir dir;
     TalusCsv csv;
-    put_file("table.csv", before);
+    CHECK_OK(talus_dir_open("tables", &dir));
+    put_file("tables/table.csv", before);
     gap_warnings = 0;
     talus_set_log(count_gaps, NULL);
-    CHECK_OK(talus_csv_resume("table.csv", "time,a\n", 1.0, &csv));
+    CHECK_OK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv));
     talus_csv_close(&csv);
+    talus_dir_close(&dir);
     talus_set_log(NULL, NULL);
-    char *text = read_text("table.csv");
+    char *text = read_text("tables/table.csv");
     CHECK_STR(text, after);
     CHECK_INT(gap_warnings, gaps);
     talus_release(text);
@@ -334,10 +337,13 @@ TEST(tables_are_cut_at_the_right_row)
     check_cut("time,a\n0.5,1\n1,2", "time,a\n0.5,1\n", 1); /* its last row has no end */
     check_cut("time,a\n0.5,1\nnan,2\n1,3\n", "time,a\n0.5,1\n", 1);
     check_cut("", "time,a\n", 1);
+    TalusDir dir;
     TalusCsv csv;
-    put_file("table.csv", "time,b\n0.5,1\n");
-    CHECK(talus_csv_resume("table.csv", "time,a\n", 1.0, &csv) == TALUS_ERR_FORMAT);
-    CHECK_STR(talus_error(), "table.csv:1: is not the header of this version's table");
+    CHECK_OK(talus_dir_open("tables", &dir));
+    put_file("tables/table.csv", "time,b\n0.5,1\n");
+    CHECK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv) == TALUS_ERR_FORMAT);
+    talus_dir_close(&dir);
+    CHECK_STR(talus_error(), "tables/table.csv:1: is not the header of this version's table");
 }
 
 /* ---- failures ---- */
@@ -444,6 +450,148 @@ TEST(scarce_memory_is_told)
     talus_world_destroy(world);
 }
 
+/* ---- what a checkpoint knows ---- */
+
+/* Five steps into "known", a checkpoint, two more that no checkpoint knows. */
+static TalusWorld *leave_run(double *time)
+{
+    TalusOutput *output;
+    TalusWorld *world = make_world();
+    CHECK_OK(talus_output_open("known", &start, &output));
+    CHECK_OK(talus_output_frame(output, world));
+    run_steps(output, world, 5);
+    CHECK_OK(talus_output_checkpoint(output, world, "note"));
+    *time = talus_world_time(world);
+    run_steps(output, world, 2);
+    talus_output_abandon(output);
+    return world;
+}
+
+TEST(changed_files_are_named)
+{
+    double time;
+    TalusOutput *output;
+    talus_world_destroy(leave_run(&time));
+    TalusOutputDef again = start;
+    again.resume = true;
+    again.time = time;
+    CHECK(unlink("known/probes.csv") == 0);
+    put_file("known/bodies.dump", "");
+    char *before = read_text("known/steps.csv");
+    CHECK(talus_output_open("known", &again, &output) == TALUS_ERR_FORMAT);
+    CHECK(strstr(talus_error(), "bodies.dump (0 bytes of ") != NULL);
+    CHECK(strstr(talus_error(), ", probes.csv (missing)") != NULL);
+    char *after = read_text("known/steps.csv");
+    CHECK_STR(before, after);
+    talus_release(before);
+    talus_release(after);
+    again.accept_changes = true;
+    REQUIRE_OK(talus_output_open("known", &again, &output));
+    CHECK_OK(talus_output_check(output));
+    talus_output_abandon(output);
+}
+
+/* No failed allocation makes a resume believe what it has not compared. */
+TEST(scarce_memory_stops_a_resume)
+{
+    double time;
+    long n = 0;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    talus_world_destroy(leave_run(&time));
+    TalusOutputDef again = start;
+    again.resume = true;
+    again.time = time;
+    CHECK(unlink("known/joints.csv") != 0 && unlink("known/frames.csv") == 0);
+    while (status == TALUS_ERR_MEMORY && n < 2000) {
+        TalusOutput *output;
+        talus_fail_allocation_in(++n);
+        status = talus_output_open("known", &again, &output);
+    }
+    talus_fail_allocation_in(0);
+    CHECK(status == TALUS_ERR_FORMAT && n > 10);
+    CHECK(strstr(talus_error(), "frames.csv (missing)") != NULL);
+}
+
+static TalusStatus resume_in_need(const TalusWorld *world, double time)
+{
+    TalusOutput *output;
+    TalusOutputDef again = start;
+    again.resume = true;
+    again.time = time;
+    TalusStatus status = talus_output_open("known", &again, &output);
+    if (status != TALUS_OK)
+        return status;
+    status = talus_output_checkpoint(output, world, "note");
+    talus_output_abandon(output);
+    return status;
+}
+
+TEST(scarce_memory_leaves_a_run_to_resume)
+{
+    double time;
+    long n = 0;
+    TalusStatus status = TALUS_ERR_MEMORY;
+    TalusWorld *world = leave_run(&time);
+    while (status == TALUS_ERR_MEMORY && n < 2000) {
+        talus_fail_allocation_in(++n);
+        status = resume_in_need(world, time);
+    }
+    talus_fail_allocation_in(0);
+    CHECK_OK(status);
+    CHECK(n > 50);
+    talus_world_destroy(world);
+}
+
+/* ---- a directory that is taken away ---- */
+
+TEST(lost_directories_are_noticed)
+{
+    char now[512];
+    double time;
+    TalusOutput *output;
+    TalusWorld *copy, *world = leave_run(&time);
+    CHECK(system("rm -rf taken known") == 0);
+    REQUIRE_OK(talus_output_open("known", &start, &output));
+    CHECK_OK(talus_output_frame(output, world));
+    CHECK_OK(talus_output_check(output));
+    CHECK(rename("known", "taken") == 0 && mkdir("known", 0777) == 0);
+    CHECK(talus_output_check(output) == TALUS_ERR_IO);
+    CHECK_STR(talus_error(),
+              "known: the directory was renamed, and another put in its place, while it "
+              "was being written to");
+    CHECK(talus_output_checkpoint(output, world, NULL) == TALUS_ERR_IO);
+    run_steps(output, world, 1); /* into the directory that is held */
+    CHECK_OK(talus_output_rescue(output, world, NULL, now, sizeof now));
+    CHECK(strlen(now) > 6 && strcmp(now + strlen(now) - 6, "/taken") == 0);
+    CHECK(rmdir("known") == 0); /* empty: nothing went there */
+    CHECK(rename("taken", "known") == 0);
+    CHECK_OK(talus_output_check(output));
+    CHECK(unlink("known/steps.csv") == 0);
+    CHECK(talus_output_check(output) == TALUS_ERR_IO);
+    CHECK_STR(talus_error(), "known/steps.csv: was removed while it was being written");
+    CHECK(talus_output_close(output) == TALUS_ERR_IO);
+    REQUIRE_OK(talus_checkpoint_read("known", 1, &copy, NULL));
+    CHECK(talus_world_hash(copy) == talus_world_hash(world));
+    talus_world_destroy(copy);
+    talus_world_destroy(world);
+}
+
+TEST(removed_directories_are_noticed)
+{
+    char now[512];
+    double time;
+    TalusOutput *output;
+    TalusWorld *world = leave_run(&time);
+    REQUIRE_OK(talus_output_open("known", &start, &output));
+    CHECK(system("rm -rf known") == 0);
+    CHECK(talus_output_check(output) == TALUS_ERR_IO);
+    CHECK_STR(talus_error(), "known: the directory was removed while it was being written to");
+    CHECK(talus_output_rescue(output, world, NULL, now, sizeof now) == TALUS_ERR_IO);
+    CHECK_STR(now, "");
+    talus_output_abandon(output);
+    talus_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(every_kind_holds_the_bodies);
@@ -453,5 +601,10 @@ int main(void)
     RUN(failures_name_the_file);
     RUN(full_disk_is_told);
     RUN(scarce_memory_is_told);
+    RUN(changed_files_are_named);
+    RUN(scarce_memory_stops_a_resume);
+    RUN(scarce_memory_leaves_a_run_to_resume);
+    RUN(lost_directories_are_noticed);
+    RUN(removed_directories_are_noticed);
     return talus_test_result();
 }

@@ -23,10 +23,27 @@ static void clear(const char *dir)
     }
 }
 
+static int open_dir(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY);
+    CHECK(fd >= 0);
+    return fd;
+}
+
 static void say(const char *dir, const char *state)
 {
     RunState run = {.state = state, .title = "Title", .until = 1.0, .every = 0.1};
-    CHECK(run_state_write(dir, &run));
+    int fd = open_dir(dir);
+    CHECK(run_state_write(fd, &run));
+    close(fd);
+}
+
+static RunLock take_lock(const char *dir, int *lock)
+{
+    int fd = open_dir(dir);
+    RunLock taken = run_lock_take(fd, lock);
+    close(fd);
+    return taken;
 }
 
 static bool exists(const char *path)
@@ -55,8 +72,8 @@ TEST(life_and_death)
     say("live", "running");
     CHECK(run_state_read("live", &run) && !run.alive);
     CHECK_STR(run.state, "died");
-    REQUIRE(run_lock_take("live", &lock) == RUN_LOCKED);
-    CHECK(run_lock_take("live", &second) == RUN_LOCK_HELD);
+    REQUIRE(take_lock("live", &lock) == RUN_LOCKED);
+    CHECK(take_lock("live", &second) == RUN_LOCK_HELD);
     CHECK(run_state_read("live", &run) && run.alive);
     CHECK_STR(run.state, "running");
     say("live", "finished");
@@ -75,7 +92,7 @@ TEST(another_directory_of_the_same_name)
     rmdir("moved");
     clear("here");
     say("here", "running");
-    REQUIRE(run_lock_take("here", &lock) == RUN_LOCKED);
+    REQUIRE(take_lock("here", &lock) == RUN_LOCKED);
     ServeFiles *files = open_files("here");
     REQUIRE(files);
     CHECK(rename("here", "moved") == 0);
@@ -83,7 +100,9 @@ TEST(another_directory_of_the_same_name)
     say("here", "finished");
     CHECK_OK(serve_files_control(files, RUN_PAUSE));
     CHECK(!exists("here/control"));
-    CHECK(run_control_take("moved", word, sizeof word));
+    int moved = open_dir("moved");
+    CHECK(run_control_take(moved, word, sizeof word));
+    close(moved);
     CHECK_STR(word, "pause");
     CHECK(!exists("moved/control") && !exists("moved/control.tmp"));
     close(lock);
@@ -99,7 +118,7 @@ TEST(links)
     clear("linked");
     clear("target");
     say("target", "running");
-    REQUIRE(run_lock_take("linked", &lock) == RUN_LOCKED);
+    REQUIRE(take_lock("linked", &lock) == RUN_LOCKED);
     CHECK(symlink("../target/run.json", "linked/run.json") == 0);
     CHECK(!run_state_read("linked", &run));
     CHECK_STR(run.state, "unknown");

@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Options {
@@ -408,8 +409,10 @@ static void remove_old_tables(const LabSet *set)
 {
     for (int i = set->table_count; i < LAB_TABLES; i++) {
         char path[CLI_PATH_MAX + 32];
+        struct stat about;
         snprintf(path, sizeof path, "%s/table-%d.csv", set->dir, i + 1);
-        unlink(path);
+        if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+            unlink(path);
     }
 }
 

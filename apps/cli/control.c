@@ -6,7 +6,6 @@
 #include "run.h"
 
 #include "base/timer.h"
-#include "io/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,13 +13,24 @@
 
 static const double look_interval = 0.1, tell_interval = 0.5; /* seconds */
 
+/* What is no file of a run's, a link or a pipe, is told and left alone. */
+static TalusStatus open_dir(Control *control, const char *dir)
+{
+    static const char *const names[] = {"run.lock", "run.json", "run.json.tmp", "control",
+                                        "control.taken"};
+    TALUS_TRY(talus_dir_open(dir, &control->held));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        TALUS_TRY(talus_dir_expect_file(&control->held, names[i]));
+    return TALUS_OK;
+}
+
 int control_open(Control *control, const char *dir)
 {
     char word[32];
     *control = (Control){.lock = -1};
-    if (talus_make_directory(dir) != TALUS_OK)
+    if (open_dir(control, dir) != TALUS_OK)
         return cli_fail_library();
-    switch (run_lock_take(dir, &control->lock)) {
+    switch (run_lock_take(control->held.fd, &control->lock)) {
     case RUN_LOCK_HELD: return cli_fail("%s: another run is writing there", dir);
     case RUN_LOCK_FAILED: return cli_fail("%s/run.lock: cannot open: %s", dir, strerror(errno));
     case RUN_LOCK_ABSENT:
@@ -31,7 +41,7 @@ int control_open(Control *control, const char *dir)
         break;
     case RUN_LOCKED: break;
     }
-    run_control_take(dir, word, sizeof word); /* from before: not for this run */
+    run_control_take(control->held.fd, word, sizeof word); /* from before: not for this run */
     return CLI_OK;
 }
 
@@ -74,7 +84,7 @@ void control_tell(Control *control, const Run *run, const char *state, const cha
     run_scene_name(run->settings.scene, s.scene, sizeof s.scene);
     snprintf(s.title, sizeof s.title, "%s", run->settings.title);
     snprintf(s.message, sizeof s.message, "%s", message);
-    run_state_write(control->dir, &s);
+    run_state_write(control->held.fd, &s);
     control->told = talus_now();
 }
 
@@ -99,7 +109,7 @@ void control_tend(Control *control, const Run *run)
         return;
     if (now - control->looked >= look_interval) {
         control->looked = now;
-        if (run_control_take(control->dir, word, sizeof word))
+        if (run_control_take(control->held.fd, word, sizeof word))
             obey(control, word);
     }
     if (!control->pause && now - control->told >= tell_interval)
@@ -110,5 +120,6 @@ void control_close(Control *control)
 {
     if (control->lock >= 0)
         close(control->lock);
+    talus_dir_close(&control->held);
     *control = (Control){.lock = -1};
 }

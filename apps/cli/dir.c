@@ -34,11 +34,9 @@ static void join(char path[CLI_PATH_MAX], const char *dir, const char *name)
 /* ---- the lock ---- */
 
 /* A reader that asks holds the lock for a moment, so a run asks more than once. */
-RunLock run_lock_take(const char *dir, int *fd)
+RunLock run_lock_take(int dir, int *fd)
 {
-    char path[CLI_PATH_MAX];
-    join(path, dir, "run.lock");
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    *fd = openat(dir, "run.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (*fd < 0)
         return RUN_LOCK_FAILED;
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -221,7 +219,7 @@ static void collect(void *user, const char *bytes, size_t size)
     text->size += size;
 }
 
-bool run_state_write(const char *dir, const RunState *state)
+bool run_state_write(int dir, const RunState *state)
 {
     JsonOut json;
     Text text;
@@ -241,7 +239,7 @@ bool run_state_write(const char *dir, const RunState *state)
     json_text(&json, "message", state->message);
     json_close_object(&json);
     json_finish(&json);
-    return replace(AT_FDCWD, dir, "run.json", text.bytes, text.size);
+    return replace(dir, ".", "run.json", text.bytes, text.size);
 }
 
 /* ---- control ---- */
@@ -255,21 +253,19 @@ bool run_control_write(int dir, const char *word)
 
 /* Renamed first: a word that is written meanwhile is another file. One that is still empty is left for
  * the next look; it is being written by hand. */
-bool run_control_take(const char *dir, char *word, int size)
+bool run_control_take(int dir, char *word, int size)
 {
-    char path[CLI_PATH_MAX], taken[CLI_PATH_MAX];
     struct stat about;
-    join(path, dir, "control");
-    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+    if (fstatat(dir, "control", &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode) ||
+        about.st_size == 0)
         return false;
-    join(taken, dir, "control.taken");
-    if (rename(path, taken) != 0)
+    if (renameat(dir, "control", dir, "control.taken") != 0)
         return false;
-    int fd = open(taken, READ_FLAGS);
+    int fd = openat(dir, "control.taken", READ_FLAGS);
     ssize_t n = fd >= 0 ? read(fd, word, (size_t)size - 1) : 0;
     if (fd >= 0)
         close(fd);
-    unlink(taken);
+    unlinkat(dir, "control.taken", 0);
     word[n > 0 ? n : 0] = '\0';
     word[strcspn(word, " \t\r\n")] = '\0';
     return true;
@@ -277,12 +273,25 @@ bool run_control_take(const char *dir, char *word, int size)
 
 /* ---- tables ---- */
 
+/* Of a regular file alone: what else stands there is not waited for. */
+static FILE *open_table(const char *dir, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    struct stat about;
+    join(path, dir, name);
+    int fd = open(path, READ_FLAGS);
+    FILE *file =
+        fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 int64_t run_table_rows(const char *dir, const char *name)
 {
-    char path[CLI_PATH_MAX], block[4096];
+    char block[4096];
     int64_t lines = 0;
-    join(path, dir, name);
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_table(dir, name);
     if (!file)
         return -1;
     for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)

@@ -29,9 +29,9 @@ typedef struct RunState {
 bool run_state_read(const char *dir, RunState *state);
 /* The same of a directory that is open: no link is followed and no other directory can be read. */
 bool run_state_read_at(int dir, RunState *state);
-/* Beside the file, then renamed: a reader never meets half of it. Not brought to the disk: after a
+/* Into the open directory: beside the file, then renamed: a reader never meets half of it. Not brought to the disk: after a
  * crash of the machine nothing runs anyway. */
-bool run_state_write(const char *dir, const RunState *state);
+bool run_state_write(int dir, const RunState *state);
 
 /* The words of `control`. */
 #define RUN_PAUSE "pause"
@@ -42,12 +42,12 @@ bool run_state_write(const char *dir, const RunState *state);
  * with errno. */
 bool run_control_write(int dir, const char *word);
 /* Takes a word away and copies it; false if there is none. */
-bool run_control_take(const char *dir, char *word, int size);
+bool run_control_take(int dir, char *word, int size);
 
-/* The rows of a table of the run below its header, -1 without one. */
+/* The rows of a table of the run below its header, -1 without one; links are not followed. */
 int64_t run_table_rows(const char *dir, const char *name);
 
-/* The lock of a process that writes to `dir`. */
+/* The lock of a process that writes to a directory. */
 typedef enum RunLock {
     RUN_LOCKED,
     RUN_LOCK_HELD,   /* by another process */
@@ -56,6 +56,6 @@ typedef enum RunLock {
 } RunLock;
 
 /* *fd is to be kept open for as long as the run goes on; -1 unless RUN_LOCKED. */
-RunLock run_lock_take(const char *dir, int *fd);
+RunLock run_lock_take(int dir, int *fd);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -271,12 +272,29 @@ static TalusStatus measure(Export *x)
 
 /* ---- the page ---- */
 
+/* What was written through to a pipe or a device has no size. */
 static void report(const Export *x, int kept)
 {
     struct stat about;
-    double bytes = stat(x->options->output, &about) == 0 ? (double)about.st_size : 0.0;
-    printf("%s: %.1f MB, %d of %d frames%s%s\n", x->options->output, bytes / 1e6, kept, x->total,
-           x->note[0] ? ": " : "", x->note);
+    printf("%s: ", x->options->output);
+    if (stat(x->options->output, &about) == 0 && S_ISREG(about.st_mode))
+        printf("%.1f MB, ", (double)about.st_size / 1e6);
+    printf("%d of %d frames%s%s\n", kept, x->total, x->note[0] ? ": " : "", x->note);
+}
+
+/* A file beside the page under a name that nobody has. */
+static TalusStatus make_temporary(const Export *x, char **path)
+{
+    TALUS_TRY(talus_path(path, "%s.frames-XXXXXX", x->options->output));
+    int fd = mkstemp(*path);
+    if (fd >= 0) {
+        close(fd);
+        return TALUS_OK;
+    }
+    TalusStatus status = talus_fail(TALUS_ERR_IO, "%s: cannot create a file beside it: %s",
+                                    x->options->output, strerror(errno));
+    talus_release(*path);
+    return status;
 }
 
 static TalusStatus write_thinned_page(Export *x)
@@ -284,7 +302,7 @@ static TalusStatus write_thinned_page(Export *x)
     char *path;
     uint64_t bytes;
     int n = 1;
-    TALUS_TRY(talus_path(&path, "%s.frames.tmp", x->options->output));
+    TALUS_TRY(make_temporary(x, &path));
     TalusStatus status = thin(x, path, &bytes, &n);
     int kept = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
     if (status == TALUS_OK && n > 1)

@@ -1,6 +1,7 @@
 /* kind.c - what a file or name on the command line is, and who takes it. */
 #include "cli.h"
 
+#include "io/file.h"
 #include "io/problem_file.h"
 
 #include <stdio.h>
@@ -10,12 +11,8 @@ bool cli_starts_with(const char *path, const char *magic)
 {
     char head[8] = "";
     size_t length = strlen(magic);
-    FILE *file = fopen(path, "rb");
-    bool match = file && length <= sizeof head && fread(head, 1, length, file) == length &&
-                 memcmp(head, magic, length) == 0;
-    if (file)
-        fclose(file);
-    return match;
+    return length <= sizeof head && talus_read_start(path, head, length) == length &&
+           memcmp(head, magic, length) == 0;
 }
 
 static bool ends_with(const char *text, const char *end)

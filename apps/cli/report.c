@@ -46,6 +46,14 @@ void run_scene_name(const char *scene, char *name, size_t size)
         name[length - 5] = '\0';
 }
 
+/* A name that would lead out of the folder, or hide in it, gets a word before it. */
+void run_default_dir(const char *scene, char *dir, size_t size)
+{
+    char name[256];
+    run_scene_name(scene, name, sizeof name);
+    snprintf(dir, size, "out/%s%s", name[0] == '.' || !name[0] ? "scene" : "", name);
+}
+
 /* ---- for people ---- */
 
 static void print_stage(FILE *out, const char *name, double seconds, double total)
@@ -74,7 +82,7 @@ static void print_where(const Run *run, FILE *out)
 {
     const char *dir = run->dir;
     if (!dir)
-        fprintf(out, "no frames, tables or checkpoints were written; --out DIR keeps them\n");
+        fprintf(out, "--no-out: no frames, tables or checkpoints were written\n");
     else if (serve_available())
         fprintf(out, "results in %s; look at it: talus view %s\n", dir, dir);
     else

@@ -9,10 +9,8 @@
  * from it, and the rows and the frame of the shortened step are cut back as any others after a checkpoint. */
 #include "run.h"
 
-#include "base/memory.h"
 #include "base/timer.h"
 #include "io/checkpoint.h"
-#include "io/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +25,7 @@ typedef struct Options {
     const char *solver, *backend, *out, *frames, *resume, *final_positions;
     int threads;
     double until, every, checkpoint_every;
-    bool json, quiet;
+    bool json, quiet, no_out, accept_changed_files;
 } Options;
 
 /* One call of the command. */
@@ -39,9 +37,11 @@ typedef struct Session {
     TalusOutput *output;
     Progress progress;
     Control control;
-    char failure[RUN_TEXT_MAX]; /* what made the run fail; "": nothing did */
-    double last_checkpoint;     /* wall clock */
-    double saved_time;          /* simulated, of the last good checkpoint; -1: none */
+    char default_dir[CLI_PATH_MAX]; /* where the run goes without --out */
+    char failure[RUN_TEXT_MAX];     /* what made the run fail; "": nothing did */
+    double last_checkpoint;         /* wall clock */
+    double watched;                 /* wall clock of the last look at the directory */
+    double saved_time;              /* simulated, of the last good checkpoint; -1: none */
 } Session;
 
 /* Reports talus_error(), and keeps the first for run.json. */
@@ -58,15 +58,18 @@ static int check_options(const Options *o, const CliList *operands)
 {
     if (o->resume) {
         if (operands->count || o->set.count || o->solver || o->backend || o->out || o->frames ||
-            !isnan(o->every))
+            o->no_out || !isnan(o->every))
             return cli_usage(&cli_run,
                              "--resume: the scene and its settings come from the checkpoint; only "
-                             "--until, --threads, --checkpoint-every, --json, --quiet and "
-                             "--final-positions go with it");
+                             "--until, --threads, --checkpoint-every, --accept-changed-files, "
+                             "--json, --quiet and --final-positions go with it");
     } else if (operands->count == 0) {
         return cli_usage(&cli_run, "expected SCENE or --resume DIR");
-    } else if (o->frames && !o->out) {
-        return cli_usage(&cli_run, "--frames: needs --out DIR, where frames are written");
+    } else if (o->no_out && (o->out || o->frames)) {
+        return cli_usage(&cli_run, "--no-out: keeps nothing, and does not go with --%s",
+                         o->out ? "out" : "frames");
+    } else if (o->accept_changed_files) {
+        return cli_usage(&cli_run, "--accept-changed-files: goes with --resume DIR alone");
     }
     if (o->until == 0.0 || o->every == 0.0)
         return cli_usage(&cli_run, "%s 0: expected a number above 0",
@@ -117,7 +120,8 @@ static int open_output(Session *session, bool resume)
                           .kinds = kinds.item,
                           .kind_count = kinds.count,
                           .resume = resume,
-                          .time = talus_world_time(run->world)};
+                          .time = talus_world_time(run->world),
+                          .accept_changes = session->options.accept_changed_files};
     /* Only now does run.json change: a resume that cannot begin leaves what the run before said. */
     TalusStatus status = talus_output_open(run->dir, &def, &session->output);
     if (status == TALUS_OK || !resume)
@@ -127,6 +131,20 @@ static int open_output(Session *session, bool resume)
     return status == TALUS_OK ? CLI_OK : fail(session);
 }
 
+/* What was not asked for is said before it is done. */
+static const char *choose_dir(Session *session, const char *scene)
+{
+    const Options *o = &session->options;
+    if (o->out || o->no_out)
+        return o->out;
+    run_default_dir(scene, session->default_dir, sizeof session->default_dir);
+    if (!o->quiet)
+        fprintf(stderr, "talus: writes to %s; --out DIR chooses another place, --no-out none\n",
+                session->default_dir);
+    return session->default_dir;
+}
+
+/* That a run is replaced is said even to those who want to hear little: it is gone. */
 static int open_new_output(Session *session)
 {
     const char *dir = session->run.dir;
@@ -134,7 +152,7 @@ static int open_new_output(Session *session)
     if (code != CLI_OK)
         return code;
     int64_t steps = run_table_rows(dir, "steps.csv");
-    if (steps >= 0 && !session->options.quiet)
+    if (steps >= 0)
         fprintf(stderr, "talus: %s: replaces a run of %" PRId64 " step%s\n", dir, steps,
                 steps == 1 ? "" : "s");
     return open_output(session, false);
@@ -167,8 +185,8 @@ static int open_scene(Session *session, const char *name)
                        .threads = o->threads > 0 ? o->threads : 0,
                        .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                        .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
-    session->run.dir = o->out;
-    return o->out ? open_new_output(session) : CLI_OK;
+    session->run.dir = choose_dir(session, name);
+    return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
 /* World, settings and tally from the checkpoint. */
@@ -229,6 +247,7 @@ static int open_resumed(Session *session)
 /* ---- the loop ---- */
 
 enum { TABLE_LINES = 50 };
+static const double watch_interval = 0.1; /* seconds */
 
 /* Whether the run's last step is shortened. */
 static bool ends_short(const Run *run)
@@ -265,9 +284,8 @@ static int save(Session *session)
     Run *run = &session->run;
     double begun = talus_now();
     char *note = run_note_write(&run->settings, &run->tally);
-    TalusStatus status = note ? talus_output_sync(session->output) : TALUS_ERR_MEMORY;
-    if (status == TALUS_OK)
-        status = talus_checkpoint_write(run->dir, run->world, note);
+    TalusStatus status =
+        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
@@ -303,6 +321,47 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
     return save_if_due(session);
 }
 
+/* ---- the directory ---- */
+
+/* Now and then: whether what is written can still be found. */
+static int watch_directory(Session *session)
+{
+    double now = talus_now();
+    if (!session->output || now - session->watched < watch_interval)
+        return CLI_OK;
+    session->watched = now;
+    return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
+}
+
+/* The state goes where the directory is now; the run itself ends, for nobody would look for it there. False:
+ * the directory is where it was. */
+static bool rescue(Session *session)
+{
+    Run *run = &session->run;
+    char path[CLI_PATH_MAX];
+    if (!session->output || talus_output_check(session->output) == TALUS_OK)
+        return false;
+    char *note = cli_must(run_note_write(&run->settings, &run->tally));
+    if (talus_output_rescue(session->output, run->world, note, path, sizeof path) == TALUS_OK)
+        cli_fail("the state at t = %g s was saved: talus run --resume %s",
+                 talus_world_time(run->world), path);
+    else
+        cli_fail("%s; what the run has written is lost", talus_error());
+    free(note);
+    return true;
+}
+
+static void say_what_is_safe(Session *session)
+{
+    if (rescue(session))
+        return;
+    if (session->saved_time >= 0.0)
+        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
+                 session->saved_time, session->run.dir);
+    else
+        cli_fail("there was no checkpoint yet");
+}
+
 /* The index of the frames comes after the last checkpoint, which promises only the frames. */
 static int close_output(Session *session)
 {
@@ -310,6 +369,10 @@ static int close_output(Session *session)
     int code = CLI_OK;
     if (session->saved_time != talus_world_time(run->world) && !is_past_grid(run))
         code = save(session);
+    else if (talus_output_check(session->output) != TALUS_OK)
+        code = fail(session);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
     double begun = talus_now();
     if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
         code = fail(session);
@@ -331,15 +394,6 @@ static int step_failed(Session *session)
     if (session->output && close_output(session) == CLI_OK)
         cli_fail("the state before that step is in %s", run->dir);
     return CLI_FAILED;
-}
-
-static void say_what_is_safe(const Session *session)
-{
-    if (session->saved_time >= 0.0)
-        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
-                 session->saved_time, session->run.dir);
-    else
-        cli_fail("there was no checkpoint yet");
 }
 
 /* The last checkpoint of a run that ends with a shortened step. */
@@ -367,6 +421,8 @@ static int step_once(Session *session)
     run_tally_step(&run->tally, &run->clock, &info);
     progress_step(&session->progress, run, &info, line || info.step == run->last_step);
     int code = write_step(session, &info, frame);
+    if (code == CLI_OK)
+        code = watch_directory(session);
     if (code != CLI_OK)
         say_what_is_safe(session);
     else
@@ -390,7 +446,8 @@ static int wait_in_pause(Session *session)
     while (code == CLI_OK && session->control.pause && !asked_to_stop(session)) {
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
         control_tend(&session->control, run);
-        if (session->saved_time != talus_world_time(run->world))
+        code = watch_directory(session);
+        if (code == CLI_OK && session->saved_time != talus_world_time(run->world))
             code = save_if_due(session);
     }
     double paused = talus_now() - begun - (run->clock.output - output);
@@ -435,29 +492,6 @@ static int loop(Session *session)
 
 /* ---- the end ---- */
 
-static int write_positions(const char *path, const TalusWorld *world)
-{
-    size_t n = (size_t)talus_world_body_count(world);
-    TalusBodyState state = {0};
-    TalusFile *file = NULL;
-    TalusStatus status = TALUS_ALLOC(state.position, n, "positions");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(state.fixed, n, "positions");
-    if (status == TALUS_OK)
-        status = talus_file_create(path, &file);
-    if (status == TALUS_OK) {
-        talus_world_get_state(world, &state);
-        for (size_t i = 0; i < n; i++)
-            if (!state.fixed[i])
-                talus_file_print(file, "%.17g %.17g %.17g\n", state.position[i].x,
-                                 state.position[i].y, state.position[i].z);
-        status = talus_file_commit(file);
-    }
-    talus_release(state.position);
-    talus_release(state.fixed);
-    return status == TALUS_OK ? CLI_OK : cli_fail_library();
-}
-
 static const char *who_stopped(void)
 {
     return cli_stop_signal() ? cli_stop_name() : "talus view";
@@ -472,7 +506,7 @@ static int report_stop(const Session *session)
     if (run->dir)
         fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
     else
-        fprintf(stderr, "; nothing was kept, for there was no --out\n");
+        fprintf(stderr, "; nothing was kept, as --no-out asks\n");
     return 128 + (cli_stop_signal() ? cli_stop_signal() : SIGTERM);
 }
 
@@ -490,8 +524,8 @@ static int finish(Session *session)
         run_report(run, o->json ? stderr : stdout);
     if (o->json)
         run_report_json(run);
-    if (o->final_positions)
-        code = write_positions(o->final_positions, run->world);
+    if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
+        code = cli_fail_library();
     return code == CLI_OK && !is_complete(run) ? report_stop(session) : code;
 }
 
@@ -556,7 +590,8 @@ static const CliOption run_options[] = {
      "simulated seconds at which to end; the last step is\nshortened where it has to be"},
     {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
      "write frames, tables and checkpoints to DIR, in place of\n"
-     "an earlier run there; without it nothing is written"},
+     "an earlier run there; out/NAME by default"},
+    {"no-out", 0, CLI_FLAG, offsetof(Options, no_out), NULL, "write none of these"},
     {"frames", 0, CLI_TEXT, offsetof(Options, frames), "KIND[,KIND...]",
      "frames for other programs beside those of the viewer:\n"
      "vtp and vtkhdf (ParaView), lammps (OVITO), csv"},
@@ -568,6 +603,9 @@ static const CliOption run_options[] = {
     {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
      "go on from the newest sound checkpoint in DIR, with the\n"
      "settings of that run; --until moves its end"},
+    {"accept-changed-files", 0, CLI_FLAG, offsetof(Options, accept_changed_files), NULL,
+     "with --resume: go on although files of the run are missing\n"
+     "or not as its checkpoint left them"},
     {"final-positions", 0, CLI_TEXT, offsetof(Options, final_positions), "FILE",
      "at the end, write a line 'x y z' per moving body"},
     {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,

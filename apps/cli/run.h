@@ -6,6 +6,8 @@
 #include "cli.h"
 #include "dir.h"
 
+#include "io/dir.h"
+
 #include <stdio.h>
 
 /* What defines a run; a checkpoint keeps it, so that --resume needs nothing but the directory. */
@@ -67,6 +69,7 @@ int frame_kinds_check(const CliCommand *command, const char *list);
 /* ---- control: the lock, run.json, and words from outside ---- */
 typedef struct Control {
     const char *dir;     /* NULL: not begun, and every other call does nothing */
+    TalusDir held;       /* the directory, whatever becomes of its name */
     int lock;            /* descriptor; -1: none */
     bool pause, stop;    /* what was asked for last */
     double looked, told; /* wall clock of the last look at `control` and of the last run.json */
@@ -107,6 +110,10 @@ void progress_end(Progress *progress);
 /* ---- the end of a run ---- */
 /* A scene goes by its name, however it was given: without folders and ".json". */
 void run_scene_name(const char *scene, char *name, size_t size);
+/* Where a run goes that was not told: out/NAME. */
+void run_default_dir(const char *scene, char *dir, size_t size);
+/* A line "x y z" per moving body. */
+TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
 

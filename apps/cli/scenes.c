@@ -9,20 +9,54 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Searched in this order: where it was built, where it was installed, where the user is. */
-static const char *const scene_dirs[] = {
-#ifdef TALUS_SCENE_DIR
-    TALUS_SCENE_DIR,
-#endif
-#ifdef TALUS_INSTALL_SCENE_DIR
-    TALUS_INSTALL_SCENE_DIR,
-#endif
-    "scenes"};
+enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_MAX - 512 };
 
-enum { SCENE_DIRS = sizeof scene_dirs / sizeof *scene_dirs, MAX_SCENES = 256, NAME_BYTES = 64 };
+/* ---- where they are ---- */
+
+/* The folder of this program; false where the system does not tell. */
+static bool program_dir(char *dir, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+    dir[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+static bool same_dir(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The scenes that belong to this program: of the source tree, if it runs from the build tree; else those that
+ * were installed with it, which are found from where it is now, so that they may be moved together. */
+static void find_own_dir(char *own, size_t size)
+{
+    char dir[DIR_BYTES - 256];
+    if (!program_dir(dir, sizeof dir))
+        snprintf(own, size, "%s", TALUS_INSTALL_SCENE_DIR);
+    else if (same_dir(dir, TALUS_PROGRAM_DIR))
+        snprintf(own, size, "%s", TALUS_SCENE_DIR);
+    else
+        snprintf(own, size, "%s/%s", dir, TALUS_SCENES_FROM_PROGRAM);
+}
+
+/* Searched in this order: the program's own, and where the user is. */
+static const char *scene_dir(int index)
+{
+    static char own[DIR_BYTES];
+    if (!own[0])
+        find_own_dir(own, sizeof own);
+    return index == 0 ? own : "scenes";
+}
+
+/* ---- by name ---- */
 
 typedef struct Names {
     char name[MAX_SCENES][NAME_BYTES];
@@ -64,7 +98,7 @@ static void collect(Names *names)
 {
     names->count = 0;
     for (int d = 0; d < (int)SCENE_DIRS; d++) {
-        DIR *dir = opendir(scene_dirs[d]);
+        DIR *dir = opendir(scene_dir(d));
         if (!dir)
             continue;
         for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
@@ -89,13 +123,24 @@ void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), 
     for (int i = 0; i < names.count; i++) {
         size_t index = (size_t)(sorted[i] - names.name[0]) / NAME_BYTES;
         char path[CLI_PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s.json", scene_dirs[names.dir[index]], sorted[i]);
+        snprintf(path, sizeof path, "%s/%s.json", scene_dir(names.dir[index]), sorted[i]);
         fn(user, sorted[i], path);
     }
 }
 
+/* A file of triangles stands for itself: no scene has such a name. */
+static bool names_surface(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcasecmp(dot, ".stl") == 0 || strcasecmp(dot, ".obj") == 0);
+}
+
 static void report_missing(const char *name)
 {
+    if (names_surface(name)) {
+        cli_fail("%s: there is no such surface file", name);
+        return;
+    }
     static Names names;
     const char *list[MAX_SCENES];
     collect(&names);
@@ -114,7 +159,7 @@ bool cli_has_scene(const char *name, char *path, size_t size)
         return true;
     if (!strchr(name, '/'))
         for (int d = 0; d < (int)SCENE_DIRS; d++) {
-            int n = snprintf(path, size, "%s/%s.json", scene_dirs[d], name);
+            int n = snprintf(path, size, "%s/%s.json", scene_dir(d), name);
             if ((size_t)n < size && is_file(path))
                 return true;
         }

@@ -53,24 +53,40 @@ typedef struct TalusOutputDef {
     int kind_count;
     bool resume; /* go on with the directory: rows and frames after `time` are dropped */
     double time;
+    bool accept_changes; /* resume with what there is of the files, see below */
 } TalusOutputDef;
 
-/* Creates the directory, or removes an earlier run's files from it, or continues. */
+/* Creates the directory, or removes an earlier run's files from it, or continues. The directory is held
+ * from here on: what is written goes there, whatever becomes of its name. A link, a pipe or a device that
+ * stands where one of the files would is refused.
+ *
+ * To continue, the files are compared with what the checkpoint of that time, where the directory has one,
+ * says of their lengths and contents. If some are missing or changed the call fails with
+ * TALUS_ERR_FORMAT and names them, and nothing has been touched; with `accept_changes` a warning
+ * "output.changed" names them, and the run goes on with what there is. */
 TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
-/* Brings all rows and frames so far to the disk: to be called before a checkpoint, which says that they
- * are there. */
+/* Fails with TALUS_ERR_IO where the directory, frames.talus or a table was removed, renamed or replaced by
+ * someone else. */
+TalusStatus talus_output_check(const TalusOutput *output);
+/* Checks as above and brings all rows and frames so far to the disk. */
 TalusStatus talus_output_sync(TalusOutput *output);
+/* The same, then a checkpoint of the world, which lists all files with their lengths and checksums. */
+TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note);
+/* After a check that failed: a checkpoint in the directory that is held, wherever it is now. `path` becomes
+ * the one that leads there. Fails where it was removed. */
+TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
+                                char *path, size_t size);
 /* Completes the files, which may still be resumed. Frees `output` in any case; NULL is fine. */
 TalusStatus talus_output_close(TalusOutput *output);
 /* After a failure: frees `output` and leaves the files as a crash would, readable and fit to be
  * resumed. NULL is fine. */
 void talus_output_abandon(TalusOutput *output);
 
-/* Checkpoints: two files in turn, checksummed, atomic. One says that all up to its time is on the disk,
- * so talus_output_sync comes before it. Reading takes the newest sound one; if the
+/* Checkpoints: two files in turn, checksummed, atomic. Of a run with an output talus_output_checkpoint writes
+ * them: a checkpoint says that all up to its time is on the disk. Reading takes the newest sound one; if the
  * other is damaged a warning "checkpoint.damaged" is logged. `note` (may be NULL) is kept verbatim. */
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
 TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **world, char **note);

@@ -2,20 +2,20 @@
  *
  * A checkpoint replaces the older of the two files by an atomic rename, so the newer one is never
  * touched: whatever happens, at most the work since the last good checkpoint is lost. A file is a
- * header, the note and the world's bytes; the header's last field is the hash of what precedes it,
- * and it carries the hash of the rest. */
+ * header, the note, the list of the run's files and the world's bytes; the header's last field is the hash
+ * of what precedes it, and it carries the hash of the rest. */
 #include "io/checkpoint.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "io/file.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 1, REASON_BYTES = 512 };
+enum { VERSION = 2, REASON_BYTES = 512 };
 
 typedef struct Header {
     char magic[8];
@@ -23,11 +23,11 @@ typedef struct Header {
     uint64_t sequence;
     int64_t steps;
     double time;
-    uint64_t note_size, world_size;
+    uint64_t note_size, files_size, world_size;
     uint64_t payload_hash, header_hash;
 } Header;
 
-_Static_assert(sizeof(Header) == 72, "the header is written as it lies in memory");
+_Static_assert(sizeof(Header) == 80, "the header is written as it lies in memory");
 
 static const char *const file_names[2] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B};
 
@@ -45,10 +45,22 @@ typedef struct Image {
     Header header;
 } Image;
 
-static TalusStatus check_header(const char *path, const Header *h, size_t size)
+/* The version comes before the checksum, which stands elsewhere in the header of another version. */
+static TalusStatus check_version(const char *path, const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus checkpoint", path);
+    if (size >= offsetof(Header, header_size) && h->version > 0 && h->version < VERSION)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "%s: has format version %" PRIu32
+                          ", this program reads version %d: the version that wrote it can go on",
+                          path, h->version, VERSION);
+    return TALUS_OK;
+}
+
+static TalusStatus check_header(const char *path, const Header *h, size_t size)
+{
+    TALUS_TRY(check_version(path, h, size));
     if (size < sizeof *h)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: truncated: %zu bytes, but the header alone has %zu", path, size,
@@ -63,19 +75,22 @@ static TalusStatus check_header(const char *path, const Header *h, size_t size)
     return TALUS_OK;
 }
 
-static uint64_t payload_hash(const void *note, size_t note_size, const void *state, size_t size)
+/* What follows the header. */
+typedef struct Payload {
+    const char *note, *files, *state;
+} Payload;
+
+static uint64_t payload_hash(const Header *h, const Payload *p)
 {
-    return talus_hash(talus_hash(TALUS_HASH_SEED, note, note_size), state, size);
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, p->note, h->note_size);
+    hash = talus_hash(hash, p->files, h->files_size);
+    return talus_hash(hash, p->state, h->world_size);
 }
 
-static const char *note_of(const Image *image)
+static Payload payload_of(const Image *image)
 {
-    return image->bytes + sizeof(Header);
-}
-
-static const char *state_of(const Image *image)
-{
-    return note_of(image) + image->header.note_size;
+    const char *note = image->bytes + sizeof(Header), *files = note + image->header.note_size;
+    return (Payload){.note = note, .files = files, .state = files + image->header.files_size};
 }
 
 static TalusStatus check_payload(const char *path, const Image *image)
@@ -83,13 +98,14 @@ static TalusStatus check_payload(const char *path, const Image *image)
     const Header *h = &image->header;
     uint64_t size = image->size - sizeof *h;
     /* Compared without adding, so that no size can wrap around. */
-    if (h->note_size > size || h->world_size != size - h->note_size)
+    if (h->note_size > size || h->files_size > size - h->note_size ||
+        h->world_size != size - h->note_size - h->files_size)
         return talus_fail(TALUS_ERR_FORMAT,
                           "%s: truncated: %" PRIu64 " bytes after the header, which announces "
-                          "%" PRIu64 " and %" PRIu64,
-                          path, size, h->note_size, h->world_size);
-    if (payload_hash(note_of(image), h->note_size, state_of(image), h->world_size) !=
-        h->payload_hash)
+                          "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                          path, size, h->note_size, h->files_size, h->world_size);
+    Payload payload = payload_of(image);
+    if (payload_hash(h, &payload) != h->payload_hash)
         return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the content does not match its checksum",
                           path);
     return TALUS_OK;
@@ -103,10 +119,12 @@ static TalusStatus check_image(const char *path, Image *image)
     return check_payload(path, image);
 }
 
-static TalusStatus load_image(const char *path, Image *image)
+/* In `dir`, where that is not NULL, else at the path `name`; `path` is for messages. */
+static TalusStatus load_image(const TalusDir *dir, const char *name, const char *path, Image *image)
 {
     memset(image, 0, sizeof *image);
-    TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &image->bytes, &image->size));
+    TALUS_TRY(dir ? talus_dir_read(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
+                  : talus_read_file(name, SIZE_MAX - 1, &image->bytes, &image->size));
     TalusStatus status = check_image(path, image);
     if (status != TALUS_OK) {
         talus_release(image->bytes);
@@ -118,7 +136,7 @@ static TalusStatus load_image(const char *path, Image *image)
 static TalusStatus copy_note(const Image *image, char **note)
 {
     TALUS_TRY(talus_alloc((void **)note, image->header.note_size + 1, 1, "checkpoint note"));
-    memcpy(*note, note_of(image), image->header.note_size);
+    memcpy(*note, payload_of(image).note, image->header.note_size);
     return TALUS_OK;
 }
 
@@ -126,28 +144,78 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 {
     Image image;
     memset(info, 0, sizeof *info);
-    TALUS_TRY(load_image(path, &image));
+    TALUS_TRY(load_image(NULL, path, path, &image));
     info->sequence = image.header.sequence;
     info->steps = image.header.steps;
     info->time = image.header.time;
     info->note_size = image.header.note_size;
+    info->files_size = image.header.files_size;
     info->world_size = image.header.world_size;
     TalusStatus status = copy_note(&image, &info->note);
     talus_release(image.bytes);
     return status;
 }
 
+/* ---- the two files ---- */
+
+typedef struct Pair {
+    const TalusDir *dir;
+    char *path[2]; /* for messages */
+    uint64_t sequence[2];
+    int newest;
+} Pair;
+
+/* Only the header, for the order of the two files: 0 where there is none to trust. */
+static uint64_t sequence_of(const TalusDir *dir, const char *name)
+{
+    Header header;
+    int fd;
+    if (!talus_dir_has(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
+        return 0;
+    bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                 header.header_hash == header_hash(&header);
+    close(fd);
+    return sound ? header.sequence : 0;
+}
+
+static void pair_free(Pair *pair)
+{
+    talus_release(pair->path[0]);
+    talus_release(pair->path[1]);
+}
+
+static TalusStatus pair_find(const TalusDir *dir, Pair *pair)
+{
+    *pair = (Pair){.dir = dir};
+    for (int i = 0; i < 2; i++) {
+        TalusStatus status = talus_path(&pair->path[i], "%s/%s", dir->path, file_names[i]);
+        if (status != TALUS_OK) {
+            pair_free(pair);
+            return status;
+        }
+        pair->sequence[i] = sequence_of(dir, file_names[i]);
+    }
+    pair->newest = pair->sequence[1] > pair->sequence[0];
+    return TALUS_OK;
+}
+
+static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
+{
+    return load_image(pair->dir, file_names[index], pair->path[index], image);
+}
+
 /* The whole of one file as a world. */
-static TalusStatus load_world(const char *path, int threads, TalusWorld **world, char **note)
+static TalusStatus load_world(const Pair *pair, int index, int threads, TalusWorld **world,
+                              char **note)
 {
     Image image;
-    TALUS_TRY(load_image(path, &image));
+    TALUS_TRY(load_of_pair(pair, index, &image));
     TalusStatus status =
-        talus_world_load(state_of(&image), image.header.world_size, threads, world);
+        talus_world_load(payload_of(&image).state, image.header.world_size, threads, world);
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
     else if (status != TALUS_OK)
-        status = talus_fail(status, "%s: %s", path, talus_error());
+        status = talus_fail(status, "%s: %s", pair->path[index], talus_error());
     if (status != TALUS_OK && *world) {
         talus_world_destroy(*world);
         *world = NULL;
@@ -156,69 +224,25 @@ static TalusStatus load_world(const char *path, int threads, TalusWorld **world,
     return status;
 }
 
-static TalusStatus verify(const char *path)
+static TalusStatus verify(const Pair *pair, int index)
 {
     Image image;
-    TALUS_TRY(load_image(path, &image));
+    TALUS_TRY(load_of_pair(pair, index, &image));
     talus_release(image.bytes);
     return TALUS_OK;
 }
 
-/* Only the header, for the order of the two files: 0 where there is none to trust. */
-static uint64_t sequence_of(const char *path)
-{
-    Header header;
-    FILE *file = fopen(path, "rb");
-    size_t size = file ? fread(&header, 1, sizeof header, file) : 0;
-    if (file)
-        fclose(file);
-    bool sound = size == sizeof header && header.header_hash == header_hash(&header);
-    return sound ? header.sequence : 0;
-}
-
-typedef struct Pair {
-    char *path[2];
-    uint64_t sequence[2];
-    int newest;
-} Pair;
-
-static void pair_free(Pair *pair)
-{
-    talus_release(pair->path[0]);
-    talus_release(pair->path[1]);
-}
-
-static TalusStatus pair_find(const char *dir, Pair *pair)
-{
-    memset(pair, 0, sizeof *pair);
-    for (int i = 0; i < 2; i++) {
-        TalusStatus status = talus_path(&pair->path[i], "%s/%s", dir, file_names[i]);
-        if (status != TALUS_OK) {
-            pair_free(pair);
-            return status;
-        }
-        pair->sequence[i] = sequence_of(pair->path[i]);
-    }
-    pair->newest = pair->sequence[1] > pair->sequence[0];
-    return TALUS_OK;
-}
-
-static bool present(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
 /* The newer file first; the other is still checked, so that damage is known before it matters. */
-static TalusStatus read_pair(const char *dir, const Pair *pair, int threads, TalusWorld **world,
-                             char **note)
+static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
     TalusStatus worst = TALUS_ERR_IO;
     for (int i = 0; i < 2; i++) {
-        const char *path = pair->path[i == 0 ? pair->newest : !pair->newest];
-        if (!present(path))
+        int index = i == 0 ? pair->newest : !pair->newest;
+        if (!talus_dir_has(pair->dir, file_names[index]))
             continue;
-        TalusStatus status = *world ? verify(path) : load_world(path, threads, world, note);
+        TalusStatus status =
+            *world ? verify(pair, index) : load_world(pair, index, threads, world, note);
         if (status == TALUS_OK)
             continue;
         worst = status;
@@ -231,74 +255,138 @@ static TalusStatus read_pair(const char *dir, const Pair *pair, int threads, Tal
                           reason[i]);
         return TALUS_OK;
     }
-    if (!present(dir))
-        return talus_fail(TALUS_ERR_IO, "%s: there is no such directory", dir);
     if (!reason[0][0] && !reason[1][0])
-        return talus_fail(TALUS_ERR_IO, "%s: holds neither %s nor %s", dir, file_names[0],
-                          file_names[1]);
+        return talus_fail(TALUS_ERR_IO, "%s: holds neither %s nor %s", pair->dir->path,
+                          file_names[0], file_names[1]);
     return talus_fail(worst, "no usable checkpoint: %s%s%s", reason[0],
                       reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
 }
 
-TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **world, char **note)
+TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **world, char **note)
 {
+    TalusDir dir;
     Pair pair;
     *world = NULL;
     if (note)
         *note = NULL;
+    if (access(path, F_OK) != 0) /* to open it would make it */
+        return talus_fail(TALUS_ERR_IO, "%s: there is no such directory", path);
+    TALUS_TRY(talus_dir_open(path, &dir));
+    TalusStatus status = pair_find(&dir, &pair);
+    if (status == TALUS_OK) {
+        status = read_pair(&pair, threads, world, note);
+        pair_free(&pair);
+    }
+    talus_dir_close(&dir);
+    return status;
+}
+
+/* ---- the list of files ---- */
+
+/* A damaged one is passed over: whoever reads its world tells of it. */
+static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
+                                TalusManifest *out)
+{
+    Image image;
+    if (!talus_dir_has(pair->dir, file_names[index]))
+        return TALUS_OK;
+    TalusStatus status = load_of_pair(pair, index, &image);
+    if (status != TALUS_OK)
+        return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
+    *found = image.header.time == time;
+    if (*found)
+        status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
+    talus_release(image.bytes);
+    return status == TALUS_OK ? TALUS_OK
+                              : talus_fail(status, "%s: %s", pair->path[index], talus_error());
+}
+
+static TalusStatus files_of_pair(const Pair *pair, double time, bool *found, TalusManifest *out)
+{
+    TALUS_TRY(files_of_one(pair, pair->newest, time, found, out));
+    return *found ? TALUS_OK : files_of_one(pair, !pair->newest, time, found, out);
+}
+
+TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
+                                   TalusManifest *out)
+{
+    Pair pair;
+    *found = false;
+    *out = (TalusManifest){0};
     TALUS_TRY(pair_find(dir, &pair));
-    TalusStatus status = read_pair(dir, &pair, threads, world, note);
+    TalusStatus status = files_of_pair(&pair, time, found, out);
     pair_free(&pair);
     return status;
 }
 
 /* ---- writing ---- */
 
-static TalusStatus write_image(const char *path, const Header *header, const char *note,
-                               const void *state)
+static TalusStatus write_image(const Pair *pair, int index, const Header *header,
+                               const Payload *payload)
 {
     TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
+    TalusDir dir = *pair->dir;
+    dir.files = NULL; /* a checkpoint is not among the files that it lists */
+    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &file));
     talus_file_put(file, header, sizeof *header);
-    talus_file_put(file, note, header->note_size);
-    talus_file_put(file, state, header->world_size);
+    talus_file_put(file, payload->note, header->note_size);
+    talus_file_put(file, payload->files, header->files_size);
+    talus_file_put(file, payload->state, header->world_size);
     return talus_file_commit(file);
 }
 
-static Header make_header(const TalusWorld *world, uint64_t sequence, const char *note,
-                          const void *state, size_t state_size)
+/* The sizes are set. */
+static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
 {
-    Header header = {.version = VERSION,
-                     .header_size = sizeof header,
-                     .sequence = sequence,
-                     .steps = talus_world_steps(world),
-                     .time = talus_world_time(world),
-                     .note_size = strlen(note),
-                     .world_size = state_size};
-    memcpy(header.magic, TALUS_CHECKPOINT_MAGIC, sizeof header.magic);
-    header.payload_hash = payload_hash(note, header.note_size, state, state_size);
-    header.header_hash = header_hash(&header);
-    return header;
+    memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
+    header->version = VERSION;
+    header->header_size = sizeof *header;
+    header->steps = talus_world_steps(world);
+    header->time = talus_world_time(world);
+    header->payload_hash = payload_hash(header, payload);
+    header->header_hash = header_hash(header);
 }
 
-static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const char *note)
+static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const char *note,
+                              const char *files, size_t files_size)
 {
     void *state;
     size_t size;
     TALUS_TRY(talus_world_save(world, &state, &size));
     uint64_t last = pair->sequence[pair->newest];
-    Header header = make_header(world, last + 1, note, state, size);
-    TalusStatus status = write_image(pair->path[last ? !pair->newest : 0], &header, note, state);
+    Payload payload = {.note = note, .files = files, .state = state};
+    Header header = {.sequence = last + 1,
+                     .note_size = strlen(note),
+                     .files_size = files_size,
+                     .world_size = size};
+    complete_header(&header, world, &payload);
+    TalusStatus status = write_image(pair, last ? !pair->newest : 0, &header, &payload);
     talus_free(state);
     return status;
 }
 
-TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note)
+TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
+                                      const char *note, const TalusManifest *files)
 {
+    static const TalusManifest none;
     Pair pair;
-    TALUS_TRY(talus_make_directory(dir));
-    TALUS_TRY(pair_find(dir, &pair));
-    TalusStatus status = write_next(&pair, world, note ? note : "");
-    pair_free(&pair);
-    return status == TALUS_OK ? talus_sync_path(dir) : status; /* its name */
+    char *listed;
+    size_t size;
+    TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
+    TalusStatus status = pair_find(dir, &pair);
+    if (status == TALUS_OK) {
+        status = write_next(&pair, world, note ? note : "", listed, size);
+        pair_free(&pair);
+    }
+    talus_release(listed);
+    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* its name */
+}
+
+TalusStatus talus_checkpoint_write(const char *path, const TalusWorld *world, const char *note)
+{
+    TalusDir dir;
+    TALUS_TRY(talus_dir_open(path, &dir));
+    TalusStatus status = talus_checkpoint_write_in(&dir, world, note, NULL);
+    talus_dir_close(&dir);
+    return status;
 }

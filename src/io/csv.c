@@ -2,7 +2,6 @@
 #include "io/csv.h"
 
 #include "base/memory.h"
-#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,21 +12,9 @@
 
 enum { LINE_BYTES = 4096 }; /* longer than any row written here */
 
-static TalusStatus open_table(const char *path, int flags, TalusCsv *out)
+TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header, TalusCsv *out)
 {
-    TALUS_TRY(talus_path(&out->path, "%s", path));
-    out->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
-    if (out->fd >= 0)
-        return TALUS_OK;
-    int error = errno;
-    talus_csv_close(out);
-    return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(error));
-}
-
-TalusStatus talus_csv_create(const char *path, const char *header, TalusCsv *out)
-{
-    *out = (TalusCsv){.fd = -1};
-    TALUS_TRY(open_table(path, O_TRUNC, out));
+    TALUS_TRY(talus_growing_create(dir, name, &out->file));
     TalusStatus status = talus_csv_write(out, header, strlen(header));
     if (status != TALUS_OK)
         talus_csv_close(out);
@@ -60,39 +47,66 @@ static void scan_rows(FILE *file, const char *header, double time, Scan *scan)
     }
 }
 
-static TalusStatus cut(TalusCsv *csv, off_t size)
+/* A stream over the file that is open, so that no other can be read. */
+static FILE *stream_of(const TalusCsv *csv)
 {
-    if (ftruncate(csv->fd, size) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", csv->path, strerror(errno));
-    return TALUS_OK;
+    int fd = fcntl(csv->file.fd, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (!stream && fd >= 0)
+        close(fd);
+    return stream;
 }
 
 static TalusStatus resume_rows(const char *header, double time, TalusCsv *csv)
 {
     Scan scan;
-    FILE *file = fopen(csv->path, "r");
-    if (!file)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", csv->path, strerror(errno));
-    scan_rows(file, header, time, &scan);
-    bool empty = ftell(file) == 0;
-    fclose(file);
+    FILE *stream = stream_of(csv);
+    if (!stream)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", csv->file.path, strerror(errno));
+    scan_rows(stream, header, time, &scan);
+    bool empty = ftell(stream) == 0;
+    fclose(stream);
     if (!scan.header && !empty)
         return talus_fail(TALUS_ERR_FORMAT, "%s:1: is not the header of this version's table",
-                          csv->path);
-    TALUS_TRY(cut(csv, scan.keep));
+                          csv->file.path);
+    TALUS_TRY(talus_growing_cut(&csv->file, (uint64_t)scan.keep));
     if (empty)
         TALUS_TRY(talus_csv_write(csv, header, strlen(header)));
     if (scan.last < time && time > 0.0)
-        talus_log(TALUS_LOG_WARNING, "output.gap", "%s: rows are missing before time %g", csv->path,
-                  time);
+        talus_log(TALUS_LOG_WARNING, "output.gap", "%s: rows are missing before time %g",
+                  csv->file.path, time);
     return TALUS_OK;
 }
 
-TalusStatus talus_csv_resume(const char *path, const char *header, double time, TalusCsv *out)
+/* Sound is also a table that another version of the program wrote. */
+static bool has_header(const TalusCsv *csv, const char *header)
 {
-    *out = (TalusCsv){.fd = -1};
-    TALUS_TRY(open_table(path, 0, out));
-    TalusStatus status = resume_rows(header, time, out);
+    char line[LINE_BYTES];
+    size_t length = strlen(header);
+    return pread(csv->file.fd, line, length, 0) == (ssize_t)length &&
+           memcmp(line, header, length) == 0;
+}
+
+static TalusStatus resume(TalusDir *dir, const char *header, double time, TalusCsv *csv)
+{
+    char listed[TALUS_DIR_NAME_BYTES];
+    talus_dir_list_name(dir, csv->file.name, listed);
+    const TalusEntry *before = talus_manifest_sound(dir->before, listed);
+    return before && has_header(csv, header) ? talus_growing_cut(&csv->file, before->size)
+                                             : resume_rows(header, time, csv);
+}
+
+TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
+                             TalusCsv *out)
+{
+    if (!talus_dir_has(dir, name)) {
+        if (time > 0.0)
+            talus_log(TALUS_LOG_WARNING, "output.gap", "%s/%s: rows are missing before time %g",
+                      dir->path, name, time);
+        return talus_csv_create(dir, name, header, out);
+    }
+    TALUS_TRY(talus_growing_open(dir, name, &out->file));
+    TalusStatus status = resume(dir, header, time, out);
     if (status != TALUS_OK)
         talus_csv_close(out);
     return status;
@@ -100,13 +114,10 @@ TalusStatus talus_csv_resume(const char *path, const char *header, double time, 
 
 TalusStatus talus_csv_write(TalusCsv *csv, const char *rows, size_t size)
 {
-    return talus_write_all(csv->fd, rows, size, csv->path);
+    return talus_growing_append(&csv->file, rows, size);
 }
 
 void talus_csv_close(TalusCsv *csv)
 {
-    if (csv->fd >= 0)
-        close(csv->fd);
-    talus_release(csv->path);
-    *csv = (TalusCsv){.fd = -1};
+    talus_growing_close(&csv->file);
 }

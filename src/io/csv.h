@@ -2,21 +2,21 @@
 #ifndef TALUS_IO_CSV_H
 #define TALUS_IO_CSV_H
 
-#include "base/status.h"
+#include "io/growing.h"
 
-/* The first column of every table is the time. A row goes to the system by one write, so a killed
- * process loses none; whoever needs them on the disk calls talus_sync_path. */
+/* The first column of every table is the time. A zeroed table is closed. */
 typedef struct TalusCsv {
-    char *path;
-    int fd; /* -1: closed */
+    TalusGrowing file;
 } TalusCsv;
 
 /* Starts an empty table. */
-TalusStatus talus_csv_create(const char *path, const char *header, TalusCsv *out);
+TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header, TalusCsv *out);
 
-/* Continues a table: rows later than `time`, and a last row without its end, are dropped. A table
- * that ends before `time` is continued with a warning "output.gap"; a missing one is started. */
-TalusStatus talus_csv_resume(const char *path, const char *header, double time, TalusCsv *out);
+/* Continues a table as the checkpoint knew it. Where it did not, or the table is not as it was: rows later
+ * than `time`, and a last row without its end, are dropped; a table that ends before `time` is continued
+ * with a warning "output.gap"; a missing one is started. */
+TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
+                             TalusCsv *out);
 
 /* `rows` are whole lines. */
 TalusStatus talus_csv_write(TalusCsv *csv, const char *rows, size_t size);

@@ -2,21 +2,17 @@
 #include "io/fclib.h"
 
 #include "base/memory.h"
+#include "io/file.h"
 #include "problem/sparse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool talus_fclib_is(const char *path)
 {
     static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char head[8];
-    FILE *file = fopen(path, "rb");
-    bool match = file && fread(head, 1, sizeof head, file) == sizeof head &&
-                 memcmp(head, magic, sizeof head) == 0;
-    if (file)
-        fclose(file);
-    return match;
+    return talus_read_start(path, head, sizeof head) == sizeof head &&
+           memcmp(head, magic, sizeof head) == 0;
 }
 
 int talus_fclib_rows(const TalusFclib *fclib)

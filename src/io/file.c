@@ -1,7 +1,10 @@
 /* io/file.c - atomic writes, bounded reads, directories. */
 #include "io/file.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
+#include "io/dir.h"
+#include "io/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16, PATH_BYTES = 4096 };
+enum { BUFFER_BYTES = 1 << 16, PATH_BYTES = 4096, NAME_TRIES = 100 };
 
 struct TalusFile {
     int fd;
     int error; /* errno of the first failure */
     size_t used;
-    char *path, *temporary;
+    uint64_t size;            /* so far, without the buffer */
+    uint32_t crc;             /* of these bytes, in a directory that lists its files */
+    TalusDir *dir;            /* NULL: at a path that a user gave */
+    int at;                   /* the descriptor that the two names count from */
+    char *path;               /* for messages */
+    char *target, *temporary; /* NULL: written through */
     char buffer[BUFFER_BYTES];
 };
 
@@ -46,23 +54,9 @@ TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *
 }
 
 /* Some file systems cannot sync (EINVAL); nothing is lost by going on there. */
-static int sync_error(int fd)
+int talus_sync_error(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
-}
-
-TalusStatus talus_sync_path(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT
-                   ? TALUS_OK
-                   : talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    int error = sync_error(fd);
-    close(fd);
-    if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", path, strerror(error));
-    return TALUS_OK;
 }
 
 /* ---- atomic writes ---- */
@@ -72,39 +66,104 @@ static void file_free(TalusFile *file)
     if (file->fd >= 0)
         close(file->fd);
     talus_release(file->path);
+    talus_release(file->target);
     talus_release(file->temporary);
     talus_release(file);
 }
 
-static TalusStatus file_open(TalusFile *file, const char *path)
+static TalusStatus create_failed(const TalusFile *file)
 {
+    return talus_fail(TALUS_ERR_IO, "%s: cannot create: %s", file->path, strerror(errno));
+}
+
+/* EXCL: nothing that stands beside the target, a link least of all, is opened. */
+static bool create_temporary(TalusFile *file)
+{
+    file->fd = openat(file->at, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file->fd >= 0;
+}
+
+/* Beside a user's file other files of the user's may stand, so a name is taken that is free. */
+static TalusStatus open_beside(TalusFile *file)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        talus_release(file->temporary);
+        char number[16] = "";
+        if (i > 0)
+            snprintf(number, sizeof number, "-%d", i);
+        TALUS_TRY(talus_path(&file->temporary, "%s.tmp%s", file->target, number));
+        if (create_temporary(file))
+            return TALUS_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return create_failed(file);
+}
+
+static TalusStatus open_path(TalusFile *file, const char *path)
+{
+    TalusTarget target;
+    file->at = AT_FDCWD;
     TALUS_TRY(talus_path(&file->path, "%s", path));
-    TALUS_TRY(talus_path(&file->temporary, "%s.tmp", path));
-    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
+    TALUS_TRY(talus_target_find(path, &target));
+    file->fd = target.fd;
+    file->target = target.path;
+    return file->target ? open_beside(file) : TALUS_OK;
+}
+
+/* In a directory of ours the name is ours, too: what a killed run left there is replaced. */
+static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
+{
+    file->dir = dir;
+    file->at = dir->fd;
+    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path(&file->target, "%s", name));
+    TALUS_TRY(talus_path(&file->temporary, "%s.tmp", name));
+    TALUS_TRY(talus_dir_expect_file(dir, name));
+    TALUS_TRY(talus_dir_remove(dir, file->temporary));
+    return create_temporary(file) ? TALUS_OK : create_failed(file);
+}
+
+static TalusStatus file_new(TalusFile **out, const char *what)
+{
+    TALUS_TRY(TALUS_ALLOC(*out, 1, what));
+    (*out)->fd = -1;
     return TALUS_OK;
+}
+
+/* Hands the file out, or frees it. */
+static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
+{
+    if (status == TALUS_OK)
+        *out = file;
+    else
+        file_free(file);
+    return status;
 }
 
 TalusStatus talus_file_create(const char *path, TalusFile **out)
 {
     TalusFile *file;
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(file, 1, path));
-    file->fd = -1;
-    TalusStatus status = file_open(file, path);
-    if (status != TALUS_OK) {
-        file_free(file);
-        return status;
-    }
-    *out = file;
-    return TALUS_OK;
+    TALUS_TRY(file_new(&file, path));
+    return hand_out(file, open_path(file, path), out);
+}
+
+TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out)
+{
+    TalusFile *file;
+    *out = NULL;
+    TALUS_TRY(file_new(&file, name));
+    return hand_out(file, open_in(file, dir, name), out);
 }
 
 static void flush(TalusFile *file)
 {
     if (!file->error)
         file->error = write_fully(file->fd, file->buffer, file->used);
+    if (file->dir && file->dir->files) /* nobody else asks for it */
+        file->crc = talus_crc32(file->crc, file->buffer, file->used);
+    file->size += file->used;
     file->used = 0;
 }
 
@@ -137,21 +196,42 @@ void talus_file_print(TalusFile *file, const char *format, ...)
     talus_file_put(file, text, (size_t)n);
 }
 
+static void remove_temporary(const TalusFile *file)
+{
+    if (file->temporary)
+        unlinkat(file->at, file->temporary, 0);
+}
+
+/* The list says what is in the directory, so it is told last. */
+static TalusStatus enter(const TalusFile *file)
+{
+    char name[TALUS_DIR_NAME_BYTES];
+    if (!file->dir || !file->dir->files)
+        return TALUS_OK;
+    talus_dir_list_name(file->dir, file->target, name);
+    TalusEntry entry = {
+        .name = name, .size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};
+    return talus_manifest_add(file->dir->files, &entry, NULL);
+}
+
 static TalusStatus finish(TalusFile *file, bool sync)
 {
     TalusStatus status = TALUS_OK;
     flush(file);
     if (sync && !file->error)
-        file->error = sync_error(file->fd);
+        file->error = talus_sync_error(file->fd);
     if (close(file->fd) != 0 && !file->error)
         file->error = errno;
     file->fd = -1;
-    if (!file->error && rename(file->temporary, file->path) != 0)
+    if (!file->error && file->temporary &&
+        renameat(file->at, file->temporary, file->at, file->target) != 0)
         file->error = errno;
     if (file->error) {
         status =
             talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(file->error));
-        unlink(file->temporary);
+        remove_temporary(file);
+    } else {
+        status = enter(file);
     }
     file_free(file);
     return status;
@@ -169,7 +249,7 @@ TalusStatus talus_file_commit_unsynced(TalusFile *file)
 
 void talus_file_abandon(TalusFile *file)
 {
-    unlink(file->temporary);
+    remove_temporary(file);
     file_free(file);
 }
 
@@ -212,12 +292,28 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
     return status;
 }
 
+/* NONBLOCK: opening a named pipe must fail the check for a regular file, not wait for a writer. */
+static int open_to_read(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+size_t talus_read_start(const char *path, void *bytes, size_t size)
+{
+    struct stat about;
+    int fd = open_to_read(path);
+    if (fd < 0)
+        return 0;
+    ssize_t n = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? pread(fd, bytes, size, 0) : 0;
+    close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size)
 {
     *bytes = NULL;
     *size = 0;
-    /* NONBLOCK: opening a named pipe must fail the check above, not wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_to_read(path);
     if (fd < 0)
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     TalusStatus status = talus_read_open_file(fd, path, limit, bytes, size);

@@ -1,7 +1,7 @@
 /* io/file.h - whole files in, whole files out.
  *
  * A file is written beside its final name, brought to the disk and then renamed over it, so neither
- * a reader nor a crash nor a full disk ever meets half a file. Failures on the way are sticky: they
+ * a reader nor a crash nor a full disk ever meets half a file; what is not a regular file is written through. Failures on the way are sticky: they
  * are remembered and reported by the commit, so that writers need no check per line. */
 #ifndef TALUS_IO_FILE_H
 #define TALUS_IO_FILE_H
@@ -15,22 +15,25 @@
 
 typedef struct TalusFile TalusFile;
 
+/* A path that a user gave: io/target.h says what is replaced there and what is written through. */
 TalusStatus talus_file_create(const char *path, TalusFile **out);
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Syncs and renames, or, after any failure, removes what was written and says why. Frees `file`. */
 TalusStatus talus_file_commit(TalusFile *file);
 /* The same without syncing: quicker where there are many files, which the caller brings to the disk
- * together, by talus_sync_path, before anything relies on them. */
+ * together, by talus_dir_sync_file, before anything relies on them. */
 TalusStatus talus_file_commit_unsynced(TalusFile *file);
 /* Instead of a commit: removes what was written. Frees `file`. */
 void talus_file_abandon(TalusFile *file);
 
 /* Writes all bytes to a descriptor; `path` is for the message. */
 TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path);
-/* Brings what was written to a file, or the names in a directory, to the disk. A missing one is fine. */
-TalusStatus talus_sync_path(const char *path);
+/* Brings what was written to a descriptor to the disk; 0, or the error. */
+int talus_sync_error(int fd);
 
+/* The first bytes of a regular file; returns how many there are up to `size`, 0 for anything else. */
+size_t talus_read_start(const char *path, void *bytes, size_t size);
 /* A regular file of at most `limit` bytes, with a NUL after its last byte; free with talus_release. */
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);
 /* The same of a descriptor that the caller has opened; `path` is for the message. */

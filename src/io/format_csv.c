@@ -2,16 +2,12 @@
  * DIR/frames.csv, a row per frame. All digits are written, so reading gives the same doubles. */
 #include "base/memory.h"
 #include "io/fields.h"
-#include "io/file.h"
 #include "io/formats.h"
 #include "io/frame_files.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define INDEX_NAME "frames.csv"
 #define INDEX_HEADER "time,step,bodies,contacts\n"
@@ -19,10 +15,11 @@
 enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 128 };
 
 typedef struct Csv {
-    char *dir, *path; /* path: of the index */
-    int fd;           /* of the index */
+    TalusDir frames;
+    TalusGrowing index;
     TalusRows rows;
     int count, synced; /* frames so far; those on the disk */
+    bool contacts;     /* frames come with their contacts */
 } Csv;
 
 /* ---- one table ---- */
@@ -60,16 +57,14 @@ static void write_row(TalusFile *file, const TalusField *fields, int field_count
     talus_file_put(file, "\n", 1);
 }
 
-static TalusStatus write_table(const Csv *csv, const char *name, const TalusField *fields,
+static TalusStatus write_table(Csv *csv, const char *name, const TalusField *fields,
                                int field_count, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, const int *rows, int count)
 {
-    char *path;
+    char file_name[TALUS_FRAME_NAME_BYTES];
     TalusFile *file;
-    TALUS_TRY(talus_frame_path(&path, csv->dir, name, csv->count, "csv"));
-    TalusStatus status = talus_file_create(path, &file);
-    talus_release(path);
-    TALUS_TRY(status);
+    talus_frame_name(file_name, name, csv->count, "csv");
+    TALUS_TRY(talus_dir_create_file(&csv->frames, file_name, &file));
     write_header(file, fields, field_count, snapshot);
     for (int i = 0; i < count; i++)
         write_row(file, fields, field_count, head, snapshot, rows ? rows[i] : i);
@@ -91,46 +86,53 @@ static int count_rows(const char *text, double time, size_t *bytes)
     return count;
 }
 
-/* A missing or empty index is started; one of another version is not touched. */
-static TalusStatus cut_index(Csv *csv, double time)
+static TalusStatus start_index(Csv *csv)
+{
+    TALUS_TRY(talus_growing_cut(&csv->index, 0));
+    return talus_growing_append(&csv->index, INDEX_HEADER, strlen(INDEX_HEADER));
+}
+
+/* An empty index is started; one of another version is not touched. */
+static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
 {
     char *text;
     size_t size, bytes = 0;
-    TALUS_TRY(talus_read_file(csv->path, INDEX_LIMIT, &text, &size));
+    TALUS_TRY(talus_dir_read(dir, INDEX_NAME, INDEX_LIMIT, &text, &size));
+    const TalusEntry *before = talus_manifest_sound(dir->before, INDEX_NAME);
+    if (before && before->size < size)
+        text[before->size] = '\0'; /* what follows came after the checkpoint, whatever it says */
     bool ours = size == 0 || strncmp(text, INDEX_HEADER, strlen(INDEX_HEADER)) == 0;
     if (ours && size > 0)
         csv->count = count_rows(text, time, &bytes);
     talus_release(text);
     if (!ours)
         return talus_fail(TALUS_ERR_FORMAT, "%s:1: is not the header of this version's table",
-                          csv->path);
-    if (ftruncate(csv->fd, (off_t)bytes) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", csv->path, strerror(errno));
-    return bytes == 0 ? talus_write_all(csv->fd, INDEX_HEADER, strlen(INDEX_HEADER), csv->path)
-                      : TALUS_OK;
+                          csv->index.path);
+    return bytes == 0 ? start_index(csv) : talus_growing_cut(&csv->index, bytes);
 }
 
-static TalusStatus open_index(Csv *csv, bool resume, double time)
+static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 {
-    csv->fd =
-        open(csv->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
-    if (csv->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", csv->path, strerror(errno));
-    return cut_index(csv, time);
+    if (resume && talus_dir_has(dir, INDEX_NAME)) {
+        TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
+        return cut_index(csv, dir, time);
+    }
+    TALUS_TRY(talus_growing_create(dir, INDEX_NAME, &csv->index));
+    return start_index(csv);
 }
 
 /* ---- the format ---- */
 
-static TalusStatus open_csv(void *state, const char *dir, bool resume, double time)
+/* The two tables of a frame go by one number. */
+static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
-    csv->fd = -1;
-    TALUS_TRY(talus_path(&csv->dir, "%s", dir));
-    TALUS_TRY(talus_path(&csv->path, "%s/" INDEX_NAME, dir));
-    TALUS_TRY(talus_frame_directory(dir));
-    TALUS_TRY(open_index(csv, resume, time));
-    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv", csv->count));
-    return talus_frame_remove(dir, "contacts", "csv", csv->count);
+    TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &csv->frames));
+    TALUS_TRY(open_index(csv, dir, resume, time));
+    TALUS_TRY(talus_frame_cut(&csv->frames, "bodies", "csv", &csv->count));
+    TALUS_TRY(talus_frame_cut(&csv->frames, "contacts", "csv", &csv->count));
+    csv->synced = csv->count; /* before the checkpoint that knows them */
+    return TALUS_OK;
 }
 
 static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -140,13 +142,14 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
     TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
     TALUS_TRY(write_table(csv, "bodies", talus_fields_of_body, talus_fields_of_body_count, head,
                           snapshot, csv->rows.row, csv->rows.count));
-    if (snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
+    csv->contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
+    if (csv->contacts)
         TALUS_TRY(write_table(csv, "contacts", talus_fields_of_contact,
                               talus_fields_of_contact_count, head, snapshot, NULL,
                               snapshot->contact_count));
     int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d\n", snapshot->time,
                      (long long)snapshot->step, csv->rows.count, snapshot->contact_total);
-    TALUS_TRY(talus_write_all(csv->fd, row, (size_t)n, csv->path));
+    TALUS_TRY(talus_growing_append(&csv->index, row, (size_t)n));
     csv->count++;
     return TALUS_OK;
 }
@@ -154,28 +157,27 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
 static TalusStatus sync_csv(void *state)
 {
     Csv *csv = state;
-    TALUS_TRY(talus_frame_sync(csv->dir, "bodies", "csv", csv->synced, csv->count));
-    TALUS_TRY(talus_frame_sync(csv->dir, "contacts", "csv", csv->synced, csv->count));
+    TALUS_TRY(talus_frame_sync(&csv->frames, "bodies", "csv", csv->synced, csv->count));
+    if (csv->contacts)
+        TALUS_TRY(talus_frame_sync(&csv->frames, "contacts", "csv", csv->synced, csv->count));
     csv->synced = csv->count;
-    return talus_sync_path(csv->path);
+    return talus_growing_sync(&csv->index);
 }
 
 static TalusStatus close_csv(void *state)
 {
     Csv *csv = state;
-    if (csv->fd >= 0)
-        close(csv->fd);
+    talus_growing_close(&csv->index);
+    talus_dir_close(&csv->frames);
     talus_rows_free(&csv->rows);
-    talus_release(csv->dir);
-    talus_release(csv->path);
     return TALUS_OK;
 }
 
-static TalusStatus remove_csv(const char *dir)
+static TalusStatus remove_csv(TalusDir *dir)
 {
-    TALUS_TRY(talus_remove_file(dir, INDEX_NAME));
-    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv", 0));
-    return talus_frame_remove(dir, "contacts", "csv", 0);
+    TALUS_TRY(talus_dir_remove(dir, INDEX_NAME));
+    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv"));
+    return talus_frame_remove(dir, "contacts", "csv");
 }
 
 const TalusFormat talus_format_csv = {

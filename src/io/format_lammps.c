@@ -7,9 +7,8 @@
  * be drawn. What has no name there keeps ours. */
 #include "base/memory.h"
 #include "io/fields.h"
-#include "io/file.h"
 #include "io/formats.h"
-#include "io/frame_files.h"
+#include "io/growing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +44,7 @@ static const Column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 typedef struct Dump {
-    char *path;
-    int fd;
+    TalusGrowing file;
     TalusRows rows;
     const TalusField *field[COLUMNS]; /* of the frame at hand */
     int fields;
@@ -60,7 +58,7 @@ static TalusStatus flush(Dump *dump)
 {
     size_t size = dump->used;
     dump->used = 0;
-    return talus_write_all(dump->fd, dump->buffer, size, dump->path);
+    return talus_growing_append(&dump->file, dump->buffer, size);
 }
 
 static TalusStatus put(Dump *dump, const char *text, size_t size)
@@ -196,53 +194,62 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
     return true;
 }
 
-static TalusStatus cut(Dump *dump, double time)
+/* Where the frames up to `time` end. */
+static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
-    FILE *file = fopen(dump->path, "r");
-    if (!file)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->path, strerror(errno));
-    int64_t keep = 0, at = 0;
+    int fd = fcntl(dump->file.fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    int64_t at = 0;
+    *keep = 0;
+    if (!file) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->file.path, strerror(error));
+    }
     while (skip_frame(file, time, &at))
-        keep = at;
+        *keep = at;
     fclose(file);
-    if (ftruncate(dump->fd, (off_t)keep) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", dump->path, strerror(errno));
     return TALUS_OK;
+}
+
+/* To where the checkpoint knew it, or else by the frames' times. */
+static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
+{
+    const TalusEntry *before = talus_manifest_sound(dir->before, DUMP_NAME);
+    int64_t keep = before ? (int64_t)before->size : 0;
+    if (!before)
+        TALUS_TRY(measure(dump, time, &keep));
+    return talus_growing_cut(&dump->file, (uint64_t)keep);
 }
 
 /* ---- the format ---- */
 
-static TalusStatus open_dump(void *state, const char *dir, bool resume, double time)
+static TalusStatus open_dump(void *state, TalusDir *dir, bool resume, double time)
 {
     Dump *dump = state;
-    dump->fd = -1;
-    TALUS_TRY(talus_make_directory(dir));
-    TALUS_TRY(talus_path(&dump->path, "%s/" DUMP_NAME, dir));
-    dump->fd =
-        open(dump->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
-    if (dump->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->path, strerror(errno));
-    return resume ? cut(dump, time) : TALUS_OK;
+    if (!resume || !talus_dir_has(dir, DUMP_NAME))
+        return talus_growing_create(dir, DUMP_NAME, &dump->file);
+    TALUS_TRY(talus_growing_open(dir, DUMP_NAME, &dump->file));
+    return cut(dump, dir, time);
 }
 
 static TalusStatus sync_dump(void *state)
 {
-    return talus_sync_path(((Dump *)state)->path);
+    return talus_growing_sync(&((Dump *)state)->file);
 }
 
 static TalusStatus close_dump(void *state)
 {
     Dump *dump = state;
-    if (dump->fd >= 0)
-        close(dump->fd);
+    talus_growing_close(&dump->file);
     talus_rows_free(&dump->rows);
-    talus_release(dump->path);
     return TALUS_OK;
 }
 
-static TalusStatus remove_dump(const char *dir)
+static TalusStatus remove_dump(TalusDir *dir)
 {
-    return talus_remove_file(dir, DUMP_NAME);
+    return talus_dir_remove(dir, DUMP_NAME);
 }
 
 const TalusFormat talus_format_lammps = {

@@ -8,13 +8,14 @@
  * Data are brought to the file before NSteps counts them, so that a killed run leaves a file with
  * whole frames. A resumed run copies the frames it keeps into a new file by the calls that wrote
  * them; with no times stored and every chunk filled, the bytes are those of a run never stopped. */
+#include "base/crc.h"
 #include "base/memory.h"
 #include "io/fields.h"
-#include "io/file.h"
 #include "io/formats.h"
-#include "io/frame_files.h"
 
+#include <fcntl.h>
 #include <hdf5.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,8 +38,12 @@ typedef struct Frame {
 } Frame;
 
 typedef struct Hdf {
+    TalusDir *dir;
     char *path, *fresh; /* fresh: the file that a resumed run makes beside the old one */
     hid_t file;
+    int held;     /* the file once more, to see whether it still goes by its name; -1: none */
+    uint32_t crc; /* of the frames so far */
+    int entry;    /* its number in the list of `dir` */
     hsize_t steps, points; /* so far */
     TalusRows rows;
     Frame frame;
@@ -295,6 +300,27 @@ static bool append_step(Hdf *hdf)
            append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1, offsets);
 }
 
+/* Continues a checksum over what a frame says. */
+static uint32_t sum_frame(uint32_t crc, const Frame *frame)
+{
+    uint64_t count = frame->count;
+    crc = talus_crc32(crc, &frame->time, sizeof frame->time);
+    crc = talus_crc32(crc, &count, sizeof count);
+    for (int i = 0; i < frame->fields; i++)
+        crc = talus_crc32(crc, frame->data[i], (size_t)count * row_bytes(frame->field[i]));
+    return crc;
+}
+
+/* Brings the list up to date. */
+static void enter(const Hdf *hdf)
+{
+    if (!hdf->dir->files)
+        return;
+    TalusEntry *entry = &hdf->dir->files->entry[hdf->entry];
+    entry->size = hdf->steps;
+    entry->crc = hdf->crc;
+}
+
 static TalusStatus append_frame(Hdf *hdf)
 {
     if (hdf->steps == 0)
@@ -311,6 +337,8 @@ static TalusStatus append_frame(Hdf *hdf)
     if (!put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
         return fail(hdf, "write the number of frames");
+    hdf->crc = sum_frame(hdf->crc, &hdf->frame);
+    enter(hdf);
     return TALUS_OK;
 }
 
@@ -412,8 +440,8 @@ static TalusStatus damaged(const Hdf *hdf)
                       hdf->path);
 }
 
-/* One frame from the old file into the new one. */
-static TalusStatus copy_frame(Hdf *hdf, hid_t old, double time)
+/* The next frame of the old file; hdf->steps and hdf->points say where it begins. */
+static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
 {
     Frame *frame = &hdf->frame;
     int64_t count;
@@ -430,10 +458,22 @@ static TalusStatus copy_frame(Hdf *hdf, hid_t old, double time)
         if (!read_rows(old, path, type_of(field->type), hdf->points, frame->count, frame->data[i]))
             return damaged(hdf);
     }
-    return append_frame(hdf);
+    return TALUS_OK;
 }
 
-static TalusStatus copy_frames(Hdf *hdf, hid_t old, double limit)
+/* Passes over a frame that was read. */
+static TalusStatus skip_frame(Hdf *hdf)
+{
+    hdf->crc = sum_frame(hdf->crc, &hdf->frame);
+    hdf->steps++;
+    hdf->points += hdf->frame.count;
+    return TALUS_OK;
+}
+
+/* Every frame up to `limit` is read and given to `take`, append_frame or skip_frame, which count it; at
+ * most `most` of them. */
+static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
+                              TalusStatus (*take)(Hdf *))
 {
     int64_t steps;
     if (H5Lexists(old, ROOT, H5P_DEFAULT) <= 0)
@@ -441,63 +481,86 @@ static TalusStatus copy_frames(Hdf *hdf, hid_t old, double limit)
     if (!read_steps(old, &steps))
         return damaged(hdf);
     find_fields(old, &hdf->frame);
-    for (int64_t i = 0; i < steps; i++) {
+    for (int64_t i = 0; i < steps && (uint64_t)i < most; i++) {
         double time;
         if (!read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1, &time))
             return damaged(hdf);
         if (!(time <= limit))
             break;
-        TALUS_TRY(copy_frame(hdf, old, time));
+        TALUS_TRY(read_frame(hdf, old, time));
+        TALUS_TRY(take(hdf));
     }
     return TALUS_OK;
+}
+
+static TalusStatus open_old(const Hdf *hdf, hid_t *old)
+{
+    hid_t access = access_list();
+    *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    return *old >= 0 ? TALUS_OK : damaged(hdf);
 }
 
 /* The new file takes the old one's name while it is open: HDF5 goes on writing to it. */
 static TalusStatus go_on(Hdf *hdf, double time)
 {
-    hid_t access = access_list();
-    hid_t old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    if (old < 0)
-        return damaged(hdf);
-    TALUS_TRY(talus_path(&hdf->fresh, "%s.tmp", hdf->path));
-    TalusStatus status = create(hdf, hdf->fresh);
+    hid_t old;
+    TALUS_TRY(open_old(hdf, &old));
+    TalusStatus status = talus_path(&hdf->fresh, "%s.tmp", hdf->path);
     if (status == TALUS_OK)
-        status = copy_frames(hdf, old, time);
+        status = talus_dir_remove(hdf->dir, FILE_NAME ".tmp");
+    if (status == TALUS_OK)
+        status = create(hdf, hdf->fresh);
+    if (status == TALUS_OK)
+        status = each_frame(hdf, old, time, UINT64_MAX, append_frame);
     H5Fclose(old);
     if (status == TALUS_OK)
-        status = talus_sync_path(hdf->fresh);
-    if (status == TALUS_OK && rename(hdf->fresh, hdf->path) != 0)
+        status = talus_dir_sync_file(hdf->dir, FILE_NAME ".tmp");
+    if (status == TALUS_OK &&
+        renameat(hdf->dir->fd, FILE_NAME ".tmp", hdf->dir->fd, FILE_NAME) != 0)
         status = fail(hdf, "put the resumed file in its place");
     if (status != TALUS_OK)
-        unlink(hdf->fresh);
+        (void)talus_dir_remove(hdf->dir, FILE_NAME ".tmp");
     return status;
 }
 
 /* ---- the format ---- */
 
-static TalusStatus open_hdf(void *state, const char *dir, bool resume, double time)
+static void silence(Hdf *hdf)
 {
-    Hdf *hdf = state;
-    hdf->file = -1;
     H5Eget_auto2(H5E_DEFAULT, &hdf->report, &hdf->report_to);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    TALUS_TRY(talus_make_directory(dir));
-    TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir));
-    return resume && access(hdf->path, F_OK) == 0 ? go_on(hdf, time) : create(hdf, hdf->path);
+}
+
+/* HDF5 opens by paths alone, so it is asked before and after whether the path leads to the directory that is
+ * held, and whether what it leads to is a file. */
+static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
+{
+    Hdf *hdf = state;
+    TalusEntry entry = {.name = FILE_NAME, .kind = TALUS_ENTRY_FRAMES};
+    hdf->file = -1;
+    hdf->held = -1;
+    hdf->dir = dir;
+    silence(hdf);
+    TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
+    TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
+    TALUS_TRY(talus_dir_check(dir));
+    if (dir->files)
+        TALUS_TRY(talus_manifest_add(dir->files, &entry, &hdf->entry));
+    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, hdf->path));
+    TALUS_TRY(talus_dir_check(dir));
+    return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->held);
 }
 
 static TalusStatus sync_hdf(void *state)
 {
-    return talus_sync_path(((Hdf *)state)->path);
+    Hdf *hdf = state;
+    TALUS_TRY(talus_dir_check_file(hdf->dir, FILE_NAME, hdf->held));
+    return talus_dir_sync_file(hdf->dir, FILE_NAME);
 }
 
-static TalusStatus close_hdf(void *state)
+static void free_hdf(Hdf *hdf)
 {
-    Hdf *hdf = state;
-    TalusStatus status = TALUS_OK;
-    if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
-        status = fail(hdf, "close the file; the disk may be full");
     H5Eclear2(H5E_DEFAULT);
     H5Eset_auto2(H5E_DEFAULT, hdf->report, hdf->report_to);
     for (int i = 0; i < FIELDS_MAX; i++)
@@ -506,12 +569,43 @@ static TalusStatus close_hdf(void *state)
     talus_release(hdf->ids);
     talus_release(hdf->path);
     talus_release(hdf->fresh);
+}
+
+static TalusStatus close_hdf(void *state)
+{
+    Hdf *hdf = state;
+    TalusStatus status = TALUS_OK;
+    if (hdf->held >= 0)
+        close(hdf->held);
+    if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
+        status = fail(hdf, "close the file; the disk may be full");
+    free_hdf(hdf);
     return status;
 }
 
-static TalusStatus remove_hdf(const char *dir)
+static TalusStatus remove_hdf(TalusDir *dir)
 {
-    return talus_remove_file(dir, FILE_NAME);
+    return talus_dir_remove(dir, FILE_NAME);
+}
+
+static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+{
+    Hdf hdf = {.file = -1};
+    hid_t old = -1;
+    *crc = 0;
+    silence(&hdf);
+    TalusStatus status = talus_path(&hdf.path, "%s/" FILE_NAME, dir->path);
+    if (status == TALUS_OK)
+        status = open_old(&hdf, &old);
+    if (status == TALUS_OK)
+        status = each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame);
+    if (status == TALUS_OK && hdf.steps != entry->size)
+        status = damaged(&hdf);
+    if (old >= 0)
+        H5Fclose(old);
+    *crc = hdf.crc;
+    free_hdf(&hdf);
+    return status;
 }
 
 const TalusFormat talus_format_vtkhdf = {
@@ -525,4 +619,5 @@ const TalusFormat talus_format_vtkhdf = {
     .sync = sync_hdf,
     .close = close_hdf,
     .remove = remove_hdf,
+    .measure = measure_hdf,
 };

@@ -1,10 +1,9 @@
 /* io/format_vtkhdf_none.c - stands for format_vtkhdf.c in a build without HDF5. */
 #include "io/formats.h"
-#include "io/frame_files.h"
 
-static TalusStatus remove_hdf(const char *dir)
+static TalusStatus remove_hdf(TalusDir *dir)
 {
-    return talus_remove_file(dir, "bodies.vtkhdf");
+    return talus_dir_remove(dir, "bodies.vtkhdf");
 }
 
 const TalusFormat talus_format_vtkhdf = {

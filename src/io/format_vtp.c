@@ -26,6 +26,7 @@ typedef struct Chains {
 } Chains;
 
 typedef struct Vtp {
+    TalusDir frames;
     TalusSeries bodies, contacts, chains, shapes, walls;
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
@@ -54,13 +55,11 @@ static void write_vertices(TalusFile *file, int count)
 }
 
 /* A point per row: the field `where` is its place, the others its data. */
-static TalusStatus write_points(const char *path, const char *attributes, const TalusField *fields,
+static TalusStatus write_points(TalusFile *file, const char *attributes, const TalusField *fields,
                                 int field_count, const TalusField *where,
                                 const TalusFramesHead *head, const TalusSnapshot *snapshot,
                                 const int *rows, int count)
 {
-    TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
     talus_vtp_begin(file, snapshot->time, 0, (TalusVtpCounts){.points = count, .verts = count});
     talus_file_print(file, "<PointData%s>\n", attributes);
     for (int i = 0; i < field_count; i++)
@@ -74,14 +73,12 @@ static TalusStatus write_points(const char *path, const char *attributes, const 
     return talus_file_commit_unsynced(file);
 }
 
-/* Writes the next file of a series with `call`, which may use `path`, and enters it. */
+/* Writes the next file of a series with `call`, which commits `file`, and enters it. */
 #define WRITE_NEXT(series, snapshot, call)                       \
     do {                                                         \
-        char *path;                                              \
-        TALUS_TRY(talus_series_next((series), &path));           \
-        TalusStatus written = (call);                            \
-        talus_release(path);                                     \
-        TALUS_TRY(written);                                      \
+        TalusFile *file;                                         \
+        TALUS_TRY(talus_series_create((series), &file));         \
+        TALUS_TRY(call);                                         \
         TALUS_TRY(talus_series_add((series), (snapshot)->time)); \
     } while (0)
 
@@ -89,7 +86,7 @@ static TalusStatus add_bodies(Vtp *vtp, const TalusFramesHead *head, const Talus
 {
     TALUS_TRY(talus_rows_of_bodies(&vtp->rows, head, snapshot));
     WRITE_NEXT(&vtp->bodies, snapshot,
-               write_points(path, " Scalars=\"radius\"", talus_fields_of_body,
+               write_points(file, " Scalars=\"radius\"", talus_fields_of_body,
                             talus_fields_of_body_count, talus_field_of_body("position"), head,
                             snapshot, vtp->rows.row, vtp->rows.count));
     return TALUS_OK;
@@ -99,7 +96,7 @@ static TalusStatus add_contacts(Vtp *vtp, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
 {
     WRITE_NEXT(&vtp->contacts, snapshot,
-               write_points(path, " Scalars=\"normal_force\"", talus_fields_of_contact,
+               write_points(file, " Scalars=\"normal_force\"", talus_fields_of_contact,
                             talus_fields_of_contact_count, talus_field_of_contact("point"), head,
                             snapshot, NULL, snapshot->contact_count));
     return TALUS_OK;
@@ -149,13 +146,11 @@ static TalusStatus gather_chains(Chains *chain, const TalusSnapshot *snapshot)
     return TALUS_OK;
 }
 
-static TalusStatus write_chains(const char *path, const Chains *chain, const TalusFramesHead *head,
+static TalusStatus write_chains(TalusFile *file, const Chains *chain, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
 {
     static const char *const of_lines[] = {"id1", "id2", "normal_force"};
     int lines = chain->contact.count, points = chain->points;
-    TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
     talus_vtp_begin(file, snapshot->time, 0, (TalusVtpCounts){.points = points, .lines = lines});
     talus_file_print(file, "<PointData Scalars=\"normal_force\">\n");
     talus_vtp_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
@@ -176,7 +171,7 @@ static TalusStatus write_chains(const char *path, const Chains *chain, const Tal
 static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     TALUS_TRY(gather_chains(&vtp->chain, snapshot));
-    WRITE_NEXT(&vtp->chains, snapshot, write_chains(path, &vtp->chain, head, snapshot));
+    WRITE_NEXT(&vtp->chains, snapshot, write_chains(file, &vtp->chain, head, snapshot));
     return TALUS_OK;
 }
 
@@ -196,7 +191,7 @@ static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, ui
                                bool lasting, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot)
 {
-    WRITE_NEXT(series, snapshot, talus_vtp_write(surface, path, head, snapshot, key, lasting));
+    WRITE_NEXT(series, snapshot, talus_vtp_write(surface, file, head, snapshot, key, lasting));
     return TALUS_OK;
 }
 
@@ -224,15 +219,25 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 
 /* ---- the format ---- */
 
-static TalusStatus open_vtp(void *state, const char *dir, bool resume, double time)
+/* The script is the same in every run, so one that was lost is written again. */
+static TalusStatus write_script(TalusDir *dir)
+{
+    const TalusEntry *before = talus_manifest_sound(dir->before, TALUS_PARAVIEW_SCRIPT);
+    if (before)
+        return talus_manifest_add(dir->files, before, NULL);
+    return talus_paraview_script_write(dir);
+}
+
+static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)
 {
     Vtp *vtp = state;
-    TALUS_TRY(talus_frame_directory(dir));
+    TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &vtp->frames));
     for (int i = 0; i < SERIES; i++)
-        TALUS_TRY(talus_series_open(series_at(vtp, i), dir, series_names[i], resume, time));
+        TALUS_TRY(
+            talus_series_open(series_at(vtp, i), dir, &vtp->frames, series_names[i], resume, time));
     TALUS_TRY(talus_series_key(&vtp->shapes, &vtp->shapes_key));
     TALUS_TRY(talus_series_key(&vtp->walls, &vtp->walls_key));
-    return resume ? TALUS_OK : talus_paraview_script_write(dir);
+    return write_script(dir);
 }
 
 static TalusStatus add_vtp(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
@@ -259,6 +264,7 @@ static TalusStatus close_vtp(void *state)
     Vtp *vtp = state;
     for (int i = 0; i < SERIES; i++)
         talus_series_close(series_at(vtp, i));
+    talus_dir_close(&vtp->frames);
     talus_vtp_free(&vtp->shape_surface);
     talus_vtp_free(&vtp->wall_surface);
     talus_rows_free(&vtp->rows);
@@ -266,11 +272,13 @@ static TalusStatus close_vtp(void *state)
     return TALUS_OK;
 }
 
-static TalusStatus remove_vtp(const char *dir)
+static TalusStatus remove_vtp(TalusDir *dir)
 {
-    for (int i = 0; i < SERIES; i++)
+    for (int i = 0; i < SERIES; i++) {
         TALUS_TRY(talus_series_remove(dir, series_names[i]));
-    return talus_remove_file(dir, TALUS_PARAVIEW_SCRIPT);
+        TALUS_TRY(talus_frame_remove(dir, series_names[i], "vtp"));
+    }
+    return talus_dir_remove(dir, TALUS_PARAVIEW_SCRIPT);
 }
 
 const TalusFormat talus_format_vtp = {

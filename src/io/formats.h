@@ -7,7 +7,7 @@
 #ifndef TALUS_IO_FORMATS_H
 #define TALUS_IO_FORMATS_H
 
-#include "base/status.h"
+#include "io/dir.h"
 
 #include <talus/frames.h>
 
@@ -18,11 +18,15 @@ typedef struct TalusFormat {
     const char *missing; /* NULL, or what this build lacks for it; then nothing below is called */
     unsigned fields;     /* of TalusSnapshotField: what snapshots should hold */
     size_t state_size;
-    TalusStatus (*open)(void *state, const char *dir, bool resume, double time);
+    /* `dir` outlives the writer; what the checkpoint that is resumed knows of it is in dir->before. */
+    TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
     TalusStatus (*sync)(void *state);
     TalusStatus (*close)(void *state);
-    TalusStatus (*remove)(const char *dir);
+    TalusStatus (*remove)(TalusDir *dir);
+    /* Of formats that enter TALUS_ENTRY_FRAMES: the checksum of the first `entry->size` frames, to be
+     * compared with entry->crc. Fails where the file does not hold so many sound ones. */
+    TalusStatus (*measure)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
 int talus_format_count(void);
@@ -39,6 +43,9 @@ typedef struct TalusFormatWriter TalusFormatWriter;
  * frames after `time` are dropped. An unknown name fails and names those there are. */
 TalusStatus talus_format_open(const char *name, const char *dir, bool resume, double time,
                               TalusFormatWriter **out);
+/* The same in a directory that is open, which must outlive the writer. */
+TalusStatus talus_format_open_in(const char *name, TalusDir *dir, bool resume, double time,
+                                 TalusFormatWriter **out);
 /* What snapshots must hold for a full file. */
 unsigned talus_format_fields(const TalusFormatWriter *writer);
 TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *head,
@@ -49,7 +56,9 @@ TalusStatus talus_format_sync(TalusFormatWriter *writer);
 TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes what earlier runs left in `dir`, of every format, also those this build lacks. */
-TalusStatus talus_format_remove_all(const char *dir);
+TalusStatus talus_format_remove_all(TalusDir *dir);
+/* As `measure` of the format that wrote the entry. */
+TalusStatus talus_format_measure(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 
 /* The rows of the table, one per file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,

@@ -5,7 +5,6 @@
 #include "io/frame_files.h"
 
 #include "base/memory.h"
-#include "io/file.h"
 #include "io/vtp_xml.h"
 
 #include <dirent.h>
@@ -27,54 +26,22 @@ enum { COLLECTION_LIMIT = 1 << 30, ENTRY_BYTES = 512 };
 
 /* ---- numbered files ---- */
 
-TalusStatus talus_frame_path(char **out, const char *dir, const char *name, int number,
-                             const char *extension)
+void talus_frame_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
+                      const char *extension)
 {
-    return talus_path(out, "%s/frames/%s-%06d.%s", dir, name, number, extension);
+    snprintf(out, TALUS_FRAME_NAME_BYTES, "%s-%06d.%s", name, number, extension);
 }
 
-TalusStatus talus_frame_directory(const char *dir)
+TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const char *extension,
+                             int first, int end)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/frames", dir));
-    TalusStatus status = talus_make_directory(path);
-    talus_release(path);
-    return status;
-}
-
-static TalusStatus sync_files(const char *dir, const char *name, const char *extension, int first,
-                              int end)
-{
+    char file[TALUS_FRAME_NAME_BYTES];
+    TALUS_TRY(talus_dir_check(frames));
     for (int i = first; i < end; i++) {
-        char *path;
-        TALUS_TRY(talus_frame_path(&path, dir, name, i, extension));
-        TalusStatus status = talus_sync_path(path);
-        talus_release(path);
-        TALUS_TRY(status);
+        talus_frame_name(file, name, i, extension);
+        TALUS_TRY(talus_dir_sync_file(frames, file));
     }
-    return TALUS_OK;
-}
-
-TalusStatus talus_frame_sync(const char *dir, const char *name, const char *extension, int first,
-                             int end)
-{
-    char *path;
-    TALUS_TRY(sync_files(dir, name, extension, first, end));
-    TALUS_TRY(talus_path(&path, "%s/frames", dir));
-    TalusStatus status = talus_sync_path(path);
-    talus_release(path);
-    return status;
-}
-
-TalusStatus talus_remove_file(const char *dir, const char *name)
-{
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", dir, name));
-    TalusStatus status = TALUS_OK;
-    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-        status = talus_fail(TALUS_ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
-    talus_release(path);
-    return status;
+    return talus_dir_sync(frames);
 }
 
 /* The number in "NAME-NUMBER.EXT", or -1 for any other file. */
@@ -91,28 +58,80 @@ static int number_of(const char *file, const char *name, const char *extension)
     return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
 }
 
-static TalusStatus remove_listed(DIR *listing, const char *frames, const char *name,
-                                 const char *extension, int first)
+/* Enters a file of an earlier part of the run; it is read only if the checkpoint does not know it. */
+static TalusStatus enter(TalusDir *frames, const char *file)
 {
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-        if (number_of(entry->d_name, name, extension) >= first)
-            TALUS_TRY(talus_remove_file(frames, entry->d_name));
+    char listed[TALUS_DIR_NAME_BYTES];
+    int fd;
+    talus_dir_list_name(frames, file, listed);
+    const TalusEntry *before = talus_manifest_sound(frames->before, listed);
+    if (before)
+        return talus_manifest_add(frames->files, before, NULL);
+    TalusEntry entry = {.name = listed, .kind = TALUS_ENTRY_WHOLE};
+    TALUS_TRY(talus_dir_open_file(frames, file, O_RDONLY, &fd));
+    TalusStatus status =
+        talus_checksum_open_file(fd, frames->path, UINT64_MAX, &entry.size, &entry.crc);
+    close(fd);
+    return status == TALUS_OK ? talus_manifest_add(frames->files, &entry, NULL) : status;
+}
+
+static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
+                              const char *extension, int count)
+{
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        int number = number_of(entry->d_name, name, extension);
+        if (number >= count)
+            TALUS_TRY(talus_dir_remove(frames, entry->d_name));
+        else if (number >= 0 && frames->files)
+            TALUS_TRY(enter(frames, entry->d_name));
+    }
     return TALUS_OK;
 }
 
-TalusStatus talus_frame_remove(const char *dir, const char *name, const char *extension, int first)
+/* How many files the checkpoint knows. */
+static int count_known(const TalusDir *frames, const char *name, const char *extension)
 {
-    char *frames;
-    TalusStatus status = TALUS_OK;
-    TALUS_TRY(talus_path(&frames, "%s/frames", dir));
-    DIR *listing = opendir(frames);
-    if (listing) {
-        status = remove_listed(listing, frames, name, extension, first);
-        closedir(listing);
-    } else if (errno != ENOENT) {
-        status = talus_fail(TALUS_ERR_IO, "%s: cannot list: %s", frames, strerror(errno));
+    const TalusManifest *before = frames->before;
+    size_t prefix = strlen(frames->name) + 1;
+    int count = 0;
+    for (int i = 0; before && i < before->count; i++) {
+        const char *listed = before->entry[i].name;
+        if (strncmp(listed, frames->name, prefix - 1) != 0 || listed[prefix - 1] != '/')
+            continue;
+        int number = number_of(listed + prefix, name, extension);
+        count = number >= count ? number + 1 : count;
     }
-    talus_release(frames);
+    return count;
+}
+
+TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *extension, int *count)
+{
+    int known = count_known(frames, name, extension);
+    *count = known > *count ? known : *count;
+    int fd = fcntl(frames->fd, F_DUPFD_CLOEXEC, 0);
+    DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!listing) {
+        TalusStatus status =
+            talus_fail(TALUS_ERR_IO, "%s: cannot list: %s", frames->path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    rewinddir(listing); /* the descriptors share where they stand */
+    TalusStatus status = cut_listed(listing, frames, name, extension, *count);
+    closedir(listing);
+    return status;
+}
+
+TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char *extension)
+{
+    TalusDir frames, plain = {.path = dir->path, .fd = dir->fd};
+    int none = 0;
+    if (!talus_dir_has(dir, TALUS_FRAMES_FOLDER))
+        return TALUS_OK;
+    TALUS_TRY(talus_dir_open_folder(&plain, TALUS_FRAMES_FOLDER, &frames));
+    TalusStatus status = talus_frame_cut(&frames, name, extension, &none);
+    talus_dir_close(&frames);
     return status;
 }
 
@@ -144,146 +163,109 @@ static void count_entries(TalusSeries *series, const char *text, double limit, s
     }
 }
 
-/* A series without frames has no collection. */
-static TalusStatus shorten(TalusSeries *series, const char *text, size_t bytes)
+static void list_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
 {
-    TalusFile *file;
-    if (series->count == 0) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.pvd", series->name);
-        return talus_remove_file(series->dir, name);
-    }
-    TALUS_TRY(talus_file_create(series->path, &file));
-    talus_file_put(file, text, bytes);
-    talus_file_put(file, PVD_TAIL, strlen(PVD_TAIL));
-    return talus_file_commit(file);
+    snprintf(out, TALUS_FRAME_NAME_BYTES, "%s.pvd", series);
 }
 
-static TalusStatus open_collection(TalusSeries *series)
+static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
 {
-    series->fd = open(series->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (series->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", series->path, strerror(errno));
-    series->open = true;
+    TALUS_TRY(talus_growing_open(series->dir, name, &series->list));
+    return talus_growing_cut_closed(&series->list, bytes, PVD_TAIL);
+}
+
+/* A series without frames has no collection. */
+static TalusStatus cut(TalusSeries *series, double time)
+{
+    char name[TALUS_FRAME_NAME_BYTES], *text;
+    size_t size, bytes;
+    list_name(name, series->name);
+    if (!talus_dir_has(series->dir, name))
+        return TALUS_OK;
+    TALUS_TRY(talus_dir_read(series->dir, name, COLLECTION_LIMIT, &text, &size));
+    const TalusEntry *before = talus_manifest_sound(series->dir->before, name);
+    if (before && before->size < size)
+        text[before->size] = '\0'; /* what follows came after the checkpoint, whatever it says */
+    count_entries(series, text, time, &bytes);
+    talus_release(text);
+    return series->count > 0 ? shorten(series, name, bytes) : talus_dir_remove(series->dir, name);
+}
+
+TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *frames,
+                              const char *name, bool resume, double time)
+{
+    *series = (TalusSeries){.name = name, .dir = dir, .frames = frames};
+    if (resume)
+        TALUS_TRY(cut(series, time));
+    else
+        TALUS_TRY(talus_series_remove(dir, name));
+    TALUS_TRY(talus_frame_cut(frames, name, "vtp", &series->files));
+    series->synced = series->files; /* before the checkpoint that knows them */
     return TALUS_OK;
 }
 
-static TalusStatus cut(TalusSeries *series, double time)
+TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file)
 {
-    char *text;
-    size_t size, bytes;
-    if (access(series->path, F_OK) != 0)
-        return TALUS_OK;
-    TALUS_TRY(talus_read_file(series->path, COLLECTION_LIMIT, &text, &size));
-    count_entries(series, text, time, &bytes);
-    TalusStatus status = shorten(series, text, bytes);
-    talus_release(text);
-    if (status == TALUS_OK && series->count > 0) {
-        series->tail = (int64_t)bytes;
-        status = open_collection(series);
-    }
-    return status;
+    char name[TALUS_FRAME_NAME_BYTES];
+    talus_frame_name(name, series->name, series->files, "vtp");
+    return talus_dir_create_file(series->frames, name, file);
 }
 
-TalusStatus talus_series_open(TalusSeries *series, const char *dir, const char *name, bool resume,
-                              double time)
+static TalusStatus enter_frame(TalusSeries *series, double time, int file)
 {
-    *series = (TalusSeries){.name = name};
-    TALUS_TRY(talus_path(&series->dir, "%s", dir));
-    TALUS_TRY(talus_path(&series->path, "%s/%s.pvd", dir, name));
-    if (!resume)
-        return talus_series_remove(dir, name);
-    TALUS_TRY(cut(series, time));
-    return talus_frame_remove(dir, name, "vtp", series->files);
-}
-
-TalusStatus talus_series_next(const TalusSeries *series, char **path)
-{
-    return talus_frame_path(path, series->dir, series->name, series->files, "vtp");
-}
-
-static TalusStatus write_at(const TalusSeries *series, const char *text, size_t size, int64_t at)
-{
-    if (lseek(series->fd, (off_t)at, SEEK_SET) < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", series->path, strerror(errno));
-    return talus_write_all(series->fd, text, size, series->path);
-}
-
-/* Half an entry, of a disk that is full, is taken back: the closing tags stand where they stood, in
- * space that the file has. */
-static void take_back(const TalusSeries *series)
-{
-    const char *tail = series->count > 0 ? PVD_TAIL : "";
-    if (lseek(series->fd, (off_t)series->tail, SEEK_SET) >= 0 &&
-        write(series->fd, tail, strlen(tail)) == (ssize_t)strlen(tail))
-        (void)!ftruncate(series->fd, (off_t)(series->tail + (int64_t)strlen(tail)));
-}
-
-static TalusStatus enter(TalusSeries *series, double time, int file)
-{
-    char text[ENTRY_BYTES];
+    char text[ENTRY_BYTES], name[TALUS_FRAME_NAME_BYTES];
     const char *head = series->count == 0 ? PVD_HEAD : "";
-    if (!series->open)
-        TALUS_TRY(open_collection(series));
+    list_name(name, series->name);
+    if (!series->list.open)
+        TALUS_TRY(talus_growing_create(series->dir, name, &series->list));
     int n = snprintf(text, sizeof text,
                      "%s" PVD_MARK "%.17g\" part=\"0\" file=\"frames/%s-%06d.vtp\"/>\n" PVD_TAIL,
                      head, time, series->name, file);
-    TalusStatus status = write_at(series, text, (size_t)n, series->tail);
-    if (status != TALUS_OK) {
-        take_back(series);
-        return status;
-    }
-    series->tail += n - (int64_t)strlen(PVD_TAIL);
+    TALUS_TRY(talus_growing_put(&series->list, text, (size_t)n, strlen(PVD_TAIL)));
     series->count++;
     return TALUS_OK;
 }
 
 TalusStatus talus_series_add(TalusSeries *series, double time)
 {
-    TALUS_TRY(enter(series, time, series->files));
+    TALUS_TRY(enter_frame(series, time, series->files));
     series->files++;
     return TALUS_OK;
 }
 
 TalusStatus talus_series_repeat(TalusSeries *series, double time)
 {
-    return enter(series, time, series->files - 1);
+    return enter_frame(series, time, series->files - 1);
 }
 
 TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
 {
-    char *path;
+    char name[TALUS_FRAME_NAME_BYTES];
     *key = 0;
-    if (series->files == 0)
+    talus_frame_name(name, series->name, series->files - 1, "vtp");
+    if (series->files == 0 || !talus_dir_has(series->frames, name))
         return TALUS_OK;
-    TALUS_TRY(talus_frame_path(&path, series->dir, series->name, series->files - 1, "vtp"));
-    TalusStatus status = talus_vtp_key(path, key);
-    talus_release(path);
-    return status;
+    return talus_vtp_key(series->frames, name, key);
 }
 
 TalusStatus talus_series_sync(TalusSeries *series)
 {
-    if (!series->open)
+    if (!series->list.open)
         return TALUS_OK;
-    TALUS_TRY(talus_frame_sync(series->dir, series->name, "vtp", series->synced, series->files));
+    TALUS_TRY(talus_frame_sync(series->frames, series->name, "vtp", series->synced, series->files));
     series->synced = series->files;
-    return talus_sync_path(series->path);
+    return talus_growing_sync(&series->list);
 }
 
 void talus_series_close(TalusSeries *series)
 {
-    if (series->open)
-        close(series->fd);
-    talus_release(series->dir);
-    talus_release(series->path);
+    talus_growing_close(&series->list);
     *series = (TalusSeries){0};
 }
 
-TalusStatus talus_series_remove(const char *dir, const char *name)
+TalusStatus talus_series_remove(const TalusDir *dir, const char *name)
 {
-    char collection[64];
-    snprintf(collection, sizeof collection, "%s.pvd", name);
-    TALUS_TRY(talus_remove_file(dir, collection));
-    return talus_frame_remove(dir, name, "vtp", 0);
+    char collection[TALUS_FRAME_NAME_BYTES];
+    list_name(collection, name);
+    return talus_dir_remove(dir, collection);
 }

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "io/dir.h"
 #include "io/json.h"
 #include "io/scene_arena.h"
 
@@ -316,6 +317,16 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
 
 /* The head that holds for the last frame added, also after a resume; NULL before the first. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
+
+/* As talus_frames_create and talus_frames_resume, in a directory that is open and outlives the writer; NULL: at
+ * a path. */
+TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,
+                                   TalusFramesWriter **out);
+TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
+                                   TalusFramesWriter **out);
+/* Brings the frames to the disk; fails as talus_growing_sync and talus_growing_check do. */
+TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
+TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
 /* ---- the reader's parts: frames_scan.c, frames_read.c ---- */
 

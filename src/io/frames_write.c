@@ -3,19 +3,16 @@
  * A chunk is appended by one write. A write that fails is cut off again, and what the next frame is
  * predicted from changes only once a frame is in the file, so the file is sound at every moment. */
 #include "base/memory.h"
-#include "io/file.h"
 #include "io/frames.h"
+#include "io/growing.h"
 #include "world/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 struct TalusFramesWriter {
-    char *path;
-    int fd;
-    uint64_t size; /* of the file */
+    TalusGrowing file;
     TalusDetail detail;
     TalusHeadStore named; /* title and scene alone */
     TalusHeadStore head;  /* the last one written */
@@ -31,9 +28,7 @@ static void writer_free(TalusFramesWriter *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
-    talus_release(w->path);
+    talus_growing_close(&w->file);
     talus_release(w->frame);
     talus_frames_head_clear(&w->named);
     talus_frames_head_clear(&w->head);
@@ -44,40 +39,12 @@ static void writer_free(TalusFramesWriter *w)
 
 /* ---- the file ---- */
 
-static TalusStatus cut(TalusFramesWriter *w, uint64_t size)
-{
-    if (ftruncate(w->fd, (off_t)size) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", w->path, strerror(errno));
-    w->size = size;
-    return TALUS_OK;
-}
-
-static TalusStatus append(TalusFramesWriter *w, const void *bytes, size_t size)
-{
-    TalusStatus status = talus_write_all(w->fd, bytes, size, w->path);
-    if (status == TALUS_OK)
-        w->size += size;
-    else if (ftruncate(w->fd, (off_t)w->size) != 0)
-        status =
-            talus_fail(status, "%s, and what was written of it cannot be cut off", talus_error());
-    return status;
-}
-
-static TalusStatus open_file(TalusFramesWriter *w, const char *path, int flags)
-{
-    TALUS_TRY(talus_path(&w->path, "%s", path));
-    w->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
-    if (w->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    return TALUS_OK;
-}
-
 static TalusStatus start_file(TalusFramesWriter *w)
 {
     TalusFileHead head = {.version = TALUS_FRAMES_VERSION};
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
-    TALUS_TRY(cut(w, 0));
-    return append(w, &head, sizeof head);
+    TALUS_TRY(talus_growing_cut(&w->file, 0));
+    return talus_growing_append(&w->file, &head, sizeof head);
 }
 
 /* ---- opening ---- */
@@ -85,9 +52,7 @@ static TalusStatus start_file(TalusFramesWriter *w)
 static TalusStatus writer_new(TalusFramesWriter **out)
 {
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
-    (*out)->fd = -1;
-    return TALUS_OK;
+    return TALUS_ALLOC(*out, 1, "frames");
 }
 
 static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const char *scene)
@@ -96,7 +61,7 @@ static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const cha
     return talus_frames_head_copy(&names, &w->named);
 }
 
-static TalusStatus create(TalusFramesWriter *w, const char *path, const TalusFramesDef *def)
+static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
 {
     TALUS_TRY(keep_names(w, def ? def->title : NULL, def ? def->scene : NULL));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
@@ -105,23 +70,42 @@ static TalusStatus create(TalusFramesWriter *w, const char *path, const TalusFra
                           "frames: detail %d; expected auto (0), full (1) or "
                           "lean (2)",
                           (int)w->detail);
-    TALUS_TRY(open_file(w, path, O_CREAT));
+    return TALUS_OK;
+}
+
+/* In `dir`, or where that is NULL at a path. */
+static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
+                          const TalusFramesDef *def)
+{
+    TALUS_TRY(start(w, def));
+    TALUS_TRY(dir ? talus_growing_create(dir, name, &w->file)
+                  : talus_growing_open_path(name, true, &w->file));
     return start_file(w);
+}
+
+/* Hands the writer out, or frees it. */
+static TalusStatus hand_out(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
+{
+    if (status == TALUS_OK)
+        *out = w;
+    else
+        writer_free(w);
+    return status;
+}
+
+TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,
+                                   TalusFramesWriter **out)
+{
+    TalusFramesWriter *w;
+    *out = NULL;
+    TALUS_TRY(writer_new(&w));
+    return hand_out(w, create(w, dir, name, def), out);
 }
 
 TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
                                 TalusFramesWriter **out)
 {
-    TalusFramesWriter *w;
-    *out = NULL;
-    TALUS_TRY(writer_new(&w));
-    TalusStatus status = create(w, path, def);
-    if (status != TALUS_OK) {
-        writer_free(w);
-        return status;
-    }
-    *out = w;
-    return TALUS_OK;
+    return talus_frames_create_in(NULL, path, def, out);
 }
 
 static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
@@ -162,14 +146,15 @@ static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
     TALUS_TRY(talus_frames_decode(old, last, NULL));
     w->encoder.before = old->state[old->newest];
     old->state[old->newest] = (TalusFrameState){0};
-    return cut(w, w->frame[last].offset + w->frame[last].size);
+    return talus_growing_cut(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
-static TalusStatus resume(TalusFramesWriter *w, const char *path, double time)
+static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
 {
     TalusFrames *old;
-    TALUS_TRY(open_file(w, path, 0));
-    TALUS_TRY(talus_frames_open(path, &old));
+    TALUS_TRY(dir ? talus_growing_open(dir, name, &w->file)
+                  : talus_growing_open_path(name, false, &w->file));
+    TALUS_TRY(talus_frames_open(w->file.path, &old));
     int last = talus_frames_count(old) - 1;
     while (last >= 0 && talus_frames_info(old, last).time > time)
         last--;
@@ -179,23 +164,23 @@ static TalusStatus resume(TalusFramesWriter *w, const char *path, double time)
             : talus_fail(
                   TALUS_ERR_FORMAT,
                   "%s: holds no frame to go on from; without the file the run can be resumed",
-                  path);
+                  w->file.path);
     talus_frames_close(old);
     return status;
 }
 
-TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out)
+TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
+                                   TalusFramesWriter **out)
 {
     TalusFramesWriter *w;
     *out = NULL;
     TALUS_TRY(writer_new(&w));
-    TalusStatus status = resume(w, path, time);
-    if (status != TALUS_OK) {
-        writer_free(w);
-        return status;
-    }
-    *out = w;
-    return TALUS_OK;
+    return hand_out(w, resume(w, dir, name, time), out);
+}
+
+TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out)
+{
+    return talus_frames_resume_in(NULL, path, time, out);
 }
 
 /* ---- heads ---- */
@@ -268,7 +253,7 @@ static TalusStatus write_head(TalusFramesWriter *w, const TalusFramesHead *head)
     if (status == TALUS_OK)
         status = talus_pack_bytes(&packer, NULL, -size & 7);
     if (status == TALUS_OK)
-        status = append(w, packer.bytes, packer.size);
+        status = talus_growing_append(&w->file, packer.bytes, packer.size);
     talus_packer_clear(&packer);
     talus_release(text);
     return status;
@@ -296,20 +281,20 @@ static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, doub
     talus_log(TALUS_LOG_WARNING, "frames.clamped",
               "%s: at time %g %d bodies are more than %g m from where the run began; their frames "
               "show them at that distance",
-              w->path, time, w->encoder.clamped, head->quantum * 0x1p31);
+              w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
 }
 
 static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
 {
     const TalusPacker *p = &w->encoder.packer;
-    TalusIndexRow row = {.offset = w->size,
+    TalusIndexRow row = {.offset = w->file.size,
                          .time = s->time,
                          .step = s->step,
                          .size = p->size,
                          .flags = key ? TALUS_CHUNK_KEY : 0,
                          .bodies = (uint32_t)s->body_count};
     TALUS_TRY(add_row(w, &row));
-    TalusStatus status = append(w, p->bytes, p->size);
+    TalusStatus status = talus_growing_append(&w->file, p->bytes, p->size);
     if (status != TALUS_OK)
         w->frames--;
     return status;
@@ -319,12 +304,13 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bo
 static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fresh,
                                const TalusSnapshot *s, bool key)
 {
-    uint64_t start = w->size;
+    uint64_t size = w->file.size;
+    uint32_t crc = w->file.crc;
     if (fresh)
         TALUS_TRY(write_head(w, fresh));
     TalusStatus status = append_frame(w, s, key);
-    if (status != TALUS_OK && ftruncate(w->fd, (off_t)start) == 0)
-        w->size = start;
+    if (status != TALUS_OK)
+        talus_growing_take_back(&w->file, size, crc);
     return status;
 }
 
@@ -354,7 +340,8 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
     TalusHeadStore fresh = {0};
     if (writer->frames > 0 && !(snapshot->time >= writer->frame[writer->frames - 1].time))
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: a frame at time %g cannot follow one at %g",
-                          writer->path, snapshot->time, writer->frame[writer->frames - 1].time);
+                          writer->file.path, snapshot->time,
+                          writer->frame[writer->frames - 1].time);
     if (!head_holds(writer, head, snapshot))
         TALUS_TRY(next_head(writer, head, snapshot, &fresh));
     TalusStatus status = add_frame(writer, &fresh, snapshot);
@@ -377,6 +364,16 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
     return status;
 }
 
+TalusStatus talus_frames_sync(const TalusFramesWriter *writer)
+{
+    return talus_growing_sync(&writer->file);
+}
+
+TalusStatus talus_frames_check(const TalusFramesWriter *writer)
+{
+    return talus_growing_check(&writer->file);
+}
+
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer)
 {
     return writer->has_head ? &writer->head.head : NULL;
@@ -394,7 +391,7 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
     TALUS_TRY(talus_pack_bytes(p, w->frame, (size_t)w->frames * sizeof *w->frame));
     chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
     memcpy(p->bytes, &chunk, sizeof chunk);
-    TalusFileEnd end = {.index = w->size};
+    TalusFileEnd end = {.index = w->file.size};
     memcpy(end.magic, TALUS_FRAMES_END, sizeof end.magic);
     return talus_pack_bytes(p, &end, sizeof end);
 }
@@ -402,10 +399,9 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
 /* A disk at the other end of a network may tell only now that it is full. */
 static TalusStatus close_file(TalusFramesWriter *w)
 {
-    int fd = w->fd;
-    w->fd = -1;
-    if (close(fd) != 0 && errno != EINTR)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", w->path, strerror(errno));
+    w->file.open = false;
+    if (close(w->file.fd) != 0 && errno != EINTR)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", w->file.path, strerror(errno));
     return TALUS_OK;
 }
 
@@ -416,7 +412,7 @@ TalusStatus talus_frames_finish(TalusFramesWriter *writer)
         return TALUS_OK;
     TalusStatus status = pack_index(writer, &packer);
     if (status == TALUS_OK)
-        status = append(writer, packer.bytes, packer.size);
+        status = talus_growing_append(&writer->file, packer.bytes, packer.size);
     if (status == TALUS_OK)
         status = close_file(writer);
     talus_packer_clear(&packer);

@@ -2,18 +2,18 @@
  *
  * Everything that is written depends on the state alone, and every file can be cut back to the time
  * of a checkpoint. A run that was stopped and resumed therefore leaves the same files as one that
- * was not, except for the columns of measured seconds. */
+ * was not, except for the columns of measured seconds. The directory is held by its descriptor: what is
+ * written never goes into another one, and a directory that is taken away is noticed. A checkpoint lists
+ * every file with length and checksum, and a resumed run begins by comparing. */
 #include "base/memory.h"
 #include "io/checkpoint.h"
+#include "io/compare.h"
 #include "io/csv.h"
-#include "io/file.h"
 #include "io/formats.h"
-#include "io/frame_files.h"
 #include "io/frames.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <talus/io.h>
 #include <talus/joint.h>
@@ -36,7 +36,9 @@
 enum { ROW_BYTES = 2048, MESSAGE_BYTES = 1024 };
 
 struct TalusOutput {
-    char *dir;
+    TalusDir dir;
+    TalusManifest files;            /* what was written so far */
+    TalusManifest before;           /* what the checkpoint says that is resumed */
     TalusFramesDef about;           /* title and scene: copies */
     TalusCsv steps, probes, joints; /* the last two exist only in a run that has any */
     TalusFramesWriter *view;
@@ -48,41 +50,45 @@ struct TalusOutput {
     TalusSnapshot snapshot; /* of the last frame; its memory is used again */
 };
 
+static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
+                                        "steps.csv",        "probes.csv",       "joints.csv"};
+enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
+
 /* ---- files of an earlier run ---- */
 
-/* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
-static TalusStatus remove_old_run(const char *dir)
+/* Before anything is removed or cut. */
+static TalusStatus check_names(const TalusDir *dir)
 {
-    static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
-                                        "steps.csv",        "probes.csv",       "joints.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        TALUS_TRY(talus_remove_file(dir, names[i]));
+    for (int i = 0; i < OWN_NAMES; i++)
+        TALUS_TRY(talus_dir_expect_file(dir, own_names[i]));
+    return TALUS_OK;
+}
+
+/* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
+static TalusStatus remove_old_run(TalusDir *dir)
+{
+    for (int i = 0; i < OWN_NAMES; i++)
+        TALUS_TRY(talus_dir_remove(dir, own_names[i]));
     return talus_format_remove_all(dir);
 }
 
 /* ---- opening ---- */
 
 /* A table that the run has so far, if it has. */
-static TalusStatus resume_table(const TalusOutput *output, const char *name, const char *header,
+static TalusStatus resume_table(TalusOutput *output, const char *name, const char *header,
                                 double time, TalusCsv *csv)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
-    TalusStatus status =
-        access(path, F_OK) == 0 ? talus_csv_resume(path, header, time, csv) : TALUS_OK;
-    talus_release(path);
-    return status;
+    return talus_dir_has(&output->dir, name)
+               ? talus_csv_resume(&output->dir, name, header, time, csv)
+               : TALUS_OK;
 }
 
 static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
 {
-    char *steps;
-    TALUS_TRY(talus_path(&steps, "%s/steps.csv", output->dir));
-    TalusStatus status = resume ? talus_csv_resume(steps, STEPS_HEADER, time, &output->steps)
-                                : talus_csv_create(steps, STEPS_HEADER, &output->steps);
-    talus_release(steps);
-    if (status != TALUS_OK || !resume)
-        return status;
+    TalusDir *dir = &output->dir;
+    if (!resume)
+        return talus_csv_create(dir, "steps.csv", STEPS_HEADER, &output->steps);
+    TALUS_TRY(talus_csv_resume(dir, "steps.csv", STEPS_HEADER, time, &output->steps));
     TALUS_TRY(resume_table(output, "probes.csv", PROBES_HEADER, time, &output->probes));
     return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
 }
@@ -90,17 +96,14 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
 /* A run that lost its frames goes on with new ones, as it does with its tables. */
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/" FRAMES_NAME, output->dir));
-    bool there = access(path, F_OK) == 0;
+    TalusDir *dir = &output->dir;
+    bool there = talus_dir_has(dir, FRAMES_NAME);
     if (def->resume && !there)
-        talus_log(TALUS_LOG_WARNING, "output.gap", "%s: frames up to time %g are missing", path,
-                  def->time);
-    TalusStatus status = def->resume && there
-                             ? talus_frames_resume(path, def->time, &output->view)
-                             : talus_frames_create(path, &output->about, &output->view);
-    talus_release(path);
-    return status;
+        talus_log(TALUS_LOG_WARNING, "output.gap",
+                  "%s/" FRAMES_NAME ": frames up to time %g are missing", dir->path, def->time);
+    return def->resume && there
+               ? talus_frames_resume_in(dir, FRAMES_NAME, def->time, &output->view)
+               : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->view);
 }
 
 static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
@@ -108,8 +111,8 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     TALUS_TRY(TALUS_ALLOC(output->format, (size_t)def->kind_count, "writers of frames"));
     for (; output->format_count < def->kind_count; output->format_count++) {
         TalusFormatWriter **writer = &output->format[output->format_count];
-        TALUS_TRY(talus_format_open(def->kinds[output->format_count], output->dir, def->resume,
-                                    def->time, writer));
+        TALUS_TRY(talus_format_open_in(def->kinds[output->format_count], &output->dir, def->resume,
+                                       def->time, writer));
         output->fields |= talus_format_fields(*writer);
     }
     return TALUS_OK;
@@ -126,14 +129,30 @@ static TalusStatus copy_text(const char *text, const char **out)
     return TALUS_OK;
 }
 
-static TalusStatus prepare(TalusOutput *output, const char *dir, const TalusOutputDef *def)
+/* What the checkpoint says is compared with what there is, before anything is cut. */
+static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
-    TALUS_TRY(talus_path(&output->dir, "%s", dir));
+    bool found;
+    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->before));
+    if (!found)
+        return TALUS_OK;
+    output->dir.before = &output->before;
+    return talus_compare_files(&output->dir, &output->before, def->time, def->accept_changes);
+}
+
+static TalusStatus open_dir(TalusOutput *output, const char *path)
+{
+    TALUS_TRY(talus_dir_open(path, &output->dir));
+    output->dir.files = &output->files;
+    return check_names(&output->dir);
+}
+
+static TalusStatus prepare(TalusOutput *output, const char *path, const TalusOutputDef *def)
+{
     TALUS_TRY(copy_text(def->title, &output->about.title));
     TALUS_TRY(copy_text(def->scene, &output->about.scene));
-    TALUS_TRY(talus_make_directory(dir));
-    if (!def->resume)
-        TALUS_TRY(remove_old_run(dir));
+    TALUS_TRY(open_dir(output, path));
+    TALUS_TRY(def->resume ? compare(output, def) : remove_old_run(&output->dir));
     TALUS_TRY(open_view(output, def));
     TALUS_TRY(open_formats(output, def));
     return open_tables(output, def->resume, def->time);
@@ -144,7 +163,6 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
     TalusOutput *output;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
-    output->steps.fd = output->probes.fd = output->joints.fd = -1;
     TalusStatus status = prepare(output, dir, def);
     if (status != TALUS_OK) {
         char why[MESSAGE_BYTES];
@@ -188,7 +206,9 @@ void talus_output_abandon(TalusOutput *output)
     talus_release(output->joint);
     talus_release((char *)output->about.title);
     talus_release((char *)output->about.scene);
-    talus_release(output->dir);
+    talus_manifest_clear(&output->files);
+    talus_manifest_clear(&output->before);
+    talus_dir_close(&output->dir);
     talus_release(output);
 }
 
@@ -197,6 +217,8 @@ TalusStatus talus_output_close(TalusOutput *output)
     if (!output)
         return TALUS_OK;
     TalusStatus status = close_formats(output);
+    if (status == TALUS_OK)
+        status = talus_output_check(output);
     if (status == TALUS_OK) {
         status = talus_frames_finish(output->view);
         output->view = NULL;
@@ -207,24 +229,47 @@ TalusStatus talus_output_close(TalusOutput *output)
 
 /* ---- to the disk ---- */
 
-static TalusStatus sync_name(const TalusOutput *output, const char *name)
+static TalusStatus sync_files(TalusOutput *output)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
-    TalusStatus status = talus_sync_path(path);
-    talus_release(path);
-    return status;
+    for (int i = 0; i < output->format_count; i++)
+        TALUS_TRY(talus_format_sync(output->format[i]));
+    TALUS_TRY(talus_frames_sync(output->view));
+    TALUS_TRY(talus_growing_sync(&output->steps.file));
+    TALUS_TRY(talus_growing_sync(&output->probes.file));
+    TALUS_TRY(talus_growing_sync(&output->joints.file));
+    return talus_dir_sync(&output->dir); /* the names themselves */
+}
+
+TalusStatus talus_output_check(const TalusOutput *output)
+{
+    TALUS_TRY(talus_dir_check(&output->dir));
+    TALUS_TRY(talus_frames_check(output->view));
+    TALUS_TRY(talus_growing_check(&output->steps.file));
+    TALUS_TRY(talus_growing_check(&output->probes.file));
+    return talus_growing_check(&output->joints.file);
 }
 
 TalusStatus talus_output_sync(TalusOutput *output)
 {
-    for (int i = 0; i < output->format_count; i++)
-        TALUS_TRY(talus_format_sync(output->format[i]));
-    TALUS_TRY(sync_name(output, FRAMES_NAME));
-    TALUS_TRY(sync_name(output, "steps.csv"));
-    TALUS_TRY(sync_name(output, "probes.csv"));
-    TALUS_TRY(sync_name(output, "joints.csv"));
-    return sync_name(output, "."); /* the names themselves */
+    TALUS_TRY(talus_output_check(output));
+    return sync_files(output);
+}
+
+TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note)
+{
+    TALUS_TRY(talus_output_sync(output));
+    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
+}
+
+TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
+                                char *path, size_t size)
+{
+    talus_dir_path_now(&output->dir, path, size);
+    if (!path[0])
+        return talus_fail(TALUS_ERR_IO, "%s: nothing leads to the directory any more",
+                          output->dir.path);
+    (void)sync_files(output); /* what is missing of it a resume will name */
+    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
 }
 
 /* ---- frames ---- */
@@ -266,8 +311,8 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
 {
     if (length < 0 || length >= ROW_BYTES)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: a row would be longer than %d bytes", csv->path,
-                          ROW_BYTES);
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: a row would be longer than %d bytes",
+                          csv->file.path, ROW_BYTES);
     return talus_csv_write(csv, row, (size_t)length);
 }
 
@@ -335,24 +380,14 @@ static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
     return write_row(&output->joints, row, n);
 }
 
-static TalusStatus start_table(const TalusOutput *output, const char *name, const char *header,
-                               TalusCsv *csv)
-{
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/%s", output->dir, name));
-    TalusStatus status = talus_csv_create(path, header, csv);
-    talus_release(path);
-    return status;
-}
-
 static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
                                 const TalusStepInfo *info)
 {
     int count = talus_world_joint_count(world);
     if (count == 0)
         return TALUS_OK;
-    if (output->joints.fd < 0)
-        TALUS_TRY(start_table(output, "joints.csv", JOINTS_HEADER, &output->joints));
+    if (!output->joints.file.open)
+        TALUS_TRY(talus_csv_create(&output->dir, "joints.csv", JOINTS_HEADER, &output->joints));
     TALUS_TRY(TALUS_RESERVE(output->joint, output->joint_capacity, (size_t)count, 0, "joints"));
     talus_world_get_joints(world, output->joint, count);
     for (int i = 0; i < count; i++)
@@ -365,8 +400,8 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
 {
     int probes = talus_world_probe_count(world);
     TALUS_TRY(write_step(output, info));
-    if (probes > 0 && output->probes.fd < 0)
-        TALUS_TRY(start_table(output, "probes.csv", PROBES_HEADER, &output->probes));
+    if (probes > 0 && !output->probes.file.open)
+        TALUS_TRY(talus_csv_create(&output->dir, "probes.csv", PROBES_HEADER, &output->probes));
     for (int i = 0; i < probes; i++)
         TALUS_TRY(write_probe(output, world, info, i));
     return write_joints(output, world, info);

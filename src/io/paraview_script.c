@@ -283,14 +283,10 @@ static const char script[] =
     "main()\n";
 /* clang-format on */
 
-TalusStatus talus_paraview_script_write(const char *dir)
+TalusStatus talus_paraview_script_write(TalusDir *dir)
 {
-    char *path;
     TalusFile *file;
-    TALUS_TRY(talus_path(&path, "%s/" TALUS_PARAVIEW_SCRIPT, dir));
-    TalusStatus status = talus_file_create(path, &file);
-    talus_release(path);
-    TALUS_TRY(status);
+    TALUS_TRY(talus_dir_create_file(dir, TALUS_PARAVIEW_SCRIPT, &file));
     talus_file_put(file, script, strlen(script));
     return talus_file_commit(file);
 }

@@ -2,11 +2,11 @@
 #ifndef TALUS_IO_PARAVIEW_SCRIPT_H
 #define TALUS_IO_PARAVIEW_SCRIPT_H
 
-#include "base/status.h"
+#include "io/dir.h"
 
 #define TALUS_PARAVIEW_SCRIPT "show_in_paraview.py"
 
 /* Writes DIR/show_in_paraview.py. */
-TalusStatus talus_paraview_script_write(const char *dir);
+TalusStatus talus_paraview_script_write(TalusDir *dir);
 
 #endif

@@ -257,13 +257,15 @@ static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bo
            (field->lasting || !lasting);
 }
 
-TalusStatus talus_vtp_write(TalusVtpSurface *surface, const char *path, const TalusFramesHead *head,
+TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
                             const TalusSnapshot *snapshot, uint64_t key, bool lasting)
 {
-    TalusFile *file;
     TalusVtpCounts counts;
-    TALUS_TRY(count_all(surface, &counts));
-    TALUS_TRY(talus_file_create(path, &file));
+    TalusStatus status = count_all(surface, &counts);
+    if (status != TALUS_OK) {
+        talus_file_abandon(file);
+        return status;
+    }
     talus_vtp_begin(file, snapshot->time, key, counts);
     talus_file_print(file, "<PointData Normals=\"Normals\">\n");
     write_normals(file, surface, snapshot, counts.points);

@@ -4,6 +4,7 @@
 
 #include "geometry/mesh.h"
 #include "io/fields.h"
+#include "io/file.h"
 
 /* A body's mesh and where it stands. */
 typedef struct TalusSurfacePart {
@@ -29,9 +30,9 @@ TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead 
  * bounds of the bodies and a quarter more on all sides. */
 TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot);
-/* Writes what was gathered from this snapshot; `key` as for talus_vtp_begin. With `lasting`, only
+/* Writes what was gathered from this snapshot to `file` and commits it; `key` as for talus_vtp_begin. With `lasting`, only
  * the fields that never change go along. */
-TalusStatus talus_vtp_write(TalusVtpSurface *surface, const char *path, const TalusFramesHead *head,
+TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
                             const TalusSnapshot *snapshot, uint64_t key, bool lasting);
 void talus_vtp_free(TalusVtpSurface *surface);
 

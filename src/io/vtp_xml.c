@@ -47,11 +47,11 @@ void talus_vtp_end(TalusFile *file)
     talus_file_print(file, "</Piece>\n</PolyData>\n</VTKFile>\n");
 }
 
-TalusStatus talus_vtp_key(const char *path, uint64_t *key)
+TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key)
 {
     char *text;
     size_t size;
-    TALUS_TRY(talus_read_file(path, FILE_LIMIT, &text, &size));
+    TALUS_TRY(talus_dir_read(dir, name, FILE_LIMIT, &text, &size));
     const char *mark = strstr(text, KEY_MARK);
     *key = mark ? strtoull(mark + strlen(KEY_MARK), NULL, 10) : 0;
     talus_release(text);

@@ -7,6 +7,7 @@
 #define TALUS_IO_VTP_XML_H
 
 #include "io/base64.h"
+#include "io/dir.h"
 #include "io/fields.h"
 
 /* What a file holds; to be followed by its sections in the order PointData, CellData, Points, cells. */
@@ -18,7 +19,7 @@ typedef struct TalusVtpCounts {
 void talus_vtp_begin(TalusFile *file, double time, uint64_t key, TalusVtpCounts counts);
 void talus_vtp_end(TalusFile *file);
 /* The key of a file of ours, 0 if it has none. */
-TalusStatus talus_vtp_key(const char *path, uint64_t *key);
+TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key);
 
 /* An array is begun, its bytes are put into the stream, and it is ended. */
 TalusBase64 talus_vtp_array(TalusFile *file, TalusFieldType type, const char *name, int components,

@@ -1,0 +1,226 @@
+/* io/growing.c - appending with a running checksum. */
+#include "io/growing.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- opening and closing ---- */
+
+void talus_growing_close(TalusGrowing *file)
+{
+    if (file->open)
+        close(file->fd);
+    talus_release(file->path);
+    talus_release(file->name);
+    *file = (TalusGrowing){0};
+}
+
+/* Brings the list up to date. */
+static void enter(const TalusGrowing *file)
+{
+    if (!file->dir || !file->dir->files)
+        return;
+    TalusEntry *entry = &file->dir->files->entry[file->entry];
+    entry->size = file->size;
+    entry->crc = file->crc;
+}
+
+static TalusStatus open_in(TalusGrowing *file, const char *name, int flags)
+{
+    char listed[TALUS_DIR_NAME_BYTES];
+    TalusDir *dir = file->dir;
+    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path(&file->name, "%s", name));
+    TALUS_TRY(talus_dir_open_file(dir, name, flags, &file->fd));
+    file->open = true;
+    talus_dir_list_name(dir, name, listed);
+    TalusEntry entry = {.name = listed, .kind = TALUS_ENTRY_GROWS};
+    return dir->files ? talus_manifest_add(dir->files, &entry, &file->entry) : TALUS_OK;
+}
+
+static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
+{
+    *file = (TalusGrowing){.dir = dir};
+    TalusStatus status = open_in(file, name, flags);
+    if (status != TALUS_OK)
+        talus_growing_close(file);
+    return status;
+}
+
+TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out)
+{
+    return open_or_close(out, dir, name, O_RDWR | O_CREAT | O_TRUNC);
+}
+
+TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out)
+{
+    return open_or_close(out, dir, name, O_RDWR);
+}
+
+static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
+{
+    struct stat about;
+    TALUS_TRY(talus_path(&file->path, "%s", path));
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
+    file->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    file->open = file->fd >= 0;
+    if (!file->open)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out)
+{
+    *out = (TalusGrowing){0};
+    TalusStatus status = open_path(out, path, create);
+    if (status != TALUS_OK)
+        talus_growing_close(out);
+    return status;
+}
+
+static int write_at(int fd, const char *bytes, size_t size, uint64_t at)
+{
+    while (size > 0) {
+        ssize_t n = pwrite(fd, bytes, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : ENOSPC;
+        bytes += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* ---- cutting ---- */
+
+/* The checksum of the first `size` bytes, which are known to be there. */
+static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
+{
+    char listed[TALUS_DIR_NAME_BYTES];
+    const TalusEntry *before = NULL;
+    if (!file->dir || !file->dir->files) { /* nobody asks */
+        file->size = size;
+        return TALUS_OK;
+    }
+    talus_dir_list_name(file->dir, file->name, listed);
+    before = talus_manifest_sound(file->dir->before, listed);
+    if (before && before->size == size) {
+        file->size = size;
+        file->crc = before->crc;
+        return TALUS_OK;
+    }
+    return talus_checksum_open_file(file->fd, file->path, size, &file->size, &file->crc);
+}
+
+TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing)
+{
+    file->closing = strlen(closing);
+    int error = write_at(file->fd, closing, file->closing, size);
+    if (!error && ftruncate(file->fd, (off_t)(size + file->closing)) != 0)
+        error = errno;
+    if (error)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", file->path, strerror(error));
+    TALUS_TRY(sum_up(file, size));
+    enter(file);
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size)
+{
+    return talus_growing_cut_closed(file, size, "");
+}
+
+/* ---- writing ---- */
+
+/* Before more is written: what someone else cut off would become a hole, and what he added be overwritten. */
+static TalusStatus check_length(const TalusGrowing *file)
+{
+    struct stat about;
+    uint64_t size = file->size + file->closing;
+    if (fstat(file->fd, &about) != 0)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", file->path, strerror(errno));
+    if ((uint64_t)about.st_size != size)
+        return talus_fail(TALUS_ERR_IO,
+                          "%s: has %jd bytes where the run wrote %" PRIu64
+                          ": someone else changed it while it was being written",
+                          file->path, (intmax_t)about.st_size, size);
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size)
+{
+    TALUS_TRY(check_length(file));
+    int error = write_at(file->fd, bytes, size, file->size);
+    if (error) {
+        bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
+        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s%s", file->path, strerror(error),
+                          cut ? "" : ", and what was written of it cannot be cut off");
+    }
+    file->crc = talus_crc32(file->crc, bytes, size);
+    file->size += size;
+    enter(file);
+    return TALUS_OK;
+}
+
+/* Half a piece, of a disk that is full, is taken back: the closing bytes are the same in every call and go
+ * where they stood, into space that the file has. */
+static void restore_closing(const TalusGrowing *file, const char *closing)
+{
+    if (write_at(file->fd, closing, file->closing, file->size) == 0)
+        (void)!ftruncate(file->fd, (off_t)(file->size + file->closing));
+}
+
+TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing)
+{
+    const char *from = bytes;
+    TALUS_TRY(check_length(file));
+    int error = write_at(file->fd, from, size, file->size);
+    if (error) {
+        restore_closing(file, from + size - file->closing);
+        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(error));
+    }
+    file->crc = talus_crc32(file->crc, bytes, size - closing);
+    file->size += size - closing;
+    file->closing = closing;
+    enter(file);
+    return TALUS_OK;
+}
+
+void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
+{
+    if (ftruncate(file->fd, (off_t)size) != 0)
+        return; /* the next piece will be refused, with a word about the length */
+    file->size = size;
+    file->crc = crc;
+    enter(file);
+}
+
+/* ---- to the disk ---- */
+
+TalusStatus talus_growing_check(const TalusGrowing *file)
+{
+    return file->open && file->dir ? talus_dir_check_file(file->dir, file->name, file->fd)
+                                   : TALUS_OK;
+}
+
+TalusStatus talus_growing_sync(const TalusGrowing *file)
+{
+    if (!file->open)
+        return TALUS_OK;
+    TALUS_TRY(talus_growing_check(file));
+    TALUS_TRY(check_length(file));
+    int error = talus_sync_error(file->fd);
+    if (error)
+        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", file->path, strerror(error));
+    return TALUS_OK;
+}
