@@ -237,6 +237,8 @@ typedef struct TalusStepInfo {
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */
     int halvings;
+    int clipped; /* bodies that even a sixteenth of the step moves so far in a period that some of their
+                    contacts may have been missed */
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     int asleep;                               /* bodies that sleep now */
     double

@@ -245,7 +245,10 @@ struct TalusWorld {
     double reference_speed;
     int64_t steps;
     int64_t missed_steps;
+    int clipped;         /* of the last detection: talus_detector_clipped */
+    bool start_reported; /* while a step is taken: contacts and penetration at its start */
     bool said_missed, said_infeasible;
+    bool said_clipped; /* not saved: a resumed run says it again */
 
     TalusPool *pool;
     TalusDetector *detector;
