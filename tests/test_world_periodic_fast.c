@@ -185,7 +185,7 @@ TEST(a_gas_with_one_fast_ball)
     for (int i = 0; i < 125; i++)
         before = talus_add(before, v[i]);
     int halved = 0;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 15; i++) {
         if (i == 2) {
             void *bytes;
             size_t size;

@@ -12,6 +12,15 @@ TALUS_INLINE int talus_periodic(const TalusPeriod *p)
     return p->on[0] || p->on[1] || p->on[2];
 }
 
+/* lo and hi, both 0 along an axis without a period: as files have it. */
+TALUS_INLINE void talus_period_sides(const TalusPeriod *p, TalusVec3 side[2])
+{
+    side[0] =
+        talus_vec3(p->on[0] ? p->lo.x : 0.0, p->on[1] ? p->lo.y : 0.0, p->on[2] ? p->lo.z : 0.0);
+    side[1] =
+        talus_vec3(p->on[0] ? p->hi.x : 0.0, p->on[1] ? p->hi.y : 0.0, p->on[2] ? p->hi.z : 0.0);
+}
+
 /* Infinite where space does not repeat itself. */
 TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
 {

@@ -264,7 +264,7 @@ TalusStatus talus_vtp_write(TalusVtpSurface *surface, const char *path, const Ta
     TalusVtpCounts counts;
     TALUS_TRY(count_all(surface, &counts));
     TALUS_TRY(talus_file_create(path, &file));
-    talus_vtp_begin(file, snapshot->time, key, counts);
+    talus_vtp_begin(file, head, snapshot->time, key, counts);
     talus_file_print(file, "<PointData Normals=\"Normals\">\n");
     write_normals(file, surface, snapshot, counts.points);
     talus_file_print(file, "</PointData>\n<CellData>\n");
