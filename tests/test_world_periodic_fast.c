@@ -106,6 +106,7 @@ static void count_warnings(void *user, TalusLogLevel level, const char *id, cons
 TEST(what_a_sixteenth_may_miss_is_reported)
 {
     TalusWorld *world = make_fast(0.3, 0.5);
+    CHECK_OK(talus_world_set_accuracy(world, 1e-3, 100));
     add_body(world, sphere(ball), 1.0, talus_vec3(0.7, 0.5, 0.5), talus_vec3(1e6, 10, 0), zero);
     for (int i = 0; i < 8; i++)
         add_body(world, sphere(ball), 1.0, talus_vec3(0.12 * i, 0.8, 0.5), zero, zero);
