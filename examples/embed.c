@@ -1,6 +1,6 @@
 /* embed.c - libtalus inside another program: ten boxes are dropped and come to rest as a stack.
  *
- *     cc -std=c17 -Iinclude examples/embed.c build/release/libtalus.a -lcholmod -ldmumps_seq -lm -lpthread -o embed
+ *     cc -std=c17 -Iinclude examples/embed.c build/release/libtalus.a -lm -lpthread -ldl -o embed
  *     ./embed */
 #include <stdio.h>
 #include <stdlib.h>

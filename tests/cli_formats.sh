@@ -56,6 +56,28 @@ awk -F, 'NR == FNR { x[FNR] = $3; next } FNR > 1 { d = $3 - x[FNR]; if (d < 0) d
 "$TALUS" export run --to csv -o some --from 0.05 --until 0.25 --every 0.1 >out 2>err || fail "export --from"
 contains out "some: 2 frames as csv"
 
+# ---- space that repeats itself, and a grain that crosses it within two steps ----
+cat >gas.json <<'END'
+{"params": {"speed": 80}, "step": 0.005, "until": 0.1, "period": {"x": [0, 1], "y": [-0.5, 0.5]},
+ "bodies": [{"shape": {"kind": "plane"}, "at": [0, 0, 0]},
+            {"radius": 0.05, "count": 30, "fill": {"lo": [0, -0.5, 0], "hi": [1, 0.5, 0.9]}},
+            {"radius": 0.05, "at": [0.5, 0, 1.2], "velocity": ["=speed", 10, 0]}]}
+END
+"$TALUS" run gas.json --every 0.1 --out gas --frames "$list" --quiet 2>err || fail "a fast grain ended the run: $(cat err)"
+[ -s err ] && fail "a fast grain that is followed by halved steps: $(cat err)"
+"$TALUS" run gas.json --set speed=1e5 --quiet >out 2>err || fail "a very fast grain ended the run: $(cat err)"
+contains err "contacts of theirs may be missed"
+"$TALUS" export gas --to lammps -o gas-lammps >out 2>err || fail "export of a periodic run: $(cat err)"
+for file in gas/bodies.dump gas-lammps/bodies.dump; do
+    contains $file "ITEM: BOX BOUNDS pp pp ff"
+    grep -A 2 "BOX BOUNDS" $file | grep -qx -- "-0.5 0.5" || fail "$file: other sides than the period's"
+done
+contains gas/frames/bodies-000001.vtp 'Name="period_lo"'
+contains gas/frames.csv ",0,-0.5,,1,0.5,"
+"$TALUS" info gas >out || fail "info of a periodic run"
+contains out "x from 0 to 1 m"
+contains out "y from -0.5 to 0.5 m"
+
 # ---- refusals ----
 "$TALUS" export run --to vtp -o run >out 2>err && fail "export into the run's own directory"
 contains err "is the run's own directory"

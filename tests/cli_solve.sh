@@ -74,6 +74,8 @@ contains err "auto (lbfgs-fb)"
 "$TALUS" solve box.talus --solver auto,apgd --report auto >out 2>err || fail "auto again: $(cat err)"
 contains out "auto (lbfgs-fb)"
 contains err "auto on box: kept from an earlier call"
+"$TALUS" solve box.talus >out 2>err || fail "without --solver: $(cat err)"
+contains out "auto (lbfgs-fb)"
 "$TALUS" solve box.talus --solver jacobi,all --max-iter 3 2>&1 | grep -q 'named twice' &&
     fail "all is not a second naming"
 "$TALUS" info auto >out 2>err || fail "info of a report: $(cat err)"
@@ -83,7 +85,6 @@ contains out "  runs              2;"
 
 # ---- refusals come before any work ----
 expect 2 "talus: solve: expected PROBLEM..." --solver gs
-expect 2 "expected --solver NAME" box.talus
 expect 2 "an empty name" box.talus --solver gs,,jacobi
 expect 2 "an empty name" box.talus --solver ''
 expect 2 "did you mean 'gs'?" box.talus --solver jacobi,gss

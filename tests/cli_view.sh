@@ -123,6 +123,7 @@ wait $slow || fail "slow: $(cat slow.log)"
 wait $bodies || fail "bodies: $(cat bodies.log)"
 wait $greedy || fail "greedy: $(cat greedy.log)"
 cat slow.log greedy.log
+ask crowd || fail "crowd"
 kill "$large_server"
 wait "$large_server" || fail "the server of a large file ended with code $?"
 large_server=

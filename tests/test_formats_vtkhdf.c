@@ -80,6 +80,53 @@ TEST(head_says_what_it_is)
     H5Fclose(file);
 }
 
+/* ---- periods ---- */
+
+static void add_periodic(TalusFormatWriter *writer, const TalusWorld *world)
+{
+    TalusSnapshot snapshot = {0};
+    TalusHeadStore head = {0};
+    CHECK_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
+    head.head.period = (TalusPeriod){{-1.5, 0, 0}, {2.5, 0, 7}, {1, 0, 1}};
+    CHECK_OK(talus_snapshot_take(&snapshot, world, talus_format_fields(writer)));
+    CHECK_OK(talus_format_add(writer, &head.head, &snapshot));
+    talus_frames_head_clear(&head);
+    talus_snapshot_free(&snapshot);
+}
+
+static void check_side(hid_t file, const char *name, double x, double y, double z)
+{
+    double side[3] = {-1, -1, -1};
+    hid_t at = H5Aopen_by_name(file, "/VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(at >= 0 && H5Aread(at, H5T_NATIVE_DOUBLE, side) >= 0);
+    CHECK(side[0] == x && side[1] == y && side[2] == z);
+    H5Aclose(at);
+}
+
+/* In a resumed file too, whose first frame is copied; a world without has none. */
+TEST(periods_are_attributes)
+{
+    TalusFormatWriter *writer = NULL;
+    TalusWorld *world = make_world();
+    REQUIRE_OK(talus_format_open("vtkhdf", "period", false, 0.0, &writer));
+    add_periodic(writer, world);
+    CHECK_OK(talus_format_close(writer));
+    REQUIRE_OK(talus_format_open("vtkhdf", "period", true, 0.0, &writer));
+    CHECK_OK(talus_world_step(world, NULL));
+    add_periodic(writer, world);
+    CHECK_OK(talus_format_close(writer));
+    talus_world_destroy(world);
+    hid_t file = H5Fopen("period/bodies.vtkhdf", H5F_ACC_RDONLY, H5P_DEFAULT);
+    REQUIRE(file >= 0);
+    CHECK_INT(attribute(file, "/VTKHDF/Steps", "NSteps"), 2);
+    check_side(file, "period_lo", -1.5, 0.0, 0.0);
+    check_side(file, "period_hi", 2.5, 0.0, 7.0);
+    H5Fclose(file);
+    file = H5Fopen("whole/bodies.vtkhdf", H5F_ACC_RDONLY, H5P_DEFAULT);
+    CHECK(H5Aexists_by_name(file, "/VTKHDF", "period_lo", H5P_DEFAULT) == 0);
+    H5Fclose(file);
+}
+
 TEST(steps_say_where_frames_begin)
 {
     static int64_t value[ROOM];
@@ -260,6 +307,7 @@ TEST(wrong_frames_and_files_are_refused)
 int main(void)
 {
     RUN(head_says_what_it_is);
+    RUN(periods_are_attributes);
     RUN(steps_say_where_frames_begin);
     RUN(vertices_are_the_points);
     RUN(values_are_the_bodies);

@@ -36,6 +36,55 @@ TEST(the_port_of_http)
     CHECK_INT(judged(80, "", ""), 403);
 }
 
+static int asked(const char *method, const char *target, const char *length)
+{
+    ServeHeader headers[] = {{"Host", "127.0.0.1:8080"}, {"Content-Length", length}};
+    ServeRequest request = {
+        .method = method, .path = target, .headers = headers, .header_count = length ? 2 : 1};
+    return serve_judge(&request, 8080, TOKEN).status;
+}
+
+/* A path behind this server's own address is that path. */
+TEST(addresses)
+{
+    CHECK_INT(asked("GET", "http://127.0.0.1:8080/api/status", NULL), 200);
+    CHECK_INT(asked("GET", "HTTP://LOCALHOST:8080/api/status", NULL), 200);
+    CHECK_INT(asked("GET", "http://[::1]:8080", NULL), 200);
+    CHECK_INT(asked("HEAD", "http://127.0.0.1:8080/", NULL), 200);
+    CHECK_INT(asked("GET", "http://127.0.0.1:8080/canary.txt", NULL), 404);
+    CHECK_INT(asked("GET", "http://127.0.0.1/api/status", NULL), 403);
+    CHECK_INT(asked("GET", "http://127.0.0.1:80800/api/status", NULL), 403);
+    CHECK_INT(asked("GET", "http:///api/status", NULL), 403);
+    CHECK_INT(asked("GET", "http://evil.example/api/status", NULL), 403);
+    CHECK_INT(asked("GET",
+                    "http://127.0.0.1:8080.a-name-that-is-longer-than-any-of-this-server.example/",
+                    NULL),
+              403);
+    CHECK_INT(asked("GET", "https://127.0.0.1:8080/api/status", NULL), 400);
+    CHECK_INT(asked("OPTIONS", "*", NULL), 400);
+    CHECK_INT(asked("GET", "api/status", NULL), 400);
+}
+
+/* Too long whatever it is for, with or without a token; or no number at all. */
+TEST(lengths_of_bodies)
+{
+    static const char *const large[] = {"257", "999999999999999", "1000000000000000",
+                                        "9223372036854775808", "99999999999999999999999999"};
+    static const char *const wrong[] = {
+        "", "-1", "+1", "1 1", "0x10", "1e3", "99999999999999999999999999x"};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        CHECK_INT(asked("POST", "/api/control", large[i]), 413);
+        CHECK_INT(asked("GET", "/api/status", large[i]), 413);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_INT(asked("POST", "/api/control", wrong[i]), 400);
+        CHECK_INT(asked("GET", "/api/status", wrong[i]), 400);
+    }
+    CHECK_INT(asked("POST", "/api/control", "256"), 403); /* without a token */
+    CHECK_INT(asked("GET", "/api/status", "1"), 400);
+    CHECK_INT(asked("GET", "/api/status", "0"), 200);
+}
+
 TEST(ranges_of_the_largest_file)
 {
     uint64_t first, count;
@@ -54,6 +103,8 @@ int main(void)
 {
     RUN(own_names);
     RUN(the_port_of_http);
+    RUN(addresses);
+    RUN(lengths_of_bodies);
     RUN(ranges_of_the_largest_file);
     return talus_test_result();
 }

@@ -42,6 +42,14 @@ static void print_moments(const TalusFrames *frames)
     info_fact("bytes", "%.0f, %.0f per frame", bytes, bytes / count);
 }
 
+static void print_period(const TalusPeriod *period)
+{
+    const double *lo = &period->lo.x, *hi = &period->hi.x;
+    for (int k = 0; k < 3; k++)
+        if (period->on[k])
+            info_fact("period", "%c from %g to %g m", "xyz"[k], lo[k], hi[k]);
+}
+
 static void print_head(TalusFrames *frames, bool titled)
 {
     int count = talus_frames_count(frames);
@@ -52,6 +60,7 @@ static void print_head(TalusFrames *frames, bool titled)
         info_line("title", head->title);
         info_line("scene", head->scene);
     }
+    print_period(&head->period);
     info_fact("detail", "%s, positions to %.3g m", head->lean ? "lean" : "full", head->quantum);
 }
 

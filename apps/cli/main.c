@@ -4,6 +4,7 @@
 #include "base/param.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const CliCommand *const cli_commands[] = {&cli_run,     &cli_view,   &cli_render, &cli_export,
@@ -46,8 +47,10 @@ static int dispatch(int argc, char **argv)
     return unknown_command(word);
 }
 
+/* Before any thread: OpenBLAS, should a package bring it, starts none of its own (problem/package.h). */
 int main(int argc, char **argv)
 {
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_fail("standard output: cannot write");

@@ -2,29 +2,30 @@
  *
  * civetweb parses requests and owns sockets and threads. It is given no document root and never gets to
  * look for a file: begin_request answers every request. Every request has a connection and, while it
- * lasts, a thread of its own; there are enough of them that slow clients do not keep others waiting, and
- * none is kept for longer than the limits below. What civetweb 1.15 does of itself and what had to be
- * added was found by trying; tests/cli_view.sh holds it. */
+ * lasts, a thread of its own; none is kept for longer than the limits below, and where nearly all are taken
+ * serve_crowd.h sees to it that slow clients do not keep others waiting. What civetweb 1.15 does of itself and
+ * what had to be added was found by trying; tests/cli_view.sh holds it. */
 #include "serve.h"
 
 #include "page.h"
+#include "serve_crowd.h"
 #include "serve_request.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
 
-#include <arpa/inet.h>
 #include <civetweb.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define THREADS "64"
+#define THREADS "64"      /* CROWD_THREADS */
+#define QUEUE "128"       /* connections that wait for a thread; */
+#define BACKLOG "1024"    /* and those that wait for a place among them */
 #define REQUEST_MS "5000" /* for each wait on a client */
 /* Twice what is allowed, so that the refusal can say what was wrong. */
 #define REQUEST_BYTES "16384"
@@ -32,8 +33,8 @@
 enum {
     PIECE_BYTES = 1 << 16,
     DRAIN_BYTES = 1 << 21, /* of a body nobody asked for */
+    TARGET_BYTES = 16384,  /* REQUEST_BYTES */
     LEAST_PACE = 1 << 18,  /* bytes per second that a client must take, after the first seconds */
-    DESCRIPTORS = 4096,    /* more than this program ever has open */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 
@@ -42,6 +43,7 @@ static const double request_seconds = 5.0;
 struct Server {
     struct mg_context *context;
     ServeFiles *files;
+    Crowd *crowd;
     atomic_int port; /* a free one is known only after the first threads are there */
     char token[SERVE_TOKEN_LENGTH + 1];
 };
@@ -51,6 +53,7 @@ typedef struct Exchange {
     Server *server;
     struct mg_connection *conn;
     const struct mg_request_info *info; /* NULL where the request could not be read */
+    Guest *guest;
     ServeVerdict verdict;
     double started;
 } Exchange;
@@ -65,29 +68,11 @@ const char *serve_how(void)
     return "";
 }
 
-/* ---- sockets ---- */
-
-/* civetweb keeps its sockets to itself. Breaks off those of this server, whose other end has port `peer`
- * (0: all, the listening one too): reads and writes on them end at once. */
-static void break_off(int port, int peer)
-{
-    for (int fd = 0; fd < DESCRIPTORS; fd++) {
-        struct sockaddr_in own, other;
-        socklen_t size = sizeof own;
-        if (getsockname(fd, (struct sockaddr *)&own, &size) != 0 || own.sin_family != AF_INET ||
-            ntohs(own.sin_port) != port)
-            continue;
-        size = sizeof other;
-        if (peer == 0 || (getpeername(fd, (struct sockaddr *)&other, &size) == 0 &&
-                          ntohs(other.sin_port) == peer))
-            shutdown(fd, SHUT_RDWR);
-    }
-}
-
+/* Breaks the connection off: reads and writes on it end at once. */
 static void give_up(const Exchange *x)
 {
     if (x->info && x->info->remote_port > 0)
-        break_off(x->server->port, x->info->remote_port);
+        crowd_abort(x->server->port, x->info->remote_port);
 }
 
 /* ---- answers ---- */
@@ -135,6 +120,7 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
         from += n;
         size -= n;
         *sent += n;
+        crowd_moves(x->guest);
         double seconds = talus_now() - x->started;
         if (seconds > request_seconds + (double)*sent / LEAST_PACE) {
             give_up(x);
@@ -144,14 +130,16 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
     return true;
 }
 
-/* Reads what is left of a body, so that closing the connection does not throw the answer away; one
- * that is too long or too slow is broken off, or civetweb would read it to its end. */
+/* Ends the answer, and reads what is left of a body, so that closing the connection does not throw the answer away;
+ * one that is too long or too slow is broken off, or civetweb would read it to its end. */
 static void drain(const Exchange *x)
 {
     char buffer[4096];
     size_t bytes = 0;
     if (!x->info || (x->info->content_length <= 0 && !mg_get_header(x->conn, "Transfer-Encoding")))
         return;
+    crowd_drains(x->guest);
+    crowd_shut(x->server->port, x->info->remote_port, SHUT_WR);
     while (bytes < DRAIN_BYTES && talus_now() - x->started < request_seconds) {
         int n = mg_read(x->conn, buffer, sizeof buffer);
         if (n <= 0)
@@ -318,15 +306,15 @@ static int answer_control(const Exchange *x)
 
 /* ---- civetweb ---- */
 
-static ServeVerdict judge(const Exchange *x)
+static ServeVerdict judge(const Exchange *x, const char *path, const char *query)
 {
     const struct mg_request_info *info = x->info;
     ServeHeader headers[HEADERS_MAX];
     for (int i = 0; i < info->num_headers; i++)
         headers[i] = (ServeHeader){info->http_headers[i].name, info->http_headers[i].value};
     ServeRequest request = {.method = info->request_method,
-                            .path = info->request_uri,
-                            .query = info->query_string,
+                            .path = path,
+                            .query = query,
                             .headers = headers,
                             .header_count = info->num_headers};
     return serve_judge(&request, x->server->port, x->server->token);
@@ -357,6 +345,7 @@ static Exchange exchange_of(struct mg_connection *conn)
     return (Exchange){.server = mg_get_user_data(mg_get_context(conn)),
                       .conn = conn,
                       .info = mg_get_request_info(conn),
+                      .guest = mg_get_user_connection_data(conn),
                       .started = talus_now()};
 }
 
@@ -364,17 +353,56 @@ static Exchange exchange_of(struct mg_connection *conn)
 static int begin_request(struct mg_connection *conn)
 {
     Exchange x = exchange_of(conn);
-    x.verdict = judge(&x);
+    crowd_answer(x.guest, x.info->remote_port);
+    x.verdict = judge(&x, x.info->request_uri, x.info->query_string);
     return answer(&x);
 }
 
-/* What civetweb refuses of itself, in this server's words. */
+/* A target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb leaves as it came. */
+static int answer_target(Exchange *x)
+{
+    char path[TARGET_BYTES];
+    snprintf(path, sizeof path, "%s", x->info->request_uri);
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    x->verdict = judge(x, path, query);
+    return answer(x);
+}
+
+/* What civetweb refuses of itself, in this server's words. It takes an address without a path for no request, and
+ * calls a Content-Length missing that is no number. */
 static int http_error(struct mg_connection *conn, int status, const char *message)
 {
     Exchange x = exchange_of(conn);
     (void)message;
-    answer_text(&x, status, "this is no request that the server understands", "");
+    crowd_answer(x.guest, x.info ? x.info->remote_port : 0);
+    if (status == 400 && x.info && x.info->request_uri && serve_is_address(x.info->request_uri))
+        answer_target(&x);
+    else if (status == 411)
+        answer_text(&x, 400, "Content-Length is no number", "");
+    else
+        answer_text(&x, status, "this is no request that the server understands", "");
     return 0;
+}
+
+/* A thread has taken the connection. */
+static int enter(const struct mg_connection *conn, void **guest)
+{
+    Server *server = mg_get_user_data(mg_get_context(conn));
+    *guest = crowd_enter(server->crowd);
+    return 0;
+}
+
+/* And is about to close it. A request that civetweb has read and then passed over is answered here. */
+static void leave(const struct mg_connection *conn)
+{
+    Exchange x = exchange_of((struct mg_connection *)conn);
+    if (x.guest && !crowd_answered(x.guest) && x.info && x.info->request_uri) {
+        crowd_answer(x.guest, x.info->remote_port);
+        answer_target(&x);
+    }
+    crowd_leave(x.guest);
 }
 
 /* civetweb would write what clients do wrong to a log. */
@@ -413,14 +441,19 @@ static TalusStatus listen_on(Server *server, int port)
                              "decode_url",
                              "no",
                              "connection_queue",
-                             THREADS,
+                             QUEUE,
+                             "listen_backlog",
+                             BACKLOG,
                              "tcp_nodelay",
                              "1",
                              "enable_directory_listing",
                              "no",
                              NULL};
-    struct mg_callbacks callbacks = {
-        .begin_request = begin_request, .http_error = http_error, .log_message = log_nothing};
+    struct mg_callbacks callbacks = {.init_connection = enter,
+                                     .begin_request = begin_request,
+                                     .http_error = http_error,
+                                     .connection_close = leave,
+                                     .log_message = log_nothing};
     struct mg_server_port found;
     server->port = port;
     mg_init_library(0);
@@ -435,6 +468,7 @@ static TalusStatus listen_on(Server *server, int port)
                           port);
     }
     server->port = found.port;
+    crowd_port(server->crowd, found.port);
     return TALUS_OK;
 }
 
@@ -445,11 +479,16 @@ TalusStatus serve_start(ServeFiles *files, int port, Server **out)
     server->files = files;
     TalusStatus status = make_token(server->token);
     if (status == TALUS_OK)
+        status = crowd_start(&server->crowd);
+    if (status == TALUS_OK)
         status = listen_on(server, port);
-    if (status != TALUS_OK)
-        talus_release(server);
-    else
+    if (status == TALUS_OK) {
         *out = server;
+        return TALUS_OK;
+    }
+    if (server->crowd)
+        crowd_stop(server->crowd);
+    talus_release(server);
     return status;
 }
 
@@ -460,8 +499,9 @@ int serve_port(const Server *server)
 
 void serve_stop(Server *server)
 {
-    break_off(server->port, 0);
+    crowd_shut(server->port, 0, SHUT_RDWR);
     mg_stop(server->context);
     mg_exit_library();
+    crowd_stop(server->crowd);
     talus_release(server);
 }

@@ -133,26 +133,59 @@ static bool read_query(const char *query, ServeVerdict *verdict)
     return verdict->stride > 0;
 }
 
+/* ---- targets ---- */
+
+#define HTTP "http://"
+
+bool serve_is_address(const char *target)
+{
+    return strncasecmp(target, HTTP, strlen(HTTP)) == 0;
+}
+
+/* The path of a target; NULL: that of another server. */
+static const char *find_path(const char *target, int port)
+{
+    char name[64];
+    if (!serve_is_address(target))
+        return target;
+    target += strlen(HTTP);
+    size_t length = strcspn(target, "/");
+    if (length >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, target);
+    if (!is_own_name(name, "", port))
+        return NULL;
+    return target[length] ? target + length : "/";
+}
+
 /* ---- the verdict ---- */
 
-static ServeVerdict judge_body(const ServeRequest *request, ServeVerdict verdict)
+/* How long the body is: one that is too long is refused whatever it is for. */
+static ServeVerdict judge_length(const ServeRequest *request, ServeVerdict verdict)
 {
     const char *length = "", *coding;
     int64_t bytes = 0;
     int lengths = find_header(request, "Content-Length", &length);
     if (find_header(request, "Transfer-Encoding", &coding) > 0 || lengths > 1)
         return refuse(400, "a body needs one Content-Length and no Transfer-Encoding");
-    if (lengths == 0 && verdict.route == SERVE_CONTROL)
-        return refuse(411, "expected a Content-Length");
-    if (lengths == 1 && strspn(length, "0123456789") > SERVE_QUERY_DIGITS)
+    size_t digits = strspn(length, "0123456789");
+    if (digits > SERVE_QUERY_DIGITS && length[digits] == '\0')
         return refuse(413, "the body is too large; 256 bytes are allowed");
     if (lengths == 1 && !whole_number(length, length + strlen(length), &bytes))
         return refuse(400, "Content-Length is no number");
     if (bytes > SERVE_BODY_BYTES)
         return refuse(413, "the body is too large; 256 bytes are allowed");
-    if (bytes > 0 && verdict.route != SERVE_CONTROL)
-        return refuse(400, "no body is expected here");
     verdict.body = (int)bytes;
+    return verdict;
+}
+
+static ServeVerdict judge_body(const ServeRequest *request, ServeVerdict verdict)
+{
+    const char *length;
+    if (verdict.route == SERVE_CONTROL && find_header(request, "Content-Length", &length) == 0)
+        return refuse(411, "expected a Content-Length");
+    if (verdict.body > 0 && verdict.route != SERVE_CONTROL)
+        return refuse(400, "no body is expected here");
     return verdict;
 }
 
@@ -173,9 +206,15 @@ ServeVerdict serve_judge(const ServeRequest *request, int port, const char *toke
     verdict.head = strcmp(request->method, "HEAD") == 0;
     if (too_large(request))
         return refuse(431, "the headers are too large; 8 KiB are allowed");
-    if (!names_match(request, port))
+    const char *path = find_path(request->path, port);
+    if (!path || !names_match(request, port))
         return refuse(403, "only pages of this server may ask; open it as http://127.0.0.1:PORT/");
-    if (!find_route(request->path, &verdict.route))
+    if (path[0] != '/')
+        return refuse(400, "expected a path, such as /api/status");
+    verdict = judge_length(request, verdict);
+    if (verdict.status != 200)
+        return verdict;
+    if (!find_route(path, &verdict.route))
         return refuse(404, "there is nothing here");
     if (post != routes[verdict.route].post ||
         (!post && !verdict.head && strcmp(request->method, "GET") != 0)) {

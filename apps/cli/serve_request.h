@@ -21,7 +21,8 @@ typedef struct ServeHeader {
     const char *name, *value;
 } ServeHeader;
 
-/* As it came: nothing decoded, the path without '?' and what follows. */
+/* As it came: nothing decoded, the path without '?' and what follows. It may stand behind this server's own address:
+ * "http://127.0.0.1:8080/api/status". */
 typedef struct ServeRequest {
     const char *method, *path;
     const char *query; /* NULL: none */
@@ -49,6 +50,9 @@ typedef struct ServeVerdict {
     const char *range;    /* the value of Range, or NULL */
     int body;             /* bytes of the body */
 } ServeVerdict;
+
+/* Whether the target of a request begins with "http://". */
+bool serve_is_address(const char *target);
 
 /* `port` is the server's own, `token` what may pause and stop a run. */
 ServeVerdict serve_judge(const ServeRequest *request, int port, const char *token);

@@ -62,8 +62,6 @@ static bool asks_exact(const Options *o)
 
 static int check_options(const Options *o, const CliList *operands)
 {
-    if (!o->solver)
-        return cli_usage(&cli_solve, "expected --solver NAME[:key=value,...][,NAME...]|all");
     if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
         return cli_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
                                      "--budget with it");
@@ -417,7 +415,8 @@ static int solve_main(int argc, char **argv)
     static Session session; /* static: its tables are large */
     CliList operands;
     int code;
-    session.options = (Options){.tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
+    session.options =
+        (Options){.solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
     if (!cli_parse(&cli_solve, argc, argv, &session.options, &operands, &code))
         return code;
     code = solve_session(&session, &operands);
@@ -432,7 +431,8 @@ static int solve_main(int argc, char **argv)
 
 static const CliOption solve_options[] = {
     {"solver", 0, CLI_TEXT, offsetof(Options, solver), "LIST",
-     "NAME[:key=value,...][,NAME...], or all: every algorithm of\n`talus list solvers`"},
+     "NAME[:key=value,...][,NAME...], or all: every algorithm of\n"
+     "`talus list solvers`; auto by default, which chooses one"},
     {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
      "friction law of all contacts that have friction: ccp (convex\n"
      "relaxation), fixed (bounds estimated) or coulomb (exact);\n"

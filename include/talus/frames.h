@@ -71,7 +71,8 @@ typedef struct TalusFramesMaterial {
 typedef struct TalusFramesHead {
     const char *title, *scene; /* "" where unknown */
     TalusVec3 gravity;
-    double step; /* h */
+    TalusPeriod period; /* along its axes space repeats itself */
+    double step;        /* h */
     double
         radius; /* typical: the median over moving bodies, else over those with an extent, else 1 */
     double quantum; /* positions are `origin` plus multiples of this; 0: exact, as a world's are */

@@ -244,6 +244,8 @@ typedef struct TalusStepInfo {
     int halvings;
     int projection_fallbacks; /* machines (bodies that joints hold together) that could not be closed
                                  by an impulse: they lost energy (docs/joints.md) */
+    int clipped; /* bodies that even a sixteenth of the step moves so far in a period that some of their
+                    contacts may have been missed */
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     int asleep;                               /* bodies that sleep now */
     double

@@ -86,6 +86,10 @@ void talus_detector_destroy(TalusDetector *detector);
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
+/* In space that repeats itself: bodies that the last talus_detect or talus_detector_look saw moving so far within h
+ * that some of their contacts may be missing, for two bodies meet as nearest images alone. A shorter h has fewer. */
+int talus_detector_clipped(const TalusDetector *detector);
+
 /* Where another look is wanted, and how fast a gap may close beyond contact without being one. */
 typedef struct TalusLook {
     const uint8_t *around; /* by body */

@@ -69,6 +69,11 @@ TalusContactList *talus_detector_contacts(TalusDetector *d)
     return &d->list;
 }
 
+int talus_detector_clipped(const TalusDetector *d)
+{
+    return d->broad.grid.clipped;
+}
+
 void talus_detector_forget(TalusDetector *d, uint32_t body)
 {
     if (body >= d->forgotten_capacity)

@@ -107,6 +107,8 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
+    if (grid->bodies->period) /* a wall may be larger than what moves (grid_images.c) */
+        grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
 /* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a
@@ -386,6 +388,26 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     return TALUS_OK;
 }
 
+static TalusStatus measure_all(TalusGrid *grid, TalusPool *pool)
+{
+    TALUS_TRY(collect_walls(grid));
+    return measure_bodies(grid, pool);
+}
+
+/* A drift widens the margins of bodies that do not have it. So where some are too wide for the period, all are measured
+ * again without. */
+static TalusStatus enter_images(TalusGrid *grid, TalusPool *pool)
+{
+    double limit;
+    TALUS_TRY(talus_grid_fit(grid, &limit));
+    if (!(grid->largest < limit) || grid->clipped > 0) {
+        grid->drift = talus_vec3(0.0, 0.0, 0.0);
+        TALUS_TRY(measure_all(grid, pool));
+        TALUS_TRY(talus_grid_fit(grid, &limit));
+    }
+    return talus_grid_images(grid, limit);
+}
+
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options)
 {
@@ -397,14 +419,14 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->walls = grid->levels = 0;
     grid->members = grid->cells = 0;
     grid->image_count = 0;
+    grid->clipped = 0;
     grid->image = NULL;
     choose_parameters(grid);
-    TALUS_TRY(collect_walls(grid));
-    TALUS_TRY(measure_bodies(grid, pool));
+    TALUS_TRY(measure_all(grid, pool));
     if (grid->moving == 0)
         return TALUS_OK;
     if (bodies->period)
-        TALUS_TRY(talus_grid_images(grid));
+        TALUS_TRY(enter_images(grid, pool));
     TALUS_TRY(lay_out_levels(grid));
     return sort_into_cells(grid, pool, scratch);
 }

@@ -83,6 +83,7 @@ typedef struct TalusGrid {
     /* Where space repeats itself (grid_images.c), bodies near a lower side are entered once more for every
      * image beyond the upper side; images have numbers from bodies->count on. */
     double largest; /* fat radius, in units */
+    int clipped;    /* bodies whose way within the step is longer than one image allows */
     TalusGridImage *images;
     size_t images_capacity;
     int image_count;
@@ -105,9 +106,12 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
-/* Finds the images of bodies whose fat radii are known, and counts them in their size classes. Fails where a
- * body or wall is so large that it could meet two images of another. */
-TalusStatus talus_grid_images(TalusGrid *grid);
+/* The largest fat radius with which a body meets nearest images alone, in units. Margins of walls that are too wide for
+ * it are clipped. Fails where a body or wall at rest is so large that it could meet two images of another. */
+TalusStatus talus_grid_fit(TalusGrid *grid, double *limit);
+/* Clips fat radii to the limit, counts the bodies that move farther, then finds the images of all and counts them in
+ * their size classes. */
+TalusStatus talus_grid_images(TalusGrid *grid, double limit);
 TalusVec3 talus_shifted(const TalusPeriod *period, TalusVec3 x, unsigned shift);
 
 #endif

@@ -1,7 +1,7 @@
 /* collide/period.h - space that repeats itself (TalusPeriod); for host and device.
  *
  * Bodies are held between lo and hi. Two of them touch, if at all, as the images nearest to each other:
- * broad.c refuses bodies so large that there could be another. */
+ * grid_images.c refuses bodies so large that there could be another. */
 #ifndef TALUS_COLLIDE_PERIOD_H
 #define TALUS_COLLIDE_PERIOD_H
 
@@ -10,6 +10,24 @@
 TALUS_INLINE int talus_periodic(const TalusPeriod *p)
 {
     return p->on[0] || p->on[1] || p->on[2];
+}
+
+/* lo and hi, both 0 along an axis without a period: as files have it. */
+TALUS_INLINE void talus_period_sides(const TalusPeriod *p, TalusVec3 side[2])
+{
+    side[0] =
+        talus_vec3(p->on[0] ? p->lo.x : 0.0, p->on[1] ? p->lo.y : 0.0, p->on[2] ? p->lo.z : 0.0);
+    side[1] =
+        talus_vec3(p->on[0] ? p->hi.x : 0.0, p->on[1] ? p->hi.y : 0.0, p->on[2] ? p->hi.z : 0.0);
+}
+
+/* Infinite where space does not repeat itself. */
+TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
+{
+    double x = p->on[0] ? p->hi.x - p->lo.x : INFINITY;
+    double y = p->on[1] ? p->hi.y - p->lo.y : INFINITY;
+    double z = p->on[2] ? p->hi.z - p->lo.z : INFINITY;
+    return fmin(x, fmin(y, z));
 }
 
 TALUS_INLINE double talus_nearest_image(double d, double length)

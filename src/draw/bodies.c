@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "collide/period.h"
 #include "geometry/bounds.h"
 #include "geometry/mesh.h"
 #include "io/fields.h"
@@ -250,7 +251,9 @@ static void add_chain(TalusPicture *picture, int k, double force)
     int a = s->contact_a[k], b = s->contact_b[k];
     TalusVec3 from = s->fixed[a] ? s->contact[k].point : s->position[a];
     TalusVec3 to = s->fixed[b] ? s->contact[k].point : s->position[b];
-    TalusVec3 way = talus_sub(to, from);
+    TalusVec3 way = talus_image(&picture->head->period, talus_sub(to, from));
+    if (talus_periodic(&picture->head->period))
+        to = talus_add(from, way);
     double length = talus_norm(way), part = force / picture->high;
     double radius = TALUS_CHAIN_RADIUS * picture->head->radius * sqrt(fmin(part, 1.0));
     uint32_t rgb =

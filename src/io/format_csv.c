@@ -10,9 +10,11 @@
 #include <string.h>
 
 #define INDEX_NAME "frames.csv"
-#define INDEX_HEADER "time,step,bodies,contacts\n"
+#define INDEX_HEADER                                                             \
+    "time,step,bodies,contacts,period_lo_x,period_lo_y,period_lo_z,period_hi_x," \
+    "period_hi_y,period_hi_z\n"
 
-enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 128 };
+enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 512 };
 
 typedef struct Csv {
     TalusDir frames;
@@ -135,10 +137,30 @@ static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time
     return TALUS_OK;
 }
 
+/* lo and hi; nothing between the commas along an axis without a period. */
+static int print_period(const TalusPeriod *period, char *out, size_t room)
+{
+    const double *side[2] = {&period->lo.x, &period->hi.x};
+    int n = 0;
+    for (int k = 0; k < 6; k++)
+        n += period->on[k % 3] ? snprintf(out + n, room - (size_t)n, ",%.17g", side[k / 3][k % 3])
+                               : snprintf(out + n, room - (size_t)n, ",");
+    return n;
+}
+
+static TalusStatus add_row(Csv *csv, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    char row[ROW_BYTES];
+    int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d", snapshot->time, (long long)snapshot->step,
+                     csv->rows.count, snapshot->contact_total);
+    n += print_period(&head->period, row + n, sizeof row - (size_t)n);
+    row[n++] = '\n';
+    return talus_growing_append(&csv->index, row, (size_t)n);
+}
+
 static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Csv *csv = state;
-    char row[ROW_BYTES];
     TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
     TALUS_TRY(write_table(csv, "bodies", talus_fields_of_body, talus_fields_of_body_count, head,
                           snapshot, csv->rows.row, csv->rows.count));
@@ -147,9 +169,7 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
         TALUS_TRY(write_table(csv, "contacts", talus_fields_of_contact,
                               talus_fields_of_contact_count, head, snapshot, NULL,
                               snapshot->contact_count));
-    int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d\n", snapshot->time,
-                     (long long)snapshot->step, csv->rows.count, snapshot->contact_total);
-    TALUS_TRY(talus_growing_append(&csv->index, row, (size_t)n));
+    TALUS_TRY(add_row(csv, head, snapshot));
     csv->count++;
     return TALUS_OK;
 }

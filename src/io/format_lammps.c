@@ -82,9 +82,11 @@ static TalusStatus print(Dump *dump, const char *format, ...)
     return put(dump, text, (size_t)n);
 }
 
-/* A box around the bodies, which is what a viewer fits to its window. */
-static TalusAabb bounds_of(const Dump *dump, const TalusSnapshot *snapshot)
+/* A box around the bodies, which is what a viewer fits to its window; that of the period along its axes. */
+static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
+                           const TalusSnapshot *snapshot)
 {
+    const TalusPeriod *p = &head->period;
     TalusAabb b = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     for (int i = 0; i < dump->rows.count; i++) {
         TalusVec3 x = snapshot->position[dump->rows.row[i]];
@@ -95,16 +97,28 @@ static TalusAabb bounds_of(const Dump *dump, const TalusSnapshot *snapshot)
         b.lo = talus_vec3(fmin(b.lo.x, one.lo.x), fmin(b.lo.y, one.lo.y), fmin(b.lo.z, one.lo.z));
         b.hi = talus_vec3(fmax(b.hi.x, one.hi.x), fmax(b.hi.y, one.hi.y), fmax(b.hi.z, one.hi.z));
     }
+    b.lo = talus_vec3(p->on[0] ? p->lo.x : b.lo.x, p->on[1] ? p->lo.y : b.lo.y,
+                      p->on[2] ? p->lo.z : b.lo.z);
+    b.hi = talus_vec3(p->on[0] ? p->hi.x : b.hi.x, p->on[1] ? p->hi.y : b.hi.y,
+                      p->on[2] ? p->hi.z : b.hi.z);
     return b;
 }
 
-static TalusStatus write_header(Dump *dump, const TalusSnapshot *snapshot)
+/* How the box ends along an axis: periodic, or fixed. */
+static const char *boundary(const TalusFramesHead *head, int axis)
 {
-    TalusAabb b = bounds_of(dump, snapshot);
+    return head->period.on[axis] ? "pp" : "ff";
+}
+
+static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
+{
+    TalusAabb b = bounds_of(dump, head, snapshot);
     TALUS_TRY(print(dump, "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
                     snapshot->time, (long long)snapshot->step, dump->rows.count));
-    TALUS_TRY(print(dump, "ITEM: BOX BOUNDS ff ff ff\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
-                    b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z));
+    TALUS_TRY(print(dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
+                    boundary(head, 0), boundary(head, 1), boundary(head, 2), b.lo.x, b.hi.x, b.lo.y,
+                    b.hi.y, b.lo.z, b.hi.z));
     TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
     dump->fields = 0;
     for (int i = 0; i < COLUMNS; i++) {
@@ -152,7 +166,7 @@ static TalusStatus add_dump(void *state, const TalusFramesHead *head, const Talu
 {
     Dump *dump = state;
     TALUS_TRY(talus_rows_of_bodies(&dump->rows, head, snapshot));
-    TALUS_TRY(write_header(dump, snapshot));
+    TALUS_TRY(write_header(dump, head, snapshot));
     for (int i = 0; i < dump->rows.count; i++)
         TALUS_TRY(write_body(dump, head, snapshot, dump->rows.row[i]));
     return flush(dump);

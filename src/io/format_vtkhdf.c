@@ -10,6 +10,7 @@
  * them; with no times stored and every chunk filled, the bytes are those of a run never stopped. */
 #include "base/crc.h"
 #include "base/memory.h"
+#include "collide/period.h"
 #include "io/fields.h"
 #include "io/formats.h"
 
@@ -45,6 +46,7 @@ typedef struct Hdf {
     uint32_t crc; /* of the frames so far */
     int entry;    /* its number in the list of `dir` */
     hsize_t steps, points; /* so far */
+    TalusPeriod period;    /* of the first frame's head */
     TalusRows rows;
     Frame frame;
     int64_t *ids; /* 0, 1, ...: connectivity and offsets */
@@ -184,10 +186,22 @@ static bool make_field(hid_t file, const TalusField *field)
     return make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
 }
 
-/* The fields of the first frame are those of the file. */
+/* As attributes, which readers that do not know them pass over. */
+static bool put_period(hid_t file, const TalusPeriod *period)
+{
+    TalusVec3 side[2];
+    if (!talus_periodic(period))
+        return true;
+    talus_period_sides(period, side);
+    return put_attribute(file, ROOT, "period_lo", H5T_IEEE_F64LE, 3, &side[0]) &&
+           put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
+}
+
+/* The fields and periods of the first frame are those of the file. */
 static TalusStatus make_all(Hdf *hdf)
 {
     bool ok = make_group(hdf->file, ROOT) && put_head(hdf->file) &&
+              put_period(hdf->file, &hdf->period) &&
               make_set(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
               make_topologies(hdf->file) && make_group(hdf->file, ROOT "/PointData") &&
               make_steps(hdf->file);
@@ -384,6 +398,8 @@ static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const Talus
     Hdf *hdf = state;
     TALUS_TRY(talus_rows_of_bodies(&hdf->rows, head, snapshot));
     TALUS_TRY(choose_fields(hdf, snapshot));
+    if (hdf->steps == 0)
+        hdf->period = head->period;
     hdf->frame.time = snapshot->time;
     hdf->frame.count = (hsize_t)hdf->rows.count;
     for (int i = 0; i < hdf->frame.fields; i++)
@@ -434,6 +450,29 @@ static bool read_steps(hid_t old, int64_t *steps)
     return ok;
 }
 
+static bool read_side(hid_t old, const char *name, double side[3])
+{
+    hid_t attribute = H5Aopen_by_name(old, ROOT, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Aget_space(attribute);
+    bool ok = H5Sget_simple_extent_npoints(space) == 3 &&
+              H5Aread(attribute, H5T_NATIVE_DOUBLE, side) >= 0;
+    H5Sclose(space);
+    H5Aclose(attribute);
+    return ok;
+}
+
+static void read_period(hid_t old, TalusPeriod *period)
+{
+    double lo[3], hi[3];
+    *period = (TalusPeriod){0};
+    if (!read_side(old, "period_lo", lo) || !read_side(old, "period_hi", hi))
+        return;
+    period->lo = talus_vec3(lo[0], lo[1], lo[2]);
+    period->hi = talus_vec3(hi[0], hi[1], hi[2]);
+    for (int k = 0; k < 3; k++)
+        period->on[k] = lo[k] < hi[k];
+}
+
 static TalusStatus damaged(const Hdf *hdf)
 {
     return talus_fail(TALUS_ERR_FORMAT, "%s: is not a sound file of frames; remove it to resume",
@@ -481,6 +520,7 @@ static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
     if (!read_steps(old, &steps))
         return damaged(hdf);
     find_fields(old, &hdf->frame);
+    read_period(old, &hdf->period);
     for (int64_t i = 0; i < steps && (uint64_t)i < most; i++) {
         double time;
         if (!read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1, &time))

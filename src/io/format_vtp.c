@@ -6,6 +6,7 @@
  *   walls     surfaces of fixed bodies that are not spheres, a file only when they change
  * and show_in_paraview.py, which shows them. */
 #include "base/memory.h"
+#include "collide/period.h"
 #include "io/file.h"
 #include "io/formats.h"
 #include "io/frame_files.h"
@@ -60,7 +61,8 @@ static TalusStatus write_points(TalusFile *file, const char *attributes, const T
                                 const TalusFramesHead *head, const TalusSnapshot *snapshot,
                                 const int *rows, int count)
 {
-    talus_vtp_begin(file, snapshot->time, 0, (TalusVtpCounts){.points = count, .verts = count});
+    talus_vtp_begin(file, head, snapshot->time, 0,
+                    (TalusVtpCounts){.points = count, .verts = count});
     talus_file_print(file, "<PointData%s>\n", attributes);
     for (int i = 0; i < field_count; i++)
         if (&fields[i] != where && talus_field_present(&fields[i], snapshot))
@@ -119,29 +121,34 @@ static void add_point(Chains *chain, TalusVec3 at, double force)
 }
 
 /* Through the contact point where it is known; a fixed body's centre may lie anywhere, so a line to
- * one ends at the contact. */
-static void add_chain(Chains *chain, const TalusSnapshot *snapshot, int contact, double force)
+ * one ends at the contact. Across the side of a period it goes to the nearest image. */
+static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                      int contact, double force)
 {
     const TalusContactState *c = &snapshot->contact[contact];
     int a = snapshot->contact_a[contact], b = snapshot->contact_b[contact];
     bool ends = snapshot->fixed[b];
-    add_point(chain, snapshot->position[a], force);
+    bool periodic = talus_periodic(&head->period);
+    TalusVec3 from = snapshot->position[a];
+    TalusVec3 way = talus_image(&head->period, talus_sub(snapshot->position[b], from));
+    add_point(chain, from, force);
     if (ends || snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
         add_point(chain, c->point, force);
     if (!ends)
-        add_point(chain, snapshot->position[b], force);
+        add_point(chain, periodic ? talus_add(from, way) : snapshot->position[b], force);
     chain->offset[chain->contact.count] = chain->points;
     chain->contact.row[chain->contact.count++] = contact;
 }
 
-static TalusStatus gather_chains(Chains *chain, const TalusSnapshot *snapshot)
+static TalusStatus gather_chains(Chains *chain, const TalusFramesHead *head,
+                                 const TalusSnapshot *snapshot)
 {
     TALUS_TRY(reserve_chains(chain, (size_t)snapshot->contact_count));
     chain->points = chain->contact.count = 0;
     for (int i = 0; i < snapshot->contact_count; i++) {
         double force = talus_contact_force(snapshot, i);
         if (force > 0.0)
-            add_chain(chain, snapshot, i, force);
+            add_chain(chain, head, snapshot, i, force);
     }
     return TALUS_OK;
 }
@@ -151,7 +158,8 @@ static TalusStatus write_chains(TalusFile *file, const Chains *chain, const Talu
 {
     static const char *const of_lines[] = {"id1", "id2", "normal_force"};
     int lines = chain->contact.count, points = chain->points;
-    talus_vtp_begin(file, snapshot->time, 0, (TalusVtpCounts){.points = points, .lines = lines});
+    talus_vtp_begin(file, head, snapshot->time, 0,
+                    (TalusVtpCounts){.points = points, .lines = lines});
     talus_file_print(file, "<PointData Scalars=\"normal_force\">\n");
     talus_vtp_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
     talus_file_print(file, "</PointData>\n<CellData>\n");
@@ -170,7 +178,7 @@ static TalusStatus write_chains(TalusFile *file, const Chains *chain, const Talu
 
 static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
-    TALUS_TRY(gather_chains(&vtp->chain, snapshot));
+    TALUS_TRY(gather_chains(&vtp->chain, head, snapshot));
     WRITE_NEXT(&vtp->chains, snapshot, write_chains(file, &vtp->chain, head, snapshot));
     return TALUS_OK;
 }

@@ -228,14 +228,14 @@ typedef struct TalusHeadStore {
     TalusArena arena;
 } TalusHeadStore;
 
-/* What a world has that a frames head tells: shapes, materials, gravity, step. `def` (may be NULL)
+/* What a world has that a frames head tells: shapes, materials, gravity, periods, step. `def` (may be NULL)
  * gives title and scene. With `first`, radius and floor are measured on it. Quantum is 0. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
 /* A deep copy; `out` is cleared first and may not own what `head` points to. */
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
-/* Whether two heads tell the same of shapes, materials, gravity and step. */
+/* Whether two heads tell the same of shapes, materials, gravity, periods and step. */
 bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b);
 /* Radius, quantum, origin and floor from the bodies. */
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);

@@ -109,6 +109,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
         TALUS_TRY(copy_text(&out->arena, from.name, &material[i].name));
     }
     out->head.gravity = talus_world_gravity(world);
+    out->head.period = talus_world_period(world);
     out->head.step = talus_world_step_length(world);
     out->head.floor = NAN;
     if (first)
@@ -139,10 +140,21 @@ static bool same_material(const TalusFramesMaterial *a, const TalusFramesMateria
     return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
 }
 
+/* What lies between lo and hi along other axes is of no matter. */
+static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
+{
+    const double *a_lo = &a->lo.x, *a_hi = &a->hi.x, *b_lo = &b->lo.x, *b_hi = &b->hi.x;
+    for (int k = 0; k < 3; k++)
+        if (!a->on[k] != !b->on[k] || (a->on[k] && (a_lo[k] != b_lo[k] || a_hi[k] != b_hi[k])))
+            return false;
+    return true;
+}
+
 bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b)
 {
     if (a->shape_count != b->shape_count || a->material_count != b->material_count ||
-        a->step != b->step || !same_vector(a->gravity, b->gravity))
+        a->step != b->step || !same_vector(a->gravity, b->gravity) ||
+        !same_period(&a->period, &b->period))
         return false;
     for (int i = 0; i < a->shape_count; i++)
         if (!talus_head_same_shape(&a->shapes[i], &b->shapes[i]))

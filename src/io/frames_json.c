@@ -1,5 +1,6 @@
 /* io/frames_json.c - the HEAD of a frames file as JSON, written and read back. */
 #include "base/memory.h"
+#include "collide/period.h"
 #include "io/frames.h"
 
 #include <string.h>
@@ -18,6 +19,20 @@ static void print_string(TalusHeadText *text, const char *string)
             talus_head_put(text, string, 1);
     }
     talus_head_put(text, "\"", 1);
+}
+
+/* The axes along which space repeats itself; nothing where there is none. */
+static void print_period(TalusHeadText *text, const TalusPeriod *period)
+{
+    const double *lo = &period->lo.x, *hi = &period->hi.x;
+    const char *before = "\"period\": {";
+    for (int k = 0; k < 3; k++)
+        if (period->on[k]) {
+            talus_head_print(text, "%s\"%c\": [%.17g, %.17g]", before, "xyz"[k], lo[k], hi[k]);
+            before = ", ";
+        }
+    if (talus_periodic(period))
+        talus_head_print(text, "},\n");
 }
 
 static void print_tables(TalusHeadText *text, const TalusFramesHead *head)
@@ -55,6 +70,7 @@ TalusStatus talus_frames_head_write(const TalusFramesHead *head, char **text, si
     else
         talus_head_print(&out, ", \"floor\": %.17g", head->floor);
     talus_head_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
+    print_period(&out, &head->period);
     print_tables(&out, head);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_LIMIT)
         out.status = talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -129,6 +145,31 @@ static TalusStatus read_floor(const TalusJson *root, double *out)
     return node && node->kind == TALUS_JSON_NULL ? TALUS_OK : talus_head_number(root, "floor", out);
 }
 
+static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const TalusJson *period = talus_json_get(root, "period");
+    double *lo = &out->lo.x, *hi = &out->hi.x;
+    if (period && period->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(period, 0, "is %s; expected an object",
+                               talus_json_kind_name(period->kind));
+    for (int k = 0; period && k < 3; k++) {
+        const TalusJson *side = talus_json_get(period, axes[k]);
+        double between[2];
+        if (!side)
+            continue;
+        TALUS_TRY(talus_head_list(side, 2, between));
+        if (!(fabs(between[0]) < TALUS_HEAD_MOST && fabs(between[1]) < TALUS_HEAD_MOST &&
+              between[1] - between[0] > 1.0 / TALUS_HEAD_MOST))
+            return talus_json_fail(side, 0, "is from %g to %g; expected from a smaller number",
+                                   between[0], between[1]);
+        lo[k] = between[0];
+        hi[k] = between[1];
+        out->on[k] = 1;
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
 {
     const char *detail;
@@ -143,6 +184,7 @@ static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFram
     TALUS_TRY(read_scale(root, "quantum", &head->quantum));
     TALUS_TRY(talus_head_read_vector(root, "origin", &head->origin));
     TALUS_TRY(read_floor(root, &head->floor));
+    TALUS_TRY(read_period(root, &head->period));
     TALUS_TRY(read_text(root, "detail", &detail));
     head->lean = strcmp(detail, "lean") == 0;
     TALUS_TRY(read_shapes(arena, root, head));

@@ -266,7 +266,7 @@ TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const Tal
         talus_file_abandon(file);
         return status;
     }
-    talus_vtp_begin(file, snapshot->time, key, counts);
+    talus_vtp_begin(file, head, snapshot->time, key, counts);
     talus_file_print(file, "<PointData Normals=\"Normals\">\n");
     write_normals(file, surface, snapshot, counts.points);
     talus_file_print(file, "</PointData>\n<CellData>\n");

@@ -2,6 +2,7 @@
 #include "io/vtp_xml.h"
 
 #include "base/memory.h"
+#include "collide/period.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -21,7 +22,21 @@ static const char *type_name(TalusFieldType type)
     return names[type];
 }
 
-void talus_vtp_begin(TalusFile *file, double time, uint64_t key, TalusVtpCounts counts)
+static void print_period(TalusFile *file, const TalusPeriod *period)
+{
+    TalusVec3 side[2];
+    if (!talus_periodic(period))
+        return;
+    talus_period_sides(period, side);
+    for (int k = 0; k < 2; k++)
+        talus_file_print(file,
+                         "<DataArray type=\"Float64\" Name=\"period_%s\" NumberOfComponents=\"3\" "
+                         "NumberOfTuples=\"1\" format=\"ascii\">%.17g %.17g %.17g</DataArray>\n",
+                         k ? "hi" : "lo", side[k].x, side[k].y, side[k].z);
+}
+
+void talus_vtp_begin(TalusFile *file, const TalusFramesHead *head, double time, uint64_t key,
+                     TalusVtpCounts counts)
 {
     talus_file_print(
         file,
@@ -33,6 +48,7 @@ void talus_vtp_begin(TalusFile *file, double time, uint64_t key, TalusVtpCounts 
         "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">"
         "%.17g</DataArray>\n",
         time);
+    print_period(file, &head->period);
     if (key)
         talus_file_print(file, KEY_MARK "%" PRIu64 "</DataArray>\n", key);
     talus_file_print(file,

@@ -15,8 +15,10 @@ typedef struct TalusVtpCounts {
     int points, verts, lines, polys;
 } TalusVtpCounts;
 
-/* `key` is kept as the field data "key", and can be read back; 0: none. */
-void talus_vtp_begin(TalusFile *file, double time, uint64_t key, TalusVtpCounts counts);
+/* `key` is kept as the field data "key", and can be read back; 0: none. The period of `head` is kept as "period_lo" and
+ * "period_hi", which are equal along an axis without one. */
+void talus_vtp_begin(TalusFile *file, const TalusFramesHead *head, double time, uint64_t key,
+                     TalusVtpCounts counts);
 void talus_vtp_end(TalusFile *file);
 /* The key of a file of ours, 0 if it has none. */
 TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key);

@@ -6,9 +6,53 @@
 #include "base/status.h"
 #include "problem/direct_make.h"
 #include "problem/one_thread.h"
+#include "problem/package.h"
 
 #include <cholmod.h>
 #include <string.h>
+
+/* ---- the package ---- */
+
+typedef int StartFn(cholmod_common *);
+typedef cholmod_factor *AnalyzeFn(cholmod_sparse *, cholmod_common *);
+typedef int FactorizeFn(cholmod_sparse *, cholmod_factor *, cholmod_common *);
+typedef int SolveFn(int, cholmod_factor *, cholmod_dense *, cholmod_sparse *, cholmod_dense **,
+                    cholmod_sparse **, cholmod_dense **, cholmod_dense **, cholmod_common *);
+typedef int FreeFactorFn(cholmod_factor **, cholmod_common *);
+typedef int FreeDenseFn(cholmod_dense **, cholmod_common *);
+
+#define SAME_TYPE(function, type) \
+    _Static_assert(_Generic(&(function), type * : 1, default : 0), #function)
+SAME_TYPE(cholmod_start, StartFn);
+SAME_TYPE(cholmod_finish, StartFn);
+SAME_TYPE(cholmod_analyze, AnalyzeFn);
+SAME_TYPE(cholmod_factorize, FactorizeFn);
+SAME_TYPE(cholmod_solve2, SolveFn);
+SAME_TYPE(cholmod_free_factor, FreeFactorFn);
+SAME_TYPE(cholmod_free_dense, FreeDenseFn);
+
+static struct {
+    StartFn *start, *finish;
+    AnalyzeFn *analyze;
+    FactorizeFn *factorize;
+    SolveFn *solve2;
+    FreeFactorFn *free_factor;
+    FreeDenseFn *free_dense;
+} cholmod;
+
+static const char *const symbols[] = {"cholmod_start",     "cholmod_finish", "cholmod_analyze",
+                                      "cholmod_factorize", "cholmod_solve2", "cholmod_free_factor",
+                                      "cholmod_free_dense"};
+enum { SYMBOLS = sizeof symbols / sizeof *symbols };
+_Static_assert(sizeof cholmod == SYMBOLS * sizeof(void *), "a pointer for each symbol");
+
+static TalusPackage package = {.name = "cholmod",
+                               .library = TALUS_CHOLMOD_FILE,
+                               .symbols = symbols,
+                               .count = SYMBOLS,
+                               .functions = &cholmod};
+
+/* ---- the make ---- */
 
 typedef struct Cholmod {
     cholmod_common common;
@@ -19,18 +63,18 @@ typedef struct Cholmod {
 
 static void drop(Cholmod *c)
 {
-    cholmod_free_factor(&c->factor, &c->common);
-    cholmod_free_dense(&c->x, &c->common);
-    cholmod_free_dense(&c->y, &c->common);
-    cholmod_free_dense(&c->e, &c->common);
+    cholmod.free_factor(&c->factor, &c->common);
+    cholmod.free_dense(&c->x, &c->common);
+    cholmod.free_dense(&c->y, &c->common);
+    cholmod.free_dense(&c->e, &c->common);
 }
 
 static TalusStatus create(void **out)
 {
     Cholmod *c;
+    TALUS_TRY(talus_package_load(&package));
     TALUS_TRY(TALUS_ALLOC(c, 1, "direct solver"));
-    talus_one_thread_blas();
-    cholmod_start(&c->common);
+    cholmod.start(&c->common);
     c->common.print = 0;
     c->common.error_handler = NULL;
     c->common.final_ll = 1; /* L L', so that a pivot that is not positive is an error */
@@ -42,7 +86,7 @@ static void destroy(void *state)
 {
     Cholmod *c = state;
     drop(c);
-    cholmod_finish(&c->common);
+    cholmod.finish(&c->common);
     talus_release(c);
 }
 
@@ -87,7 +131,7 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     (void)sign;
     drop(c);
     c->rows = lower->rows;
-    c->factor = cholmod_analyze(&a, &c->common);
+    c->factor = cholmod.analyze(&a, &c->common);
     if (!c->factor)
         return fail(c);
     *fill = (int64_t)c->common.lnz;
@@ -101,7 +145,7 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     size_t entries = (size_t)c->common.lnz + c->factor->xsize + c->factor->maxcsize;
     TALUS_TRY(talus_memory_probe(2 * sizeof(double) * entries + TALUS_BLAS_BYTES, "factor"));
     int threads = talus_one_thread_begin();
-    int done = cholmod_factorize(&a, c->factor, &c->common);
+    int done = cholmod.factorize(&a, c->factor, &c->common);
     talus_one_thread_end(threads);
     return done && c->common.status == CHOLMOD_OK ? TALUS_OK : fail(c);
 }
@@ -119,7 +163,7 @@ static TalusStatus solve(void *state, double *x)
                        .dtype = CHOLMOD_DOUBLE};
     int threads = talus_one_thread_begin();
     int done =
-        cholmod_solve2(CHOLMOD_A, c->factor, &b, NULL, &c->x, NULL, &c->y, &c->e, &c->common);
+        cholmod.solve2(CHOLMOD_A, c->factor, &b, NULL, &c->x, NULL, &c->y, &c->e, &c->common);
     talus_one_thread_end(threads);
     if (!done)
         return fail(c);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "problem/direct_make.h"
 #include "problem/one_thread.h"
+#include "problem/package.h"
 
 #include <dmumps_c.h>
 #include <pthread.h>
@@ -24,6 +25,19 @@ enum {
     MOST_ROOM = 4000  /* doubled up to this where that is not enough */
 };
 
+typedef void CallFn(DMUMPS_STRUC_C *);
+_Static_assert(_Generic(&dmumps_c, CallFn * : 1, default : 0), "dmumps_c");
+
+static struct {
+    CallFn *call;
+} mumps;
+static const char *const symbols[] = {"dmumps_c"};
+static TalusPackage package = {.name = "mumps",
+                               .library = TALUS_MUMPS_FILE,
+                               .symbols = symbols,
+                               .count = 1,
+                               .functions = &mumps};
+
 typedef struct Mumps {
     DMUMPS_STRUC_C id;
     bool started;
@@ -37,7 +51,7 @@ static int call(Mumps *m, int job)
 {
     pthread_mutex_lock(&one_at_a_time);
     m->id.job = job;
-    dmumps_c(&m->id);
+    mumps.call(&m->id);
     pthread_mutex_unlock(&one_at_a_time);
     return m->id.infog[0];
 }
@@ -108,8 +122,8 @@ static TalusStatus start(Mumps *m)
 static TalusStatus create(void **out)
 {
     Mumps *m;
+    TALUS_TRY(talus_package_load(&package));
     TALUS_TRY(TALUS_ALLOC(m, 1, "direct solver"));
-    talus_one_thread_blas();
     *out = m;
     return TALUS_OK;
 }

@@ -3,44 +3,36 @@
 #include "problem/one_thread.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <string.h>
 
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* Set while packages are loaded, one at a time, before they are used. */
 static SetCount *set_levels;
 static GetCount *get_levels;
 
 /* A function pointer of that name, or NULL. ISO C knows no conversion from void *. */
-static void find(void *process, const char *name, void *pointer)
+static void find(void *library, const char *name, void *pointer)
 {
-    void *symbol = process ? dlsym(process, name) : NULL;
+    void *symbol = dlsym(library, name);
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
-static void look(void)
+void talus_one_thread_blas(void *library)
 {
-    void *process = dlopen(NULL, RTLD_NOW);
     SetCount *set_blas_threads;
-    find(process, "openblas_set_num_threads", &set_blas_threads);
-    find(process, "omp_set_max_active_levels", &set_levels);
-    find(process, "omp_get_max_active_levels", &get_levels);
+    find(library, "openblas_set_num_threads", &set_blas_threads);
     if (set_blas_threads)
         set_blas_threads(1);
-    if (process)
-        dlclose(process);
-}
-
-void talus_one_thread_blas(void)
-{
-    pthread_once(&once, look);
+    if (!set_levels || !get_levels) {
+        find(library, "omp_set_max_active_levels", &set_levels);
+        find(library, "omp_get_max_active_levels", &get_levels);
+    }
 }
 
 int talus_one_thread_begin(void)
 {
-    talus_one_thread_blas();
     int before = get_levels && set_levels ? get_levels() : 0;
     if (set_levels)
         set_levels(0);

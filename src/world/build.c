@@ -106,6 +106,7 @@ static TalusStatus detect_with(TalusWorld *world, double h, const TalusVec3 *vel
     TalusDetectOptions options = talus_detect_options(world, h);
     world->seen_velocity = velocity;
     TALUS_TRY(talus_detect(world->detector, world->pool, &view, &options, &world->contacts));
+    world->clipped = talus_detector_clipped(world->detector);
     world->contact_count = world->contacts->count;
     return TALUS_OK;
 }
@@ -229,7 +230,9 @@ static TalusStatus look_around(TalusWorld *world, double h, int *missed)
     TalusBodyView view = talus_world_view(world, world->solved_velocity, world->solved_spin);
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusLook look = {world->surprising, world->def.tolerance * world->reference_speed};
-    return talus_detector_look(world->detector, world->pool, &view, &options, &look, missed);
+    TALUS_TRY(talus_detector_look(world->detector, world->pool, &view, &options, &look, missed));
+    world->clipped = talus_detector_clipped(world->detector);
+    return TALUS_OK;
 }
 
 bool talus_step_misses(TalusWorld *world, double h)
@@ -579,6 +582,13 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
         status = talus_step_build(world, world->def.step, false);
     talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */
     TALUS_TRY(status);
+    if (world->clipped > 0)
+        talus_log(
+            TALUS_LOG_WARNING, "build.clipped",
+            "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
+            "past the room beside a wall; a run would halve it, and the problem of the whole step "
+            "may lack contacts of theirs",
+            (long long)world->steps + 1, world->clipped);
     *problem = world->problem;
     return TALUS_OK;
 }

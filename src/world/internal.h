@@ -248,9 +248,11 @@ struct TalusWorld {
         grid_time; /* where whole steps began last, after grid_steps: at a shortened one's end, or at 0 */
     int64_t grid_steps;
     int64_t missed_steps;
+    int clipped;         /* of the last detection: talus_detector_clipped */
+    bool start_reported; /* while a step is taken: contacts and penetration at its start */
     bool said_missed, said_infeasible;
-    bool said_fallback, said_overlap,
-        said_jammed; /* not saved: a run that is resumed may say it again */
+    /* not saved: a run that is resumed may say these again */
+    bool said_fallback, said_overlap, said_jammed, said_clipped;
 
     TalusPool *pool;
     TalusDetector *detector;

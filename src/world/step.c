@@ -13,7 +13,11 @@
  * half the length, each of which may be halved again, to a sixteenth; only then is a copy of the
  * state made, because the first half may succeed and the second fail. Arrivals happen once for the
  * whole step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with
- * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed. */
+ * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed.
+ *
+ * Whatever the policy, a step is halved in which a body moves farther than one image of a period allows
+ * (grid_images.c): two halves see contacts that the whole would miss. What a sixteenth may still have missed is
+ * reported. */
 #include "world/internal.h"
 
 enum { MAX_HALVINGS = 4, MAX_LOOKS = 4 };
@@ -143,8 +147,12 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
                       world->def.tolerance * world->reference_speed);
 }
 
+/* Of the first part that is solved: the whole step, unless bodies move too far in it. */
 static void report_start(TalusWorld *world)
 {
+    if (world->start_reported)
+        return;
+    world->start_reported = true;
     world->info.contacts = world->contact_count;
     world->info.penetration_mean = world->penetration_mean;
     world->info.penetration_max = world->penetration_max;
@@ -168,26 +176,56 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
     return TALUS_OK;
 }
 
+static TalusStatus advance(TalusWorld *world, double h, int depth);
+
+/* Two halves in place of a part that has cost `part`, NULL: nothing yet. */
+static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
+                                  const TalusSolveInfo *part)
+{
+    if (part)
+        add_cost(&world->info.solve, part); /* spent, though nothing else of it counts */
+    world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
+    TALUS_TRY(keep_state(world));
+    TALUS_TRY(advance(world, 0.5 * h, depth + 1));
+    return advance(world, 0.5 * h, depth + 1);
+}
+
+/* Whether bodies move so far within this part of the step that it must be halved; the smallest parts stand, and
+ * report it. */
+static bool moves_too_far(TalusWorld *world, int depth)
+{
+    if (world->clipped == 0 || depth < MAX_HALVINGS)
+        return world->clipped > 0;
+    if (world->clipped > world->info.clipped)
+        world->info.clipped = world->clipped;
+    if (!world->said_clipped)
+        talus_log(
+            TALUS_LOG_WARNING, "step.clipped",
+            "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
+            "of a period or past the room beside a wall; contacts of theirs may be missed (said "
+            "once; a shorter step sees them)",
+            (long long)world->steps + 1, world->clipped);
+    world->said_clipped = true;
+    return false;
+}
+
 static TalusStatus advance(TalusWorld *world, double h, int depth)
 {
     TalusSolveInfo part;
     TALUS_TRY(world->stages->detect(world, h));
+    if (moves_too_far(world, depth))
+        return advance_halves(world, h, depth, NULL);
     TALUS_TRY(world->stages->build(world, h, false));
     TALUS_TRY(solve(world, h, 0, &part));
     TALUS_TRY(follow_up(world, h, &part));
-    if (depth == 0)
-        report_start(world);
+    if (moves_too_far(world, depth))
+        return advance_halves(world, h, depth, &part);
+    report_start(world);
     bool miss = missed(world, &part);
     if (miss && world->def.on_miss == TALUS_MISS_STOP)
         return fail_missed(world, &part);
-    if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS &&
-        !is_wedged(&part)) {
-        world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
-        TALUS_TRY(keep_state(world));
-        add_cost(&world->info.solve, &part); /* spent, though nothing else of it counts */
-        TALUS_TRY(advance(world, 0.5 * h, depth + 1));
-        return advance(world, 0.5 * h, depth + 1);
-    }
+    if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS && !is_wedged(&part))
+        return advance_halves(world, h, depth, &part);
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
     if (world->joints.living > 0)
@@ -201,7 +239,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 
 static TalusStatus try_step(TalusWorld *world, double length)
 {
-    world->backup.taken = false;
+    world->backup.taken = world->start_reported = false;
     world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};

@@ -5,6 +5,7 @@
  *   refusals       paths, methods, names and tokens that are not to be answered
  *   bodies         headers and bodies that are too large, too short, too long, wrong
  *   slow           many clients that take their time, and one that does not
+ *   crowd          up to a thousand of them, who come again when they are cut
  *   greedy         many clients that do not read what they asked for, and one that does
  *   loopback       no other address of this machine answers
  *   status         prints the answer to /api/status
@@ -260,6 +261,8 @@ int main(int argc, char **argv)
         check_bodies();
     else if (strcmp(word, "slow") == 0)
         check_slow();
+    else if (strcmp(word, "crowd") == 0)
+        check_crowd();
     else if (strcmp(word, "greedy") == 0)
         check_greedy();
     else if (strcmp(word, "loopback") == 0)

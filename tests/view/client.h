@@ -55,6 +55,7 @@ void check_ranges(const char *dir);
 void check_refusals(void);
 void check_bodies(void);
 void check_slow(void);
+void check_crowd(void);
 void check_greedy(void);
 void check_loopback(void);
 
