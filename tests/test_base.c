@@ -2,6 +2,7 @@
 
 #include "support/test.h"
 
+#include "base/crc.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/param.h"
@@ -447,6 +448,18 @@ TEST(hash_tells_lengths_and_starts_apart)
     CHECK(talus_hash(1, zero, 8) == talus_hash(1, zero, 8));
 }
 
+/* The check value of CRC-32, and that a sum goes on over any division of the bytes. */
+TEST(crc_is_the_usual_one)
+{
+    const char *text = "123456789 and as many bytes again, from any place";
+    size_t length = strlen(text);
+    CHECK(talus_crc32(0, "123456789", 9) == 0xcbf43926u);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t to = from; to <= length; to++)
+            CHECK(talus_crc32(talus_crc32(0, text, from), text + from, length - from) ==
+                  talus_crc32(talus_crc32(0, text, to), text + to, length - to));
+}
+
 TEST(random_numbers_stay_in_range_and_fill_it)
 {
     TalusRng rng = talus_rng(5);
@@ -508,6 +521,7 @@ int main(void)
     RUN(nearest_name_is_near);
     RUN(hash_spreads_every_bit);
     RUN(hash_tells_lengths_and_starts_apart);
+    RUN(crc_is_the_usual_one);
     RUN(random_numbers_stay_in_range_and_fill_it);
     RUN(random_numbers_repeat_from_their_state);
     return talus_test_result();
