@@ -89,9 +89,7 @@ static bool has_header(const TalusCsv *csv, const char *header)
 
 static TalusStatus resume(TalusDir *dir, const char *header, double time, TalusCsv *csv)
 {
-    char listed[TALUS_DIR_NAME_BYTES];
-    talus_dir_list_name(dir, csv->file.name, listed);
-    const TalusEntry *before = talus_manifest_sound(dir->before, listed);
+    const TalusEntry *before = talus_dir_before(dir, csv->file.name);
     return before && has_header(csv, header) ? talus_growing_cut(&csv->file, before->size)
                                              : resume_rows(header, time, csv);
 }

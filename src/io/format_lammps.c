@@ -230,7 +230,7 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 /* To where the checkpoint knew it, or else by the frames' times. */
 static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 {
-    const TalusEntry *before = talus_manifest_sound(dir->before, DUMP_NAME);
+    const TalusEntry *before = talus_dir_before(dir, DUMP_NAME);
     int64_t keep = before ? (int64_t)before->size : 0;
     if (!before)
         TALUS_TRY(measure(dump, time, &keep));

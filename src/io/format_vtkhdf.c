@@ -325,16 +325,6 @@ static uint32_t sum_frame(uint32_t crc, const Frame *frame)
     return crc;
 }
 
-/* Brings the list up to date. */
-static void enter(const Hdf *hdf)
-{
-    if (!hdf->dir->files)
-        return;
-    TalusEntry *entry = &hdf->dir->files->entry[hdf->entry];
-    entry->size = hdf->steps;
-    entry->crc = hdf->crc;
-}
-
 static TalusStatus append_frame(Hdf *hdf)
 {
     if (hdf->steps == 0)
@@ -352,7 +342,7 @@ static TalusStatus append_frame(Hdf *hdf)
         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
         return fail(hdf, "write the number of frames");
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
-    enter(hdf);
+    talus_dir_update(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
     return TALUS_OK;
 }
 
@@ -577,7 +567,6 @@ static void silence(Hdf *hdf)
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;
-    TalusEntry entry = {.name = FILE_NAME, .kind = TALUS_ENTRY_FRAMES};
     hdf->file = -1;
     hdf->held = -1;
     hdf->dir = dir;
@@ -585,8 +574,8 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
     TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
-    if (dir->files)
-        TALUS_TRY(talus_manifest_add(dir->files, &entry, &hdf->entry));
+    TALUS_TRY(
+        talus_dir_enter(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
     TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, hdf->path));
     TALUS_TRY(talus_dir_check(dir));
     return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->held);
