@@ -10,13 +10,10 @@
 #include "io/formats.h"
 #include "io/growing.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DUMP_NAME "bodies.dump"
 
@@ -211,16 +208,10 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
 /* Where the frames up to `time` end. */
 static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
-    int fd = fcntl(dump->file.fd, F_DUPFD_CLOEXEC, 0);
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    FILE *file;
     int64_t at = 0;
     *keep = 0;
-    if (!file) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->file.path, strerror(error));
-    }
+    TALUS_TRY(talus_growing_stream(&dump->file, &file));
     while (skip_frame(file, time, &at))
         *keep = at;
     fclose(file);

@@ -61,13 +61,16 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
 static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
 {
     struct stat about;
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
     TALUS_TRY(talus_path(&file->path, "%s", path));
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* to open some devices has effects */
         return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
-    file->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;
     if (!file->open)
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* put there meanwhile */
+        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
     return TALUS_OK;
 }
 
@@ -78,6 +81,18 @@ TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing 
     if (status != TALUS_OK)
         talus_growing_close(out);
     return status;
+}
+
+TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
+{
+    int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    *out = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+    if (*out)
+        return TALUS_OK;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", file->path, strerror(error));
 }
 
 /* ---- cutting ---- */
