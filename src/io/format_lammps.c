@@ -6,6 +6,7 @@
  * for what it has no shape for. The type is the number of the shape, from 1: OVITO asks per type what is to
  * be drawn. What has no name there keeps ours. */
 #include "base/memory.h"
+#include "geometry/bounds.h"
 #include "io/fields.h"
 #include "io/formats.h"
 #include "io/growing.h"
@@ -88,11 +89,8 @@ static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
     for (int i = 0; i < dump->rows.count; i++) {
         TalusVec3 x = snapshot->position[dump->rows.row[i]];
         double r = snapshot->radius[dump->rows.row[i]];
-        TalusAabb one = {{x.x - r, x.y - r, x.z - r}, {x.x + r, x.y + r, x.z + r}};
-        if (i == 0)
-            b = one;
-        b.lo = talus_vec3(fmin(b.lo.x, one.lo.x), fmin(b.lo.y, one.lo.y), fmin(b.lo.z, one.lo.z));
-        b.hi = talus_vec3(fmax(b.hi.x, one.hi.x), fmax(b.hi.y, one.hi.y), fmax(b.hi.z, one.hi.z));
+        TalusAabb one = talus_aabb(x, talus_vec3(r, r, r));
+        b = i == 0 ? one : talus_aabb_join(b, one);
     }
     b.lo = talus_vec3(p->on[0] ? p->lo.x : b.lo.x, p->on[1] ? p->lo.y : b.lo.y,
                       p->on[2] ? p->lo.z : b.lo.z);
