@@ -75,7 +75,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 
 static void warn(const TalusJson *json, const char *id, const char *format, ...)
 {
-    char place[PLACE], text[640];
+    char place[PLACE], text[768];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -130,7 +130,7 @@ static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size
 
 static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 {
-    char text[560];
+    char text[640];
     double ratio = o->depth / o->size, most = s->scene->max_overlap;
     if (!(ratio > fmin(overlap_told, most)))
         return TALUS_OK;
