@@ -18,12 +18,8 @@ wall_of() { sed -n 's/.*"wall_seconds": \([^,]*\),/\1/p' "$1"; }
 # A number in 0..65535.
 random() { od -An -N2 -tu2 /dev/urandom | tr -d ' \n'; }
 
-# Every column of steps.csv but those of measured seconds, NAME_seconds, which no two runs have in common.
-columns() {
-    awk -F, '
-        NR == 1 { for (i = 1; i <= NF; i++) measured[i] = $i ~ /_seconds$/ }
-        { for (i = 1; i <= NF; i++) if (!measured[i]) printf "%s,", $i; print "" }' "$1"
-}
+# shellcheck source=tests/support/run_files.sh
+. "$TALUS_SOURCE_DIR/tests/support/run_files.sh"
 
 # Those of measured seconds are four, and hold a number that is not negative in every row.
 check_seconds() {
@@ -32,13 +28,6 @@ check_seconds() {
         NF != width { exit 1 }
         { for (i = 1; i <= n; i++) if ($at[i] !~ /^[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$/) exit 1 }
         END { if (n != 4 || NR < 2) exit 1 }' "$1" || fail "$1: seconds are missing or are no numbers"
-}
-
-# Files of DIR that must be equal: all but checkpoints (how many there were decides which is which), the
-# state and its lock; the columns of measured seconds cut off.
-fingerprint() {
-    (cd "$1" && find . -type f ! -name 'checkpoint-*' ! -name run.json ! -name run.lock \
-        ! -name steps.csv | LC_ALL=C sort | xargs cksum && columns steps.csv | cksum)
 }
 
 # stop_and_resume NAME THREADS SECONDS ARGS...: stops within SECONDS, then goes on to the end

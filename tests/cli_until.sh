@@ -14,13 +14,8 @@ fail() {
 
 number() { sed -n "s/.*\"$2\": \"\{0,1\}\([^,\"}]*\).*/\1/p" "$1"; }
 
-# Files of a run that depend on its state, columns of measured seconds left out.
-fingerprint() {
-    (cd "$1" && find . -type f ! -name 'checkpoint-*' ! -name run.json ! -name run.lock \
-        ! -name steps.csv | LC_ALL=C sort | xargs cksum && awk -F, '
-        NR == 1 { for (i = 1; i <= NF; i++) if ($i !~ /_seconds$/) keep[++n] = i }
-        { for (k = 1; k <= n; k++) printf "%s,", $keep[k]; print "" }' steps.csv | cksum)
-}
+# shellcheck source=tests/support/run_files.sh
+. "$TALUS_SOURCE_DIR/tests/support/run_files.sh"
 
 cat >scene.json <<'END'
 {

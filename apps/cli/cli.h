@@ -81,6 +81,8 @@ void cli_show_warnings(void);
 bool cli_find_scene(const char *name, char *path, size_t size);
 /* The same without a message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
+/* Whether two paths lead to one directory. */
+bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every scene that ships, by name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 

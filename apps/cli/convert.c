@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const double redraw_seconds = 0.2;
@@ -122,8 +121,7 @@ static TalusStatus check_range(const Conversion *c)
 /* The run may keep exact frames of that kind there. */
 static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
 {
-    struct stat a, b;
-    if (stat(dir, &a) == 0 && stat(c->out, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+    if (cli_same_dir(dir, c->out))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "%s: is the run's own directory, which may hold exact frames; choose "
                           "another with -o",

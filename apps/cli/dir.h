@@ -29,8 +29,8 @@ typedef struct RunState {
 bool run_state_read(const char *dir, RunState *state);
 /* The same of a directory that is open: no link is followed and no other directory can be read. */
 bool run_state_read_at(int dir, RunState *state);
-/* Into the open directory: beside the file, then renamed: a reader never meets half of it. Not brought to the disk: after a
- * crash of the machine nothing runs anyway. */
+/* Into the open directory, beside the file and then renamed: a reader never meets half of it. Not brought to the
+ * disk: after a crash of the machine nothing runs anyway. */
 bool run_state_write(int dir, const RunState *state);
 
 /* The words of `control`. */

@@ -246,38 +246,7 @@ static int open_resumed(Session *session)
 
 /* ---- the loop ---- */
 
-enum { TABLE_LINES = 50 };
 static const double watch_interval = 0.1; /* seconds */
-
-/* Whether the run's last step is shortened. */
-static bool ends_short(const Run *run)
-{
-    double h = talus_world_step_length(run->world);
-    return run->settings.until < ((double)run->last_step - 1e-6) * h;
-}
-
-/* Whether the shortened step is done: no other can follow it. */
-static bool is_past_grid(const Run *run)
-{
-    return ends_short(run) && talus_world_steps(run->world) >= run->last_step;
-}
-
-/* Whether the step just done is the first at or after a multiple of `every`. */
-static bool interval_ends(const Run *run, int64_t step, double every)
-{
-    double h = talus_world_step_length(run->world);
-    double end = is_past_grid(run) ? run->settings.until : (double)step * h;
-    if (!(every > 0.0))
-        return step == run->last_step;
-    return floor(end / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
-}
-
-/* A table line goes with a frame, but a table should fit on a screen or two. */
-static double table_interval(const Run *run)
-{
-    double every = run->settings.every, lines = run->settings.until / every;
-    return lines > TABLE_LINES ? every * ceil(lines / TABLE_LINES) : every;
-}
 
 static int save(Session *session)
 {
@@ -300,7 +269,7 @@ static int save(Session *session)
 
 static int save_if_due(Session *session)
 {
-    if (is_past_grid(&session->run))
+    if (run_is_past_grid(&session->run))
         return CLI_OK;
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
@@ -367,7 +336,7 @@ static int close_output(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    if (session->saved_time != talus_world_time(run->world) && !is_past_grid(run))
+    if (session->saved_time != talus_world_time(run->world) && !run_is_past_grid(run))
         code = save(session);
     else if (talus_output_check(session->output) != TALUS_OK)
         code = fail(session);
@@ -399,7 +368,7 @@ static int step_failed(Session *session)
 /* The last checkpoint of a run that ends with a shortened step. */
 static int save_before_short(Session *session)
 {
-    if (!session->output || !ends_short(&session->run) ||
+    if (!session->output || !run_ends_short(&session->run) ||
         session->saved_time == talus_world_time(session->run.world))
         return CLI_OK;
     int code = save(session);
@@ -416,10 +385,9 @@ static int step_once(Session *session)
         return CLI_FAILED;
     if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
         return step_failed(session);
-    bool line = interval_ends(run, info.step, table_interval(run));
-    bool frame = interval_ends(run, info.step, run->settings.every);
+    bool line = run_line_due(run, info.step), frame = run_frame_due(run, info.step);
     run_tally_step(&run->tally, &run->clock, &info);
-    progress_step(&session->progress, run, &info, line || info.step == run->last_step);
+    progress_step(&session->progress, run, &info, line);
     int code = write_step(session, &info, frame);
     if (code == CLI_OK)
         code = watch_directory(session);

@@ -46,6 +46,14 @@ typedef struct Run {
 
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
+/* ---- when: schedule.c ---- */
+/* Whether the last step of the run is shortened, and whether that is done: no other can follow it. */
+bool run_ends_short(const Run *run);
+bool run_is_past_grid(const Run *run);
+/* Whether the step just done has a frame, and a line of the table. */
+bool run_frame_due(const Run *run, int64_t step);
+bool run_line_due(const Run *run, int64_t step);
+
 /* Settings and tally as text for the checkpoint's note; free with free(). NULL: out of memory. */
 char *run_note_write(const RunSettings *settings, const RunTally *tally);
 /* Reads a note; the settings point into its text, which is changed. False: not a note of ours. */

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/param.h"
+#include "io/file.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -28,10 +29,10 @@ static bool program_dir(char *dir, size_t size)
     return slash != NULL;
 }
 
-static bool same_dir(const char *a, const char *b)
+bool cli_same_dir(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
 /* The scenes that belong to this program: of the source tree, if it runs from the build tree; else those that
@@ -41,7 +42,7 @@ static void find_own_dir(char *own, size_t size)
     char dir[DIR_BYTES - 256];
     if (!program_dir(dir, sizeof dir))
         snprintf(own, size, "%s", TALUS_INSTALL_SCENE_DIR);
-    else if (same_dir(dir, TALUS_PROGRAM_DIR))
+    else if (cli_same_dir(dir, TALUS_PROGRAM_DIR))
         snprintf(own, size, "%s", TALUS_SCENE_DIR);
     else
         snprintf(own, size, "%s/%s", dir, TALUS_SCENES_FROM_PROGRAM);

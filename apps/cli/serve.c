@@ -23,17 +23,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define THREADS "64"      /* CROWD_THREADS */
 #define QUEUE "128"       /* connections that wait for a thread; */
 #define BACKLOG "1024"    /* and those that wait for a place among them */
 #define REQUEST_MS "5000" /* for each wait on a client */
-/* Twice what is allowed, so that the refusal can say what was wrong. */
-#define REQUEST_BYTES "16384"
 
 enum {
     PIECE_BYTES = 1 << 16,
     DRAIN_BYTES = 1 << 21, /* of a body nobody asked for */
-    TARGET_BYTES = 16384,  /* REQUEST_BYTES */
+    REQUEST_BYTES = 16384, /* twice what is allowed, so that the refusal can say what was wrong */
     LEAST_PACE = 1 << 18,  /* bytes per second that a client must take, after the first seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
@@ -361,7 +358,7 @@ static int begin_request(struct mg_connection *conn)
 /* A target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb leaves as it came. */
 static int answer_target(Exchange *x)
 {
-    char path[TARGET_BYTES];
+    char path[REQUEST_BYTES];
     snprintf(path, sizeof path, "%s", x->info->request_uri);
     char *query = strchr(path, '?');
     if (query)
@@ -426,16 +423,18 @@ static TalusStatus make_token(char token[SERVE_TOKEN_LENGTH + 1])
 
 static TalusStatus listen_on(Server *server, int port)
 {
-    char address[64];
+    char address[64], threads[16], request_bytes[16];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    snprintf(threads, sizeof threads, "%d", CROWD_THREADS);
+    snprintf(request_bytes, sizeof request_bytes, "%d", REQUEST_BYTES);
     const char *options[] = {"listening_ports",
                              address,
                              "num_threads",
-                             THREADS,
+                             threads,
                              "request_timeout_ms",
                              REQUEST_MS,
                              "max_request_size",
-                             REQUEST_BYTES,
+                             request_bytes,
                              "enable_keep_alive",
                              "no",
                              "decode_url",

@@ -174,6 +174,13 @@ static void *watch(void *user)
     return NULL;
 }
 
+static void crowd_free(Crowd *crowd)
+{
+    pthread_cond_destroy(&crowd->change);
+    pthread_mutex_destroy(&crowd->mutex);
+    talus_release(crowd);
+}
+
 TalusStatus crowd_start(Crowd **out)
 {
     Crowd *crowd;
@@ -181,7 +188,7 @@ TalusStatus crowd_start(Crowd **out)
     pthread_mutex_init(&crowd->mutex, NULL);
     pthread_cond_init(&crowd->change, NULL);
     if (pthread_create(&crowd->thread, NULL, watch, crowd) != 0) {
-        talus_release(crowd);
+        crowd_free(crowd);
         return talus_fail(TALUS_ERR_MEMORY, "no thread for the server's connections");
     }
     *out = crowd;
@@ -203,9 +210,7 @@ void crowd_stop(Crowd *crowd)
     pthread_cond_signal(&crowd->change);
     pthread_mutex_unlock(&crowd->mutex);
     pthread_join(crowd->thread, NULL);
-    pthread_cond_destroy(&crowd->change);
-    pthread_mutex_destroy(&crowd->mutex);
-    talus_release(crowd);
+    crowd_free(crowd);
 }
 
 /* ---- guests ---- */

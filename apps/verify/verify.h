@@ -45,8 +45,7 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 /* Whether a direction proves that there is no solution. The point is at gamma = that direction times a large number:
  * then g - q is N + E times it, to rounding. */
 typedef struct VerifyCertificate {
-    double
-        outside; /* distance from the directions along which impulses may grow without end, over its size */
+    double outside; /* distance from the directions of endless impulses, over its size */
     double balance; /* |(N + E) delta| over the size of its terms */
     double gain;    /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
     bool proof;     /* the first two are rounding, and the gain is far above */

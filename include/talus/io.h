@@ -32,7 +32,6 @@ typedef struct TalusSceneChoice {
 
 /* Fails where bodies lie deeper in each other than the scene's `max_overlap`. What else looks like a mistake, such as
  * sizes in mm, is told by the log, "scene.step" and the like. */
-
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
                               TalusWorld **out);
 

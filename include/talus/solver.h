@@ -36,9 +36,9 @@ typedef struct TalusSolveInfo {
     int factorisations;     /* of matrices of the problem's size; 0 in methods without */
     TalusResidual residual; /* recomputed from gamma, in double precision */
     double rounding;        /* what rounding may hide of it, in the norm of the tolerance */
-    bool
-        jammed; /* under Coulomb's law: the relaxation has no solution, bodies being held between others by
-                    friction. The law may have one, in which they slide */
+    /* Under Coulomb's law: the relaxation has no solution, bodies being held between others by friction. The law may
+     * have one, in which they slide. */
+    bool jammed;
     double start_residual; /* the first estimate: rms at the start; for gs, of the first sweep */
     double seconds;        /* without what an observer took */
     size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts
@@ -102,10 +102,10 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * at least 0.01 %. Below, or where that speed is not known, it is lbfgs-fb, under Coulomb's law apgd, and
  * on the host, once that has taken as many iterations as a direct method is worth, ipm-soc (no friction, ccp on
  * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget; fixed
- * bounds go to lbfgs-fb in the same way. The direct method begins where the speed is not known, there are at most 300 blocks, and the tolerance is below
- * 1e-7 of the residual at the start; and under Coulomb's law for matrices of at most 1,000 blocks. One that
- * fails hands back. With tolerance 0 none is tried. Problems with free joints begin with apgd or lbfgs-fb on the
- * host whatever the tolerance: these have joints eliminated. */
+ * bounds go to lbfgs-fb in the same way. The direct method begins where the speed is not known, there are at most
+ * 300 blocks, and the tolerance is below 1e-7 of the residual at the start; and under Coulomb's law for matrices of
+ * at most 1,000 blocks. One that fails hands back. With tolerance 0 none is tried. Problems with free joints
+ * begin with apgd or lbfgs-fb on the host whatever the tolerance: these have joints eliminated. */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

@@ -235,17 +235,18 @@ typedef struct TalusStepInfo {
     double time;
     double length; /* of this step (halved steps report the whole, shortened ones what they have) */
     int bodies, contacts;
-    TalusSolveInfo
-        solve; /* all solves of the step: what they cost adds up, that of parts given up for
-                             halves included; memory, residuals and outcome are the worst of its parts */
+    /* All solves of the step: what they cost adds up, that of parts given up for halves included; memory, residuals
+     * and outcome are the worst of its parts. */
+    TalusSolveInfo solve;
     double reference_speed;
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */
     int halvings;
-    int projection_fallbacks; /* machines (bodies that joints hold together) that could not be closed
-                                 by an impulse: they lost energy (docs/joints.md) */
-    int clipped; /* bodies that even a sixteenth of the step moves so far in a period that some of their
-                    contacts may have been missed */
+    /* Machines (bodies that joints hold together) that no impulse could close: they lost energy (docs/joints.md). */
+    int projection_fallbacks;
+    /* Bodies that even a sixteenth of the step moves so far in a period that some of their contacts may have been
+     * missed. */
+    int clipped;
     double penetration_mean, penetration_max; /* over radius, over overlapping contacts at start */
     int asleep;                               /* bodies that sleep now */
     double
@@ -312,9 +313,8 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
 typedef struct TalusOverlap {
     TalusBodyId a, b; /* a moves */
     double depth;     /* m; 0: no two bodies overlap */
-    double
-        size; /* m: radius of a sphere, least half width of other shapes; of the smaller of the two,
-                         or of a where b is fixed */
+    /* m: radius of a sphere, least half width of other shapes; of the smaller of the two, or of a where b is fixed. */
+    double size;
     int pairs; /* that overlap in all */
 } TalusOverlap;
 

@@ -97,11 +97,7 @@ static void set_fair_range(TalusPicture *picture)
 
 static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 {
-    TalusVec3 lo = talus_sub(middle, extent), hi = talus_add(middle, extent);
-    bounds->lo =
-        talus_vec3(fmin(bounds->lo.x, lo.x), fmin(bounds->lo.y, lo.y), fmin(bounds->lo.z, lo.z));
-    bounds->hi =
-        talus_vec3(fmax(bounds->hi.x, hi.x), fmax(bounds->hi.y, hi.y), fmax(bounds->hi.z, hi.z));
+    *bounds = talus_aabb_join(*bounds, talus_aabb(middle, extent));
 }
 
 static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},

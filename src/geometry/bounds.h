@@ -12,6 +12,15 @@ TALUS_INLINE TalusAabb talus_aabb(TalusVec3 centre, TalusVec3 extent)
     return r;
 }
 
+TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
+{
+    TalusAabb r = {
+        talus_vec3(fmin(a.lo.x, b.lo.x), fmin(a.lo.y, b.lo.y), fmin(a.lo.z, b.lo.z)),
+        talus_vec3(fmax(a.hi.x, b.hi.x), fmax(a.hi.y, b.hi.y), fmax(a.hi.z, b.hi.z)),
+    };
+    return r;
+}
+
 TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(h.x, 0.0, 0.0));
@@ -175,13 +184,8 @@ TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius
     if (shape->def.kind != TALUS_SHAPE_COMPOUND)
         return talus_simple_bounds(shape, radius, position, orientation);
     TalusAabb all = talus_child_bounds(&shape->child[0], position, orientation);
-    for (int k = 1; k < shape->def.part_count; k++) {
-        TalusAabb one = talus_child_bounds(&shape->child[k], position, orientation);
-        all.lo = talus_vec3(fmin(all.lo.x, one.lo.x), fmin(all.lo.y, one.lo.y),
-                            fmin(all.lo.z, one.lo.z));
-        all.hi = talus_vec3(fmax(all.hi.x, one.hi.x), fmax(all.hi.y, one.hi.y),
-                            fmax(all.hi.z, one.hi.z));
-    }
+    for (int k = 1; k < shape->def.part_count; k++)
+        all = talus_aabb_join(all, talus_child_bounds(&shape->child[k], position, orientation));
     return all;
 }
 

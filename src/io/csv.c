@@ -1,10 +1,6 @@
 /* io/csv.c - appending to and cutting tables. */
 #include "io/csv.h"
 
-#include "base/memory.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,22 +43,11 @@ static void scan_rows(FILE *file, const char *header, double time, Scan *scan)
     }
 }
 
-/* A stream over the file that is open, so that no other can be read. */
-static FILE *stream_of(const TalusCsv *csv)
-{
-    int fd = fcntl(csv->file.fd, F_DUPFD_CLOEXEC, 0);
-    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
-    if (!stream && fd >= 0)
-        close(fd);
-    return stream;
-}
-
 static TalusStatus resume_rows(const char *header, double time, TalusCsv *csv)
 {
     Scan scan;
-    FILE *stream = stream_of(csv);
-    if (!stream)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", csv->file.path, strerror(errno));
+    FILE *stream;
+    TALUS_TRY(talus_growing_stream(&csv->file, &stream));
     scan_rows(stream, header, time, &scan);
     bool empty = ftell(stream) == 0;
     fclose(stream);
@@ -89,9 +74,7 @@ static bool has_header(const TalusCsv *csv, const char *header)
 
 static TalusStatus resume(TalusDir *dir, const char *header, double time, TalusCsv *csv)
 {
-    char listed[TALUS_DIR_NAME_BYTES];
-    talus_dir_list_name(dir, csv->file.name, listed);
-    const TalusEntry *before = talus_manifest_sound(dir->before, listed);
+    const TalusEntry *before = talus_dir_before(dir, csv->file.name);
     return before && has_header(csv, header) ? talus_growing_cut(&csv->file, before->size)
                                              : resume_rows(header, time, csv);
 }

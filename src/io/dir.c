@@ -11,12 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHECKSUM_BYTES = 1 << 16 };
-
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
+enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256 };
 
 static const char *kind_of(mode_t mode)
 {
@@ -83,10 +78,37 @@ void talus_dir_close(TalusDir *dir)
     *dir = (TalusDir){0};
 }
 
-void talus_dir_list_name(const TalusDir *dir, const char *name, char out[TALUS_DIR_NAME_BYTES])
+/* ---- the lists ---- */
+
+/* The name of a file as the lists have it. */
+static void list_name(const TalusDir *dir, const char *name, char out[NAME_BYTES])
 {
-    snprintf(out, TALUS_DIR_NAME_BYTES, "%s%s%s", dir->name ? dir->name : "", dir->name ? "/" : "",
-             name);
+    snprintf(out, NAME_BYTES, "%s%s%s", dir->name ? dir->name : "", dir->name ? "/" : "", name);
+}
+
+TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index)
+{
+    char listed[NAME_BYTES];
+    if (!dir->files)
+        return TALUS_OK;
+    list_name(dir, name, listed);
+    entry.name = listed;
+    return talus_manifest_add(dir->files, &entry, index);
+}
+
+void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc)
+{
+    if (!dir->files)
+        return;
+    dir->files->entry[index].size = size;
+    dir->files->entry[index].crc = crc;
+}
+
+const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name)
+{
+    char listed[NAME_BYTES];
+    list_name(dir, name, listed);
+    return talus_manifest_sound(dir->before, listed);
 }
 
 /* ---- whether it is still there ---- */
@@ -98,7 +120,7 @@ TalusStatus talus_dir_check(const TalusDir *dir)
         return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", dir->path, strerror(errno));
     int found = dir->parent ? fstatat(dir->parent->fd, dir->name, &named, AT_SYMLINK_NOFOLLOW)
                             : stat(dir->path, &named);
-    if (found == 0 && same_file(&held, &named))
+    if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
     return talus_fail(TALUS_ERR_IO, "%s: the directory was %s while it was being written to",
                       dir->path,
@@ -113,7 +135,7 @@ TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
     if (fstat(fd, &held) != 0)
         return talus_fail(TALUS_ERR_IO, "%s/%s: cannot read: %s", dir->path, name, strerror(errno));
     int found = fstatat(dir->fd, name, &named, AT_SYMLINK_NOFOLLOW);
-    if (found == 0 && same_file(&held, &named))
+    if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
     return talus_fail(TALUS_ERR_IO, "%s/%s: was %s while it was being written", dir->path, name,
                       held.st_nlink == 0 && found != 0 ? "removed"
@@ -129,7 +151,7 @@ void talus_dir_path_now(const TalusDir *dir, char *path, size_t size)
     snprintf(link, sizeof link, "/proc/self/fd/%d", dir->fd);
     ssize_t n = readlink(link, path, size - 1);
     path[n > 0 ? n : 0] = '\0';
-    if (fstat(dir->fd, &held) != 0 || stat(path, &named) != 0 || !same_file(&held, &named))
+    if (fstat(dir->fd, &held) != 0 || stat(path, &named) != 0 || !talus_same_file(&held, &named))
         path[0] = '\0';
 }
 
@@ -158,7 +180,7 @@ TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
 /* NONBLOCK: what was put there after the first look is refused, too, and not waited for. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd)
 {
-    struct stat about;
+    struct stat about = {0};
     *fd = -1;
     TALUS_TRY(talus_dir_expect_file(dir, name));
     *fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -185,6 +207,17 @@ TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, 
     talus_release(path);
     close(fd);
     return status;
+}
+
+TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
+                                  size_t *size)
+{
+    TALUS_TRY(talus_dir_read(dir, name, limit, text, size));
+    const TalusEntry *before = talus_dir_before(dir, name);
+    if (before && before->size < *size)
+        *size = (size_t)before->size;
+    (*text)[*size] = '\0';
+    return TALUS_OK;
 }
 
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,

@@ -41,6 +41,9 @@ TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags
 /* As talus_read_file. */
 TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
                            size_t *size);
+/* The same of a text that grows, without what came after the checkpoint that is resumed, if that knows the file. */
+TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
+                                  size_t *size);
 /* Length and checksum of the first `limit` bytes of an open file. */
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
                                      uint32_t *crc);
@@ -54,8 +57,12 @@ TalusStatus talus_dir_sync(const TalusDir *dir);
  * committed it is entered in the directory's list as a whole file. */
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out);
 
-/* The name of a file as the lists have it. */
-enum { TALUS_DIR_NAME_BYTES = 256 };
-void talus_dir_list_name(const TalusDir *dir, const char *name, char out[TALUS_DIR_NAME_BYTES]);
+/* Enters a file in the directory's list, if it has one; `entry` needs no name. *index (may be NULL) is its number
+ * for talus_dir_update. */
+TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index);
+/* What the list says of a file that has changed since it was entered. */
+void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
+/* What the checkpoint that is resumed says of a file, if the file is as it was; else NULL. */
+const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name);
 
 #endif

@@ -31,32 +31,30 @@ struct TalusFile {
 
 /* ---- descriptors ---- */
 
-static int write_fully(int fd, const char *bytes, size_t size)
+int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at)
 {
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
+    const char *from = bytes;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = at ? pwrite(fd, from + done, size - done, (off_t)(*at + done))
+                       : write(fd, from + done, size - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return n < 0 ? errno : ENOSPC;
-        bytes += n;
-        size -= (size_t)n;
+        done += (size_t)n;
     }
     return 0;
-}
-
-TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path)
-{
-    int error = write_fully(fd, bytes, size);
-    if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", path, strerror(error));
-    return TALUS_OK;
 }
 
 /* Some file systems cannot sync (EINVAL); nothing is lost by going on there. */
 int talus_sync_error(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+}
+
+bool talus_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* ---- atomic writes ---- */
@@ -160,7 +158,7 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
 static void flush(TalusFile *file)
 {
     if (!file->error)
-        file->error = write_fully(file->fd, file->buffer, file->used);
+        file->error = talus_write_error(file->fd, file->buffer, file->used, NULL);
     if (file->dir && file->dir->files) /* nobody else asks for it */
         file->crc = talus_crc32(file->crc, file->buffer, file->used);
     file->size += file->used;
@@ -205,13 +203,8 @@ static void remove_temporary(const TalusFile *file)
 /* The list says what is in the directory, so it is told last. */
 static TalusStatus enter(const TalusFile *file)
 {
-    char name[TALUS_DIR_NAME_BYTES];
-    if (!file->dir || !file->dir->files)
-        return TALUS_OK;
-    talus_dir_list_name(file->dir, file->target, name);
-    TalusEntry entry = {
-        .name = name, .size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};
-    return talus_manifest_add(file->dir->files, &entry, NULL);
+    TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};
+    return file->dir ? talus_dir_enter(file->dir, file->target, entry, NULL) : TALUS_OK;
 }
 
 static TalusStatus finish(TalusFile *file, bool sync)

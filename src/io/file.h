@@ -1,12 +1,15 @@
 /* io/file.h - whole files in, whole files out.
  *
  * A file is written beside its final name, brought to the disk and then renamed over it, so neither
- * a reader nor a crash nor a full disk ever meets half a file; what is not a regular file is written through. Failures on the way are sticky: they
- * are remembered and reported by the commit, so that writers need no check per line. */
+ * a reader nor a crash nor a full disk ever meets half a file; what is not a regular file is written
+ * through. Failures on the way are sticky: they are remembered and reported by the commit, so that
+ * writers need no check per line. */
 #ifndef TALUS_IO_FILE_H
 #define TALUS_IO_FILE_H
 
 #include "base/status.h"
+
+#include <sys/stat.h>
 
 /* The formats below are defined as little-endian and are read and written by plain copies. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -27,10 +30,11 @@ TalusStatus talus_file_commit_unsynced(TalusFile *file);
 /* Instead of a commit: removes what was written. Frees `file`. */
 void talus_file_abandon(TalusFile *file);
 
-/* Writes all bytes to a descriptor; `path` is for the message. */
-TalusStatus talus_write_all(int fd, const void *bytes, size_t size, const char *path);
+/* Writes all bytes to a descriptor, from offset *at on or, where `at` is NULL, where it stands; 0, or the error. */
+int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at);
 /* Brings what was written to a descriptor to the disk; 0, or the error. */
 int talus_sync_error(int fd);
+bool talus_same_file(const struct stat *a, const struct stat *b);
 
 /* The first bytes of a regular file; returns how many there are up to `size`, 0 for anything else. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);

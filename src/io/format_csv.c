@@ -99,10 +99,7 @@ static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
 {
     char *text;
     size_t size, bytes = 0;
-    TALUS_TRY(talus_dir_read(dir, INDEX_NAME, INDEX_LIMIT, &text, &size));
-    const TalusEntry *before = talus_manifest_sound(dir->before, INDEX_NAME);
-    if (before && before->size < size)
-        text[before->size] = '\0'; /* what follows came after the checkpoint, whatever it says */
+    TALUS_TRY(talus_dir_read_before(dir, INDEX_NAME, INDEX_LIMIT, &text, &size));
     bool ours = size == 0 || strncmp(text, INDEX_HEADER, strlen(INDEX_HEADER)) == 0;
     if (ours && size > 0)
         csv->count = count_rows(text, time, &bytes);

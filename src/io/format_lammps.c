@@ -6,17 +6,15 @@
  * for what it has no shape for. The type is the number of the shape, from 1: OVITO asks per type what is to
  * be drawn. What has no name there keeps ours. */
 #include "base/memory.h"
+#include "geometry/bounds.h"
 #include "io/fields.h"
 #include "io/formats.h"
 #include "io/growing.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DUMP_NAME "bodies.dump"
 
@@ -91,11 +89,8 @@ static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
     for (int i = 0; i < dump->rows.count; i++) {
         TalusVec3 x = snapshot->position[dump->rows.row[i]];
         double r = snapshot->radius[dump->rows.row[i]];
-        TalusAabb one = {{x.x - r, x.y - r, x.z - r}, {x.x + r, x.y + r, x.z + r}};
-        if (i == 0)
-            b = one;
-        b.lo = talus_vec3(fmin(b.lo.x, one.lo.x), fmin(b.lo.y, one.lo.y), fmin(b.lo.z, one.lo.z));
-        b.hi = talus_vec3(fmax(b.hi.x, one.hi.x), fmax(b.hi.y, one.hi.y), fmax(b.hi.z, one.hi.z));
+        TalusAabb one = talus_aabb(x, talus_vec3(r, r, r));
+        b = i == 0 ? one : talus_aabb_join(b, one);
     }
     b.lo = talus_vec3(p->on[0] ? p->lo.x : b.lo.x, p->on[1] ? p->lo.y : b.lo.y,
                       p->on[2] ? p->lo.z : b.lo.z);
@@ -211,16 +206,10 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
 /* Where the frames up to `time` end. */
 static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
-    int fd = fcntl(dump->file.fd, F_DUPFD_CLOEXEC, 0);
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    FILE *file;
     int64_t at = 0;
     *keep = 0;
-    if (!file) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", dump->file.path, strerror(error));
-    }
+    TALUS_TRY(talus_growing_stream(&dump->file, &file));
     while (skip_frame(file, time, &at))
         *keep = at;
     fclose(file);
@@ -230,7 +219,7 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 /* To where the checkpoint knew it, or else by the frames' times. */
 static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 {
-    const TalusEntry *before = talus_manifest_sound(dir->before, DUMP_NAME);
+    const TalusEntry *before = talus_dir_before(dir, DUMP_NAME);
     int64_t keep = before ? (int64_t)before->size : 0;
     if (!before)
         TALUS_TRY(measure(dump, time, &keep));

@@ -13,15 +13,16 @@
 #include "collide/period.h"
 #include "io/fields.h"
 #include "io/formats.h"
+#include "io/hdf5_rows.h"
 
 #include <fcntl.h>
-#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_NAME "bodies.vtkhdf"
+#define FRESH_NAME FILE_NAME ".tmp" /* that a resumed run makes beside the old one */
 #define ROOT "/VTKHDF"
 
 enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
@@ -40,7 +41,7 @@ typedef struct Frame {
 
 typedef struct Hdf {
     TalusDir *dir;
-    char *path, *fresh; /* fresh: the file that a resumed run makes beside the old one */
+    char *path;
     hid_t file;
     int held;     /* the file once more, to see whether it still goes by its name; -1: none */
     uint32_t crc; /* of the frames so far */
@@ -87,45 +88,6 @@ static size_t row_bytes(const TalusField *field)
 
 /* ---- making the file ---- */
 
-/* An empty dataset whose rows can grow; columns 0: a plain list. */
-static bool make_set(hid_t file, const char *path, hid_t type, int columns, hsize_t chunk_rows)
-{
-    hsize_t width = columns ? (hsize_t)columns : 1;
-    hsize_t size[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {chunk_rows, width};
-    int rank = columns ? 2 : 1;
-    static const double zero; /* any type's zero */
-    hid_t space = H5Screate_simple(rank, size, most), list = H5Pcreate(H5P_DATASET_CREATE),
-          set = -1;
-    if (space >= 0 && list >= 0 && H5Pset_chunk(list, rank, chunk) >= 0 &&
-        H5Pset_fill_value(list, type, &zero) >= 0 && H5Pset_obj_track_times(list, false) >= 0)
-        set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    H5Sclose(space);
-    H5Pclose(list);
-    return set >= 0 && H5Dclose(set) >= 0;
-}
-
-static bool make_group(hid_t file, const char *path)
-{
-    hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    return group >= 0 && H5Gclose(group) >= 0;
-}
-
-static bool put_attribute(hid_t file, const char *path, const char *name, hid_t type, hsize_t count,
-                          const void *value)
-{
-    bool ok = false;
-    hid_t at = H5Oopen(file, path, H5P_DEFAULT);
-    hid_t space = count ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Aexists(at, name) > 0
-                          ? H5Aopen(at, name, H5P_DEFAULT)
-                          : H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    ok = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    H5Aclose(attribute);
-    H5Sclose(space);
-    H5Oclose(at);
-    return ok;
-}
-
 /* The type's name has a fixed length, without a NUL: readers expect that. */
 static bool put_head(hid_t file)
 {
@@ -134,8 +96,8 @@ static bool put_head(hid_t file)
     hid_t type = H5Tcopy(H5T_C_S1);
     bool ok = H5Tset_size(type, strlen(type_name)) >= 0 &&
               H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
-              put_attribute(file, ROOT, "Version", H5T_STD_I64LE, 2, version) &&
-              put_attribute(file, ROOT, "Type", type, 0, type_name);
+              talus_hdf_put_attribute(file, ROOT, "Version", H5T_STD_I64LE, 2, version) &&
+              talus_hdf_put_attribute(file, ROOT, "Type", type, 0, type_name);
     H5Tclose(type);
     return ok;
 }
@@ -146,15 +108,15 @@ static bool make_topologies(hid_t file)
     bool ok = true;
     for (int i = 0; i < TOPOLOGIES && ok; i++) {
         snprintf(path, sizeof path, ROOT "/%s", topologies[i]);
-        ok = make_group(file, path);
+        ok = talus_hdf_make_group(file, path);
         snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[i]);
-        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
         snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[i]);
-        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
         snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[i]);
-        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
         snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[i]);
-        ok = ok && make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
     }
     return ok;
 }
@@ -162,15 +124,17 @@ static bool make_topologies(hid_t file)
 static bool make_steps(hid_t file)
 {
     static const int64_t none;
-    return make_group(file, ROOT "/Steps") && make_group(file, ROOT "/Steps/PointDataOffsets") &&
-           put_attribute(file, ROOT "/Steps", "NSteps", H5T_STD_I64LE, 0, &none) &&
-           make_set(file, ROOT "/Steps/Values", H5T_IEEE_F64LE, 0, STEP_CHUNK) &&
-           make_set(file, ROOT "/Steps/PartOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
-           make_set(file, ROOT "/Steps/NumberOfParts", H5T_STD_I64LE, 0, STEP_CHUNK) &&
-           make_set(file, ROOT "/Steps/PointOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
-           make_set(file, ROOT "/Steps/CellOffsets", H5T_STD_I64LE, TOPOLOGIES, STEP_CHUNK) &&
-           make_set(file, ROOT "/Steps/ConnectivityIdOffsets", H5T_STD_I64LE, TOPOLOGIES,
-                    STEP_CHUNK);
+    return talus_hdf_make_group(file, ROOT "/Steps") &&
+           talus_hdf_make_group(file, ROOT "/Steps/PointDataOffsets") &&
+           talus_hdf_put_attribute(file, ROOT "/Steps", "NSteps", H5T_STD_I64LE, 0, &none) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/Values", H5T_IEEE_F64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/PartOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/NumberOfParts", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/PointOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/CellOffsets", H5T_STD_I64LE, TOPOLOGIES,
+                               STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/ConnectivityIdOffsets", H5T_STD_I64LE, TOPOLOGIES,
+                               STEP_CHUNK);
 }
 
 static bool make_field(hid_t file, const TalusField *field)
@@ -178,12 +142,13 @@ static bool make_field(hid_t file, const TalusField *field)
     char path[PATH_BYTES];
     int components = talus_field_components(field);
     field_path(field, path);
-    if (!make_set(file, path, type_of(field->type), components > 1 ? components : 0, ROW_CHUNK))
+    if (!talus_hdf_make_rows(file, path, type_of(field->type), components > 1 ? components : 0,
+                             ROW_CHUNK))
         return false;
     if (strcmp(field->name, "position") == 0)
         return true;
     snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
-    return make_set(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+    return talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
 }
 
 /* As attributes, which readers that do not know them pass over. */
@@ -193,74 +158,36 @@ static bool put_period(hid_t file, const TalusPeriod *period)
     if (!talus_periodic(period))
         return true;
     talus_period_sides(period, side);
-    return put_attribute(file, ROOT, "period_lo", H5T_IEEE_F64LE, 3, &side[0]) &&
-           put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
+    return talus_hdf_put_attribute(file, ROOT, "period_lo", H5T_IEEE_F64LE, 3, &side[0]) &&
+           talus_hdf_put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
 }
 
 /* The fields and periods of the first frame are those of the file. */
 static TalusStatus make_all(Hdf *hdf)
 {
-    bool ok = make_group(hdf->file, ROOT) && put_head(hdf->file) &&
-              put_period(hdf->file, &hdf->period) &&
-              make_set(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
-              make_topologies(hdf->file) && make_group(hdf->file, ROOT "/PointData") &&
-              make_steps(hdf->file);
+    bool ok =
+        talus_hdf_make_group(hdf->file, ROOT) && put_head(hdf->file) &&
+        put_period(hdf->file, &hdf->period) &&
+        talus_hdf_make_rows(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+        make_topologies(hdf->file) && talus_hdf_make_group(hdf->file, ROOT "/PointData") &&
+        make_steps(hdf->file);
     for (int i = 0; i < hdf->frame.fields && ok; i++)
         ok = make_field(hdf->file, hdf->frame.field[i]);
     return ok ? TALUS_OK : fail(hdf, "make the groups of the file");
 }
 
-/* Others may read while this process writes, so no lock is taken where that can be chosen. */
-static hid_t access_list(void)
+static TalusStatus create(Hdf *hdf, const char *name)
 {
-    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 12 && H5_VERS_RELEASE < 1)
-    H5Pset_file_locking(list, false, true);
-#endif
-    return list;
-}
-
-static TalusStatus create(Hdf *hdf, const char *path)
-{
-    hid_t access = access_list();
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/%s", hdf->dir->path, name));
+    hid_t access = talus_hdf_access();
     hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
+    talus_release(path);
     return hdf->file >= 0 ? TALUS_OK : fail(hdf, "create the file");
 }
 
 /* ---- appending ---- */
-
-/* Rows after the last one; `rows` 0 changes nothing. */
-static bool append(hid_t file, const char *path, hid_t type, hsize_t rows, const void *values)
-{
-    hsize_t size[2], start[2] = {0, 0}, count[2];
-    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-    hid_t space = H5Dget_space(set);
-    int rank = H5Sget_simple_extent_dims(space, size, NULL);
-    bool ok = rank >= 1;
-    H5Sclose(space);
-    if (ok && rows > 0) {
-        start[0] = size[0];
-        size[0] += rows;
-        count[0] = rows;
-        count[1] = rank == 2 ? size[1] : 1;
-        ok = H5Dset_extent(set, size) >= 0;
-        hid_t memory = H5Screate_simple(rank, count, NULL);
-        space = H5Dget_space(set);
-        ok = ok && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-             H5Dwrite(set, type, memory, space, H5P_DEFAULT, values) >= 0;
-        H5Sclose(space);
-        H5Sclose(memory);
-    }
-    H5Dclose(set);
-    return ok;
-}
-
-static bool append_number(hid_t file, const char *path, hsize_t value)
-{
-    int64_t x = (int64_t)value;
-    return append(file, path, H5T_NATIVE_INT64, 1, &x);
-}
 
 static TalusStatus fill_ids(Hdf *hdf, size_t count)
 {
@@ -276,13 +203,13 @@ static bool append_topology(Hdf *hdf, int index)
     char path[PATH_BYTES];
     hsize_t cells = index == 0 ? hdf->frame.count : 0;
     snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[index]);
-    bool ok = append_number(hdf->file, path, cells);
+    bool ok = talus_hdf_append_number(hdf->file, path, cells);
     snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[index]);
-    ok = ok && append_number(hdf->file, path, cells);
+    ok = ok && talus_hdf_append_number(hdf->file, path, cells);
     snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[index]);
-    ok = ok && append(hdf->file, path, H5T_NATIVE_INT64, cells, hdf->ids);
+    ok = ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells, hdf->ids);
     snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[index]);
-    return ok && append(hdf->file, path, H5T_NATIVE_INT64, cells + 1, hdf->ids);
+    return ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells + 1, hdf->ids);
 }
 
 static bool append_fields(Hdf *hdf)
@@ -293,11 +220,11 @@ static bool append_fields(Hdf *hdf)
     for (int i = 0; i < frame->fields && ok; i++) {
         const TalusField *field = frame->field[i];
         field_path(field, path);
-        ok = append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
+        ok = talus_hdf_append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
         if (strcmp(field->name, "position") == 0)
             continue;
         snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
-        ok = ok && append_number(hdf->file, path, hdf->points);
+        ok = ok && talus_hdf_append_number(hdf->file, path, hdf->points);
     }
     return ok;
 }
@@ -306,12 +233,14 @@ static bool append_step(Hdf *hdf)
 {
     /* Only vertices have cells. */
     int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
-    return append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1, &hdf->frame.time) &&
-           append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
-           append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
-           append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
-           append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
-           append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1, offsets);
+    return talus_hdf_append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
+                            &hdf->frame.time) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
+           talus_hdf_append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
+           talus_hdf_append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1,
+                            offsets);
 }
 
 /* Continues a checksum over what a frame says. */
@@ -325,22 +254,12 @@ static uint32_t sum_frame(uint32_t crc, const Frame *frame)
     return crc;
 }
 
-/* Brings the list up to date. */
-static void enter(const Hdf *hdf)
-{
-    if (!hdf->dir->files)
-        return;
-    TalusEntry *entry = &hdf->dir->files->entry[hdf->entry];
-    entry->size = hdf->steps;
-    entry->crc = hdf->crc;
-}
-
 static TalusStatus append_frame(Hdf *hdf)
 {
     if (hdf->steps == 0)
         TALUS_TRY(make_all(hdf));
     TALUS_TRY(fill_ids(hdf, (size_t)hdf->frame.count + 1));
-    bool ok = append_number(hdf->file, ROOT "/NumberOfPoints", hdf->frame.count);
+    bool ok = talus_hdf_append_number(hdf->file, ROOT "/NumberOfPoints", hdf->frame.count);
     for (int i = 0; i < TOPOLOGIES && ok; i++)
         ok = append_topology(hdf, i);
     ok = ok && append_fields(hdf) && append_step(hdf) && H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) >= 0;
@@ -348,11 +267,11 @@ static TalusStatus append_frame(Hdf *hdf)
         return fail(hdf, "write a frame; the disk may be full");
     int64_t steps = (int64_t)++hdf->steps;
     hdf->points += hdf->frame.count;
-    if (!put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
+    if (!talus_hdf_put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
         H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
         return fail(hdf, "write the number of frames");
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
-    enter(hdf);
+    talus_dir_update(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
     return TALUS_OK;
 }
 
@@ -409,28 +328,6 @@ static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const Talus
 
 /* ---- going on with a file ---- */
 
-/* Rows of a dataset into memory of exactly that size. */
-static bool read_rows(hid_t file, const char *path, hid_t type, hsize_t first, hsize_t rows,
-                      void *out)
-{
-    hsize_t size[2] = {0, 1}, start[2] = {first, 0}, count[2] = {rows, 1};
-    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-    hid_t space = H5Dget_space(set);
-    int rank = H5Sget_simple_extent_ndims(space);
-    bool ok = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
-              first + rows <= size[0];
-    count[1] = size[1];
-    if (ok && rows > 0) {
-        hid_t memory = H5Screate_simple(rank, count, NULL);
-        ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-             H5Dread(set, type, memory, space, H5P_DEFAULT, out) >= 0;
-        H5Sclose(memory);
-    }
-    H5Sclose(space);
-    H5Dclose(set);
-    return ok;
-}
-
 static void find_fields(hid_t old, Frame *frame)
 {
     char path[PATH_BYTES];
@@ -485,7 +382,8 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
     Frame *frame = &hdf->frame;
     int64_t count;
     char path[PATH_BYTES];
-    if (!read_rows(old, ROOT "/NumberOfPoints", H5T_NATIVE_INT64, hdf->steps, 1, &count) ||
+    if (!talus_hdf_read_rows(old, ROOT "/NumberOfPoints", H5T_NATIVE_INT64, hdf->steps, 1,
+                             &count) ||
         count < 0 || count > INT32_MAX)
         return damaged(hdf);
     frame->time = time;
@@ -494,7 +392,8 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
         const TalusField *field = frame->field[i];
         TALUS_TRY(reserve_field(frame, i));
         field_path(field, path);
-        if (!read_rows(old, path, type_of(field->type), hdf->points, frame->count, frame->data[i]))
+        if (!talus_hdf_read_rows(old, path, type_of(field->type), hdf->points, frame->count,
+                                 frame->data[i]))
             return damaged(hdf);
     }
     return TALUS_OK;
@@ -523,7 +422,8 @@ static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
     read_period(old, &hdf->period);
     for (int64_t i = 0; i < steps && (uint64_t)i < most; i++) {
         double time;
-        if (!read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1, &time))
+        if (!talus_hdf_read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1,
+                                 &time))
             return damaged(hdf);
         if (!(time <= limit))
             break;
@@ -535,7 +435,7 @@ static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
 
 static TalusStatus open_old(const Hdf *hdf, hid_t *old)
 {
-    hid_t access = access_list();
+    hid_t access = talus_hdf_access();
     *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return *old >= 0 ? TALUS_OK : damaged(hdf);
@@ -546,21 +446,18 @@ static TalusStatus go_on(Hdf *hdf, double time)
 {
     hid_t old;
     TALUS_TRY(open_old(hdf, &old));
-    TalusStatus status = talus_path(&hdf->fresh, "%s.tmp", hdf->path);
+    TalusStatus status = talus_dir_remove(hdf->dir, FRESH_NAME);
     if (status == TALUS_OK)
-        status = talus_dir_remove(hdf->dir, FILE_NAME ".tmp");
-    if (status == TALUS_OK)
-        status = create(hdf, hdf->fresh);
+        status = create(hdf, FRESH_NAME);
     if (status == TALUS_OK)
         status = each_frame(hdf, old, time, UINT64_MAX, append_frame);
     H5Fclose(old);
     if (status == TALUS_OK)
-        status = talus_dir_sync_file(hdf->dir, FILE_NAME ".tmp");
-    if (status == TALUS_OK &&
-        renameat(hdf->dir->fd, FILE_NAME ".tmp", hdf->dir->fd, FILE_NAME) != 0)
+        status = talus_dir_sync_file(hdf->dir, FRESH_NAME);
+    if (status == TALUS_OK && renameat(hdf->dir->fd, FRESH_NAME, hdf->dir->fd, FILE_NAME) != 0)
         status = fail(hdf, "put the resumed file in its place");
     if (status != TALUS_OK)
-        (void)talus_dir_remove(hdf->dir, FILE_NAME ".tmp");
+        (void)talus_dir_remove(hdf->dir, FRESH_NAME);
     return status;
 }
 
@@ -577,7 +474,6 @@ static void silence(Hdf *hdf)
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;
-    TalusEntry entry = {.name = FILE_NAME, .kind = TALUS_ENTRY_FRAMES};
     hdf->file = -1;
     hdf->held = -1;
     hdf->dir = dir;
@@ -585,9 +481,9 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
     TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
-    if (dir->files)
-        TALUS_TRY(talus_manifest_add(dir->files, &entry, &hdf->entry));
-    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, hdf->path));
+    TALUS_TRY(
+        talus_dir_enter(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
+    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
     return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->held);
 }
@@ -608,7 +504,6 @@ static void free_hdf(Hdf *hdf)
     talus_rows_free(&hdf->rows);
     talus_release(hdf->ids);
     talus_release(hdf->path);
-    talus_release(hdf->fresh);
 }
 
 static TalusStatus close_hdf(void *state)

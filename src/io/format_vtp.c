@@ -230,10 +230,9 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 /* The script is the same in every run, so one that was lost is written again. */
 static TalusStatus write_script(TalusDir *dir)
 {
-    const TalusEntry *before = talus_manifest_sound(dir->before, TALUS_PARAVIEW_SCRIPT);
-    if (before)
-        return talus_manifest_add(dir->files, before, NULL);
-    return talus_paraview_script_write(dir);
+    const TalusEntry *before = talus_dir_before(dir, TALUS_PARAVIEW_SCRIPT);
+    return before ? talus_dir_enter(dir, TALUS_PARAVIEW_SCRIPT, *before, NULL)
+                  : talus_paraview_script_write(dir);
 }
 
 static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)

@@ -61,18 +61,16 @@ static int number_of(const char *file, const char *name, const char *extension)
 /* Enters a file of an earlier part of the run; it is read only if the checkpoint does not know it. */
 static TalusStatus enter(TalusDir *frames, const char *file)
 {
-    char listed[TALUS_DIR_NAME_BYTES];
     int fd;
-    talus_dir_list_name(frames, file, listed);
-    const TalusEntry *before = talus_manifest_sound(frames->before, listed);
+    const TalusEntry *before = talus_dir_before(frames, file);
     if (before)
-        return talus_manifest_add(frames->files, before, NULL);
-    TalusEntry entry = {.name = listed, .kind = TALUS_ENTRY_WHOLE};
+        return talus_dir_enter(frames, file, *before, NULL);
+    TalusEntry entry = {.kind = TALUS_ENTRY_WHOLE};
     TALUS_TRY(talus_dir_open_file(frames, file, O_RDONLY, &fd));
     TalusStatus status =
         talus_checksum_open_file(fd, frames->path, UINT64_MAX, &entry.size, &entry.crc);
     close(fd);
-    return status == TALUS_OK ? talus_manifest_add(frames->files, &entry, NULL) : status;
+    return status == TALUS_OK ? talus_dir_enter(frames, file, entry, NULL) : status;
 }
 
 static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
@@ -182,10 +180,7 @@ static TalusStatus cut(TalusSeries *series, double time)
     list_name(name, series->name);
     if (!talus_dir_has(series->dir, name))
         return TALUS_OK;
-    TALUS_TRY(talus_dir_read(series->dir, name, COLLECTION_LIMIT, &text, &size));
-    const TalusEntry *before = talus_manifest_sound(series->dir->before, name);
-    if (before && before->size < size)
-        text[before->size] = '\0'; /* what follows came after the checkpoint, whatever it says */
+    TALUS_TRY(talus_dir_read_before(series->dir, name, COLLECTION_LIMIT, &text, &size));
     count_entries(series, text, time, &bytes);
     talus_release(text);
     return series->count > 0 ? shorten(series, name, bytes) : talus_dir_remove(series->dir, name);

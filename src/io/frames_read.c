@@ -64,8 +64,7 @@ void talus_frames_close(TalusFrames *frames)
 static void follow_name(TalusFrames *f)
 {
     struct stat named, held;
-    if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 ||
-        (named.st_dev == held.st_dev && named.st_ino == held.st_ino))
+    if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 || talus_same_file(&named, &held))
         return;
     int fd = open_fd(f->path);
     if (fd < 0)

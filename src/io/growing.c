@@ -23,26 +23,20 @@ void talus_growing_close(TalusGrowing *file)
 }
 
 /* Brings the list up to date. */
-static void enter(const TalusGrowing *file)
+static void update_list(const TalusGrowing *file)
 {
-    if (!file->dir || !file->dir->files)
-        return;
-    TalusEntry *entry = &file->dir->files->entry[file->entry];
-    entry->size = file->size;
-    entry->crc = file->crc;
+    if (file->dir)
+        talus_dir_update(file->dir, file->entry, file->size, file->crc);
 }
 
 static TalusStatus open_in(TalusGrowing *file, const char *name, int flags)
 {
-    char listed[TALUS_DIR_NAME_BYTES];
     TalusDir *dir = file->dir;
     TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
     TALUS_TRY(talus_path(&file->name, "%s", name));
     TALUS_TRY(talus_dir_open_file(dir, name, flags, &file->fd));
     file->open = true;
-    talus_dir_list_name(dir, name, listed);
-    TalusEntry entry = {.name = listed, .kind = TALUS_ENTRY_GROWS};
-    return dir->files ? talus_manifest_add(dir->files, &entry, &file->entry) : TALUS_OK;
+    return talus_dir_enter(dir, name, (TalusEntry){.kind = TALUS_ENTRY_GROWS}, &file->entry);
 }
 
 static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
@@ -67,13 +61,16 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
 static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
 {
     struct stat about;
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
     TALUS_TRY(talus_path(&file->path, "%s", path));
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* to open some devices has effects */
         return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
-    file->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0666);
+    file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;
     if (!file->open)
         return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* put there meanwhile */
+        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
     return TALUS_OK;
 }
 
@@ -86,19 +83,16 @@ TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing 
     return status;
 }
 
-static int write_at(int fd, const char *bytes, size_t size, uint64_t at)
+TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
 {
-    while (size > 0) {
-        ssize_t n = pwrite(fd, bytes, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : ENOSPC;
-        bytes += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
+    int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    *out = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+    if (*out)
+        return TALUS_OK;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", file->path, strerror(error));
 }
 
 /* ---- cutting ---- */
@@ -106,16 +100,11 @@ static int write_at(int fd, const char *bytes, size_t size, uint64_t at)
 /* The checksum of the first `size` bytes, which are known to be there. */
 static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
 {
-    char listed[TALUS_DIR_NAME_BYTES];
-    const TalusEntry *before = NULL;
-    if (!file->dir || !file->dir->files) { /* nobody asks */
-        file->size = size;
-        return TALUS_OK;
-    }
-    talus_dir_list_name(file->dir, file->name, listed);
-    before = talus_manifest_sound(file->dir->before, listed);
+    file->size = size;
+    if (!file->dir || !file->dir->files)
+        return TALUS_OK; /* nobody asks */
+    const TalusEntry *before = talus_dir_before(file->dir, file->name);
     if (before && before->size == size) {
-        file->size = size;
         file->crc = before->crc;
         return TALUS_OK;
     }
@@ -125,13 +114,13 @@ static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
 TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing)
 {
     file->closing = strlen(closing);
-    int error = write_at(file->fd, closing, file->closing, size);
+    int error = talus_write_error(file->fd, closing, file->closing, &size);
     if (!error && ftruncate(file->fd, (off_t)(size + file->closing)) != 0)
         error = errno;
     if (error)
         return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", file->path, strerror(error));
     TALUS_TRY(sum_up(file, size));
-    enter(file);
+    update_list(file);
     return TALUS_OK;
 }
 
@@ -160,7 +149,7 @@ static TalusStatus check_length(const TalusGrowing *file)
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size)
 {
     TALUS_TRY(check_length(file));
-    int error = write_at(file->fd, bytes, size, file->size);
+    int error = talus_write_error(file->fd, bytes, size, &file->size);
     if (error) {
         bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
         return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s%s", file->path, strerror(error),
@@ -168,7 +157,7 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     }
     file->crc = talus_crc32(file->crc, bytes, size);
     file->size += size;
-    enter(file);
+    update_list(file);
     return TALUS_OK;
 }
 
@@ -176,7 +165,7 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
  * where they stood, into space that the file has. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
-    if (write_at(file->fd, closing, file->closing, file->size) == 0)
+    if (talus_write_error(file->fd, closing, file->closing, &file->size) == 0)
         (void)!ftruncate(file->fd, (off_t)(file->size + file->closing));
 }
 
@@ -184,7 +173,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 {
     const char *from = bytes;
     TALUS_TRY(check_length(file));
-    int error = write_at(file->fd, from, size, file->size);
+    int error = talus_write_error(file->fd, from, size, &file->size);
     if (error) {
         restore_closing(file, from + size - file->closing);
         return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(error));
@@ -192,7 +181,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
     file->crc = talus_crc32(file->crc, bytes, size - closing);
     file->size += size - closing;
     file->closing = closing;
-    enter(file);
+    update_list(file);
     return TALUS_OK;
 }
 
@@ -202,7 +191,7 @@ void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
         return; /* the next piece will be refused, with a word about the length */
     file->size = size;
     file->crc = crc;
-    enter(file);
+    update_list(file);
 }
 
 /* ---- to the disk ---- */

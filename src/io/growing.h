@@ -7,6 +7,8 @@
 
 #include "io/dir.h"
 
+#include <stdio.h>
+
 /* A zeroed one is closed. */
 typedef struct TalusGrowing {
     char *path; /* for messages */
@@ -28,6 +30,8 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
  * is written is read back and cut. With `create` the file is made where there is none. */
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
 void talus_growing_close(TalusGrowing *file);
+/* A stream over all that is in the open file, so that no other can be read; the caller closes it. */
+TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
 /* Keeps the first `size` bytes. They are read once for their checksum, unless the list of the checkpoint
  * has it. */

@@ -19,11 +19,12 @@
 #include <talus/joint.h>
 
 #define FRAMES_NAME "frames.talus"
-#define STEPS_HEADER                                                                                                               \
-    "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,halvings,"                                 \
-    "projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,penetration_mean,penetration_max,kinetic,potential," \
-    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin,"                                   \
-    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                                                      \
+#define STEPS_HEADER                                                                             \
+    "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,"        \
+    "halvings,projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,"         \
+    "penetration_mean,penetration_max,kinetic,potential,"                                        \
+    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
+    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                    \
     "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
 #define PROBES_HEADER                                                                          \
     "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \

@@ -3,7 +3,7 @@
  * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
  * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
  * before anything else. The reader takes any bytes and refuses what is not a problem: every index
- * is in range and every number finite before talus_problem_create sees it.
+ * is in range and every number finite (problem_check.c) before talus_problem_create sees it.
  *
  * Later versions have arrays that earlier ones have not; a problem is written as the first that has what it
  * needs. */
@@ -12,58 +12,18 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "io/problem_stored.h"
 #include "problem/build.h"
-#include "sets/set.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 3, FORM_BODIES = 1, FORM_MATRIX = 2 };
+enum { VERSION = 3 };
 
-/* Flags: which optional arrays are there. The first is version 1's, the last version 3's. */
-enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
-
-typedef struct Header {
-    char magic[8];
-    uint32_t version, form, rows, flags;
-    uint64_t bodies, blocks, nonzeros;
-    uint64_t payload_size, payload_hash, header_hash;
-} Header;
-
-/* What a TalusContactDef has beyond these is in arrays of their own, so that no padding is written. */
-typedef struct StoredContact {
-    int32_t a, b;
-    TalusVec3 normal, arm_a, arm_b;
-    double mu, bias, compliance;
-} StoredContact;
-
-typedef struct StoredModel {
-    int32_t section, law, sides;
-} StoredModel;
-
-typedef struct StoredTurning {
-    double spinning, rolling, length;
-} StoredTurning;
-
-_Static_assert(sizeof(Header) == 72, "the header is written as it lies in memory");
-_Static_assert(sizeof(StoredContact) == 104, "contacts are written as they lie in memory");
-_Static_assert(sizeof(StoredModel) == 12, "models are written as they lie in memory");
-_Static_assert(sizeof(StoredTurning) == 24, "turning friction is written as it lies in memory");
-_Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
-
-/* A problem in the terms of the file. */
-typedef struct Content {
-    TalusProblemDef def; /* but contacts and models, which are in what follows */
-    const StoredContact *contacts;
-    const StoredModel *models;
-    const StoredTurning *turning;
-    const double *gamma, *estimate, *certificate;
-} Content;
-
-static uint64_t header_hash(const Header *header)
+static uint64_t header_hash(const TalusProblemHeader *header)
 {
-    return talus_hash(TALUS_HASH_SEED, header, offsetof(Header, header_hash));
+    return talus_hash(TALUS_HASH_SEED, header, offsetof(TalusProblemHeader, header_hash));
 }
 
 /* ---- the list of arrays, for both directions ---- */
@@ -87,7 +47,7 @@ static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
 
 /* The arrays of a problem of these dimensions, in file order, and where each one belongs. No
  * product overflows: counts are below 2^31. */
-static Layout lay_out(const Header *h, Content *content)
+static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
 {
     TalusProblemDef *def = &content->def;
     Layout layout = {.count = 0};
@@ -98,7 +58,7 @@ static Layout lay_out(const Header *h, Content *content)
         if (h->flags & HAS_RADIUS)
             lay(&layout, &def->radius, h->bodies, sizeof(double));
         lay(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
-        lay(&layout, &content->contacts, h->blocks, sizeof(StoredContact));
+        lay(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
     } else {
         lay(&layout, &def->row_start, size + 1, sizeof(int32_t));
         lay(&layout, &def->column, h->nonzeros, sizeof(int32_t));
@@ -108,9 +68,9 @@ static Layout lay_out(const Header *h, Content *content)
             lay(&layout, &def->mu, h->blocks, sizeof(double));
     }
     if (h->flags & HAS_MODELS)
-        lay(&layout, &content->models, h->blocks, sizeof(StoredModel));
+        lay(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
     if (h->flags & HAS_TURNING)
-        lay(&layout, &content->turning, h->blocks, sizeof(StoredTurning));
+        lay(&layout, &content->turning, h->blocks, sizeof(TalusStoredTurning));
     lay(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
         lay(&layout, &content->estimate, h->blocks, sizeof(double));
@@ -180,16 +140,16 @@ static uint32_t version_of(uint32_t flags)
     return flags & ~(uint32_t)HAS_RADIUS ? 2 : 1;
 }
 
-static Header describe(TalusProblem *problem, const TalusProblemDef *def)
+static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef *def)
 {
     bool matrix = def->values != NULL;
     int blocks = talus_problem_blocks(problem);
     uint32_t flags = flags_of(problem, def, blocks);
-    Header h = {.version = version_of(flags),
-                .form = matrix ? FORM_MATRIX : FORM_BODIES,
-                .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
-                .flags = flags,
-                .blocks = (uint64_t)blocks};
+    TalusProblemHeader h = {.version = version_of(flags),
+                            .form = matrix ? FORM_MATRIX : FORM_BODIES,
+                            .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
+                            .flags = flags,
+                            .blocks = (uint64_t)blocks};
     memcpy(h.magic, TALUS_PROBLEM_MAGIC, sizeof h.magic);
     if (matrix)
         h.nonzeros = (uint64_t)def->row_start[h.rows * h.blocks];
@@ -200,9 +160,9 @@ static Header describe(TalusProblem *problem, const TalusProblemDef *def)
 
 /* The arrays that are not as the def has them. */
 typedef struct Packed {
-    StoredContact *contacts;
-    StoredModel *models;
-    StoredTurning *turning;
+    TalusStoredContact *contacts;
+    TalusStoredModel *models;
+    TalusStoredTurning *turning;
     double *gamma, *certificate;
 } Packed;
 
@@ -216,7 +176,7 @@ static void clear_packed(Packed *packed)
 }
 
 /* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
-static TalusStatus pack_rows(const Header *h, const double **vector, double **packed)
+static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
     if (!*vector)
@@ -228,13 +188,14 @@ static TalusStatus pack_rows(const Header *h, const double **vector, double **pa
     return TALUS_OK;
 }
 
-static TalusStatus pack_normals(const Header *h, Content *content, Packed *packed)
+static TalusStatus pack_normals(const TalusProblemHeader *h, TalusProblemContent *content,
+                                Packed *packed)
 {
     TALUS_TRY(pack_rows(h, &content->gamma, &packed->gamma));
     return pack_rows(h, &content->certificate, &packed->certificate);
 }
 
-static TalusStatus pack(const Header *h, Content *content, Packed *packed)
+static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *content, Packed *packed)
 {
     const TalusProblemDef *def = &content->def;
     size_t blocks = (size_t)h->blocks;
@@ -248,12 +209,12 @@ static TalusStatus pack(const Header *h, Content *content, Packed *packed)
         const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
         TalusFrictionModel m = model_of(def, (int)i);
         if (c)
-            packed->contacts[i] = (StoredContact){c->a,     c->b,  c->normal, c->arm_a,
-                                                  c->arm_b, c->mu, c->bias,   c->compliance};
+            packed->contacts[i] = (TalusStoredContact){c->a,     c->b,  c->normal, c->arm_a,
+                                                       c->arm_b, c->mu, c->bias,   c->compliance};
         if (packed->models)
-            packed->models[i] = (StoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
+            packed->models[i] = (TalusStoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
         if (packed->turning)
-            packed->turning[i] = (StoredTurning){c->spinning, c->rolling, c->length};
+            packed->turning[i] = (TalusStoredTurning){c->spinning, c->rolling, c->length};
     }
     content->contacts = packed->contacts;
     content->models = packed->models;
@@ -261,7 +222,8 @@ static TalusStatus pack(const Header *h, Content *content, Packed *packed)
     return TALUS_OK;
 }
 
-static TalusStatus write_content(const char *path, Header *header, Content *content)
+static TalusStatus write_content(const char *path, TalusProblemHeader *header,
+                                 TalusProblemContent *content)
 {
     Layout layout = lay_out(header, content);
     TalusFile *file;
@@ -283,12 +245,12 @@ static TalusStatus write_content(const char *path, Header *header, Content *cont
 
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
 {
-    Content content = {.gamma = talus_problem_gamma(problem),
-                       .estimate = talus_problem_estimate(problem),
-                       .certificate = talus_problem_certificate(problem)};
+    TalusProblemContent content = {.gamma = talus_problem_gamma(problem),
+                                   .estimate = talus_problem_estimate(problem),
+                                   .certificate = talus_problem_certificate(problem)};
     Packed packed = {0};
     TALUS_TRY(talus_problem_export(problem, &content.def));
-    Header header = describe(problem, &content.def);
+    TalusProblemHeader header = describe(problem, &content.def);
     TalusStatus status = pack(&header, &content, &packed);
     if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
         status = pack_normals(&header, &content, &packed);
@@ -300,7 +262,7 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
 
 /* ---- reading: the frame ---- */
 
-static TalusStatus check_header(const char *path, const Header *h, size_t size)
+static TalusStatus check_header(const char *path, const TalusProblemHeader *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_PROBLEM_MAGIC, sizeof h->magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus problem file", path);
@@ -317,7 +279,7 @@ static TalusStatus check_header(const char *path, const Header *h, size_t size)
     return TALUS_OK;
 }
 
-static uint32_t known_flags(const Header *h)
+static uint32_t known_flags(const TalusProblemHeader *h)
 {
     uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
     if (h->version == 1)
@@ -326,7 +288,7 @@ static uint32_t known_flags(const Header *h)
     return own | (h->version > 2 ? HAS_CERTIFICATE : 0);
 }
 
-static TalusStatus check_dimensions(const char *path, const Header *h)
+static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *h)
 {
     if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
         return talus_fail(TALUS_ERR_FORMAT, "%s: form %" PRIu32 ": expected 1 or 2", path, h->form);
@@ -343,8 +305,8 @@ static TalusStatus check_dimensions(const char *path, const Header *h)
     return TALUS_OK;
 }
 
-static TalusStatus check_payload(const char *path, const Header *h, const Layout *layout,
-                                 const char *bytes, size_t size)
+static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
+                                 const Layout *layout, const char *bytes, size_t size)
 {
     uint64_t expected = payload_size(layout);
     if (h->payload_size != expected)
@@ -371,135 +333,6 @@ static void point_into(const Layout *layout, const char *bytes)
     }
 }
 
-/* ---- reading: the numbers ---- */
-
-static TalusStatus check_numbers(const char *path, const char *name, const double *x,
-                                 uint64_t count, double min)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!isfinite(x[i]) || x[i] < min)
-            return talus_fail(TALUS_ERR_FORMAT, "%s: %s[%" PRIu64 "] is %g: expected a %s number",
-                              path, name, i, x[i], min == 0.0 ? "non-negative" : "finite");
-    return TALUS_OK;
-}
-
-/* A joint's rows may have no bounds. */
-static bool may_be_infinite(const Content *content, uint64_t i)
-{
-    return content->models && content->models[i].section == TALUS_SECTION_JOINT;
-}
-
-static TalusStatus check_contact(const char *path, const Content *content, uint64_t i,
-                                 int64_t bodies)
-{
-    const StoredContact *c = &content->contacts[i];
-    const double *vectors = &c->normal.x;
-    if (c->a < 0 || c->a >= bodies || c->b < -1 || c->b >= bodies || c->a == c->b)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: contacts[%" PRIu64 "] joins bodies %" PRId32 " and %" PRId32
-                          ": expected two of %" PRId64 ", or -1 in b",
-                          path, i, c->a, c->b, bodies);
-    for (int k = 0; k < 9; k++)
-        if (!isfinite(vectors[k]))
-            return talus_fail(TALUS_ERR_FORMAT,
-                              "%s: contacts[%" PRIu64 "]: normal and arms: "
-                              "number %d is %g: expected a finite number",
-                              path, i, k, vectors[k]);
-    if (fabs(talus_dot(c->normal, c->normal) - 1.0) > 1e-6)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: contacts[%" PRIu64 "]: the normal's length is %g: "
-                          "expected 1",
-                          path, i, talus_norm(c->normal));
-    if (!(c->mu >= 0.0 && (isfinite(c->mu) || may_be_infinite(content, i)) &&
-          c->compliance >= 0.0 && isfinite(c->compliance) && isfinite(c->bias)))
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: contacts[%" PRIu64 "]: mu %g, bias %g, compliance "
-                          "%g: expected finite numbers, mu and compliance not negative",
-                          path, i, c->mu, c->bias, c->compliance);
-    return TALUS_OK;
-}
-
-/* One pass before anything is made of them; what the numbers mean together is for the library. */
-static TalusStatus check_models(const char *path, const Header *h, const Content *content)
-{
-    for (uint64_t i = 0; content->models && i < h->blocks; i++) {
-        const StoredModel *m = &content->models[i];
-        TalusFrictionModel model = {(TalusSection)m->section, (TalusFrictionLaw)m->law, m->sides};
-        if (talus_set_check(model) != TALUS_OK)
-            return talus_fail(TALUS_ERR_FORMAT, "%s: models[%" PRIu64 "]: %s", path, i,
-                              talus_error());
-    }
-    for (uint64_t i = 0; content->turning && i < h->blocks; i++) {
-        const StoredTurning *t = &content->turning[i];
-        bool turns = t->spinning > 0.0 || t->rolling > 0.0;
-        if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
-              isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||
-            (turns && !(t->length > 0.0)))
-            return talus_fail(TALUS_ERR_FORMAT,
-                              "%s: turning[%" PRIu64 "]: spinning %g, rolling %g, length %g: "
-                              "expected finite numbers, not negative, and a length with friction",
-                              path, i, t->spinning, t->rolling, t->length);
-    }
-    if (content->estimate)
-        TALUS_TRY(check_numbers(path, "estimate", content->estimate, h->blocks, 0.0));
-    return TALUS_OK;
-}
-
-static TalusStatus check_bodies(const char *path, const Header *h, const Content *content)
-{
-    const TalusProblemDef *def = &content->def;
-    TALUS_TRY(check_numbers(path, "inv_mass", def->inv_mass, h->bodies, 0.0));
-    if (h->bodies)
-        TALUS_TRY(
-            check_numbers(path, "inv_inertia", &def->inv_inertia->xx, 6 * h->bodies, -INFINITY));
-    if (def->radius)
-        TALUS_TRY(check_numbers(path, "radius", def->radius, h->bodies, 0.0));
-    TALUS_TRY(check_numbers(path, "free_velocity", def->free_velocity, 6 * h->bodies, -INFINITY));
-    for (uint64_t i = 0; i < h->blocks; i++)
-        TALUS_TRY(check_contact(path, content, i, (int64_t)h->bodies));
-    return TALUS_OK;
-}
-
-/* Row starts rise from 0 to the number of entries; columns rise within each row. */
-static TalusStatus check_pattern(const char *path, const Header *h, const TalusProblemDef *def)
-{
-    uint64_t size = h->rows * h->blocks;
-    const int32_t *start = def->row_start;
-    if (start[0] != 0 || (uint64_t)start[size] != h->nonzeros)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: row_start runs from %" PRId32 " to %" PRId32
-                          ": expected 0 to %" PRIu64,
-                          path, start[0], start[size], h->nonzeros);
-    for (uint64_t r = 0; r < size; r++)
-        if (start[r + 1] < start[r])
-            return talus_fail(TALUS_ERR_FORMAT,
-                              "%s: row_start[%" PRIu64 "] falls from %" PRId32 " to %" PRId32, path,
-                              r + 1, start[r], start[r + 1]);
-    for (uint64_t r = 0; r < size; r++)
-        for (int32_t k = start[r]; k < start[r + 1]; k++)
-            if (def->column[k] < 0 || (uint64_t)def->column[k] >= size ||
-                (k > start[r] && def->column[k] <= def->column[k - 1]))
-                return talus_fail(TALUS_ERR_FORMAT,
-                                  "%s: column[%" PRId32 "] is %" PRId32
-                                  ": expected rising columns below %" PRIu64 " in row %" PRIu64,
-                                  path, k, def->column[k], size, r);
-    return TALUS_OK;
-}
-
-static TalusStatus check_matrix(const char *path, const Header *h, const Content *content)
-{
-    const TalusProblemDef *def = &content->def;
-    TALUS_TRY(check_pattern(path, h, def));
-    TALUS_TRY(check_numbers(path, "values", def->values, h->nonzeros, -INFINITY));
-    TALUS_TRY(check_numbers(path, "offset", def->offset, h->rows * h->blocks, -INFINITY));
-    for (uint64_t i = 0; h->rows == 3 && i < h->blocks; i++)
-        if (!(def->mu[i] >= 0.0) || (isinf(def->mu[i]) && !may_be_infinite(content, i)))
-            return talus_fail(TALUS_ERR_FORMAT,
-                              "%s: mu[%" PRIu64 "] is %g: expected a non-negative number", path, i,
-                              def->mu[i]);
-    return TALUS_OK;
-}
-
 /* ---- reading: the whole ---- */
 
 /* What the library takes in place of the file's records. */
@@ -508,7 +341,7 @@ typedef struct Unpacked {
     TalusFrictionModel *models;
 } Unpacked;
 
-static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
+static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *content, Unpacked *out)
 {
     bool matrix = h->form == FORM_MATRIX;
     size_t blocks = (size_t)h->blocks;
@@ -518,7 +351,7 @@ static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
         TALUS_TRY(TALUS_ALLOC(out->models, blocks, "friction models"));
     for (size_t i = 0; i < blocks; i++) {
         TalusFrictionModel model = {0};
-        StoredTurning turning = {0};
+        TalusStoredTurning turning = {0};
         if (content->models)
             model = (TalusFrictionModel){(TalusSection)content->models[i].section,
                                          (TalusFrictionLaw)content->models[i].law,
@@ -529,7 +362,7 @@ static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
             out->models[i] = model;
         if (!out->contacts)
             continue;
-        const StoredContact *c = &content->contacts[i];
+        const TalusStoredContact *c = &content->contacts[i];
         out->contacts[i] = (TalusContactDef){.a = c->a,
                                              .b = c->b,
                                              .normal = c->normal,
@@ -549,13 +382,14 @@ static TalusStatus unpack(const Header *h, Content *content, Unpacked *out)
 }
 
 /* A vector of the file into the rows that the problem has. */
-static void take_rows(const Header *h, int rows, const double *stored, double *out)
+static void take_rows(const TalusProblemHeader *h, int rows, const double *stored, double *out)
 {
     for (uint64_t i = 0; i < h->blocks; i++)
         memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
 }
 
-static TalusStatus fill_certificate(const Header *h, const Content *content, TalusProblem *problem)
+static TalusStatus fill_certificate(const TalusProblemHeader *h, const TalusProblemContent *content,
+                                    TalusProblem *problem)
 {
     double *room;
     if (!content->certificate)
@@ -566,8 +400,8 @@ static TalusStatus fill_certificate(const Header *h, const Content *content, Tal
 }
 
 /* Impulses and bounds into a problem that has room for them. */
-static TalusStatus fill(const char *path, const Header *h, const Content *content,
-                        TalusProblem *problem)
+static TalusStatus fill(const char *path, const TalusProblemHeader *h,
+                        const TalusProblemContent *content, TalusProblem *problem)
 {
     double *estimate = talus_problem_estimate(problem);
     int rows = talus_problem_rows(problem);
@@ -585,8 +419,8 @@ static TalusStatus fill(const char *path, const Header *h, const Content *conten
     return fill_certificate(h, content, problem);
 }
 
-static TalusStatus create(const char *path, const Header *h, Content *content, TalusPool *pool,
-                          TalusProblem **out)
+static TalusStatus create(const char *path, const TalusProblemHeader *h,
+                          TalusProblemContent *content, TalusPool *pool, TalusProblem **out)
 {
     bool matrix = h->form == FORM_MATRIX;
     Unpacked unpacked = {0};
@@ -613,21 +447,15 @@ static TalusStatus create(const char *path, const Header *h, Content *content, T
 static TalusStatus parse(const char *path, const char *bytes, size_t size, TalusPool *pool,
                          TalusProblem **out)
 {
-    Header header = {.version = 0};
-    Content content = {.gamma = NULL};
+    TalusProblemHeader header = {.version = 0};
+    TalusProblemContent content = {.gamma = NULL};
     memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
     TALUS_TRY(check_header(path, &header, size));
     TALUS_TRY(check_dimensions(path, &header));
     Layout layout = lay_out(&header, &content);
     TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
     point_into(&layout, bytes + sizeof header);
-    TALUS_TRY(header.form == FORM_MATRIX ? check_matrix(path, &header, &content)
-                                         : check_bodies(path, &header, &content));
-    TALUS_TRY(check_models(path, &header, &content));
-    TALUS_TRY(check_numbers(path, "gamma", content.gamma, header.rows * header.blocks, -INFINITY));
-    if (content.certificate)
-        TALUS_TRY(check_numbers(path, "certificate", content.certificate,
-                                header.rows * header.blocks, -INFINITY));
+    TALUS_TRY(talus_problem_check(path, &header, &content));
     return create(path, &header, &content, pool, out);
 }
 

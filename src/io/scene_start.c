@@ -18,8 +18,7 @@ static const double
     wide_told = 30.0,      /* m, radius of a body under gravity like the Earth's */
     gravity_told = 100.0,  /* m/s2: 981 is in cm/s2 */
     density_heavy = 25000, /* kg/m3: osmium has 22,600 */
-    density_light =
-        25, /* kg/m3: foam; sand in g/cm3 has 2.6. 1 is common where units do not matter */
+    density_light = 25,    /* kg/m3: foam; sand in g/cm3 has 2.6 */
     mesh_told = 2000.0, /* widths of the largest body, which a file in mm makes out of 2 or more */
     arm_told = 20.0,    /* radii of a body from its joint */
     speed_told = 20.0;  /* widths that a body moves in a step */
@@ -76,7 +75,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 
 static void warn(const TalusJson *json, const char *id, const char *format, ...)
 {
-    char place[PLACE], text[640];
+    char place[PLACE], text[768];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -131,7 +130,7 @@ static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size
 
 static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 {
-    char text[560];
+    char text[640];
     double ratio = o->depth / o->size, most = s->scene->max_overlap;
     if (!(ratio > fmin(overlap_told, most)))
         return TALUS_OK;
@@ -240,6 +239,7 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
         heavy, v->heaviest.mass, ratio, light, entry_of(s, v->lightest.who), v->lightest.mass);
 }
 
+/* 1 is common where units do not matter. */
 static bool odd_density(double density)
 {
     return density > density_heavy || (density > 1.0 && density < density_light);
@@ -281,26 +281,26 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
 
 /* ---- places ---- */
 
-typedef struct MeshLook {
+typedef struct MeshCheck {
     const SceneStart *start;
     const TalusSurvey *survey;
     bool told;
-} MeshLook;
+} MeshCheck;
 
-static void look_at_mesh(void *context, const TalusSurveyBody *b)
+static void check_mesh(void *context, const TalusSurveyBody *b)
 {
-    MeshLook *l = context;
-    if (l->told || b->shape->def.kind != TALUS_SHAPE_MESH)
+    MeshCheck *c = context;
+    if (c->told || b->shape->def.kind != TALUS_SHAPE_MESH)
         return;
     TalusVec3 d = talus_sub(b->shape->box.hi, b->shape->box.lo);
-    double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * l->survey->largest.radius;
+    double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * c->survey->largest.radius;
     char name[TEXT];
-    l->told = width > mesh_told * body || width < 0.5 * body;
-    if (!l->told)
+    c->told = width > mesh_told * body || width < 0.5 * body;
+    if (!c->told)
         return;
-    name_body(l->start, b->who, name);
+    name_body(c->start, b->who, name);
     warn(
-        json_of(l->start, b->who), "scene.mesh",
+        json_of(c->start, b->who), "scene.mesh",
         "%s is %.3g m wide, %.3g times the largest body that moves (%.3g m): files of triangles have no "
         "unit, `scale` gives one (0.001 for mm)",
         name, width, width / body, body);
@@ -375,12 +375,12 @@ TalusStatus talus_scene_check_start(const SceneStart *s)
     check_gravity(s);
     check_densities(s);
     if (survey.moving > 0) {
-        MeshLook meshes = {s, &survey, false};
+        MeshCheck meshes = {s, &survey, false};
         check_step(s, &survey);
         check_sizes(s, &survey);
         check_masses(s, &survey);
         check_speed(s, &survey);
-        talus_survey_each(s->world, look_at_mesh, &meshes);
+        talus_survey_each(s->world, check_mesh, &meshes);
     }
     TALUS_TRY(check_strays(s));
     check_joints(s);

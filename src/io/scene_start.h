@@ -9,9 +9,9 @@
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot,
-        *pending;       /* [entries + 1]: the first of each entry; batches that wait likewise */
-    const int *count;   /* bodies of each entry */
+    const int *slot;    /* [entries + 1]: the first body of each entry */
+    const int *pending; /* [entries + 1]: its first batch that waits */
+    const int *count;   /* [entries]: its bodies */
     bool allow_overlap; /* whatever the scene says; it is told as a warning */
 } SceneStart;
 

@@ -53,18 +53,13 @@ static TalusStatus follow_links(const char *path, char **out)
 
 /* ---- what stands there ---- */
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* The standard output or error that this is, or -1. To replace the file behind one would part what the
  * program writes there from what it prints. */
 static int standard_stream(const struct stat *about)
 {
     struct stat stream;
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fstat(fd, &stream) == 0 && same_file(&stream, about))
+        if (fstat(fd, &stream) == 0 && talus_same_file(&stream, about))
             return fd;
     return -1;
 }
@@ -73,7 +68,7 @@ static int standard_stream(const struct stat *about)
 static bool is_named(const char *path, const struct stat *about)
 {
     struct stat named;
-    return lstat(path, &named) == 0 && same_file(&named, about);
+    return lstat(path, &named) == 0 && talus_same_file(&named, about);
 }
 
 static TalusStatus write_through(const char *path, int stream, TalusTarget *out)

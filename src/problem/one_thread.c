@@ -3,14 +3,16 @@
 #include "problem/one_thread.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-/* Set while packages are loaded, one at a time, before they are used. */
-static SetCount *set_levels;
-static GetCount *get_levels;
+/* Both are set, the first of them last, when a package is loaded that brings OpenMP; another thread may be factorising
+ * with one that does not. */
+static _Atomic(SetCount *) set_levels;
+static _Atomic(GetCount *) get_levels;
 
 /* A function pointer of that name, or NULL. ISO C knows no conversion from void *. */
 static void find(void *library, const char *name, void *pointer)
@@ -19,28 +21,40 @@ static void find(void *library, const char *name, void *pointer)
     memcpy(pointer, &symbol, sizeof symbol);
 }
 
+static void find_levels(void *library)
+{
+    SetCount *set;
+    GetCount *get;
+    find(library, "omp_set_max_active_levels", &set);
+    find(library, "omp_get_max_active_levels", &get);
+    if (!set || !get)
+        return;
+    get_levels = get;
+    set_levels = set;
+}
+
 void talus_one_thread_blas(void *library)
 {
     SetCount *set_blas_threads;
     find(library, "openblas_set_num_threads", &set_blas_threads);
     if (set_blas_threads)
         set_blas_threads(1);
-    if (!set_levels || !get_levels) {
-        find(library, "omp_set_max_active_levels", &set_levels);
-        find(library, "omp_get_max_active_levels", &get_levels);
-    }
+    if (!set_levels)
+        find_levels(library);
 }
 
 int talus_one_thread_begin(void)
 {
-    int before = get_levels && set_levels ? get_levels() : 0;
-    if (set_levels)
-        set_levels(0);
+    SetCount *set = set_levels;
+    if (!set)
+        return -1;
+    int before = get_levels();
+    set(0);
     return before;
 }
 
 void talus_one_thread_end(int before)
 {
-    if (get_levels && set_levels)
+    if (before >= 0)
         set_levels(before);
 }

@@ -9,13 +9,12 @@
 #include "base/status.h"
 
 typedef struct TalusPackage {
-    const char *name,
-        *library; /* for messages; the file, as the linker of this build would name it */
+    const char *name;           /* for messages */
+    const char *library;        /* the file, as the linker of this build would name it */
     const char *const *symbols; /* [count] */
     int count;
-    void *
-        functions; /* a struct of `count` function pointers, in that order; set by the first success */
-    bool loaded;
+    void *functions; /* a struct of `count` function pointers, in that order */
+    bool loaded;     /* they are set */
 } TalusPackage;
 
 /* Loads it unless it is there; it stays to the end of the process. TALUS_ERR_MEMORY: not enough memory for it;

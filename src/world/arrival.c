@@ -50,21 +50,21 @@ static bool is_fixed(const TalusWorld *world, int slot)
     return world->bodies.shape[slot] >= 0 && world->bodies.fixed[slot] == TALUS_MOTION_FIXED;
 }
 
-/* Of all fixed bodies, with room for `more`. To be cleared even if it fails. */
+/* Of all fixed bodies, with capacity for `more`. To be cleared even if it fails. */
 static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
 {
-    size_t room = more + 1;
+    size_t capacity = more + 1;
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        room += is_fixed(world, i);
-    TALUS_TRY(TALUS_ALLOC(c->position, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->velocity, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->orientation, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->radius, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->size, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->shape, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->fixed, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->group, room, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->who, room, "arrivals"));
+        capacity += is_fixed(world, i);
+    TALUS_TRY(TALUS_ALLOC(c->position, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->velocity, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->orientation, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->radius, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->size, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->shape, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->fixed, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->group, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->who, capacity, "arrivals"));
     for (int i = 0; i < world->bodies.counts.slots; i++) {
         if (!is_fixed(world, i))
             continue;
@@ -196,11 +196,8 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
 {
     const TalusEmitterDef *def = &e->def;
     TalusRng rng = talus_rng(def->seed);
-    TalusVec3 d = talus_sub(def->hi, def->lo);
     for (int i = 0; i < tries; i++) {
-        double x = talus_rng_uniform(&rng), y = talus_rng_uniform(&rng);
-        TalusVec3 at = talus_vec3(def->lo.x + x * d.x, def->lo.y + y * d.y,
-                                  def->lo.z + talus_rng_uniform(&rng) * d.z);
+        TalusVec3 at = talus_emitter_spot(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,
                                 .group = 1,
                                 .position = talus_wrap(&world->def.period, at),

@@ -127,11 +127,10 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     return TALUS_OK;
 }
 
-static TalusVec3 random_spot(TalusEmitter *e)
+TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
 {
-    TalusVec3 lo = e->def.lo, d = talus_sub(e->def.hi, lo);
-    double x = talus_rng_uniform(&e->rng), y = talus_rng_uniform(&e->rng);
-    double z = talus_rng_uniform(&e->rng);
+    TalusVec3 lo = def->lo, d = talus_sub(def->hi, lo);
+    double x = talus_rng_uniform(rng), y = talus_rng_uniform(rng), z = talus_rng_uniform(rng);
     return talus_vec3(lo.x + x * d.x, lo.y + y * d.y, lo.z + z * d.z);
 }
 
@@ -200,8 +199,8 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
     n->count = n->near;
     for (int i = 0; i < e->waiting; i++)
-        put(n, n->count++, talus_wrap(&world->def.period, random_spot(e)), e->radius[i], e->shape,
-            false);
+        put(n, n->count++, talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)),
+            e->radius[i], e->shape, false);
     TALUS_TRY(find_overlaps(world));
     settle(n, e);
     return TALUS_OK;

@@ -244,8 +244,8 @@ struct TalusWorld {
     double gravity_norm;
     double reference_speed;
     int64_t steps;
-    double
-        grid_time; /* where whole steps began last, after grid_steps: at a shortened one's end, or at 0 */
+    /* Whole steps began last at grid_time, after grid_steps steps: at the end of a shortened one, or at 0. */
+    double grid_time;
     int64_t grid_steps;
     int64_t missed_steps;
     int clipped;         /* of the last detection: talus_detector_clipped */
@@ -444,6 +444,8 @@ void talus_journal_note(TalusWorld *world, int slot, int shape_before);
 
 /* ---- emit.c ---- */
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
+/* A random position in the emitter's box. */
+TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);
 void talus_nursery_clear(TalusNursery *nursery);
 
 /* ---- arrival.c ---- */

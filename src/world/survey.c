@@ -85,15 +85,6 @@ void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context
 static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
                                   {-INFINITY, -INFINITY, -INFINITY}};
 
-static TalusAabb join(TalusAabb a, TalusAabb b)
-{
-    TalusAabb box = {
-        {fmin(a.lo.x, b.lo.x), fmin(a.lo.y, b.lo.y), fmin(a.lo.z, b.lo.z)},
-        {fmax(a.hi.x, b.hi.x), fmax(a.hi.y, b.hi.y), fmax(a.hi.z, b.hi.z)},
-    };
-    return box;
-}
-
 static TalusAabb bounds_of(const TalusSurveyBody *b)
 {
     return talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
@@ -102,7 +93,7 @@ static TalusAabb bounds_of(const TalusSurveyBody *b)
 static void take_moving(TalusSurvey *s, const TalusSurveyBody *b)
 {
     bool first = s->moving++ == 0;
-    s->moving_bounds = join(s->moving_bounds, bounds_of(b));
+    s->moving_bounds = talus_aabb_join(s->moving_bounds, bounds_of(b));
     s->mass += b->mass;
     s->volume += b->volume;
     if (first || b->radius < s->smallest.radius)
@@ -130,7 +121,7 @@ static void take_body(void *context, const TalusSurveyBody *b)
     if (b->shape->def.kind == TALUS_SHAPE_PLANE)
         s->unbounded++;
     else
-        s->fixed_bounds = join(s->fixed_bounds, bounds_of(b));
+        s->fixed_bounds = talus_aabb_join(s->fixed_bounds, bounds_of(b));
 }
 
 void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
@@ -145,17 +136,17 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
 double talus_survey_fill(const TalusSurvey *s)
 {
     TalusVec3 d = talus_sub(s->moving_bounds.hi, s->moving_bounds.lo);
-    double room = s->moving > 0 ? d.x * d.y * d.z : 0.0;
-    return room > 0.0 ? s->volume / room : 0.0;
+    double box = s->moving > 0 ? d.x * d.y * d.z : 0.0;
+    return box > 0.0 ? s->volume / box : 0.0;
 }
 
 /* ---- what nothing will hold ---- */
 
 /* All that is fixed, in axes whose z is up. */
 typedef struct Ground {
-    const TalusWorld *world;
-    TalusQuat turn; /* from those axes to the world's */
-    bool endless;   /* a plane holds whatever falls */
+    TalusVec3 up;
+    TalusQuat upright; /* from the world's axes to those */
+    bool endless;      /* a plane holds whatever falls */
     TalusAabb box;
     const uint8_t *jointed; /* by slot */
     int within;             /* moving bodies that are not beyond it */
@@ -164,20 +155,18 @@ typedef struct Ground {
 
 static TalusAabb upright_bounds(const Ground *g, const TalusSurveyBody *b)
 {
-    TalusQuat back = {g->turn.w, -g->turn.x, -g->turn.y, -g->turn.z};
-    return talus_shape_bounds(b->shape, b->radius, talus_rotate(back, b->position),
-                              talus_quat_mul(back, b->orientation));
+    return talus_shape_bounds(b->shape, b->radius, talus_rotate(g->upright, b->position),
+                              talus_quat_mul(g->upright, b->orientation));
 }
 
 static void add_ground(void *context, const TalusSurveyBody *b)
 {
     Ground *g = context;
-    TalusVec3 up = talus_rotate(g->turn, talus_vec3(0.0, 0.0, 1.0));
     if (!b->fixed)
         return;
     if (b->shape->def.kind != TALUS_SHAPE_PLANE)
-        g->box = join(g->box, upright_bounds(g, b));
-    else if (talus_dot(talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0)), up) > 1e-3)
+        g->box = talus_aabb_join(g->box, upright_bounds(g, b));
+    else if (talus_dot(talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0)), g->up) > 1e-3)
         g->endless = true;
 }
 
@@ -187,7 +176,7 @@ static bool falls(const Ground *g, TalusAabb box)
            box.hi.y < g->box.lo.y || box.hi.z < g->box.lo.z;
 }
 
-static void look_for_stray(void *context, const TalusSurveyBody *b)
+static void find_stray(void *context, const TalusSurveyBody *b)
 {
     Ground *g = context;
     if (b->fixed || (b->who.pending < 0 && g->jointed[b->who.index]))
@@ -201,10 +190,12 @@ static void look_for_stray(void *context, const TalusSurveyBody *b)
 /* False: nothing falls. */
 static bool survey_ground(const TalusWorld *world, Ground *g)
 {
-    *g = (Ground){.world = world, .box = nothing};
+    *g = (Ground){.box = nothing};
     if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
         return false;
-    g->turn = talus_quat_to(talus_scale(-1.0 / world->gravity_norm, world->def.gravity));
+    g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
+    TalusQuat turn = talus_quat_to(g->up);
+    g->upright = (TalusQuat){turn.w, -turn.x, -turn.y, -turn.z};
     talus_survey_each(world, add_ground, g);
     return true;
 }
@@ -234,7 +225,7 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     mark_jointed(world, jointed);
     g.jointed = jointed;
     g.strays = out;
-    talus_survey_each(world, look_for_stray, &g);
+    talus_survey_each(world, find_stray, &g);
     talus_release(jointed);
     out->held = g.endless;
     if (out->held && g.within < 9 * out->count)
@@ -248,6 +239,5 @@ bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
     if (!survey_ground(world, &g) || g.endless)
         return false;
     TalusAabb box = {lo, hi};
-    TalusQuat back = {g.turn.w, -g.turn.x, -g.turn.y, -g.turn.z};
-    return falls(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), back));
+    return falls(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
 }

@@ -35,17 +35,17 @@ typedef struct TalusSurvey {
     TalusSurveyBody thinnest;              /* by size */
     TalusSurveyBody lightest, heaviest, fastest;
     double mass, volume; /* of the moving, in all */
-    double
-        fall_time; /* sqrt(d/g): in which a body at rest falls half the width d of the thinnest; INFINITY:
-                            there is no gravity, or nothing moves */
+    /* sqrt(d/g), in which a body at rest falls half the width d of the thinnest; INFINITY: there is no gravity, or
+     * nothing moves. */
+    double fall_time;
 } TalusSurvey;
 
 void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Volume of the moving bodies over that of the box around them; 0 where that has none. */
 double talus_survey_fill(const TalusSurvey *survey);
 
-/* Moving bodies without joints that start beyond the bounds of all that is fixed, with nothing below them. Where a plane
- * holds whatever falls: those beside the bounds of other fixed bodies, if nine of ten start within these. None
+/* Moving bodies without joints that start beyond the bounds of all that is fixed, with nothing below them. Where a
+ * plane holds whatever falls: those beside the bounds of other fixed bodies, if nine of ten start within these. None
  * without gravity and where space repeats itself. */
 typedef struct TalusStrays {
     int count;
