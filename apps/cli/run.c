@@ -4,9 +4,10 @@
  * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
  * the next step. Frames are due by the number of steps, so stopping cannot move them.
  *
- * A run whose end is not a multiple of the step ends with a shortened one. A run to a later end has a whole step
- * there. The last checkpoint therefore is that before the shortened step: whoever resumes with a later end goes on
- * from it, and the rows and the frame of the shortened step are cut back as any others after a checkpoint. */
+ * A run whose end is not a multiple of the step ends with one or two that are shortened (talus_world_step_to). A run
+ * to a later end has whole steps there. The last checkpoint therefore is that before the shortened steps: whoever
+ * resumes with a later end goes on from it, and the rows and frames of shortened steps are cut back as any others
+ * after a checkpoint. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -249,27 +250,21 @@ static int open_resumed(Session *session)
 enum { TABLE_LINES = 50 };
 static const double watch_interval = 0.1; /* seconds */
 
-/* Whether the run's last step is shortened. */
-static bool ends_short(const Run *run)
+/* Length of the next step; 0: the run is at its end. */
+static double next_length(const Run *run)
 {
-    double h = talus_world_step_length(run->world);
-    return run->settings.until < ((double)run->last_step - 1e-6) * h;
-}
-
-/* Whether the shortened step is done: no other can follow it. */
-static bool is_past_grid(const Run *run)
-{
-    return ends_short(run) && talus_world_steps(run->world) >= run->last_step;
+    return talus_world_next_length(run->world, run->settings.until);
 }
 
 /* Whether the step just done is the first at or after a multiple of `every`. */
-static bool interval_ends(const Run *run, int64_t step, double every)
+static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
 {
-    double h = talus_world_step_length(run->world);
-    double end = is_past_grid(run) ? run->settings.until : (double)step * h;
+    double h = talus_world_step_length(run->world), step = (double)info->step;
+    double begin = run->shortened ? info->time - info->length : (step - 1.0) * h;
+    double end = run->shortened ? info->time : step * h;
     if (!(every > 0.0))
-        return step == run->last_step;
-    return floor(end / every + 1e-6) > floor((double)(step - 1) * h / every + 1e-6);
+        return next_length(run) == 0.0;
+    return floor(end / every + 1e-6) > floor(begin / every + 1e-6);
 }
 
 /* A table line goes with a frame, but a table should fit on a screen or two. */
@@ -300,7 +295,7 @@ static int save(Session *session)
 
 static int save_if_due(Session *session)
 {
-    if (is_past_grid(&session->run))
+    if (session->run.shortened)
         return CLI_OK;
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
@@ -342,9 +337,10 @@ static bool rescue(Session *session)
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
     char *note = cli_must(run_note_write(&run->settings, &run->tally));
-    if (talus_output_rescue(session->output, run->world, note, path, sizeof path) == TALUS_OK)
+    TalusWorld *world = run->shortened ? NULL : run->world; /* saved before its shortened steps */
+    if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
-                 talus_world_time(run->world), path);
+                 world ? talus_world_time(world) : session->saved_time, path);
     else
         cli_fail("%s; what the run has written is lost", talus_error());
     free(note);
@@ -367,7 +363,7 @@ static int close_output(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    if (session->saved_time != talus_world_time(run->world) && !is_past_grid(run))
+    if (session->saved_time != talus_world_time(run->world) && !run->shortened)
         code = save(session);
     else if (talus_output_check(session->output) != TALUS_OK)
         code = fail(session);
@@ -396,11 +392,13 @@ static int step_failed(Session *session)
     return CLI_FAILED;
 }
 
-/* The last checkpoint of a run that ends with a shortened step. */
+/* The last checkpoint of a run that ends with shortened steps. */
 static int save_before_short(Session *session)
 {
-    if (!session->output || !ends_short(&session->run) ||
-        session->saved_time == talus_world_time(session->run.world))
+    Run *run = &session->run;
+    if (!session->output || run->shortened ||
+        next_length(run) == talus_world_step_length(run->world) ||
+        session->saved_time == talus_world_time(run->world))
         return CLI_OK;
     int code = save(session);
     if (code != CLI_OK)
@@ -412,14 +410,15 @@ static int step_once(Session *session)
 {
     Run *run = &session->run;
     TalusStepInfo info;
-    if (talus_world_steps(run->world) + 1 == run->last_step && save_before_short(session) != CLI_OK)
+    if (save_before_short(session) != CLI_OK)
         return CLI_FAILED;
     if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
         return step_failed(session);
-    bool line = interval_ends(run, info.step, table_interval(run));
-    bool frame = interval_ends(run, info.step, run->settings.every);
+    run->shortened |= info.length < talus_world_step_length(run->world);
+    bool line = interval_ends(run, &info, table_interval(run));
+    bool frame = interval_ends(run, &info, run->settings.every);
     run_tally_step(&run->tally, &run->clock, &info);
-    progress_step(&session->progress, run, &info, line || info.step == run->last_step);
+    progress_step(&session->progress, run, &info, line || next_length(run) == 0.0);
     int code = write_step(session, &info, frame);
     if (code == CLI_OK)
         code = watch_directory(session);
@@ -465,8 +464,7 @@ static int step_on(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    while (code == CLI_OK && !asked_to_stop(session) &&
-           talus_world_steps(run->world) < run->last_step)
+    while (code == CLI_OK && !asked_to_stop(session) && next_length(run) > 0.0)
         code = session->control.pause ? wait_in_pause(session) : step_once(session);
     return code;
 }
@@ -478,7 +476,7 @@ static int loop(Session *session)
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
     run->clock.setup = session->last_checkpoint - run->clock.start;
-    if (run->first_step >= run->last_step)
+    if (next_length(run) == 0.0)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
@@ -512,7 +510,7 @@ static int report_stop(const Session *session)
 
 static bool is_complete(const Run *run)
 {
-    return talus_world_steps(run->world) >= run->last_step;
+    return next_length(run) == 0.0;
 }
 
 static int finish(Session *session)

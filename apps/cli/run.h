@@ -41,6 +41,7 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world;
     int64_t first_step, last_step; /* of this process; the run ends after last_step */
+    bool shortened;                /* a step was: whole ones cannot follow as if it had not been */
     const char *dir;               /* NULL: nothing is written */
 } Run;
 

@@ -269,7 +269,7 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
         return talus_fail(TALUS_ERR_IO, "%s: nothing leads to the directory any more",
                           output->dir.path);
     (void)sync_files(output); /* what is missing of it a resume will name */
-    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
+    return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
 }
 
 /* ---- frames ---- */
