@@ -53,6 +53,27 @@ static int fail(Session *session)
     return cli_fail_library();
 }
 
+/* ---- a checkpoint ---- */
+
+static int save(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now();
+    char *note = run_note_write(&run->settings, &run->tally);
+    TalusStatus status =
+        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
+    if (!note)
+        cli_fail("out of memory for a checkpoint");
+    else if (status != TALUS_OK)
+        fail(session);
+    else
+        session->saved_time = talus_world_time(run->world);
+    free(note);
+    session->last_checkpoint = talus_now();
+    run->clock.output += session->last_checkpoint - begun;
+    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
+}
+
 /* ---- opening ---- */
 
 static int check_options(const Options *o, const CliList *operands)
@@ -230,6 +251,7 @@ static int open_resumed(Session *session)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
+    bool changed = o->accept_changed_files || (!isnan(o->until) && o->until != run->settings.until);
     if (o->threads >= 0)
         run->settings.threads = o->threads;
     if (!isnan(o->until))
@@ -242,7 +264,9 @@ static int open_resumed(Session *session)
             "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
             "the end",
             run->dir, session->saved_time, run->settings.until);
-    return open_output(session, true);
+    code = open_output(session, true);
+    /* Whoever resumes next goes by what was said now, though no other checkpoint may come to be due. */
+    return code == CLI_OK && changed ? save(session) : code;
 }
 
 /* ---- the loop ---- */
@@ -272,25 +296,6 @@ static double table_interval(const Run *run)
 {
     double every = run->settings.every, lines = run->settings.until / every;
     return lines > TABLE_LINES ? every * ceil(lines / TABLE_LINES) : every;
-}
-
-static int save(Session *session)
-{
-    Run *run = &session->run;
-    double begun = talus_now();
-    char *note = run_note_write(&run->settings, &run->tally);
-    TalusStatus status =
-        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
-    if (!note)
-        cli_fail("out of memory for a checkpoint");
-    else if (status != TALUS_OK)
-        fail(session);
-    else
-        session->saved_time = talus_world_time(run->world);
-    free(note);
-    session->last_checkpoint = talus_now();
-    run->clock.output += session->last_checkpoint - begun;
-    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
 }
 
 static int save_if_due(Session *session)
