@@ -164,6 +164,39 @@ talus run --resume copy --until 0.1 --quiet --accept-changed-files
 [ $code -eq 0 ] || fail "accept a changed row: $(cat err)"
 sed -n 3p copy/steps.csv | grep -q ',7' || fail "accept a changed row: it is another one"
 
+# ---- also where no other checkpoint comes to be due: in the shortened steps at a run's end, and at the end itself ----
+for until in 0.052 0.05; do
+    talus run cart.json $options --until $until --out ended
+    for file in $files; do
+        rm -rf copy && cp -R ended copy && rm "copy/$file"
+        talus run --resume copy --quiet --accept-changed-files
+        [ $code -eq 0 ] || fail "accept without $file, ended at $until: $(cat err)"
+        talus run --resume copy --quiet
+        [ $code -eq 0 ] || fail "again without $file, ended at $until: $(cat err)"
+        talus run --resume copy --until 0.1 --quiet
+        [ $code -eq 0 ] || fail "to a later end without $file, ended at $until: $(cat err)"
+        talus info copy
+        [ $code -eq 0 ] || fail "info without $file, ended at $until: $(cat err)"
+    done
+    # a moved end is the run's from then on
+    rm -rf copy && cp -R ended copy
+    talus run --resume copy --until 0.053 --quiet
+    talus run --resume copy --quiet
+    [ "$(tail -n 1 copy/steps.csv | cut -d, -f1)" = 0.052999999999999999 ] ||
+        fail "moved from $until to 0.053, resumed: ends at $(tail -n 1 copy/steps.csv | cut -d, -f1)"
+done
+"$TALUS" run --resume ended --until 1000 --quiet >said 2>err &
+process=$!
+for moment in $(seq 100); do
+    [ "$(wc -l <ended/steps.csv)" -gt 100 ] && break
+    sleep 0.1
+done
+kill -KILL $process
+wait $process 2>/dev/null
+timeout -s TERM 2 "$TALUS" run --resume ended --quiet >said 2>err
+contains err "stopped by SIGTERM"
+rm -rf ended
+
 # ---- killed: rows and frames after the last checkpoint are written again ----
 "$TALUS" run cart.json $options --until 1000 --checkpoint-every 0.2 --out killed >said 2>err &
 process=$!

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A run ends when it is told to: its last step is shortened where its end is no multiple of the step, and a run that
+# A run ends when it is told to: its last steps are shortened where its end is no multiple of the step, and a run that
 # is resumed with a later end is that which was never stopped.
 set -u
 failures=0
@@ -56,7 +56,36 @@ ends 0.7 700 --set step=0.001 --until 0.7
 "$TALUS" run scene.json --out short --quiet 2>err || fail "run: $(cat err)"
 [ "$(tail -n 1 short/steps.csv | cut -d, -f1,2)" = "0.12,3" ] || fail "$(tail -n 1 short/steps.csv)"
 "$TALUS" info short/frames.talus >said
-grep -Eq 'frames  *4$' said || fail "frames: $(cat said)" # at 0, 0.05, 0.1 and 0.12
+grep -Eq 'frames  *4$' said || fail "frames: $(cat said)" # at 0, 0.05, 0.085 and 0.12
+
+# A remainder of less than half a step is shared by the last two: 0.1 + 0.02 is 0.05 + 2 x 0.035.
+[ "$(tail -n +2 short/steps.csv | cut -d, -f1 | awk '{ printf "%g ", $1 }')" = "0.05 0.085 0.12 " ] ||
+    fail "times: $(cut -d, -f1 short/steps.csv)"
+
+# ---- at rest, an end just after a step throws nothing about and measures nothing that was not there ----
+cat >rest.json <<'END'
+{
+    "step": 0.005, "until": 1,
+    "bodies": [
+        {"name": "floor", "shape": {"kind": "plane"}, "at": [0, 0, 0]},
+        {"radius": 0.05, "density": 2600, "lattice": {"lo": [-0.3, -0.3, 0], "cells": [5, 5, 3], "jitter": 0.5}},
+        {"shape": {"kind": "plane"}, "at": [-0.35, 0, 0], "normal": [1, 0, 0]},
+        {"shape": {"kind": "plane"}, "at": [0.35, 0, 0], "normal": [-1, 0, 0]},
+        {"shape": {"kind": "plane"}, "at": [0, -0.35, 0], "normal": [0, 1, 0]},
+        {"shape": {"kind": "plane"}, "at": [0, 0.35, 0], "normal": [0, -1, 0]}
+    ],
+    "probes": [{"name": "floor", "body": "floor"}]
+}
+END
+for until in 1 1.0000001 1.00001 1.0003 1.002; do
+    "$TALUS" run rest.json --until $until --out rest --quiet --threads 1 2>err || fail "rest: $(cat err)"
+    last=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kinetic") k = i } END { print $k }' rest/steps.csv)
+    force=$(tail -n 1 rest/probes.csv | cut -d, -f6)
+    [ $until = 1 ] && kinetic=$last load=$force
+    awk -v a="$last" -v b="$kinetic" -v f="$force" -v g="$load" \
+        'BEGIN { exit !(a < 2 * b + 1e-6 && f < 0.9 * g && f > 1.1 * g) }' ||
+        fail "until $until: $last J and $force N, before $kinetic J and $load N"
+done
 
 # ---- to a later end: byte for byte the run that was not stopped ----
 kinds="--frames vtp,csv,lammps"

@@ -563,6 +563,8 @@ TEST(lost_directories_are_noticed)
     run_steps(output, world, 1); /* into the directory that is held */
     CHECK_OK(talus_output_rescue(output, world, NULL, now, sizeof now));
     CHECK(strlen(now) > 6 && strcmp(now + strlen(now) - 6, "/taken") == 0);
+    CHECK_OK(talus_output_rescue(output, NULL, NULL, now, sizeof now)); /* leaves that checkpoint */
+    CHECK(strlen(now) > 6 && strcmp(now + strlen(now) - 6, "/taken") == 0);
     CHECK(rmdir("known") == 0); /* empty: nothing went there */
     CHECK(rename("taken", "known") == 0);
     CHECK_OK(talus_output_check(output));

@@ -156,30 +156,41 @@ TEST(a_missed_tolerance_follows_the_policy)
     talus_set_log(NULL, NULL);
 }
 
-/* Free fall of a ball in whole steps of 5 ms and one of 2: v = g t, x by the sum of h v. */
-TEST(a_step_towards_a_time_is_shortened_to_it)
+/* Free fall of a ball in whole steps of 5 ms, then one of 3, or two of 3.5 in place of 5 and 2: v = g t, x by the sum
+ * of h v. */
+static void fall_to(TalusWorld *world, double time, const double at[3])
 {
-    TalusWorldDef def = quick_def(1);
-    def.gravity = talus_vec3(0.0, 0.0, -10.0);
-    TalusWorld *world = make_world(&def), *loaded;
     TalusStepInfo info;
-    TalusVec3 x[2], v[2];
-    TalusBodyState state = {.position = x, .velocity = v};
-    CHECK_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 5.0), NULL));
-    const double at[] = {0.005, 0.010, 0.012};
+    TalusVec3 x, v;
+    TalusBodyState state = {.position = &x, .velocity = &v};
     double z = 5.0, before = 0.0;
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(talus_world_step_to(world, 0.012, &info));
+        CHECK_NEAR(talus_world_next_length(world, time), at[i] - before, 1e-17);
+        CHECK_OK(talus_world_step_to(world, time, &info));
         CHECK(info.time == at[i] && talus_world_time(world) == at[i]);
         CHECK_NEAR(info.length, at[i] - before, 1e-17);
         CHECK_INT(info.step, i + 1);
         z -= (at[i] - before) * 10.0 * at[i];
         before = at[i];
     }
+    CHECK(talus_world_next_length(world, time) == 0.0);
     talus_world_get_state(world, &state);
-    CHECK_NEAR(v[0].z, -0.12, 1e-15);
-    CHECK_NEAR(x[0].z, z, 1e-14);
+    CHECK_NEAR(v.z, -10.0 * time, 1e-15);
+    CHECK_NEAR(x.z, z, 1e-14);
     CHECK_NEAR(info.ledger.imbalance, 0.0, 1e-12);
+}
+
+TEST(a_step_towards_a_time_is_shortened_to_it)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = talus_vec3(0.0, 0.0, -10.0);
+    TalusWorld *world = make_world(&def), *loaded, *other = make_world(&def);
+    TalusStepInfo info;
+    CHECK_OK(add_one(other, ball, talus_vec3(0.0, 0.0, 5.0), NULL));
+    fall_to(other, 0.013, (const double[]){0.005, 0.010, 0.013});
+    talus_world_destroy(other);
+    CHECK_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 5.0), NULL));
+    fall_to(world, 0.012, (const double[]){0.005, 0.0085, 0.012});
     CHECK_INT(talus_world_step_to(world, 0.012, &info), TALUS_ERR_ARGUMENT);
     CHECK(said("after the world's, 0.012"));
     CHECK_INT(talus_world_step_to(world, NAN, NULL), TALUS_ERR_ARGUMENT);
@@ -199,6 +210,43 @@ TEST(a_step_towards_a_time_is_shortened_to_it)
     }
     talus_world_destroy(world);
     talus_world_destroy(loaded);
+}
+
+/* A heap at rest that is stepped to a moment after its last step stays at rest: nothing of it is undone within that
+ * moment, as the whole of its overlaps would be. */
+TEST(a_moment_beyond_the_last_step_throws_nothing)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    TalusStepInfo info;
+    CHECK_OK(add_heap(world, 60));
+    for (int i = 0; i < 400; i++)
+        CHECK_OK(talus_world_step(world, &info));
+    double rest = info.ledger.kinetic, end = info.time + def.step * (1.0 + 1e-4);
+    while (talus_world_next_length(world, end) > 0.0) {
+        CHECK_OK(talus_world_step_to(world, end, &info));
+        CHECK(info.length >= 0.5 * def.step);
+        CHECK(info.ledger.kinetic < 2.0 * rest + 1e-9);
+    }
+    CHECK(info.time == end);
+    talus_world_destroy(world);
+}
+
+/* Rounding at the border of what counts as a whole step does not end a run half-way. */
+TEST(steps_towards_a_time_arrive)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    for (int i = 1; i <= 2000; i++) {
+        double share = i % 5 == 0 ? 1e-6 : i % 5 == 1 ? 1.5 : i % 5 == 2 ? 0.5 : 1e-3 * i;
+        double end = talus_world_time(world) + def.step * (1.0 + share), length;
+        for (int k = 0; k < 4 && (length = talus_world_next_length(world, end)) > 0.0; k++) {
+            CHECK(length <= def.step && length >= 0.499 * def.step);
+            CHECK_OK(talus_world_step_to(world, end, NULL));
+        }
+        CHECK(fabs(talus_world_time(world) - end) <= 1.1e-6 * def.step);
+    }
+    talus_world_destroy(world);
 }
 
 /* What the solves of a step cost reaches its report: of one solve, and of all parts of a halved one. */
@@ -518,6 +566,8 @@ int main(void)
     RUN(a_nan_fails_the_step_and_names_the_body);
     RUN(a_missed_tolerance_follows_the_policy);
     RUN(a_step_towards_a_time_is_shortened_to_it);
+    RUN(a_moment_beyond_the_last_step_throws_nothing);
+    RUN(steps_towards_a_time_arrive);
     RUN(a_step_reports_what_all_its_solves_cost);
     RUN(a_halved_step_that_fails_leaves_no_trace);
     RUN(a_later_part_that_fails_takes_the_earlier_ones_back);

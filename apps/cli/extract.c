@@ -129,7 +129,7 @@ const CliCommand cli_extract = {
     .operands_min = 1,
     .operands_max = 1,
     .details =
-        "Runs the scene to the time T and writes the problem of the step that follows, with\n"
+        "Runs the scene to the time T, in whole steps, and writes the problem of the one that follows, with\n"
         "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
         "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
         "docs/fclib.md and docs/problem-file.md describe the files.\n",

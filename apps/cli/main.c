@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "base/param.h"
+#include "io/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    talus_hdf5_skip_exit();
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_fail("standard output: cannot write");

@@ -235,8 +235,7 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
     if (status != TALUS_OK)
         return status;
     double time = isnan(o->time) ? 0.0 : o->time;
-    int64_t steps = cli_steps_until(time, talus_world_step_length(world));
-    while (talus_world_steps(world) < steps && status == TALUS_OK)
+    while (status == TALUS_OK && talus_world_next_length(world, time) > 0.0)
         status = talus_world_step_to(world, time, NULL);
     bare_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};

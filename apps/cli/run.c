@@ -4,9 +4,10 @@
  * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
  * the next step. Frames are due by the number of steps, so stopping cannot move them.
  *
- * A run whose end is not a multiple of the step ends with a shortened one. A run to a later end has a whole step
- * there. The last checkpoint therefore is that before the shortened step: whoever resumes with a later end goes on
- * from it, and the rows and the frame of the shortened step are cut back as any others after a checkpoint. */
+ * A run whose end is not a multiple of the step ends with one or two that are shortened (talus_world_step_to). A run
+ * to a later end has whole steps there. The last checkpoint therefore is that before the shortened steps: whoever
+ * resumes with a later end goes on from it, and the rows and frames of shortened steps are cut back as any others
+ * after a checkpoint. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -50,6 +51,27 @@ static int fail(Session *session)
     if (!session->failure[0])
         snprintf(session->failure, sizeof session->failure, "%s", talus_error());
     return cli_fail_library();
+}
+
+/* ---- a checkpoint ---- */
+
+static int save(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now();
+    char *note = run_note_write(&run->settings, &run->tally);
+    TalusStatus status =
+        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
+    if (!note)
+        cli_fail("out of memory for a checkpoint");
+    else if (status != TALUS_OK)
+        fail(session);
+    else
+        session->saved_time = talus_world_time(run->world);
+    free(note);
+    session->last_checkpoint = talus_now();
+    run->clock.output += session->last_checkpoint - begun;
+    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- opening ---- */
@@ -229,6 +251,7 @@ static int open_resumed(Session *session)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
+    bool changed = o->accept_changed_files || (!isnan(o->until) && o->until != run->settings.until);
     if (o->threads >= 0)
         run->settings.threads = o->threads;
     if (!isnan(o->until))
@@ -241,35 +264,18 @@ static int open_resumed(Session *session)
             "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
             "the end",
             run->dir, session->saved_time, run->settings.until);
-    return open_output(session, true);
+    code = open_output(session, true);
+    /* Whoever resumes next goes by what was said now, though no other checkpoint may come to be due. */
+    return code == CLI_OK && changed ? save(session) : code;
 }
 
 /* ---- the loop ---- */
 
 static const double watch_interval = 0.1; /* seconds */
 
-static int save(Session *session)
-{
-    Run *run = &session->run;
-    double begun = talus_now();
-    char *note = run_note_write(&run->settings, &run->tally);
-    TalusStatus status =
-        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
-    if (!note)
-        cli_fail("out of memory for a checkpoint");
-    else if (status != TALUS_OK)
-        fail(session);
-    else
-        session->saved_time = talus_world_time(run->world);
-    free(note);
-    session->last_checkpoint = talus_now();
-    run->clock.output += session->last_checkpoint - begun;
-    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
-}
-
 static int save_if_due(Session *session)
 {
-    if (run_is_past_grid(&session->run))
+    if (session->run.shortened)
         return CLI_OK;
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
@@ -311,9 +317,10 @@ static bool rescue(Session *session)
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
     char *note = cli_must(run_note_write(&run->settings, &run->tally));
-    if (talus_output_rescue(session->output, run->world, note, path, sizeof path) == TALUS_OK)
+    TalusWorld *world = run->shortened ? NULL : run->world; /* saved before its shortened steps */
+    if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
-                 talus_world_time(run->world), path);
+                 world ? talus_world_time(world) : session->saved_time, path);
     else
         cli_fail("%s; what the run has written is lost", talus_error());
     free(note);
@@ -336,7 +343,7 @@ static int close_output(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    if (session->saved_time != talus_world_time(run->world) && !run_is_past_grid(run))
+    if (session->saved_time != talus_world_time(run->world) && !run->shortened)
         code = save(session);
     else if (talus_output_check(session->output) != TALUS_OK)
         code = fail(session);
@@ -365,11 +372,13 @@ static int step_failed(Session *session)
     return CLI_FAILED;
 }
 
-/* The last checkpoint of a run that ends with a shortened step. */
+/* The last checkpoint of a run that ends with shortened steps. */
 static int save_before_short(Session *session)
 {
-    if (!session->output || !run_ends_short(&session->run) ||
-        session->saved_time == talus_world_time(session->run.world))
+    Run *run = &session->run;
+    if (!session->output || run->shortened ||
+        run_next_length(run) == talus_world_step_length(run->world) ||
+        session->saved_time == talus_world_time(run->world))
         return CLI_OK;
     int code = save(session);
     if (code != CLI_OK)
@@ -381,11 +390,12 @@ static int step_once(Session *session)
 {
     Run *run = &session->run;
     TalusStepInfo info;
-    if (talus_world_steps(run->world) + 1 == run->last_step && save_before_short(session) != CLI_OK)
+    if (save_before_short(session) != CLI_OK)
         return CLI_FAILED;
     if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
         return step_failed(session);
-    bool line = run_line_due(run, info.step), frame = run_frame_due(run, info.step);
+    run->shortened |= info.length < talus_world_step_length(run->world);
+    bool line = run_line_due(run, &info), frame = run_frame_due(run, &info);
     run_tally_step(&run->tally, &run->clock, &info);
     progress_step(&session->progress, run, &info, line);
     int code = write_step(session, &info, frame);
@@ -433,8 +443,7 @@ static int step_on(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
-    while (code == CLI_OK && !asked_to_stop(session) &&
-           talus_world_steps(run->world) < run->last_step)
+    while (code == CLI_OK && !asked_to_stop(session) && run_next_length(run) > 0.0)
         code = session->control.pause ? wait_in_pause(session) : step_once(session);
     return code;
 }
@@ -446,7 +455,7 @@ static int loop(Session *session)
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
     run->clock.setup = session->last_checkpoint - run->clock.start;
-    if (run->first_step >= run->last_step)
+    if (run_next_length(run) == 0.0)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
@@ -480,7 +489,7 @@ static int report_stop(const Session *session)
 
 static bool is_complete(const Run *run)
 {
-    return talus_world_steps(run->world) >= run->last_step;
+    return run_next_length(run) == 0.0;
 }
 
 static int finish(Session *session)

@@ -41,18 +41,18 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world;
     int64_t first_step, last_step; /* of this process; the run ends after last_step */
+    bool shortened;                /* a step was: whole ones cannot follow as if it had not been */
     const char *dir;               /* NULL: nothing is written */
 } Run;
 
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- when: schedule.c ---- */
-/* Whether the last step of the run is shortened, and whether that is done: no other can follow it. */
-bool run_ends_short(const Run *run);
-bool run_is_past_grid(const Run *run);
+/* Length of the next step; 0: the run is at its end. */
+double run_next_length(const Run *run);
 /* Whether the step just done has a frame, and a line of the table. */
-bool run_frame_due(const Run *run, int64_t step);
-bool run_line_due(const Run *run, int64_t step);
+bool run_frame_due(const Run *run, const TalusStepInfo *info);
+bool run_line_due(const Run *run, const TalusStepInfo *info);
 
 /* Settings and tally as text for the checkpoint's note; free with free(). NULL: out of memory. */
 char *run_note_write(const RunSettings *settings, const RunTally *tally);

@@ -75,7 +75,7 @@ TalusStatus talus_output_sync(TalusOutput *output);
 /* The same, then a checkpoint of the world, which lists all files with their lengths and checksums. */
 TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note);
 /* After a check that failed: a checkpoint in the directory that is held, wherever it is now. `path` becomes
- * the one that leads there. Fails where it was removed. */
+ * the one that leads there. Fails where it was removed. Without a world the last checkpoint stays. */
 TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
                                 char *path, size_t size);
 /* Completes the files, which may still be resumed. Frees `output` in any case; NULL is fine. */

@@ -257,9 +257,12 @@ typedef struct TalusStepInfo {
 
 /* One step; `info` may be NULL. On failure the state is as before the step. */
 TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
-/* One step towards `time`, which lies ahead: the same, or one that is shortened to end at `time` exactly where
- * a whole step would pass it by more than 1e-6 of itself. Whole steps go on from there. */
+/* One step towards `time`, which lies ahead. It is shortened where whole steps would pass `time` by more than 1e-6 of
+ * themselves: the last one to end at `time` exactly, and that before it too where the last would be shorter than half
+ * a step, so that both are equal. Whole steps go on from there. */
 TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
+/* The length of that step; 0 where `time` is reached, up to 2e-6 of a step. */
+double talus_world_next_length(const TalusWorld *world, double time);
 
 /* The stages one at a time: detect and build the next step's problem and lend it. It belongs to the
  * world and is valid until the next call that changes the world. */

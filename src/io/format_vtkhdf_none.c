@@ -12,3 +12,5 @@ const TalusFormat talus_format_vtkhdf = {
     .missing = "HDF5 (Debian: libhdf5-dev)",
     .remove = remove_hdf,
 };
+
+void talus_hdf5_skip_exit(void) {}

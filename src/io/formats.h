@@ -64,4 +64,8 @@ TalusStatus talus_format_measure(const TalusDir *dir, const TalusEntry *entry, u
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,
     talus_format_csv;
 
+/* For a program, before any other call: HDF5 does nothing when the program exits. All its files are closed by then, but
+ * one that could not be brought to a full disk, at which HDF5 1.10 would crash. */
+void talus_hdf5_skip_exit(void);
+
 #endif

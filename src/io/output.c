@@ -94,11 +94,33 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
 }
 
+/* Whether the file is as its checkpoint left it, and that had no frame: of a run that lost its frames and ended
+ * before the next one was due. */
+static bool has_no_frame_yet(const TalusOutput *output)
+{
+    TalusFrames *frames;
+    char *path;
+    bool empty = false;
+    if (!talus_manifest_sound(&output->before, FRAMES_NAME) ||
+        talus_path(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
+        return false;
+    if (talus_frames_open(path, &frames) == TALUS_OK) {
+        empty = talus_frames_count(frames) == 0;
+        talus_frames_close(frames);
+    }
+    talus_release(path);
+    return empty;
+}
+
 /* A run that lost its frames goes on with new ones, as it does with its tables. */
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
     bool there = talus_dir_has(dir, FRAMES_NAME);
+    if (def->resume && there && has_no_frame_yet(output)) {
+        TALUS_TRY(talus_dir_remove(dir, FRAMES_NAME));
+        there = false;
+    }
     if (def->resume && !there)
         talus_log(TALUS_LOG_WARNING, "output.gap",
                   "%s/" FRAMES_NAME ": frames up to time %g are missing", dir->path, def->time);
@@ -270,7 +292,7 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
         return talus_fail(TALUS_ERR_IO, "%s: nothing leads to the directory any more",
                           output->dir.path);
     (void)sync_files(output); /* what is missing of it a resume will name */
-    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
+    return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
 }
 
 /* ---- frames ---- */

@@ -326,12 +326,28 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
     return step(world, world->def.step, NAN, info);
 }
 
+/* A remainder shorter than half a step is shared with the step before. Overlaps and open joints are undone within
+ * the step that meets them, and forces are impulses over its length: a very short step would throw bodies about that
+ * rest, and report forces that nobody felt. */
+double talus_world_next_length(const TalusWorld *world, double time)
+{
+    const double slack = 1e-6;
+    double left = time - talus_world_time(world), h = world->def.step;
+    if (!(left > 2.0 * slack * h)) /* more than a whole step may leave, with its rounding */
+        return 0.0;
+    if (left < (1.0 - slack) * h)
+        return left;
+    return left > (1.0 + slack) * h && left < 1.5 * h ? 0.5 * left : h;
+}
+
 TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info)
 {
-    double left = time - talus_world_time(world), h = world->def.step;
-    if (!(left > 0.0))
+    double now = talus_world_time(world), length = talus_world_next_length(world, time);
+    if (length == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "talus_world_step_to: time %g; expected one after the world's, %g", time,
-                          talus_world_time(world));
-    return left < (1.0 - 1e-6) * h ? step(world, left, time, info) : talus_world_step(world, info);
+                          now);
+    if (length == world->def.step)
+        return talus_world_step(world, info);
+    return step(world, length, length == time - now ? time : now + length, info);
 }
