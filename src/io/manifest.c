@@ -60,15 +60,21 @@ const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char
 
 /* ---- bytes ---- */
 
+/* By name, so that the bytes do not depend on the order in which files were opened or found. */
 TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size)
 {
+    TalusEntry *order;
     *size = 0;
-    for (int i = 0; i < manifest->count; i++)
-        *size += FIXED_BYTES + strlen(manifest->entry[i].name);
-    TALUS_TRY(talus_alloc((void **)bytes, *size, 1, "list of files"));
-    char *at = *bytes;
+    TALUS_TRY(TALUS_ALLOC(order, (size_t)manifest->count, "list of files"));
     for (int i = 0; i < manifest->count; i++) {
-        const TalusEntry *e = &manifest->entry[i];
+        order[i] = manifest->entry[i];
+        *size += FIXED_BYTES + strlen(order[i].name);
+    }
+    qsort(order, (size_t)manifest->count, sizeof *order, by_name);
+    TalusStatus status = talus_alloc((void **)bytes, *size, 1, "list of files");
+    char *at = *bytes;
+    for (int i = 0; status == TALUS_OK && i < manifest->count; i++) {
+        const TalusEntry *e = &order[i];
         uint16_t kind = (uint16_t)e->kind, length = (uint16_t)strlen(e->name);
         memcpy(at, &e->size, 8);
         memcpy(at + 8, &e->crc, 4);
@@ -77,7 +83,8 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
         memcpy(at + FIXED_BYTES, e->name, length);
         at += FIXED_BYTES + length;
     }
-    return TALUS_OK;
+    talus_release(order);
+    return status;
 }
 
 /* Names of a damaged list lead nowhere outside the run's directory. */
