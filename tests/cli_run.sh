@@ -41,6 +41,24 @@ fi
 contains path.json '"scene": "hourglass"'
 [ "$(grep hash run.json)" = "$(grep hash path.json)" ] || fail "name and path give different hashes"
 
+# ---- without --out a run goes to out/NAME and says so first; that a run is replaced is said under --quiet, too ----
+mkdir bare && (
+    cd bare && "$TALUS" run $small >said 2>&1 && "$TALUS" run $small --quiet >again 2>&1 &&
+        cp "$TALUS_SOURCE_DIR/scenes/hourglass.json" .dunes.json &&
+        "$TALUS" run ./.dunes.json --set bodies=10 --until 0.05 --json --quiet >one.json 2>hidden
+) || fail "without --out: $(cat bare/*)"
+[ "$(head -n 1 bare/said)" = "talus: writes to out/hourglass; --out DIR chooses another place, --no-out none" ] ||
+    fail "without --out it said first: $(head -n 1 bare/said)"
+contains bare/said "results in out/hourglass; look at it"
+[ "$(wc -l <bare/out/hourglass/steps.csv)" -eq 21 ] || fail "out/hourglass: $(ls bare/out)"
+[ "$(cat bare/again)" = "talus: out/hourglass: replaces a run of 20 steps" ] || fail "again: $(cat bare/again)"
+[ -f bare/out/scene.dunes/checkpoint-a.talus ] && [ ! -s bare/hidden ] ||
+    fail "a scene whose name begins with a dot: $(ls -A bare/out) $(cat bare/hidden)"
+(cd bare && "$TALUS" run --resume out/hourglass --until 0.25 --quiet) || fail "resume out/hourglass"
+(cd bare && rm -r out && echo precious >out && "$TALUS" run $small >said 2>err) && fail "a file for out/ went through"
+contains bare/err "out: cannot create the directory: Not a directory"
+[ "$(cat bare/out)" = precious ] || fail "a file for out/ was replaced"
+
 # ---- with --no-out nothing is written; with --out, frames at every multiple ----
 mkdir empty && (cd empty && "$TALUS" run $small --no-out --quiet) || fail "run in empty/"
 [ -z "$(ls -A empty)" ] || fail "with --no-out, files appeared: $(ls -A empty)"
