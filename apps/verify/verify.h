@@ -35,6 +35,7 @@ typedef struct VerifyPoint {
     double *tangential; /* [blocks]: mean of the other diagonal entries of N */
     double *gamma, *q;  /* [rows * blocks] */
     double *u, *g;      /* contact velocity N gamma + q, gradient u + E gamma */
+    double *terms; /* [blocks]: |N| |gamma| + |q| + E |gamma|, the size of what g is a sum of */
 } VerifyPoint;
 
 void verify_free(VerifyPoint *point);

@@ -117,11 +117,10 @@ typedef struct TalusResidual {
 
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
-/* What rounding may hide of that residual: TALUS_ROUNDING times |(d_i gamma_i, g_i)|, of which the residual is a
- * difference (0 for a contact that is open), as root mean square over blocks, and twice that as maximum, for single
- * blocks scatter. Measured
- * errors were below 0.21 and 0.36 of it (tests/test_solvers_rounding.c). Impulses so large that velocities are
- * lost in it solve nothing, however small a residual comes out. */
+/* What rounding may hide of that residual: TALUS_ROUNDING times |N| |gamma| + |q|, the size of the terms of the gradient
+ * (docs/metrics.md), as root mean square over blocks, and twice that as maximum, for single blocks scatter. Measured
+ * errors were below 0.4 of it (tests/test_solvers_rounding.c). Impulses so large that velocities are lost in it solve
+ * nothing, however small a residual comes out. */
 #define TALUS_ROUNDING 0x1p-52
 
 /* The value of the objective that the problem minimises. */
