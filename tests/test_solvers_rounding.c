@@ -275,6 +275,46 @@ TEST(wedges_do_not_converge)
     CHECK(proofs > 0);
 }
 
+/* A ball that shoots along the axis of a ring of walls which it just touches: q is rounding. */
+static TestProblem make_ring(uint64_t seed, int walls)
+{
+    TestProblem p = make_tight_wedge(&(Wedge){.walls = walls, .mass = 1.0});
+    TalusContactDef *c = (TalusContactDef *)p.def.contacts;
+    double *v = (double *)p.def.free_velocity, axis[3], e[3];
+    TalusRng rng = talus_rng(seed);
+    draw_unit(&rng, 3, axis);
+    draw_unit(&rng, 3, e);
+    TalusVec3 along = talus_vec3(axis[0], axis[1], axis[2]), x, y;
+    x = talus_cross(along, talus_vec3(e[0], e[1], e[2]));
+    x = talus_scale(1.0 / talus_norm(x), x);
+    y = talus_cross(along, x);
+    p.name = "ring";
+    for (int k = 0; k < walls; k++) {
+        double angle = 2.0 * 3.14159265358979323846 * k / walls;
+        c[k].normal = talus_add(talus_scale(cos(angle), x), talus_scale(sin(angle), y));
+        c[k].arm_a = talus_scale(p.def.radius[0], c[k].normal);
+        c[k].bias = 0.0;
+    }
+    for (int k = 0; k < 3; k++)
+        v[k] = 1000.0 * axis[k];
+    return p;
+}
+
+TEST(rounding_of_velocities_proves_nothing)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        TestProblem p = make_ring(seed, 2 + (int)(seed % 6));
+        TalusProblem *problem = create(&p.def, NULL);
+        double tolerance = 1e-6 * start_residual(problem);
+        FOR_SPECS (s, problem) {
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, tolerance, 600);
+            blame(CHECK(info.outcome != TALUS_OUTCOME_INFEASIBLE), p.name, specs[s].text);
+        }
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+}
+
 /* ---- heavy on light ---- */
 
 TEST(stacks_of_any_ratio_are_solved)
@@ -417,6 +457,7 @@ int main(void)
     RUN(the_estimate_of_rounding_is_above_it);
     RUN(claims_at_the_edge_of_rounding_are_true);
     RUN(wedges_do_not_converge);
+    RUN(rounding_of_velocities_proves_nothing);
     RUN(stacks_of_any_ratio_are_solved);
     RUN(stacks_are_not_infeasible);
     RUN(bad_condition_is_not_infeasible);

@@ -443,29 +443,41 @@ static double contact_terms(const TalusContactDef *c, int rows, const double *v)
     return sum;
 }
 
-static void fill_contact_terms(const TalusProblemDef *def, VerifyPoint *p)
+/* Of every block at gamma; gamma NULL is zero. */
+static void fill_contact_terms(const TalusProblemDef *def, int rows, const double *gamma,
+                               double *terms)
 {
     double *v = verify_zeros(6 * (size_t)def->body_count);
     for (int k = 0; k < 6 * def->body_count; k++)
         v[k] = fabs(def->free_velocity[k]);
-    push_sizes(def, p->rows, p->gamma, v);
-    for (int i = 0; i < p->blocks; i++)
-        p->terms[i] = contact_terms(&def->contacts[i], p->rows, v) +
-                      compliance_of(def, i) * fabs(p->gamma[i * p->rows]);
+    if (gamma)
+        push_sizes(def, rows, gamma, v);
+    for (int i = 0; i < def->contact_count; i++)
+        terms[i] = contact_terms(&def->contacts[i], rows, v) +
+                   (gamma ? compliance_of(def, i) * fabs(gamma[i * rows]) : 0.0);
     free(v);
 }
 
-static void fill_matrix_terms(const TalusProblemDef *def, VerifyPoint *p)
+static void fill_matrix_terms(const TalusProblemDef *def, int rows, const double *gamma,
+                              double *terms)
 {
     int stride = stride_of(def);
-    for (int i = 0; i < p->blocks * p->rows; i++) {
+    for (int i = 0; i < def->block_count * rows; i++) {
         int row = i * stride;
         double sum = fabs(def->offset[row]);
-        for (int k = def->row_start[row]; k < def->row_start[row + 1]; k++)
+        for (int k = def->row_start[row]; gamma && k < def->row_start[row + 1]; k++)
             if (def->column[k] % stride == 0)
-                sum += fabs(def->values[k] * p->gamma[def->column[k] / stride]);
-        p->terms[i / p->rows] = hypot(p->terms[i / p->rows], sum);
+                sum += fabs(def->values[k] * gamma[def->column[k] / stride]);
+        terms[i / rows] = hypot(terms[i / rows], sum);
     }
+}
+
+static void fill_terms(const TalusProblemDef *def, int rows, const double *gamma, double *terms)
+{
+    if (def->contacts)
+        fill_contact_terms(def, rows, gamma, terms);
+    else
+        fill_matrix_terms(def, rows, gamma, terms);
 }
 
 /* ---- all at one gamma ---- */
@@ -478,10 +490,8 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
     verify_velocity(def, NULL, p.q);
     verify_velocity(def, gamma, p.u);
     verify_gradient(def, gamma, p.g);
-    if (def->contacts)
-        fill_contact_terms(def, &p);
-    else
-        fill_matrix_terms(def, &p);
+    fill_terms(def, rows, gamma, p.terms);
+    fill_terms(def, rows, NULL, p.offset_terms);
     for (int i = 0; i < p.blocks; i++) {
         p.set[i] = set_of(def, rows, i);
         p.set[i].estimate = gamma[i * rows];

@@ -264,7 +264,7 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
-/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|) */
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. */
 static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
@@ -272,7 +272,7 @@ static void global_terms(const TalusFclib *f, const System *s, const double *r, 
         force[s->dofs + j] = f->b ? fabs(f->b[j]) : 0.0;
     for (int row = 0; row < s->dofs; row++) {
         force[row] = fabs(f->f[row]);
-        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
+        for (int k = f->H.start[row]; r && k < f->H.start[row + 1]; k++)
             force[row] += fabs(f->H.value[k] * r[f->H.column[k]]);
     }
     for (int c = 0; c < f->H.columns; c++)
@@ -288,12 +288,12 @@ static void global_terms(const TalusFclib *f, const System *s, const double *r, 
     free(force);
 }
 
-/* terms = |q| + |W| |r| */
+/* terms = |q| + |W| |r|; r NULL is zero. */
 static void local_terms(const TalusFclib *f, const double *r, double *terms)
 {
     for (int row = 0; row < f->W.rows; row++) {
         terms[row] = fabs(f->q[row]);
-        for (int k = f->W.start[row]; k < f->W.start[row + 1]; k++)
+        for (int k = f->W.start[row]; r && k < f->W.start[row + 1]; k++)
             terms[row] += fabs(f->W.value[k] * r[f->W.column[k]]);
     }
 }
@@ -321,7 +321,7 @@ static void local_diagonal(const TalusFclib *f, double *diagonal)
 /* ---- one point ---- */
 
 typedef struct Rows {
-    double *diagonal, *q, *u, *terms;
+    double *diagonal, *q, *u, *terms, *offset_terms;
 } Rows;
 
 static VerifySet set_of(const TalusFclib *f, TalusFrictionModel model, int rows, int i)
@@ -347,6 +347,7 @@ static void fill_point(const TalusFclib *f, TalusFrictionModel model, const doub
             p->q[to + k] = all->q[from + k];
             p->u[to + k] = p->g[to + k] = all->u[from + k];
             p->terms[i] = hypot(p->terms[i], all->terms[from + k]);
+            p->offset_terms[i] = hypot(p->offset_terms[i], all->offset_terms[from + k]);
             p->tangential[i] += k ? all->diagonal[from + k] / (p->rows - 1) : 0.0;
         }
     }
@@ -371,6 +372,7 @@ static bool global_rows(const TalusFclib *f, const double *r, bool symmetric, Ro
         global_velocity(f, &s, all->q, r, symmetric, all->u);
         global_diagonal(f, &s, all->diagonal);
         global_terms(f, &s, r, all->terms);
+        global_terms(f, &s, NULL, all->offset_terms);
         if (as_stored)
             global_velocity(f, &s, all->q, r, false, as_stored);
     }
@@ -384,7 +386,8 @@ bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const dou
     bool normal_alone = frictionless(f) || model.section == TALUS_SECTION_NONE;
     bool symmetric = model.law != TALUS_LAW_COULOMB, good = true;
     size_t n = (size_t)(f->contacts * f->dimension);
-    Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n), verify_zeros(n)};
+    Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n), verify_zeros(n),
+                verify_zeros(n)};
     if (f->global) {
         good = global_rows(f, r, symmetric, &all, as_stored, reason);
     } else {
@@ -392,6 +395,7 @@ bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const dou
         local_velocity(f, r, symmetric, all.u);
         local_diagonal(f, all.diagonal);
         local_terms(f, r, all.terms);
+        local_terms(f, NULL, all.offset_terms);
         if (as_stored)
             local_velocity(f, r, false, as_stored);
     }
@@ -403,5 +407,6 @@ bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const dou
     free(all.q);
     free(all.u);
     free(all.terms);
+    free(all.offset_terms);
     return good;
 }

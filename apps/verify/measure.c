@@ -36,12 +36,14 @@ VerifyPoint verify_new_point(int blocks, int rows)
     p.u = verify_zeros(n);
     p.g = verify_zeros(n);
     p.terms = verify_zeros(m);
+    p.offset_terms = verify_zeros(m);
     return p;
 }
 
 void verify_free(VerifyPoint *p)
 {
-    void *const owned[] = {p->set, p->normal, p->tangential, p->gamma, p->q, p->u, p->g, p->terms};
+    void *const owned[] = {p->set, p->normal, p->tangential, p->gamma,       p->q,
+                           p->u,   p->g,      p->terms,      p->offset_terms};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *p = (VerifyPoint){0};

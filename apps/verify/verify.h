@@ -36,6 +36,7 @@ typedef struct VerifyPoint {
     double *gamma, *q;  /* [rows * blocks] */
     double *u, *g;      /* contact velocity N gamma + q, gradient u + E gamma */
     double *terms; /* [blocks]: |N| |gamma| + |q| + E |gamma|, the size of what g is a sum of */
+    double *offset_terms; /* [blocks]: the same of q */
 } VerifyPoint;
 
 void verify_free(VerifyPoint *point);
@@ -48,9 +49,10 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 typedef struct VerifyCertificate {
     double
         outside; /* distance from the directions along which impulses may grow without end, over its size */
-    double balance; /* |(N + E) delta| over the size of its terms */
-    double gain;    /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
-    bool proof;     /* the first two are rounding, and the gain is far above */
+    double balance;  /* |(N + E) delta| over the size of its terms */
+    double gain;     /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
+    double rounding; /* what that of q may hide of the gain */
+    bool proof;      /* the first two are rounding, and the gain is far above */
 } VerifyCertificate;
 
 VerifyCertificate verify_certificate(const VerifyPoint *point);
