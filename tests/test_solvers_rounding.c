@@ -28,6 +28,18 @@ static TalusProblem *under_law(const TestProblem *p, int law)
     return problem;
 }
 
+/* A random direction among n. */
+static void draw_unit(TalusRng *rng, int n, double *x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++) {
+        x[k] = talus_rng_uniform(rng) - 0.5;
+        sum += x[k] * x[k];
+    }
+    for (int k = 0; k < n; k++)
+        x[k] /= sqrt(sum);
+}
+
 /* ---- what rounding may hide ---- */
 
 /* Its estimate is above the difference between the residual and the exact one. */
@@ -69,6 +81,103 @@ TEST(the_estimate_of_rounding_is_above_it)
             free_test_problem(&all[i]);
         }
     }
+}
+
+/* A ball that flies at 50 m/s into `count` contacts at all angles ahead of it. */
+static TestProblem make_ball_among(uint64_t seed, int count)
+{
+    TestProblem p = {.name = "ball among contacts"};
+    TalusRng rng = talus_rng(seed);
+    double *inv_mass = test_memory(&p, 1, sizeof *inv_mass);
+    double *radius = test_memory(&p, 1, sizeof *radius);
+    double *v = test_memory(&p, 6, sizeof *v);
+    TalusSym3 *inertia = test_memory(&p, 1, sizeof *inertia);
+    TalusContactDef *c = test_memory(&p, (size_t)count, sizeof *c);
+    inv_mass[0] = radius[0] = 1.0;
+    inertia->xx = inertia->yy = inertia->zz = 2.5;
+    v[0] = 30.0, v[1] = 40.0;
+    for (int i = 0; i < count; i++) {
+        double n[3];
+        draw_unit(&rng, 3, n);
+        TalusVec3 normal = talus_vec3(n[0], n[1], n[2]);
+        if (normal.x * v[0] + normal.y * v[1] < 0.0)
+            normal = talus_scale(-1.0, normal);
+        c[i] = (TalusContactDef){.a = 0, .b = -1, .normal = normal, .arm_a = normal};
+    }
+    p.def = (TalusProblemDef){.body_count = 1,
+                              .inv_mass = inv_mass,
+                              .inv_inertia = inertia,
+                              .radius = radius,
+                              .free_velocity = v,
+                              .contact_count = count,
+                              .contacts = c};
+    return p;
+}
+
+/* N = S C S with every second entry of S far below the others, a solution with d gamma of size 1. */
+static TestProblem make_uneven(uint64_t seed)
+{
+    enum { N = 5 };
+    TestProblem p = {.name = "uneven diagonal"};
+    TalusRng rng = talus_rng(seed);
+    int32_t *start = test_memory(&p, N + 1, sizeof *start);
+    int32_t *column = test_memory(&p, N * N, sizeof *column);
+    double *matrix = test_memory(&p, N * N, sizeof *matrix), *q = test_memory(&p, N, sizeof *q);
+    double root[N][N], small = pow(10.0, -0.5 - 4.5 * talus_rng_uniform(&rng));
+    p.def = (TalusProblemDef){.block_count = N,
+                              .rows = 1,
+                              .row_start = start,
+                              .column = column,
+                              .values = matrix,
+                              .offset = q};
+    for (int i = 0; i < N; i++) {
+        draw_unit(&rng, N, root[i]);
+        start[i + 1] = N * (i + 1);
+    }
+    for (int i = 0; i < N * N; i++) {
+        double sum = i / N == i % N ? 0.1 : 0.0, gamma = i % N % 2 ? 1.0 / (small * small) : 1.0;
+        for (int k = 0; k < N; k++)
+            sum += root[i / N][k] * root[i % N][k];
+        column[i] = i % N;
+        matrix[i] = sum * (i / N % 2 ? small : 1.0) * (i % N % 2 ? small : 1.0);
+        q[i / N] -= matrix[i] * gamma * (1.0 + 0.1 * (i % N));
+    }
+    return p;
+}
+
+/* Tolerances from where every claim is true to where none can be made. */
+static int check_at_the_edge(TestProblem *p, double size)
+{
+    TalusProblem *problem = create(&p->def, NULL);
+    int converged = 0;
+    FOR_SPECS (s, problem)
+        for (double share = 1e-14; share > 1e-17; share *= 0.3) {
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, share * size, 200);
+            if (info.outcome != TALUS_OUTCOME_CONVERGED)
+                break;
+            converged++;
+            blame(CHECK(exact_of(problem).rms <= share * size), p->name, specs[s].text);
+        }
+    talus_problem_destroy(problem);
+    return converged;
+}
+
+/* Rounding comes from all terms of a velocity: of other contacts of the body, of rows with other diagonals. */
+TEST(claims_at_the_edge_of_rounding_are_true)
+{
+    int converged = 0;
+    for (uint64_t seed = 0; seed < (SLOW ? 2 : 12); seed++) {
+        TestProblem all[] = {make_ball_among(seed, 64), make_uneven(seed)};
+        for (int i = 0; i < 2; i++) {
+            double size = i ? 0.0 : 50.0;
+            for (int k = 0; i && k < all[i].def.block_count; k++)
+                size = fmax(size, fabs(all[i].def.offset[k]));
+            converged += check_at_the_edge(&all[i], size);
+            free_test_problem(&all[i]);
+        }
+    }
+    printf("         %d solves converged\n", converged);
+    CHECK(converged > 0);
 }
 
 /* ---- wedges ---- */
@@ -166,6 +275,46 @@ TEST(wedges_do_not_converge)
     CHECK(proofs > 0);
 }
 
+/* A ball that shoots along the axis of a ring of walls which it just touches: q is rounding. */
+static TestProblem make_ring(uint64_t seed, int walls)
+{
+    TestProblem p = make_tight_wedge(&(Wedge){.walls = walls, .mass = 1.0});
+    TalusContactDef *c = (TalusContactDef *)p.def.contacts;
+    double *v = (double *)p.def.free_velocity, axis[3], e[3];
+    TalusRng rng = talus_rng(seed);
+    draw_unit(&rng, 3, axis);
+    draw_unit(&rng, 3, e);
+    TalusVec3 along = talus_vec3(axis[0], axis[1], axis[2]), x, y;
+    x = talus_cross(along, talus_vec3(e[0], e[1], e[2]));
+    x = talus_scale(1.0 / talus_norm(x), x);
+    y = talus_cross(along, x);
+    p.name = "ring";
+    for (int k = 0; k < walls; k++) {
+        double angle = 2.0 * 3.14159265358979323846 * k / walls;
+        c[k].normal = talus_add(talus_scale(cos(angle), x), talus_scale(sin(angle), y));
+        c[k].arm_a = talus_scale(p.def.radius[0], c[k].normal);
+        c[k].bias = 0.0;
+    }
+    for (int k = 0; k < 3; k++)
+        v[k] = 1000.0 * axis[k];
+    return p;
+}
+
+TEST(rounding_of_velocities_proves_nothing)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        TestProblem p = make_ring(seed, 2 + (int)(seed % 6));
+        TalusProblem *problem = create(&p.def, NULL);
+        double tolerance = 1e-6 * start_residual(problem);
+        FOR_SPECS (s, problem) {
+            TalusSolveInfo info = solve_cold(specs[s].text, problem, tolerance, 600);
+            blame(CHECK(info.outcome != TALUS_OUTCOME_INFEASIBLE), p.name, specs[s].text);
+        }
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
+}
+
 /* ---- heavy on light ---- */
 
 TEST(stacks_of_any_ratio_are_solved)
@@ -205,18 +354,6 @@ TEST(stacks_are_not_infeasible)
 /* ---- badly conditioned, but solvable ---- */
 
 enum { MOST = 24 };
-
-/* A random direction among n. */
-static void draw_unit(TalusRng *rng, int n, double *x)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        x[k] = talus_rng_uniform(rng) - 0.5;
-        sum += x[k] * x[k];
-    }
-    for (int k = 0; k < n; k++)
-        x[k] /= sqrt(sum);
-}
 
 /* N = H diag(1 ... 10^-digits) H' with H of two reflections; its first `singular` values are zero. */
 static void make_matrix(TalusRng *rng, int n, double digits, int singular, double *matrix)
@@ -318,7 +455,9 @@ TEST(bad_condition_is_not_infeasible)
 int main(void)
 {
     RUN(the_estimate_of_rounding_is_above_it);
+    RUN(claims_at_the_edge_of_rounding_are_true);
     RUN(wedges_do_not_converge);
+    RUN(rounding_of_velocities_proves_nothing);
     RUN(stacks_of_any_ratio_are_solved);
     RUN(stacks_are_not_infeasible);
     RUN(bad_condition_is_not_infeasible);

@@ -53,7 +53,7 @@ static void measure(VerifyPoint *point, Findings *found)
     found->contacts = point->blocks;
     found->rows = point->rows;
     found->stored_u = found->velocity_error = found->as_stored = NAN;
-    found->certificate = (VerifyCertificate){NAN, NAN, NAN, false};
+    found->certificate = (VerifyCertificate){NAN, NAN, NAN, NAN, false};
 }
 
 /* Siconos's error of the problem with W as stored: the same point with another u, which is g as well, for
@@ -349,7 +349,7 @@ typedef struct Figure {
     double value;
 } Figure;
 
-enum { FIGURES = 27 };
+enum { FIGURES = 28 };
 
 static void list_figures(const Findings *f, Figure out[FIGURES])
 {
@@ -386,6 +386,8 @@ static void list_figures(const Findings *f, Figure out[FIGURES])
         {"certificate_balance", "", "|(N + E) delta| over the size of its terms",
          f->certificate.balance},
         {"certificate_gain", "", "-q'delta / (|q| |delta|)", f->certificate.gain},
+        {"certificate_rounding", "", "what that of q may hide of the gain",
+         f->certificate.rounding},
     };
     memcpy(out, all, sizeof all);
 }
@@ -436,9 +438,9 @@ static int judge(const Findings *found, const char *solution, double tol)
     if (found->direction && !found->certificate.proof)
         return cli_fail("%s: its certificate proves nothing: distance from the cone %.1e, balance "
                         "%.1e, gain %.1e; expected at most 1e-14 and 1e-14, and a gain 1e12 times "
-                        "the balance",
+                        "the balance and above the rounding of q, %.1e",
                         solution, found->certificate.outside, found->certificate.balance,
-                        found->certificate.gain);
+                        found->certificate.gain, found->certificate.rounding);
     if (isnan(tol) || within || (relative <= tol && m->rounding.rms == 0.0))
         return CLI_OK;
     if (!(relative <= tol))

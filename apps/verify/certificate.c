@@ -26,7 +26,7 @@ static void nearest_endless(const VerifySet *set, double *x)
 }
 
 typedef struct Sums {
-    double outside2, balance2, terms2, q2, delta2, along;
+    double outside2, balance2, terms2, q2, hidden2, delta2, along;
 } Sums;
 
 static void add_block(const VerifyPoint *p, int i, Sums *s)
@@ -48,6 +48,7 @@ static void add_block(const VerifyPoint *p, int i, Sums *s)
     s->terms2 += d * d * size2;
     s->delta2 += size2;
     s->q2 += size2 > 0.0 ? q2 : 0.0;
+    s->hidden2 += size2 > 0.0 ? pow(p->offset_terms[i], 2) : 0.0;
 }
 
 VerifyCertificate verify_certificate(const VerifyPoint *p)
@@ -57,9 +58,11 @@ VerifyCertificate verify_certificate(const VerifyPoint *p)
         add_block(p, i, &s);
     VerifyCertificate c = {.outside = sqrt(s.outside2 / s.terms2),
                            .balance = sqrt(s.balance2 / s.terms2),
-                           .gain = -s.along / sqrt(s.q2 * s.delta2)};
+                           .gain = -s.along / sqrt(s.q2 * s.delta2),
+                           .rounding = ROUNDING * sqrt(s.hidden2 / s.q2)};
     c.proof = s.terms2 > DBL_MIN / (DBL_EPSILON * DBL_EPSILON) && c.outside <= ROUNDING &&
-              c.balance <= ROUNDING && c.gain > ROUNDING && c.gain >= BOUND * c.balance;
+              c.balance <= ROUNDING && c.gain > fmax(ROUNDING, c.rounding) &&
+              c.gain >= BOUND * c.balance;
     return c;
 }
 

@@ -381,6 +381,105 @@ void verify_matrix(const TalusProblemDef *def, double *matrix)
     free(column);
 }
 
+/* ---- the terms of gradients ---- */
+
+/* v += |M^-1| |D gamma|, contact by contact and component by component */
+static void push_sizes(const TalusProblemDef *def, int rows, const double *gamma, double *v)
+{
+    for (int i = 0; i < 2 * def->contact_count; i++) {
+        Column all = {.body = -1};
+        for (int k = 0; k < rows; k++) {
+            Column column = column_of(&def->contacts[i / 2], k, i % 2);
+            all.body = column.body;
+            for (int j = 0; j < 3; j++) {
+                all.force[j] += column.force[j] * gamma[i / 2 * rows + k];
+                all.torque[j] += column.torque[j] * gamma[i / 2 * rows + k];
+            }
+        }
+        if (all.body < 0)
+            continue;
+        TalusSym3 m = def->inv_inertia[all.body];
+        TalusSym3 sizes = {.xx = fabs(m.xx),
+                           .yy = fabs(m.yy),
+                           .zz = fabs(m.zz),
+                           .xy = fabs(m.xy),
+                           .xz = fabs(m.xz),
+                           .yz = fabs(m.yz)};
+        double turn[3], *body = v + 6 * (size_t)all.body;
+        for (int j = 0; j < 3; j++) {
+            body[j] += def->inv_mass[all.body] * fabs(all.force[j]);
+            all.torque[j] = fabs(all.torque[j]);
+        }
+        turn_by(sizes, all.torque, turn);
+        for (int j = 0; j < 3; j++)
+            body[3 + j] += turn[j];
+    }
+}
+
+static double norm(const double *x)
+{
+    return sqrt(dot(x, x));
+}
+
+/* The length by which a spin counts: that of the arm, without tangential rows of what of it is across the normal; and
+ * by itself with six rows. */
+static double arm_of(const TalusContactDef *c, int rows, int side)
+{
+    double arm[3], normal[3], across[3];
+    from_vec(side ? c->arm_b : c->arm_a, arm);
+    from_vec(c->normal, normal);
+    cross(arm, normal, across);
+    return rows == 1 ? norm(across) : norm(arm) + (rows == 6 ? length_of(c) : 0.0);
+}
+
+static double contact_terms(const TalusContactDef *c, int rows, const double *v)
+{
+    double sum = fabs(c->bias);
+    for (int side = 0; side < 2; side++) {
+        const double *body = v + 6 * (side ? c->b : c->a);
+        if (side == 0 || c->b >= 0)
+            sum += norm(body) + arm_of(c, rows, side) * norm(body + 3);
+    }
+    return sum;
+}
+
+/* Of every block at gamma; gamma NULL is zero. */
+static void fill_contact_terms(const TalusProblemDef *def, int rows, const double *gamma,
+                               double *terms)
+{
+    double *v = verify_zeros(6 * (size_t)def->body_count);
+    for (int k = 0; k < 6 * def->body_count; k++)
+        v[k] = fabs(def->free_velocity[k]);
+    if (gamma)
+        push_sizes(def, rows, gamma, v);
+    for (int i = 0; i < def->contact_count; i++)
+        terms[i] = contact_terms(&def->contacts[i], rows, v) +
+                   (gamma ? compliance_of(def, i) * fabs(gamma[i * rows]) : 0.0);
+    free(v);
+}
+
+static void fill_matrix_terms(const TalusProblemDef *def, int rows, const double *gamma,
+                              double *terms)
+{
+    int stride = stride_of(def);
+    for (int i = 0; i < def->block_count * rows; i++) {
+        int row = i * stride;
+        double sum = fabs(def->offset[row]);
+        for (int k = def->row_start[row]; gamma && k < def->row_start[row + 1]; k++)
+            if (def->column[k] % stride == 0)
+                sum += fabs(def->values[k] * gamma[def->column[k] / stride]);
+        terms[i / rows] = hypot(terms[i / rows], sum);
+    }
+}
+
+static void fill_terms(const TalusProblemDef *def, int rows, const double *gamma, double *terms)
+{
+    if (def->contacts)
+        fill_contact_terms(def, rows, gamma, terms);
+    else
+        fill_matrix_terms(def, rows, gamma, terms);
+}
+
 /* ---- all at one gamma ---- */
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
@@ -391,6 +490,8 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
     verify_velocity(def, NULL, p.q);
     verify_velocity(def, gamma, p.u);
     verify_gradient(def, gamma, p.g);
+    fill_terms(def, rows, gamma, p.terms);
+    fill_terms(def, rows, NULL, p.offset_terms);
     for (int i = 0; i < p.blocks; i++) {
         p.set[i] = set_of(def, rows, i);
         p.set[i].estimate = gamma[i * rows];

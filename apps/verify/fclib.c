@@ -264,6 +264,40 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. */
+static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
+{
+    double *force = verify_zeros((size_t)(s->dofs + s->joints));
+    for (int j = 0; j < s->joints; j++)
+        force[s->dofs + j] = f->b ? fabs(f->b[j]) : 0.0;
+    for (int row = 0; row < s->dofs; row++) {
+        force[row] = fabs(f->f[row]);
+        for (int k = f->H.start[row]; r && k < f->H.start[row + 1]; k++)
+            force[row] += fabs(f->H.value[k] * r[f->H.column[k]]);
+    }
+    for (int c = 0; c < f->H.columns; c++)
+        terms[c] = fabs(f->w[c]);
+    for (int row = 0; row < s->dofs; row++) {
+        const Group *group = &s->group[s->group_of[row]];
+        double speed = 0.0;
+        for (int j = 0; j < group->size; j++)
+            speed += fabs(inverse_entry(s, row, group->member[j])) * force[group->member[j]];
+        for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
+            terms[f->H.column[k]] += fabs(f->H.value[k]) * speed;
+    }
+    free(force);
+}
+
+/* terms = |q| + |W| |r|; r NULL is zero. */
+static void local_terms(const TalusFclib *f, const double *r, double *terms)
+{
+    for (int row = 0; row < f->W.rows; row++) {
+        terms[row] = fabs(f->q[row]);
+        for (int k = f->W.start[row]; r && k < f->W.start[row + 1]; k++)
+            terms[row] += fabs(f->W.value[k] * r[f->W.column[k]]);
+    }
+}
+
 /* u = (W + W')/2 r + q, or W r + q. */
 static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
 {
@@ -287,7 +321,7 @@ static void local_diagonal(const TalusFclib *f, double *diagonal)
 /* ---- one point ---- */
 
 typedef struct Rows {
-    double *diagonal, *q, *u;
+    double *diagonal, *q, *u, *terms, *offset_terms;
 } Rows;
 
 static VerifySet set_of(const TalusFclib *f, TalusFrictionModel model, int rows, int i)
@@ -312,6 +346,8 @@ static void fill_point(const TalusFclib *f, TalusFrictionModel model, const doub
             p->gamma[to + k] = r[from + k];
             p->q[to + k] = all->q[from + k];
             p->u[to + k] = p->g[to + k] = all->u[from + k];
+            p->terms[i] = hypot(p->terms[i], all->terms[from + k]);
+            p->offset_terms[i] = hypot(p->offset_terms[i], all->offset_terms[from + k]);
             p->tangential[i] += k ? all->diagonal[from + k] / (p->rows - 1) : 0.0;
         }
     }
@@ -335,6 +371,8 @@ static bool global_rows(const TalusFclib *f, const double *r, bool symmetric, Ro
         global_offset(f, &s, all->q);
         global_velocity(f, &s, all->q, r, symmetric, all->u);
         global_diagonal(f, &s, all->diagonal);
+        global_terms(f, &s, r, all->terms);
+        global_terms(f, &s, NULL, all->offset_terms);
         if (as_stored)
             global_velocity(f, &s, all->q, r, false, as_stored);
     }
@@ -348,13 +386,16 @@ bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const dou
     bool normal_alone = frictionless(f) || model.section == TALUS_SECTION_NONE;
     bool symmetric = model.law != TALUS_LAW_COULOMB, good = true;
     size_t n = (size_t)(f->contacts * f->dimension);
-    Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n)};
+    Rows all = {verify_zeros(n), verify_zeros(n), verify_zeros(n), verify_zeros(n),
+                verify_zeros(n)};
     if (f->global) {
         good = global_rows(f, r, symmetric, &all, as_stored, reason);
     } else {
         local_velocity(f, NULL, true, all.q);
         local_velocity(f, r, symmetric, all.u);
         local_diagonal(f, all.diagonal);
+        local_terms(f, r, all.terms);
+        local_terms(f, NULL, all.offset_terms);
         if (as_stored)
             local_velocity(f, r, false, as_stored);
     }
@@ -365,5 +406,7 @@ bool verify_fclib_point(const TalusFclib *f, TalusFrictionModel model, const dou
     free(all.diagonal);
     free(all.q);
     free(all.u);
+    free(all.terms);
+    free(all.offset_terms);
     return good;
 }

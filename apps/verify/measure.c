@@ -35,12 +35,15 @@ VerifyPoint verify_new_point(int blocks, int rows)
     p.q = verify_zeros(n);
     p.u = verify_zeros(n);
     p.g = verify_zeros(n);
+    p.terms = verify_zeros(m);
+    p.offset_terms = verify_zeros(m);
     return p;
 }
 
 void verify_free(VerifyPoint *p)
 {
-    void *const owned[] = {p->set, p->normal, p->tangential, p->gamma, p->q, p->u, p->g};
+    void *const owned[] = {p->set, p->normal, p->tangential, p->gamma,       p->q,
+                           p->u,   p->g,      p->terms,      p->offset_terms};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *p = (VerifyPoint){0};
@@ -212,8 +215,9 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     }
     t->natural2 += natural * natural;
     t->natural_max = fmax(t->natural_max, natural);
-    bool open = natural == 0.0 && length(b.gamma) == 0.0;
-    double terms = open ? 0.0 : hypot(b.d * length(b.gamma), length(g));
+    /* what g is wrong by comes into De Saxce's shift once more, times mu */
+    double terms = fmax(p->terms[i], b.d * length(b.gamma)) *
+                   (b.set.model.law == TALUS_LAW_COULOMB ? 1.0 + b.set.mu : 1.0);
     t->terms2 += terms * terms;
     t->terms_max = fmax(t->terms_max, terms);
     t->zero2 += pow(b.d * displacement(&b.set, none, 1.0 / b.d, q), 2);
@@ -241,8 +245,11 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
     if (!p->blocks)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
-    double hidden = ROUNDING * sqrt(t.terms2);
-    out->rounding = (TalusResidual){hidden / sqrt(p->blocks), 2.0 * ROUNDING * t.terms_max};
+    bool nothing =
+        t.natural_max == 0.0 && t.gamma2 == 0.0; /* solved whatever the last digits of q */
+    double hidden = nothing ? 0.0 : ROUNDING * sqrt(t.terms2);
+    out->rounding =
+        (TalusResidual){hidden / sqrt(p->blocks), nothing ? 0.0 : 2.0 * ROUNDING * t.terms_max};
     out->natural_at_zero = sqrt(t.zero2 / p->blocks);
     out->natural_relative = t.natural2 == 0.0 ? 0.0 : sqrt(t.natural2 / t.zero2);
     out->projected_gradient = sqrt(t.gradient2);

@@ -35,6 +35,8 @@ typedef struct VerifyPoint {
     double *tangential; /* [blocks]: mean of the other diagonal entries of N */
     double *gamma, *q;  /* [rows * blocks] */
     double *u, *g;      /* contact velocity N gamma + q, gradient u + E gamma */
+    double *terms; /* [blocks]: |N| |gamma| + |q| + E |gamma|, the size of what g is a sum of */
+    double *offset_terms; /* [blocks]: the same of q */
 } VerifyPoint;
 
 void verify_free(VerifyPoint *point);
@@ -45,10 +47,11 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 /* Whether a direction proves that there is no solution. The point is at gamma = that direction times a large number:
  * then g - q is N + E times it, to rounding. */
 typedef struct VerifyCertificate {
-    double outside; /* distance from the directions of endless impulses, over its size */
-    double balance; /* |(N + E) delta| over the size of its terms */
-    double gain;    /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
-    bool proof;     /* the first two are rounding, and the gain is far above */
+    double outside;  /* distance from the directions of endless impulses, over its size */
+    double balance;  /* |(N + E) delta| over the size of its terms */
+    double gain;     /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
+    double rounding; /* what that of q may hide of the gain */
+    bool proof;      /* the first two are rounding, and the gain is far above */
 } VerifyCertificate;
 
 VerifyCertificate verify_certificate(const VerifyPoint *point);

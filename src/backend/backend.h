@@ -164,17 +164,14 @@ typedef struct TalusProportioning {
     bool reached; /* out: `enough` */
 } TalusProportioning;
 
-/* Sums over blocks of gamma, g its gradient, d the block's scale (operator.h). */
+/* Sums over blocks of the natural residual (problem.h). */
 typedef struct TalusResidualSums {
-    double residual2, residual_max; /* natural residual (problem.h) */
-    /* What the residual is a difference of, for its rounding (talus_block_terms2); the maximum is of the root. */
-    double terms2, terms_max;
+    double residual2, residual_max;
 } TalusResidualSums;
 
 /* Sums over blocks of what the laws say of gamma. */
 typedef struct TalusLawSums {
     double residual2, residual_max; /* natural residual by each block's own law (problem.h) */
-    double terms2, terms_max;       /* as in TalusResidualSums */
     double shift2;    /* (sigma - s)^2 over Coulomb blocks: De Saxce's shift and the one in use */
     double estimate2; /* (d (gamma_n - estimate))^2 over prisms, d the block's scale */
 } TalusLawSums;
@@ -229,6 +226,9 @@ typedef struct TalusBackend {
                     double *out);
     /* Natural residual (problem.h) of gamma. One product. */
     void (*residual)(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
+    /* Sum of squares and maximum over blocks of |N| |gamma| + |q|: the size of the terms whose sum is the gradient, to
+     * which its rounding is relative, by each block's own law. About one product. */
+    void (*terms)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
     /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
      * returns the residual of the gamma that came in. One product. */
     void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,

@@ -46,17 +46,4 @@ TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool m
                               op->estimate ? op->estimate[i] : 0.0, metric);
 }
 
-/* What the natural residual of a block, squared r2, is a difference of: d^2 |gamma|^2 + |g|^2, to which its rounding
- * is relative. A contact that is open, gamma and r2 being 0, is so whatever the last digits of g. */
-TALUS_INLINE double talus_block_terms2(int rows, double d, const double *gamma, const double *g,
-                                       double r2)
-{
-    double own = 0.0, other = 0.0;
-    for (int k = 0; k < rows; k++) {
-        own += d * gamma[k] * (d * gamma[k]);
-        other += g[k] * g[k];
-    }
-    return own == 0.0 && r2 == 0.0 ? 0.0 : own + other;
-}
-
 #endif

@@ -479,6 +479,17 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
+/* Zero impulses of which the residual is 0 solve the problem whatever the last digits of velocities. */
+static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
+                                        const double *gamma, const TalusResidual *residual)
+{
+    double terms2, max;
+    if (op->blocks == 0 || (residual->max == 0.0 && backend->dot(op, gamma, gamma) == 0.0))
+        return (TalusResidual){0};
+    backend->terms(op, gamma, &terms2, &max);
+    return (TalusResidual){TALUS_ROUNDING * sqrt(terms2 / op->blocks), 2.0 * TALUS_ROUNDING * max};
+}
+
 void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
                             const double *gamma, TalusResidual *out, TalusResidual *rounding)
 {
@@ -487,14 +498,13 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     if (beyond) {
         TalusLawSums law;
         backend->law_measure(op, gamma, &law);
-        sums = (TalusResidualSums){law.residual2, law.residual_max, law.terms2, law.terms_max};
+        sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->residual(op, gamma, &sums);
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
-        *rounding = (TalusResidual){TALUS_ROUNDING * sqrt(sums.terms2 / blocks),
-                                    2.0 * TALUS_ROUNDING * sums.terms_max};
+        *rounding = hidden_by_rounding(backend, op, gamma, out);
 }
 
 void talus_problem_residuals(TalusProblem *p, const double *gamma, TalusResidual *out,

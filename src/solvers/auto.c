@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
@@ -34,6 +35,9 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 /* Directly at once: few blocks, and a tolerance below this share of the residual at the start. */
 enum { SMALL = 300 };
 static const double DIGITS = 1e-7;
+
+/* Ratio of masses from which first order is soon given up. */
+static const double UNEVEN = 1e3;
 
 /* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
 enum { PROX_BLOCKS = 1000 };
@@ -97,6 +101,29 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
+/* Whether some body that moves is UNEVEN times as heavy as another. */
+static bool is_uneven(const TalusOperator *op)
+{
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; op->pair && i < op->bodies; i++) {
+        double inverse = op->body[i][3];
+        least = inverse > 0.0 ? fmin(least, inverse) : least;
+        most = fmax(most, inverse);
+    }
+    return most > UNEVEN * least;
+}
+
+/* Iterations of first order: what the direct method is worth. Small steps of worlds with heavy bodies among light ones, on
+ * which first order stands still, leave it most of the budget. */
+static int before_direct(const Direct *direct, const TalusProblem *problem,
+                         const TalusSolveOptions *options)
+{
+    int worth = (int)(direct->base + direct->each * problem->op.blocks);
+    int share = options->max_iterations / 8 > 1 ? options->max_iterations / 8 : 1;
+    bool early = options->reference_speed > 0.0 && problem->op.blocks <= SMALL && share < worth;
+    return early && is_uneven(&problem->op) ? share : worth;
+}
+
 TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
@@ -116,7 +143,7 @@ TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *op
     plan.direct = direct->choice;
     plan.most = direct->most;
     if (!matrix && (coulomb || !wants_digits(problem, options)))
-        plan.iterations = (int)(direct->base + direct->each * problem->op.blocks);
+        plan.iterations = before_direct(direct, problem, options);
     return plan;
 }
 

@@ -118,6 +118,15 @@ static bool intersect(Search *s)
 
 /* ---- the check ---- */
 
+/* What rounding may hide of velocities q: those of bodies that move fast past each other are sums that cancel. */
+static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
+{
+    double terms2, most;
+    backend->zero(zero, (size_t)op->rows * (size_t)op->blocks);
+    backend->terms(op, zero, &terms2, &most);
+    return ROUNDING * sqrt(terms2);
+}
+
 /* Balance and gain of delta, as certificate.h has them; uses p and q, vectors of op. */
 static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool relaxed,
                      const double *delta, double *p, double *q)
@@ -128,11 +137,12 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool 
     double balance = sqrt(backend->dot(op, p, p) / sizes.size);
     backend->product(op, NULL, false, true, q);
     backend->recede_span(op, relaxed, delta, q);
-    double lengths = sqrt(backend->dot(op, q, q) * backend->dot(op, delta, delta));
-    double gain = -backend->dot(op, q, delta) / lengths;
+    double length = sqrt(backend->dot(op, delta, delta)), size = sqrt(backend->dot(op, q, q));
+    double speed = -backend->dot(op, q, delta) / length, gain = speed / size;
     bool sound =
         sizes.size > DBL_MIN / (DBL_EPSILON * DBL_EPSILON); /* no square is lost to underflow */
-    return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance;
+    return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance &&
+           speed > rounding_of_offset(backend, op, p);
 }
 
 static bool keep_certificate(TalusSolve *solve, const double *delta)

@@ -128,7 +128,7 @@ static void project(int rows, bool prism, Real mu, Real estimate, Real *x)
             x[k] *= bound / t;
         return;
     }
-    if (t <= mu * n)
+    if (n >= 0 && t <= mu * n)
         return;
     Real along = (n + mu * t) / (1 + mu * mu);
     x[0] = along > 0 ? along : 0;

@@ -109,6 +109,7 @@ double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *
                                const double *x, const double *p);
 void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                        const double *y, int *active, int *changed);
+void talus_cpu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max);
 void talus_cpu_recede(const TalusOperator *op, bool relaxed, double least, double *x);
 void talus_cpu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y);
 

@@ -14,7 +14,7 @@ typedef struct Pass {
     double share; /* of the way that shifts or estimates go */
 } Pass;
 
-enum { RESIDUAL2, TERMS2, SHIFT2, ESTIMATE2, RESIDUAL_MAX2, TERMS_MAX2, LAW_SUMS };
+enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX2, LAW_SUMS };
 
 /* ---- one block ---- */
 
@@ -76,11 +76,8 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
     if (op->compliance)
         u[0] += op->compliance[i] * gamma[0];
     double r2 = residual2_of(op->rows, &set, d, gamma, u);
-    double terms2 = talus_block_terms2(op->rows, d, gamma, u, r2);
     sums[RESIDUAL2] += r2;
-    sums[TERMS2] += terms2;
     keep_max(&sums[RESIDUAL_MAX2], r2);
-    keep_max(&sums[TERMS_MAX2], terms2);
 }
 
 /* ---- all blocks ---- */
@@ -130,8 +127,6 @@ void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double sh
     }
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
-                           .terms2 = total[TERMS2],
-                           .terms_max = sqrt(total[TERMS_MAX2]),
                            .shift2 = total[SHIFT2],
                            .estimate2 = total[ESTIMATE2]};
 }

@@ -232,24 +232,18 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
-enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
-
-/* Adds what blocks have to the sums; `gradient` starts at `begin`. */
+/* Adds residuals to sums: their squares and the largest of these; `gradient` starts at `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
-                        const double *gradient, double sums[RESIDUAL_SUMS])
+                        const double *gradient, double sums[2])
 {
     const TalusOperator *op = pass->product.op;
     const int rows = known.rows;
     for (int64_t i = begin; i < end; i++) {
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
         double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, known, i, gamma, g, d);
-        sums[RESIDUAL2] += r2;
-        keep_max(&sums[RESIDUAL_MAX2], r2);
-        if (!pass->relaxed) {
-            double terms2 = talus_block_terms2(known.rows, d, gamma, g, r2);
-            sums[TERMS2] += terms2;
-            keep_max(&sums[TERMS_MAX2], terms2);
-        } else {
+        sums[0] += r2;
+        keep_max(&sums[1], r2);
+        if (pass->relaxed) {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
             block_step(op, known, i, gamma, g, pass->omega / d, step);
             for (int k = 0; k < rows; k++)
@@ -262,7 +256,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
-    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[RESIDUAL_SUMS] = {0.0};
+    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[2] = {0.0, 0.0};
     gradient_of(&pass->product, begin, end, gradient);
     if (op->varied)
         block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
@@ -288,13 +282,10 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
     *out = (TalusResidualSums){0};
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
-        out->residual2 += partial[RESIDUAL2];
-        out->terms2 += partial[TERMS2];
-        keep_max(&out->residual_max, partial[RESIDUAL_MAX2]);
-        keep_max(&out->terms_max, partial[TERMS_MAX2]);
+        out->residual2 += partial[0];
+        keep_max(&out->residual_max, partial[1]);
     }
     out->residual_max = sqrt(out->residual_max);
-    out->terms_max = sqrt(out->terms_max);
 }
 
 static void residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
@@ -402,6 +393,7 @@ const TalusBackend talus_backend_cpu = {
     .tangent = talus_cpu_tangent,
     .feasible_step = talus_cpu_feasible_step,
     .compare = talus_cpu_compare,
+    .terms = talus_cpu_terms,
     .recede = talus_cpu_recede,
     .recede_span = talus_cpu_recede_span,
     .accelerate = talus_cpu_accelerate,

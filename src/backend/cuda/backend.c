@@ -67,6 +67,7 @@ static const TalusEngineOps engine_ops = {
     .tangent = cu_tangent, \
     .feasible_step = cu_feasible_step, \
     .compare = cu_compare, \
+    .terms = cu_terms, \
     .recede = cu_recede, \
     .recede_span = cu_recede_span, \
     .accelerate = cu_accelerate, \

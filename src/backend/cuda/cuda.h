@@ -37,6 +37,7 @@ void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
 void cu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                 double *out);
 void cu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
+void cu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max);
 void cu_relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
               double *max);
 void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);

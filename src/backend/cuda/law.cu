@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { RESIDUAL2, TERMS2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, TERMS_MAX, LAW_SUMS };
+enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
 
 struct Law {
     CuView<double> view;
@@ -86,12 +86,9 @@ static __device__ inline void measure_block(const Law &pass, int64_t i, double (
     }
     if (pass.view.compliance)
         u[0] += pass.view.compliance[i] * gamma[0];
-    double r2 = exact_natural2(set, d, gamma, u),
-           terms2 = talus_block_terms2(ROWS, d, gamma, u, r2);
+    double r2 = exact_natural2(set, d, gamma, u);
     sums[RESIDUAL2] += r2;
-    sums[TERMS2] += terms2;
     sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
-    sums[TERMS_MAX] = larger(sums[TERMS_MAX], terms2);
 }
 
 template <int ROWS> static __global__ void measure(CuPartials partials, double *totals, Law pass)
@@ -99,7 +96,7 @@ template <int ROWS> static __global__ void measure(CuPartials partials, double *
     double sums[LAW_SUMS] = {0.0};
     for (int64_t i = item(); i < pass.view.blocks; i += stride())
         measure_block<ROWS>(pass, i, sums);
-    leave_totals<RESIDUAL_MAX, LAW_SUMS - RESIDUAL_MAX>(partials, totals, sums);
+    leave_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
 }
 
 void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums)
@@ -110,9 +107,8 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     pass.motion.offset = false;
     LAUNCH_ROWS(launch_sums, op->rows, measure, op->blocks, LAW_SUMS, cu_totals(), pass);
     cu_totals_get(LAW_SUMS, total);
-    *sums = TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]),
-                         total[TERMS2],    sqrt(total[TERMS_MAX]),
-                         total[SHIFT2],    total[ESTIMATE2]};
+    *sums =
+        TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
 }
 
 void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)

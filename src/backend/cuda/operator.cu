@@ -338,8 +338,6 @@ void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const 
 
 /* ---- residual and Jacobi step ---- */
 
-enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
-
 struct Relax {
     const double *gamma;
     double *relaxed; /* gamma again, or NULL: measure only */
@@ -350,7 +348,7 @@ template <int ROWS, bool VARIED>
 static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
                              CuMotion motion, Relax pass)
 {
-    double sums[RESIDUAL_SUMS] = {0.0};
+    double sums[2] = {0.0, 0.0};
     for (int64_t i = item(); i < c.blocks; i += stride()) {
         double gamma[ROWS], g[ROWS], d = block_scale<ROWS>(c, (int)i);
         load_block(pass.gamma, i, gamma);
@@ -359,13 +357,9 @@ static __global__ void relax(CuPartials partials, double *totals, CuView<double>
             g[0] += c.compliance[i] * gamma[0];
         auto set = impulse_set<ROWS, VARIED>(sets, i);
         double r2 = exact_natural2(set, d, gamma, g);
-        sums[RESIDUAL2] += r2;
-        sums[RESIDUAL_MAX2] = larger(sums[RESIDUAL_MAX2], r2);
-        if (!pass.relaxed) {
-            double terms2 = talus_block_terms2(ROWS, d, gamma, g, r2);
-            sums[TERMS2] += terms2;
-            sums[TERMS_MAX2] = larger(sums[TERMS_MAX2], terms2);
-        } else {
+        sums[0] += r2;
+        sums[1] = larger(sums[1], r2);
+        if (pass.relaxed) {
             double step[ROWS], eta = pass.omega / d;
             for (int k = 0; k < ROWS; k++)
                 step[k] = gamma[k] - eta * g[k];
@@ -375,18 +369,17 @@ static __global__ void relax(CuPartials partials, double *totals, CuView<double>
             store_block(pass.relaxed, i, gamma);
         }
     }
-    leave_totals<RESIDUAL_MAX2, RESIDUAL_SUMS - RESIDUAL_MAX2>(partials, totals, sums);
+    leave_totals<1, 1>(partials, totals, sums);
 }
 
 static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
 {
-    double totals[RESIDUAL_SUMS] = {0.0};
+    double totals[2] = {0.0, 0.0};
     CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, RESIDUAL_SUMS, cu_totals(), cu_view(op),
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_totals(), cu_view(op),
                 cu_sets(op, nullptr), motion, pass);
-    cu_totals_get(RESIDUAL_SUMS, totals);
-    return TalusResidualSums{totals[RESIDUAL2], sqrt(totals[RESIDUAL_MAX2]), totals[TERMS2],
-                             sqrt(totals[TERMS_MAX2])};
+    cu_totals_get(2, totals);
+    return TalusResidualSums{totals[0], sqrt(totals[1])};
 }
 
 void cu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)

@@ -1,0 +1,119 @@
+/* backend/cpu/terms.c - the terms of gradients (backend/terms.h). Measured once for a result: block by block. */
+#include "backend/terms.h"
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/lane.h"
+
+typedef struct Pass {
+    const TalusOperator *op;
+    const double *gamma;
+} Pass;
+
+enum { LINEAR, SPIN }; /* |V| and |W| of a body, in its entry of the scratch's velocities */
+
+/* ---- bodies ---- */
+
+static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    const TalusOperator *op = pass->op;
+    (void)chunk;
+    talus_cpu_wrench(op, pass->gamma + begin * op->rows, (int)begin, (int)end, op->scratch->record);
+}
+
+static void body_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TalusOperator *op = ((const Pass *)context)->op;
+    (void)chunk;
+    for (int64_t b = begin; b < end; b++) {
+        double sum[6] = {0.0};
+        for (int32_t k = op->touch_start[b]; k < op->touch_start[b + 1]; k++)
+            talus_terms_add(op->scratch->record[op->touch[k] >> 1], sum);
+        talus_terms_body(op->body[b], op->inertia ? op->inertia[b] : NULL, sum,
+                         op->scratch->velocity[b]);
+    }
+}
+
+/* ---- blocks ---- */
+
+static double normal_offset(const TalusOperator *op, int64_t i)
+{
+    return fabs(op->base ? op->base[i] : op->pair ? op->bias[i] : op->offset[i * op->rows]);
+}
+
+/* The length by which spins count; with 6 rows they count by themselves, too. */
+static double arm_of(const TalusOperator *op, int i, int side)
+{
+    int general = i - op->sphere_sphere - op->sphere_fixed;
+    const double *arm = general < 0 ? NULL : op->arm[general] + 3 * side;
+    double length = talus_terms_arm(op->rows, arm, op->frame[i]);
+    return op->rows == 6 ? length + op->lever[general][side] : length;
+}
+
+static double contact_terms(const TalusOperator *op, int i)
+{
+    double sum = normal_offset(op, i);
+    for (int side = 0; side < 2; side++) {
+        int body = op->pair[i][side];
+        if (body < 0)
+            continue;
+        const double *of = op->scratch->velocity[body];
+        sum += of[LINEAR] + arm_of(op, i, side) * of[SPIN];
+    }
+    return sum;
+}
+
+static double matrix_terms(const Pass *pass, int64_t i)
+{
+    const TalusOperator *op = pass->op;
+    double sum2 = 0.0;
+    for (int64_t row = i * op->rows; row < (i + 1) * op->rows; row++) {
+        double sum = row == i * op->rows ? normal_offset(op, i) : fabs(op->offset[row]);
+        for (int32_t k = op->row_start[row]; k < op->row_start[row + 1]; k++)
+            sum += fabs(op->values[k] * pass->gamma[op->column[k]]);
+        sum2 += sum * sum;
+    }
+    return sqrt(sum2);
+}
+
+static double block_terms(const Pass *pass, int64_t i)
+{
+    const TalusOperator *op = pass->op;
+    const TalusBlockModel *model = op->model ? &op->model[i] : NULL;
+    const double *gamma = pass->gamma + i * op->rows;
+    double terms = op->pair ? contact_terms(op, (int)i) : matrix_terms(pass, i), own2 = 0.0;
+    if (op->compliance)
+        terms += fabs(op->compliance[i] * gamma[0]);
+    for (int k = 0; k < op->rows; k++)
+        own2 += gamma[k] * gamma[k];
+    terms = fmax(terms, talus_block_scale(op, (int)i) * sqrt(own2));
+    return terms * talus_terms_amplified(model, op->rows == 1 ? 0.0 : op->mu[i]);
+}
+
+static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Pass *pass = context;
+    double *out = pass->op->scratch->partial + PARTIALS * chunk, sum2 = 0.0, max = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        double terms = block_terms(pass, i);
+        sum2 += terms * terms;
+        keep_max(&max, terms);
+    }
+    out[0] = sum2;
+    out[1] = max;
+}
+
+void talus_cpu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+{
+    Pass pass = {op, gamma};
+    *sum2 = *max = 0.0;
+    if (op->pair) {
+        talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &pass);
+        talus_parallel(op->pool, op->bodies, BODY_GRAIN, body_chunk, &pass);
+    }
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, &pass);
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        *sum2 += partial[0];
+        keep_max(max, partial[1]);
+    }
+}

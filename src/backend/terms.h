@@ -1,0 +1,65 @@
+/* backend/terms.h - how large the terms are whose sum is a gradient, to which its rounding is relative; for host and
+ * device.
+ *
+ * For every block T = |N| |gamma| + |q|, and at least d |gamma|, d the block's scale. A body has the sizes of all that
+ * moves it, component by component, p_j and t_j being impulses and torques on it,
+ *     V = |v_f| + sum |p_j| / m      W = |s_f| + |I^-1| sum |t_j|
+ * and a contact T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|, with arm x n for the arm where there
+ * are no tangential rows. */
+#ifndef TALUS_BACKEND_TERMS_H
+#define TALUS_BACKEND_TERMS_H
+
+#include "backend/sets.h"
+
+#include <math.h>
+
+TALUS_INLINE double talus_terms_norm3(const double *x)
+{
+    return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+/* Adds the size of one contact's impulse and torque, of a body. */
+TALUS_INLINE void talus_terms_add(const double wrench[6], double sum[6])
+{
+    for (int k = 0; k < 6; k++)
+        sum[k] += fabs(wrench[k]);
+}
+
+/* |V| and |W| from these sums; body and inertia as in operator.h, inertia NULL: a sphere. */
+TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, const double sum[6],
+                                   double out[2])
+{
+    static const int entry[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    double v[3], w[3];
+    for (int k = 0; k < 3; k++) {
+        v[k] = fabs(body[k]) + body[3] * sum[k];
+        w[k] = fabs(body[4 + k]);
+        for (int j = 0; inertia && j < 3; j++)
+            w[k] += fabs(inertia[entry[k][j]]) * sum[3 + j];
+        w[k] += inertia ? 0.0 : body[7] * sum[3 + k];
+    }
+    out[0] = talus_terms_norm3(v);
+    out[1] = talus_terms_norm3(w);
+}
+
+/* The length by which |W| counts at a contact. arm NULL: a sphere's. */
+TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n)
+{
+    if (!arm)
+        return rows == 1 ? 0.0 : 1.0;
+    if (rows > 1)
+        return talus_terms_norm3(arm);
+    double across[3] = {arm[1] * n[2] - arm[2] * n[1], arm[2] * n[0] - arm[0] * n[2],
+                        arm[0] * n[1] - arm[1] * n[0]};
+    return talus_terms_norm3(across);
+}
+
+/* How many times as large as the gradient's its rounding is in the residual: De Saxce's shift adds up to mu times that
+ * of the tangential rows. */
+TALUS_INLINE double talus_terms_amplified(const TalusBlockModel *model, double mu)
+{
+    bool shifts = model && model->law == TALUS_LAW_COULOMB && model->section < TALUS_SECTION_NONE;
+    return shifts ? 1.0 + mu : 1.0;
+}
+
+#endif
