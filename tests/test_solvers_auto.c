@@ -240,6 +240,34 @@ TEST(want_of_progress_leaves_it_to_first_order)
     free_test_problem(&hard);
 }
 
+/* Heavy bodies among light ones in a small step of a world: an eighth of the budget to first order, interior points under
+ * Coulomb's law, too, and admm for prisms. */
+TEST(uneven_masses_are_not_left_to_first_order)
+{
+    static const TalusFrictionLaw laws[] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB, TALUS_LAW_FIXED};
+    static const int even[] = {TALUS_AUTO_CONES, TALUS_AUTO_COULOMB, TALUS_AUTO_TIGHT};
+    TestProblem heap = make_heap(&(HeapOptions){11, 4, 4, 2, 0.3, 0.0, 0.0});
+    for (int k = 0; k < 3; k++)
+        for (int heavy = 0; heavy < 2; heavy++) {
+            double *inverse = (double *)heap.def.inv_mass, kept = inverse[0];
+            inverse[0] *= heavy ? 1e-4 : 1.0;
+            TalusProblem *problem = problem_of(&heap, TALUS_SECTION_DISC, laws[k]);
+            inverse[0] = kept;
+            TalusSolveOptions options = options_of(problem, 1e-2);
+            options.reference_speed = 100.0 * options.tolerance;
+            options.max_iterations = 1000;
+            TalusAutoPlan plan = talus_auto_plan(problem, &options);
+            bool prisms = heavy && laws[k] == TALUS_LAW_FIXED;
+            CHECK_INT(plan.first, prisms ? TALUS_AUTO_PRISMS : TALUS_AUTO_BETWEEN);
+            CHECK_INT(plan.direct, prisms ? -1 : heavy ? TALUS_AUTO_CONES : even[k]);
+            CHECK(prisms || (heavy ? plan.iterations == 125 : plan.iterations >= 500));
+            options.reference_speed = 0.0;
+            CHECK_INT(talus_auto_plan(problem, &options).direct, even[k] ? even[k] : -1);
+            talus_problem_destroy(problem);
+        }
+    free_test_problem(&heap);
+}
+
 /* Sweeps that are far too bold in the direct method's place. Where iterations run out with it, the impulses of first
  * order, from before, are the result, and an observer sees them last; where there are more, first order goes on. */
 TEST(worse_impulses_are_not_taken)
@@ -284,6 +312,7 @@ int main(void)
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);
     RUN(want_of_progress_leaves_it_to_first_order);
+    RUN(uneven_masses_are_not_left_to_first_order);
     RUN(worse_impulses_are_not_taken);
     return talus_test_result();
 }

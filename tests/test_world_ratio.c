@@ -4,21 +4,38 @@
 
 #include <talus/set.h>
 
-/* `count` bodies of 1 kg, 2 m high, on the ground, the last `ratio` times as heavy: steps that missed, and the deepest
- * overlap, m. */
-static void stand(TalusShapeDef shape, int count, double ratio, TalusFrictionLaw law)
+/* `count` bodies of 1 kg, 2 m high, on the ground, each turned by `turn` more than the one below, the last `ratio` times
+ * as heavy. */
+typedef struct Stack {
+    TalusShapeDef shape;
+    double turn, ratio;
+    int count;
+    TalusFrictionLaw law;
+} Stack;
+
+static TalusWorld *build_stack(const Stack *stack)
 {
     TalusWorldDef def = talus_world_def_default();
     def.step = 0.01;
     def.threads = 1;
-    def.friction.law = law;
+    def.friction.law = stack->law;
     TalusWorld *world = joint_world(&def);
+    add_body(world, (Body){.shape = {.kind = TALUS_SHAPE_PLANE}});
+    for (int i = 0; i < stack->count; i++) {
+        double half = 0.5 * stack->turn * (i + 1);
+        add_body(world,
+                 (Body){stack->shape, .x = {0, 0, 1.0 + 2.0 * i}, .e = {cos(half), 0, 0, sin(half)},
+                        .mass = i == stack->count - 1 ? stack->ratio : 1.0});
+    }
+    return world;
+}
+
+/* A hundred steps: none is missed, none is called infeasible, and nothing sinks. */
+static void stand(Stack stack)
+{
+    TalusWorld *world = build_stack(&stack);
     int missed = 0, softened = 0;
     double deepest = 0.0;
-    add_body(world, (Body){.shape = {.kind = TALUS_SHAPE_PLANE}});
-    for (int i = 0; i < count; i++)
-        add_body(world,
-                 (Body){shape, .x = {0, 0, 1.0 + 2.0 * i}, .mass = i == count - 1 ? ratio : 1.0});
     for (int i = 0; i < 100; i++) {
         TalusStepInfo info;
         CHECK_OK(talus_world_step(world, &info));
@@ -27,8 +44,10 @@ static void stand(TalusShapeDef shape, int count, double ratio, TalusFrictionLaw
         deepest = fmax(deepest, info.penetration_max);
     }
     if (!CHECK(missed == 0 && softened == 0 && deepest < 0.01))
-        printf("    shape %d, %d bodies, ratio %g, law %d: %d missed, %d infeasible, overlap %g\n",
-               (int)shape.kind, count, ratio, (int)law, missed, softened, deepest);
+        printf(
+            "    shape %d, %d bodies turned by %g, ratio %g, law %d: %d missed, %d infeasible, overlap %g\n",
+            (int)stack.shape.kind, stack.count, stack.turn, stack.ratio, (int)stack.law, missed,
+            softened, deepest);
     talus_world_destroy(world);
 }
 
@@ -36,20 +55,21 @@ TEST(balls_of_any_ratio_stand)
 {
     for (double ratio = 1.0; ratio < 2e8; ratio *= 10.0)
         for (int law = 0; law < 3; law++) {
-            stand(ball(1.0), 2, ratio, (TalusFrictionLaw)law);
-            stand(ball(1.0), 6, ratio, (TalusFrictionLaw)law);
+            stand((Stack){ball(1.0), 0.0, ratio, 2, (TalusFrictionLaw)law});
+            stand((Stack){ball(1.0), 0.0, ratio, 6, (TalusFrictionLaw)law});
         }
 }
 
-/* Four contacts or more to a face, whose impulses are not unique: 1e6 under the laws of cones. First order alone missed
- * one to five of the hundred steps of boxes. */
+/* Four contacts or more to a face, whose impulses are not unique. First order alone missed one to five of the hundred
+ * steps at any ratio; at 1e8 interior points from one start, in one form of their linear systems, up to 68. */
 TEST(boxes_and_cylinders_stand)
 {
-    for (double ratio = 1.0; ratio < 2e6; ratio *= 100.0)
+    for (double ratio = 1.0; ratio < 2e8; ratio *= 1e4)
         for (int count = 2; count <= 10; count += 4)
-            for (int k = 0; k < 2; k++) {
-                stand(box(1.0, 1.0, 1.0), count, ratio, k ? TALUS_LAW_COULOMB : TALUS_LAW_CCP);
-                stand(rod(1.0, 1.0), count, ratio, k ? TALUS_LAW_COULOMB : TALUS_LAW_CCP);
+            for (int law = 0; law < 3; law++) {
+                stand((Stack){box(1.0, 1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law});
+                stand((Stack){box(1.0, 1.0, 1.0), 0.1, ratio, count, (TalusFrictionLaw)law});
+                stand((Stack){rod(1.0, 1.0), 0.0, ratio, count, (TalusFrictionLaw)law});
             }
 }
 

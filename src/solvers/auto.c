@@ -6,7 +6,8 @@
  * they have taken about as many iterations as it is worth on a bed of spheres: then neither an easy bed nor a
  * hard one takes much more than twice the time of the method that suits it best, and tall stacks, on which first
  * order may use up the budget at any tolerance, are solved. Small problems without a reference speed of which
- * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole.
+ * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole,
+ * but for small ones with heavy bodies among light ones, which leave first order an eighth of the budget.
  * docs/default-solver.md has the measurements.
  *
  * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
@@ -23,7 +24,8 @@
 const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
     [TALUS_AUTO_TIGHT] = "lbfgs-fb", [TALUS_AUTO_LOOSE] = "gs:omega=1.5",
     [TALUS_AUTO_BETWEEN] = "apgd",   [TALUS_AUTO_COULOMB] = "prox",
-    [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol"};
+    [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol",
+    [TALUS_AUTO_PRISMS] = "admm"};
 
 const char talus_auto_summary[] =
     "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or apgd; then a "
@@ -36,8 +38,9 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 enum { SMALL = 300 };
 static const double DIGITS = 1e-7;
 
-/* Ratio of masses from which first order is soon given up. */
-static const double UNEVEN = 1e3;
+/* Ratio of masses above which first order is soon given up, or not tried: under ccp, and under the other laws. At less it
+ * does well, from its own impulses of the step before above all, which those of a direct method replace badly. */
+static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
 enum { PROX_BLOCKS = 1000 };
@@ -53,6 +56,8 @@ typedef struct Direct {
 
 static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
+static const Direct uneven_exact = {
+    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* by shifts */
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
@@ -66,21 +71,55 @@ static bool is_taken(const Direct *direct, uint32_t kinds)
     return !(kinds & ~direct->type->takes);
 }
 
+/* Whether some body that moves is more than `ratio` times as heavy as another. */
+static bool is_uneven(const TalusOperator *op, double ratio)
+{
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; op->pair && i < op->bodies; i++) {
+        double inverse = op->body[i][3];
+        least = inverse > 0.0 ? fmin(least, inverse) : least;
+        most = fmax(most, inverse);
+    }
+    return most > ratio * least;
+}
+
+/* Small steps of worlds with heavy bodies among light ones, on which first order stands still. */
+static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
+{
+    bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
+    return options->reference_speed > 0.0 && problem->op.blocks <= SMALL &&
+           !problem->backend->remote && is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
+}
+
+static const Direct *find_convex(uint32_t kinds)
+{
+    for (size_t i = 0; i < sizeof convex / sizeof *convex; i++)
+        if (is_taken(&convex[i], kinds))
+            return &convex[i];
+    return NULL;
+}
+
+/* For discs, on which shifts move the cones of ipm-soc; prox where there are joints, too. */
+static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
+                                  const TalusSolveOptions *options)
+{
+    if (options->outer.kind != TALUS_OUTER_AUTO || !is_taken(&exact, kinds))
+        return NULL;
+    bool joints = kinds & TALUS_TAKES_JOINT;
+    return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
+}
+
 /* The direct method for a problem, NULL: there is none. They work on the host, on one or three rows. */
 static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
                                  const TalusSolveOptions *options)
 {
-    const Direct *found = NULL;
+    const Direct *found = &smooth;
     int rows = talus_problem_rows(problem);
     if (problem->backend->remote || !(options->tolerance > 0.0) || rows > 3)
         return NULL;
-    if (rows == 1)
-        found = &smooth;
-    else if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB))
-        found = options->outer.kind == TALUS_OUTER_AUTO && is_taken(&exact, kinds) ? &exact : NULL;
-    else
-        for (size_t i = 0; i < sizeof convex / sizeof *convex && !found; i++)
-            found = is_taken(&convex[i], kinds) ? &convex[i] : NULL;
+    if (rows > 1)
+        found = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) ? find_coulomb(problem, kinds, options)
+                                                          : find_convex(kinds);
     return found && problem->op.blocks <= found->blocks ? found : NULL;
 }
 
@@ -101,44 +140,41 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Whether some body that moves is UNEVEN times as heavy as another. */
-static bool is_uneven(const TalusOperator *op)
-{
-    double least = INFINITY, most = 0.0;
-    for (int i = 0; op->pair && i < op->bodies; i++) {
-        double inverse = op->body[i][3];
-        least = inverse > 0.0 ? fmin(least, inverse) : least;
-        most = fmax(most, inverse);
-    }
-    return most > UNEVEN * least;
-}
-
-/* Iterations of first order: what the direct method is worth. Small steps of worlds with heavy bodies among light ones, on
- * which first order stands still, leave it most of the budget. */
+/* Iterations of first order: what the direct method is worth; an eighth of the budget where little is hoped from them. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
     int worth = (int)(direct->base + direct->each * problem->op.blocks);
     int share = options->max_iterations / 8 > 1 ? options->max_iterations / 8 : 1;
-    bool early = options->reference_speed > 0.0 && problem->op.blocks <= SMALL && share < worth;
-    return early && is_uneven(&problem->op) ? share : worth;
+    return share < worth && is_uneven_step(problem, options) ? share : worth;
+}
+
+/* Sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for the tightest; for
+ * prisms of uneven masses, which no direct method takes, admm, which is indifferent to them, too. */
+static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
+{
+    double speed = options->reference_speed;
+    bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
+    if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO)
+        return TALUS_AUTO_BETWEEN;
+    if (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED) && is_uneven_step(problem, options))
+        return TALUS_AUTO_PRISMS;
+    if (tight)
+        return TALUS_AUTO_TIGHT;
+    return options->tolerance >= LOOSE * speed && !has_machines(problem, options)
+               ? TALUS_AUTO_LOOSE
+               : TALUS_AUTO_BETWEEN;
 }
 
 TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *options)
 {
-    double speed = options->reference_speed;
     uint32_t kinds = talus_problem_kinds(problem);
     bool coulomb =
         kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
-    bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
-    TalusAutoPlan plan = {.first = tight ? TALUS_AUTO_TIGHT : TALUS_AUTO_BETWEEN, .direct = -1};
+    TalusAutoPlan plan = {.first = find_first(problem, kinds, options), .direct = -1};
     const Direct *direct = find_direct(problem, kinds, options);
-    if (coulomb)
-        plan.first = TALUS_AUTO_BETWEEN;
-    else if (!tight && options->tolerance >= LOOSE * speed && !has_machines(problem, options))
-        plan.first = TALUS_AUTO_LOOSE;
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
-    if (!direct || direct->choice == plan.first)
+    if (!direct || direct->choice == plan.first || plan.first == TALUS_AUTO_PRISMS)
         return plan;
     plan.direct = direct->choice;
     plan.most = direct->most;

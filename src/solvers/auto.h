@@ -13,6 +13,7 @@ enum {
     TALUS_AUTO_COULOMB,
     TALUS_AUTO_CONES,
     TALUS_AUTO_POLYGONS,
+    TALUS_AUTO_PRISMS,
     TALUS_AUTO_CHOICES
 };
 extern const char *const talus_auto_specs[TALUS_AUTO_CHOICES];

@@ -35,11 +35,15 @@
 /* Iterations without progress; short steps in a row. */
 enum { PATIENCE = 6, SHORT = 3 };
 
+/* Blocks up to which form bodies may give way to form contacts. */
+enum { CONTACTS_MOST = 3000 };
+
 /* Steps: to the boundary, and that of which SHORT in a row are the end. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
 static const double OUTSIDE = 1e-15;  /* of K, over the size: rounding */
 static const double LEAST_MU = 1e-30; /* below it friction is less than rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
+static const double INEXACT = 1e3;    /* of ENOUGH: a step that leads nowhere */
 static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
@@ -71,8 +75,9 @@ static const TalusParam params[] = {
 };
 
 /* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: how far z is from U. DX, DZ: in scaled
- * coordinates, W dx and W^-1 dz. SHOWN, V: what is shown, in the problem's units, and its velocities. */
-enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, SHOWN, OTHER, V, OFFSET, VECTORS };
+ * coordinates, W dx and W^-1 dz. SHOWN, V: what is shown, in the problem's units, and its velocities. START: what the
+ * solve was called with. */
+enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, SHOWN, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
     TalusSocSystem system;
@@ -91,8 +96,9 @@ typedef struct Run {
     int n, rows, cones;   /* cones: those that there are unknowns of */
     double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
     double nu, weight;
+    bool inexact;        /* a linear system of this step was solved far less well than asked for */
     double sum, largest; /* residual of what is shown */
-    double zero;         /* sum of squares of the residual of zero impulses */
+    double zero, begin;  /* sums of squares of the residual of zero impulses, and of START */
     double least, apart; /* least so far: of `sum`, and of what z and U are apart */
     int since, shorts;
 } Run;
@@ -338,6 +344,7 @@ static TalusStatus direction(Run *run)
     double **v = w->vector, left;
     double enough = ENOUGH * sqrt(run->nu * run->cones);
     TALUS_TRY(talus_soc_system_solve(&w->system, run->s, v[RIGHT], enough, v[DX], v[IMAGE], &left));
+    run->inexact |= left > INEXACT * enough;
     for (int i = 0; i < run->s->op->blocks; i++) {
         const int at = i * run->rows;
         double dz[3];
@@ -413,15 +420,34 @@ static TalusStatus advance(Run *run)
     return TALUS_OK;
 }
 
-static TalusStatus iteration(Run *run)
+/* DX, DZ and IMAGE of the step proper. */
+static TalusStatus predict_and_correct(Run *run)
 {
+    run->inexact = false;
     TALUS_TRY(factorise(run));
     right_side(run, false, 0.0);
     TALUS_TRY(direction(run));
     double a = fmin(1.0, longest(run)), share = nu_after(run, a) / run->nu;
     double sigma = fmin(fmax(share * share * share, 0.0), 1.0);
     right_side(run, true, sigma);
-    TALUS_TRY(direction(run));
+    return direction(run);
+}
+
+/* Heavy bodies on light ones: elimination without pivoting loses the digits of form bodies, not those of form contacts,
+ * which is denser. */
+static bool may_change_form(const Run *run)
+{
+    return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
+           run->s->op->blocks <= CONTACTS_MOST;
+}
+
+static TalusStatus iteration(Run *run)
+{
+    TALUS_TRY(predict_and_correct(run));
+    if (may_change_form(run)) {
+        TALUS_TRY(prepare_form(run, false));
+        TALUS_TRY(predict_and_correct(run));
+    }
     return advance(run);
 }
 
@@ -472,7 +498,7 @@ static TalusStatus interior(Run *run, bool *ended)
     *ended = false;
     for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
         TALUS_TRY(run_from(run, size, ended));
-        far = run->shorts >= SHORT && run->apart > APART;
+        far = run->apart > APART;
     }
     return TALUS_OK;
 }
@@ -500,18 +526,31 @@ static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
     const TalusSolveOptions *o = s->options;
-    double sum, largest;
+    double largest;
     admit_start(s);
     memcpy(run->w->vector[SHOWN], s->gamma, (size_t)run->n * sizeof *s->gamma);
-    residual_of(run, s->gamma, &sum, &largest);
-    talus_best_offer(&run->w->best, s, s->gamma, sum);
-    double rms = sqrt(sum / s->op->blocks);
+    memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
+    residual_of(run, s->gamma, &run->begin, &largest);
+    double rms = sqrt(run->begin / s->op->blocks);
     if (!s->started) {
         s->started = true;
         s->info->start_residual = rms;
     }
     return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
-           !talus_solve_next(s, 0, s->gamma, NULL, sum, largest);
+           !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
+}
+
+/* Newton's method goes on from what the interior points led to, even where the start has the smaller residual: they know
+ * which contacts are open. In the end the better one is taken. */
+static void take_better(Run *run)
+{
+    TalusSolve *s = run->s;
+    double sum, largest;
+    if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
+        return;
+    residual_of(run, s->gamma, &sum, &largest);
+    if (!(sum <= run->begin))
+        memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
 }
 
 static TalusStatus solve_ipm_soc(TalusSolve *s)
@@ -534,7 +573,10 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     if (!ended)
         s->info->outcome = TALUS_OUTCOME_BUDGET; /* of which the best is taken */
     talus_best_take(&w->best, s, s->gamma);
-    return !ended && run.p->polish ? polish(&run, false) : TALUS_OK;
+    if (!ended && run.p->polish)
+        TALUS_TRY(polish(&run, false));
+    take_better(&run);
+    return TALUS_OK;
 }
 
 static void clear(void *work, const TalusBackend *backend)
