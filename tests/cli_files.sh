@@ -294,7 +294,8 @@ else
 fi
 
 # ---- the directory in mid-run ----
-# during COMMANDS: a run with the options $live into `live` for ever, COMMANDS after its first checkpoint; it must end by itself
+# during COMMANDS: a run with the options $live into `live` for ever, COMMANDS after its first checkpoint; it must end by itself.
+# still COMMANDS: the run does not see them one by one.
 during() {
     rm -rf live moved other
     mkdir other
@@ -310,6 +311,12 @@ during() {
     wait $process 2>/dev/null
     code=$?
     [ $code -eq 1 ] || fail "$1: exit code $code: $(cat err)"
+}
+
+still() {
+    kill -STOP $process
+    eval "$1"
+    kill -CONT $process
 }
 
 live="--every 0.02 --threads 1 --quiet" # with tables and frames.talus alone
@@ -333,11 +340,11 @@ talus run --resume moved --until "$until" --quiet
 awk -F, -v t="$saved" 'NR > 1 && $2 != ++n { exit 1 } END { if ($1 < t) exit 1 }' moved/steps.csv ||
     fail "rows are missing after a rename"
 
-during 'mv live moved; mkdir live'
+during 'still "mv live moved; mkdir live"'
 contains err "talus: live: the directory was renamed, and another put in its place, while it was being written to"
 [ -z "$(ls live)" ] || fail "the run wrote to another directory: $(ls live)"
 
-during 'mv live moved; ln -s other live'
+during 'still "mv live moved; ln -s other live"'
 contains err "while it was being written to"
 [ -z "$(ls other)" ] || fail "the run wrote through a link: $(ls other)"
 
