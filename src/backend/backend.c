@@ -48,10 +48,10 @@ const TalusBackend *talus_backend_find(const char *name)
             continue;
         if (row.available)
             return rows[i].backend->open() == TALUS_OK ? rows[i].backend : NULL;
-        talus_fail(TALUS_ERR_UNSUPPORTED, "backend %s: not in this build; %s", name, row.how);
+        talus_fail_key(name, TALUS_ERR_UNSUPPORTED, "not in this build; %s", row.how);
         return NULL;
     }
-    talus_fail(TALUS_ERR_UNSUPPORTED,
-               "backend %s: there is no such one; `talus list backends` names them all", name);
+    talus_fail_key(name, TALUS_ERR_UNSUPPORTED,
+                   "there is no such one; `talus list backends` names them all");
     return NULL;
 }

@@ -29,8 +29,8 @@ static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
     dir->fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
     dir->open = dir->fd >= 0;
     return dir->open ? TALUS_OK
-                     : talus_fail(TALUS_ERR_IO, "%s: cannot open the directory: %s", dir->path,
-                                  strerror(errno));
+                     : talus_fail_file(dir->path, TALUS_ERR_IO, "cannot open the directory: %s",
+                                       strerror(errno));
 }
 
 TalusStatus talus_dir_open(const char *path, TalusDir *out)
@@ -52,11 +52,11 @@ static TalusStatus open_folder(TalusDir *dir, const char *name)
     TALUS_TRY(talus_path(&dir->path, "%s/%s", parent->path, name));
     TALUS_TRY(talus_path(&dir->name, "%s", name));
     if (mkdirat(parent->fd, name, 0777) != 0 && errno != EEXIST)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot create the directory: %s", dir->path,
-                          strerror(errno));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot create the directory: %s",
+                               strerror(errno));
     if (fstatat(parent->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(about.st_mode))
-        return talus_fail(TALUS_ERR_IO, "%s: is %s, expected a directory", dir->path,
-                          S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "is %s, expected a directory",
+                               S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
     return open_at(dir, parent->fd, name, O_NOFOLLOW);
 }
 
@@ -117,16 +117,16 @@ TalusStatus talus_dir_check(const TalusDir *dir)
 {
     struct stat held, named;
     if (fstat(dir->fd, &held) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", dir->path, strerror(errno));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     int found = dir->parent ? fstatat(dir->parent->fd, dir->name, &named, AT_SYMLINK_NOFOLLOW)
                             : stat(dir->path, &named);
     if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_IO, "%s: the directory was %s while it was being written to",
-                      dir->path,
-                      held.st_nlink == 0 ? "removed"
-                      : found == 0       ? "renamed, and another put in its place,"
-                                         : "renamed");
+    return talus_fail_file(dir->path, TALUS_ERR_IO,
+                           "the directory was %s while it was being written to",
+                           held.st_nlink == 0 ? "removed"
+                           : found == 0       ? "renamed, and another put in its place,"
+                                              : "renamed");
 }
 
 TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
@@ -235,7 +235,7 @@ TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, u
         if (n == 0)
             break;
         if (n < 0 && errno != EINTR)
-            status = talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+            status = talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
         if (n > 0) {
             *crc = talus_crc32(*crc, block, (size_t)n);
             *size += (uint64_t)n;
@@ -269,6 +269,6 @@ TalusStatus talus_dir_sync(const TalusDir *dir)
 {
     int error = talus_sync_error(dir->fd);
     if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", dir->path, strerror(error));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
     return TALUS_OK;
 }
