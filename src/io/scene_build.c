@@ -39,26 +39,31 @@ static TalusPeriod period_of(const ScenePeriod *p)
     return period;
 }
 
-/* The key whose value a world refuses; NULL: it was a choice, for which the scene is not to blame. */
-static const char *key_to_blame(const TalusSceneChoice *choice, const TalusError *error)
+/* A world that is refused: the scene is to blame, at the key that it is about, but not for a choice. */
+static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
 {
     static const TalusSceneChoice none;
     const TalusSceneChoice *c = choice ? choice : &none;
-    switch (error->domain) {
+    const TalusJson *value = NULL;
+    bool chosen;
+    switch (talus_error_record()->domain) {
     case TALUS_DOMAIN_BACKEND:
-    case TALUS_DOMAIN_DEVICE: return c->backend ? NULL : "backend";
-    case TALUS_DOMAIN_BASE: return c->threads ? NULL : "threads";
-    case TALUS_DOMAIN_SOLVER: return c->solver ? NULL : "solver";
-    default: /* what the world's backend does not have, or a number */
-        return c->backend && error->code == TALUS_ERR_UNSUPPORTED ? NULL : "solver";
+    case TALUS_DOMAIN_DEVICE:
+        chosen = c->backend != NULL;
+        value = talus_json_get(s->json, "backend");
+        break;
+    case TALUS_DOMAIN_BASE:
+        chosen = c->threads != 0;
+        value = talus_json_get(s->json, "threads");
+        break;
+    case TALUS_DOMAIN_SOLVER:
+        chosen = c->solver != NULL;
+        value = talus_json_get(s->solver->json, "name");
+        break;
+    default: /* a number, or what the backend does not have */
+        chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
     }
-}
-
-static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
-{
-    const char *key = key_to_blame(choice, talus_error_record());
-    const TalusJson *value = key ? talus_json_get(s->json, key) : NULL;
-    return key ? talus_json_error_at(value ? value : s->solver->json, status) : status;
+    return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
 }
 
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
