@@ -179,7 +179,8 @@ static TalusStatus parse_store(LabSet *set, const char *path)
     talus_arena_clear(&arena);
     talus_release(text);
     return status == TALUS_ERR_FORMAT
-               ? talus_fail(status, "%s; --fresh starts anew and overwrites it", talus_error())
+               ? talus_fail_file(path, status, "%s; --fresh starts anew and overwrites it",
+                                 talus_error_reason())
                : status;
 }
 

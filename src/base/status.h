@@ -42,7 +42,7 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size);
 #define talus_fail(...) talus_fail_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
 /* The same in a file or at a line of it, and for a key or name; the text begins with these:
  *     return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
- * The name of a solver or of a backend comes with the word: "solver gs: ". */
+ * In the domains of solvers and backends a key is a name, which comes with the word: "solver gs: ". */
 #define talus_fail_file(file, ...) \
     talus_fail_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), __VA_ARGS__)
 #define talus_fail_line(file, line, ...) \

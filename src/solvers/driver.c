@@ -131,7 +131,7 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
         return talus_error_key(name, TALUS_ERR_ARGUMENT);
     const char *missing = s->type->missing ? s->type->missing() : NULL;
     if (missing)
-        return talus_fail_key(name, TALUS_ERR_UNSUPPORTED, "not in this build: %s", missing);
+        return talus_solver_fail(name, TALUS_ERR_UNSUPPORTED, "not in this build: %s", missing);
     if (strcmp(name, "auto") == 0) {
         if (*parameters)
             return talus_fail(TALUS_ERR_ARGUMENT,
@@ -205,9 +205,9 @@ static TalusStatus plan_solve(const TalusSolver *s, const TalusProblem *problem,
     const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
     TALUS_TRY(talus_outer_plan(s->type, problem, kind, plan));
     if (part && problem->backend->remote)
-        return talus_fail_key(s->type->name, TALUS_ERR_UNSUPPORTED,
-                              "%s runs on backend cpu alone, and this problem is on %s", part,
-                              problem->backend->name);
+        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                                 "%s runs on backend cpu alone, and this problem is on %s", part,
+                                 problem->backend->name);
     return TALUS_OK;
 }
 
@@ -242,8 +242,8 @@ TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t si
     const char *place = bytes;
     size_t expected = talus_solver_state_size(s);
     if (size != expected)
-        return talus_fail_key(s->type->name, TALUS_ERR_FORMAT,
-                              "its saved state has %zu bytes, expected %zu", size, expected);
+        return talus_solver_fail(s->type->name, TALUS_ERR_FORMAT,
+                                 "its saved state has %zu bytes, expected %zu", size, expected);
     memcpy(s->state, place, s->type->state_size);
     place += s->type->state_size;
     for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {

@@ -4,11 +4,16 @@
 
 #include "backend/backend.h"
 #include "base/param.h"
+#include "base/status.h"
 #include "problem/problem.h"
 
 #include <talus/solver.h>
 
 typedef struct TalusSolve TalusSolve;
+
+/* talus_fail for a solver by its name: the text begins with "solver NAME: ". */
+#define talus_solver_fail(name, ...) \
+    talus_fail_at(talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, name), __VA_ARGS__)
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
