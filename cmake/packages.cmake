@@ -63,7 +63,7 @@ function(talus_link_packages target)
     string(TOUPPER ${name} upper)
     if(TALUS_HAVE_${upper})
       target_include_directories(${target} SYSTEM PRIVATE ${TALUS_${upper}_INCLUDE})
-      set_source_files_properties(${PROJECT_SOURCE_DIR}/src/problem/direct_${name}.c PROPERTIES
+      set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/problem/direct_${name}.c APPEND PROPERTY
         COMPILE_DEFINITIONS "TALUS_${upper}_FILE=\"${talus_${name}_file}\"")
       set(talus_package_libraries ${CMAKE_DL_LIBS})
     endif()

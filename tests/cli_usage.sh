@@ -91,9 +91,21 @@ expect 2 "talus: run: --set boxs=3: no parameter or key 'boxs'" run box-stack --
 expect 2 "talus: extract: --set boxs=3: no parameter" extract box-stack --at 0 -o f --set boxs=3
 expect 2 "did you mean 'gs'" extract box-stack --at 0 -o f --solver gss
 contains err "talus: \`talus help extract\` tells more"
-# what a scene says wrongly is no wrong usage
+# what a scene says wrongly is no wrong usage, whatever else was chosen and whatever the file is called
 echo '{"bodies": [{"radius": -1, "at": [0, 0, 1]}]}' >wrong.json
 expect 1 "wrong.json:1:" run wrong.json
+echo '{"bodies": [], "solver": {"name": "gss"}}' >gss.json
+expect 1 "talus: gss.json:1:35: solver.name: solver: no solver 'gss'; did you mean 'gs'?" run gss.json
+expect 1 "talus: gss.json:1:35: solver.name: solver: no solver 'gss'" run gss.json --threads 1
+expect 1 "talus: gss.json:1:35: solver.name: solver: no solver 'gss'" extract gss.json --at 0 -o f --threads 1
+expect 2 "talus: run: solver: no solver 'gsss'" run gss.json --solver gsss
+expect 2 "talus: run: --set solver.name=gssss: solver.name: solver: no solver 'gssss'" run gss.json --set solver.name=gssss
+echo '{"bodies": []}' >wall.json
+echo '{"bodies": [], "backend": "abacus"}' >abacus.json
+expect 1 "talus: abacus.json:1:27: backend: abacus: there is no such one" run abacus.json
+expect 2 "talus: run: --set backend=abacus: backend: abacus: there is no such one" run wall.json --set backend=abacus
+cp wrong.json "./--set x.json"
+expect 1 "talus: --set x.json:1:" run -- "--set x.json"
 
 # ---- a scene for a problem, a problem for a scene, a solver that does not take it ----
 expect 1 "box-stack is a scene: \`talus extract box-stack --at T" solve box-stack --solver gs

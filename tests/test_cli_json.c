@@ -133,15 +133,6 @@ static void check_problem(const TalusJson *root, const char *path)
     talus_problem_destroy(problem);
 }
 
-// Whether the words of `accepts` have circular cones of the relaxation: of all sections, or by name.
-static bool takes_discs(const char *accepts)
-{
-    for (const char *at = strstr(accepts, "ccp"); at; at = strstr(at + 1, "ccp"))
-        if (strncmp(at + 3, " x ", 3) != 0 || strncmp(at + 6, "disc", 4) == 0)
-            return true;
-    return false;
-}
-
 // The next row of the table that this build has.
 static int next_row(int row)
 {
@@ -165,8 +156,7 @@ static void check_all(const char *path, bool friction)
         REQUIRE(row < talus_solver_count());
         TalusSolverRow about = talus_solver_row(row);
         CHECK_STR(text(result, "solver"), about.name);
-        bool takes =
-            friction ? takes_discs(about.accepts) : strstr(about.accepts, "nonneg") != NULL;
+        bool takes = about.takes & (friction ? TALUS_TAKES_CONE : TALUS_TAKES_NONNEG);
         bool refused = strcmp(text(result, "outcome"), "unsupported") == 0;
         CHECK(refused == !takes);
         check_terms(result, friction);

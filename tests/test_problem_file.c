@@ -282,6 +282,14 @@ static void expect_refusal(Bytes *bytes, const char *message)
     CHECK(talus_problem_read("bad.problem", NULL, &problem) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(), message);
     CHECK(problem == NULL);
+    /* an element that the message names is the record's key, too */
+    const TalusError *e = talus_error_record();
+    const char *rest = message + strlen("bad.problem: ");
+    size_t element = strcspn(rest, "] ");
+    CHECK(e->code == TALUS_ERR_FORMAT && e->domain == TALUS_DOMAIN_IO);
+    CHECK_STR(e->file, "bad.problem");
+    if (rest[element] == ']')
+        CHECK(strlen(e->key) == element + 1 && memcmp(rest, e->key, element + 1) == 0);
     talus_release(bytes->data);
     bytes->data = NULL;
 }

@@ -324,6 +324,27 @@ static int read_case(const char *name, char lines[][1024], const char **override
     return n < 2 ? -1 : n - 2;
 }
 
+/* The record has what the message begins with: the scene or the override, or a file that the scene names. */
+static void check_record(TalusStatus status, const char *path, const char *message)
+{
+    const TalusError *e = talus_error_record();
+    bool override = strncmp(message, "--set ", 6) == 0;
+    bool scene = strncmp(message, path, strlen(path)) == 0;
+    char begin[1100];
+    CHECK_INT(e->code, status);
+    CHECK_STR(talus_domain_name(e->domain), override ? "override" : scene ? "scene" : "io");
+    if (e->column)
+        snprintf(begin, sizeof begin, "%s:%d:%d: ", e->file, e->line, e->column);
+    else if (e->line)
+        snprintf(begin, sizeof begin, "%s:%d: ", e->file, e->line);
+    else
+        snprintf(begin, sizeof begin, "%s: ", e->file);
+    CHECK(scene == (strcmp(e->file, path) == 0) && scene == (e->column > 0));
+    CHECK(strncmp(message, begin, strlen(begin)) == 0);
+    if (scene && e->key[0])
+        CHECK(strncmp(message + strlen(begin), e->key, strlen(e->key)) == 0);
+}
+
 static void try_bad(const char *name)
 {
     char lines[8][1024], path[80];
@@ -339,6 +360,7 @@ static void try_bad(const char *name)
         status = talus_scene_build(scene, NULL, &world);
     CHECK(status != TALUS_OK);
     CHECK_STR(talus_error(), lines[sets]);
+    check_record(status, path, lines[sets]);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
 }

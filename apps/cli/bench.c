@@ -234,18 +234,10 @@ static TalusStatus open_case(Session *session, int index)
 
 /* ---- the runs ---- */
 
-static bool same_algorithm(const char *spec, const char *name)
-{
-    size_t length = strcspn(spec, ":");
-    return strlen(name) == length && strncmp(spec, name, length) == 0;
-}
-
 static bool in_this_build(const char *spec)
 {
-    for (int i = 0; i < talus_solver_count(); i++)
-        if (same_algorithm(spec, talus_solver_row(i).name))
-            return !talus_solver_row(i).missing;
-    return false;
+    int index = talus_solver_find(spec);
+    return index >= 0 && !talus_solver_row(index).missing;
 }
 
 static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
@@ -275,10 +267,10 @@ static TalusStatus run_one(Session *session, int problem, const BenchRun *run, d
     return TALUS_OK;
 }
 
-static bool named_by_runs(const Experiment *e, const char *solver)
+static bool named_by_runs(const Experiment *e, int solver)
 {
     for (int i = 0; i < e->run_count; i++)
-        if (same_algorithm(e->runs[i].solver, solver))
+        if (talus_solver_find(e->runs[i].solver) == solver)
             return true;
     return false;
 }
@@ -297,7 +289,7 @@ static TalusStatus run_case(Session *session, int problem)
     for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
         if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&
-            !named_by_runs(e, other.solver))
+            !named_by_runs(e, i))
             TALUS_TRY(run_one(session, problem, &other, others_seconds));
     }
     return TALUS_OK;
@@ -482,7 +474,7 @@ static int bench_session(Session *session, const char *name)
     if (status == TALUS_OK)
         status = TALUS_ALLOC(session->path, (size_t)e->case_count, "paths");
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_bench, status, NULL);
+        return cli_fail_choice(&cli_bench);
     set->threads = talus_pool_threads(session->pool);
     lab_set_note(set, "%s: %s.", e->source, e->summary);
     if (o->quick)

@@ -68,9 +68,9 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Reports talus_error(). */
 int cli_fail_library(void);
-/* The same where the failure may lie in what the command line chose, such as a solver's parameter or
- * --set: that is wrong usage. What is told of a place in the file `scene` (NULL: none) is not. */
-int cli_fail_choice(const CliCommand *command, TalusStatus status, const char *scene);
+/* The same where the error may lie in what the command line chose, such as a solver's parameter or --set: that is
+ * wrong usage. What lies in the file of a scene is not. */
+int cli_fail_choice(const CliCommand *command);
 /* The pointer, unless it is NULL: then there is no memory, and the program ends. */
 void *cli_must(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */

@@ -81,7 +81,7 @@ static TalusStatus convert_frame(Conversion *c, int index)
     TALUS_TRY(talus_frames_read(c->frames, index, &c->snapshot));
     const TalusFramesHead *head = talus_frames_head(c->frames, index);
     if (!head)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %s", c->path, talus_error());
+        return talus_error_record()->code;
     c->quantum = fmax(c->quantum, head->quantum);
     c->lean = c->lean || head->lean;
     c->fields = c->snapshot.fields;
@@ -111,21 +111,20 @@ static TalusStatus check_range(const Conversion *c)
             return TALUS_OK;
     }
     if (count == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: there are no frames in it yet", c->path);
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "%s: no frame is between --from and --until; they go from %g to %g s",
-                      c->path, talus_frames_info(c->frames, 0).time,
-                      talus_frames_info(c->frames, count - 1).time);
+        return talus_fail_file(c->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
+    return talus_fail_file(c->path, TALUS_ERR_ARGUMENT,
+                           "no frame is between --from and --until; they go from %g to %g s",
+                           talus_frames_info(c->frames, 0).time,
+                           talus_frames_info(c->frames, count - 1).time);
 }
 
 /* The run may keep exact frames of that kind there. */
 static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
 {
     if (cli_same_dir(dir, c->out))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "%s: is the run's own directory, which may hold exact frames; choose "
-                          "another with -o",
-                          c->out);
+        return talus_fail_file(c->out, TALUS_ERR_ARGUMENT,
+                               "is the run's own directory, which may hold exact frames; choose "
+                               "another with -o");
     return TALUS_OK;
 }
 

@@ -80,12 +80,12 @@ static TalusStatus choose_frames(Export *x)
         next = o->every > 0.0 ? time + o->every * (1.0 - 1e-9) : -INFINITY;
     }
     if (x->total == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: there are no frames in it yet", x->path);
+        return talus_fail_file(x->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
     if (x->count == 0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "%s: no frame is between --from and --until; they go from %g to %g s",
-                          x->path, talus_frames_info(x->frames, 0).time,
-                          talus_frames_info(x->frames, x->total - 1).time);
+        return talus_fail_file(x->path, TALUS_ERR_ARGUMENT,
+                               "no frame is between --from and --until; they go from %g to %g s",
+                               talus_frames_info(x->frames, 0).time,
+                               talus_frames_info(x->frames, x->total - 1).time);
     return TALUS_OK;
 }
 
@@ -100,7 +100,7 @@ static TalusStatus file_bytes(const char *path, uint64_t *bytes)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     *bytes = (uint64_t)about.st_size;
     return TALUS_OK;
 }
@@ -136,7 +136,7 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
 {
     const TalusFramesHead *head = talus_frames_head(x->frames, x->chosen[0]);
     if (!head)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %s", x->path, talus_error());
+        return talus_error_record()->code;
     TalusFramesWriter *writer;
     TALUS_TRY(talus_frames_create(
         path,
@@ -159,12 +159,12 @@ static TalusStatus too_large(const Export *x, const char *path)
     int added;
     TALUS_TRY(write_thinned(x, path, x->count, UINT64_MAX, &bytes, &added));
     double needed = ceil((double)viewer_page_size(x->fixed, bytes) / 1e6);
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "%s: %s alone would make a page of %.0f MB, above the limit of %g; --limit %.0f "
+    return talus_fail_file(
+        x->path, TALUS_ERR_ARGUMENT,
+        "%s alone would make a page of %.0f MB, above the limit of %g; --limit %.0f "
         "would do, and `talus view` shows frames of any size",
-        x->path, x->count > 1 ? "the first and the last frame" : "one frame", needed,
-        x->options->limit, needed);
+        x->count > 1 ? "the first and the last frame" : "one frame", needed, x->options->limit,
+        needed);
 }
 
 /* The smallest n that fits, or nearly: sizes of frames differ, so the next n is a guess from how far the
@@ -291,8 +291,8 @@ static TalusStatus make_temporary(const Export *x, char **path)
         close(fd);
         return TALUS_OK;
     }
-    TalusStatus status = talus_fail(TALUS_ERR_IO, "%s: cannot create a file beside it: %s",
-                                    x->options->output, strerror(errno));
+    TalusStatus status = talus_fail_file(x->options->output, TALUS_ERR_IO,
+                                         "cannot create a file beside it: %s", strerror(errno));
     talus_release(*path);
     return status;
 }

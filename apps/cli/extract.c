@@ -106,7 +106,7 @@ static int extract_main(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     TalusStatus status = extract(path, &options);
-    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract, status, path);
+    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract);
 }
 
 static const CliOption extract_options[] = {

@@ -58,13 +58,12 @@ TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *p
     return talus_fclib_read_point(path, group, problem, out);
 }
 
-int cli_fail_choice(const CliCommand *command, TalusStatus status, const char *scene)
+int cli_fail_choice(const CliCommand *command)
 {
-    const char *text = talus_error();
-    bool in_scene = scene && strncmp(text, scene, strlen(scene)) == 0;
-    bool set = strncmp(text, "--set ", 6) == 0;
-    if (set || (status == TALUS_ERR_ARGUMENT && !in_scene))
-        return cli_usage(command, "%s", text);
+    const TalusError *e = talus_error_record();
+    if (e->domain == TALUS_DOMAIN_OVERRIDE ||
+        (e->code == TALUS_ERR_ARGUMENT && e->domain != TALUS_DOMAIN_SCENE))
+        return cli_usage(command, "%s", e->text);
     return cli_fail_library();
 }
 
@@ -73,7 +72,7 @@ int cli_check_solver(const CliCommand *command, const char *spec)
     TalusSolver *solver;
     TalusStatus status = spec ? talus_solver_create(spec, &solver) : TALUS_OK;
     if (status != TALUS_OK)
-        return cli_fail_choice(command, status, NULL);
+        return cli_fail_choice(command);
     if (spec)
         talus_solver_destroy(solver);
     return CLI_OK;

@@ -14,13 +14,13 @@ static TalusStatus hash_file(const char *path, uint64_t *out)
     char bytes[1 << 15];
     FILE *file = fopen(path, "rb");
     if (!file)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     *out = TALUS_HASH_SEED;
     for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
         *out = talus_hash(*out, bytes, n);
     bool failed = ferror(file) != 0;
     fclose(file);
-    return failed ? talus_fail(TALUS_ERR_IO, "%s: cannot read", path) : TALUS_OK;
+    return failed ? talus_fail_file(path, TALUS_ERR_IO, "cannot read") : TALUS_OK;
 }
 
 static void name_after(const char *path, char name[LAB_TEXT])
@@ -141,7 +141,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     TALUS_TRY(cli_read_reference(path, p->exact, p->fclib, &point));
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
-                : talus_fail(TALUS_ERR_FORMAT, "%s: its solution has no velocities u", path);
+                : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
     /* Velocities lie in the same rows as impulses. */
     TalusFclibPoint velocities = {.r = point.u};
     if (status == TALUS_OK)

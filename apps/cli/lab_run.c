@@ -196,14 +196,6 @@ static void say_why(const LabJob *job, const TalusSolveInfo *info, LabResult *ou
                  "impulses");
 }
 
-/* A message of a solver begins with its name, which stands beside every reason already. */
-static const char *without_solver(const char *message)
-{
-    static const char opening[] = "solver ";
-    const char *rest = strstr(message, ": ");
-    return strncmp(message, opening, sizeof opening - 1) == 0 && rest ? rest + 2 : message;
-}
-
 static void refuse(LabResult *out, LabOutcome outcome)
 {
     lab_result_clear(out);
@@ -211,7 +203,9 @@ static void refuse(LabResult *out, LabOutcome outcome)
     out->objective = out->seconds = out->memory_bytes = NAN;
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = NAN;
-    snprintf(out->reason, sizeof out->reason, "%s", without_solver(talus_error()));
+    /* The name of a solver stands beside every reason already. */
+    bool named = talus_error_record()->domain == TALUS_DOMAIN_SOLVER;
+    snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
 
 static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Watcher *watcher)

@@ -157,7 +157,7 @@ static TalusStatus read_runs(LabSet *set, const TalusJson *root, const char *pat
     const TalusJson *runs = object ? array_of(root, "runs") : NULL;
     const TalusJson *earlier = object ? array_of(root, "earlier") : NULL;
     if (!runs)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: holds no results of Talus", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "holds no results of Talus");
     text_of(root, "title", set->stored_title, sizeof set->stored_title);
     size_t count = (size_t)runs->count + (size_t)(earlier ? earlier->count : 0);
     TALUS_TRY(TALUS_ALLOC(set->stored, count, "results"));
@@ -179,7 +179,8 @@ static TalusStatus parse_store(LabSet *set, const char *path)
     talus_arena_clear(&arena);
     talus_release(text);
     return status == TALUS_ERR_FORMAT
-               ? talus_fail(status, "%s; --fresh starts anew and overwrites it", talus_error())
+               ? talus_fail_file(path, status, "%s; --fresh starts anew and overwrites it",
+                                 talus_error_reason())
                : status;
 }
 

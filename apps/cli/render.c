@@ -255,7 +255,7 @@ static int read_scene(const char *path, const Options *o, Moment *moment)
     if (status == TALUS_OK)
         status = run_scene(scene, path, o, moment);
     talus_scene_destroy(scene);
-    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render, status, path);
+    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render);
 }
 
 static int read_moment(const char *name, const Options *o, Moment *moment)

@@ -106,17 +106,11 @@ static int check_options(const Options *o, const CliList *operands)
  * it twice changes nothing, but takes time, so only those are asked that do not take every problem. */
 static int check_support(TalusWorld *world, const char *spec)
 {
-    size_t length = strcspn(spec, ":");
-    bool choosy = false;
-    for (int i = 0; i < talus_solver_count(); i++) {
-        TalusSolverRow row = talus_solver_row(i);
-        if (strlen(row.name) == length && strncmp(row.name, spec, length) == 0)
-            choosy = strstr(row.accepts, " x ") || !strstr(row.accepts, "turning");
-    }
-    if (!choosy)
-        return CLI_OK;
     TalusSolver *solver = NULL;
     TalusProblem *problem;
+    int index = talus_solver_find(spec);
+    if (index >= 0 && !(TALUS_TAKES_CONVEX & ~talus_solver_row(index).takes))
+        return CLI_OK;
     if (talus_solver_create(spec, &solver) != TALUS_OK ||
         talus_world_build(world, &problem) != TALUS_OK) {
         talus_solver_destroy(solver);
@@ -193,7 +187,7 @@ static int open_scene(Session *session, const char *name)
     if (status == TALUS_OK)
         status = talus_scene_build(session->scene, &choice, &session->run.world);
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_run, status, path);
+        return cli_fail_choice(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
     if (code != CLI_OK)
         return code;

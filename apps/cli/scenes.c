@@ -185,7 +185,9 @@ int cli_check_backend(const CliCommand *command, const char *name)
     for (int i = 0; i < count; i++) {
         names[i] = talus_backend_row(i).name;
         if (strcmp(names[i], name) == 0)
-            return talus_backend_find(name) ? CLI_OK : cli_fail("--%s", talus_error());
+            return talus_backend_find(name)
+                       ? CLI_OK
+                       : cli_fail("--backend %s: %s", name, talus_error_reason());
     }
     const char *near = talus_nearest(name, names, count);
     return cli_usage(command, "--backend %s: no such backend%s%s%s", name,

@@ -57,8 +57,8 @@ TalusStatus run_place_find(const char *operand, RunPlace *place)
     struct stat about;
     *place = (RunPlace){0};
     if (stat(operand, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: %s; expected the directory of a run", operand,
-                          strerror(errno));
+        return talus_fail_file(operand, TALUS_ERR_IO, "%s; expected the directory of a run",
+                               strerror(errno));
     TalusStatus status;
     if (S_ISDIR(about.st_mode)) {
         status = talus_path(&place->dir, "%s", operand);
@@ -67,7 +67,7 @@ TalusStatus run_place_find(const char *operand, RunPlace *place)
     } else if (S_ISREG(about.st_mode)) {
         status = split_path(operand, place);
     } else {
-        status = talus_fail(TALUS_ERR_IO, "%s: is neither a directory nor a file", operand);
+        status = talus_fail_file(operand, TALUS_ERR_IO, "is neither a directory nor a file");
     }
     if (status != TALUS_OK)
         run_place_clear(place);
@@ -219,7 +219,7 @@ static TalusStatus files_start(ServeFiles *files, const RunPlace *place)
     files->place.alone = place->alone;
     files->dir = open(place->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (files->dir < 0 || getentropy(&identity, sizeof identity) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", place->dir, strerror(errno));
+        return talus_fail_file(place->dir, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     files->identity = identity;
     take_look(files, &look);
     if (look.trouble[0] && !look.run.alive)

@@ -74,9 +74,9 @@ static TalusStatus copy_frames(TalusFile *file, int fd, const char *frames, uint
             talus_base64_put(&stream, buffer, (size_t)n);
             bytes -= (uint64_t)n;
         } else if (n == 0) {
-            status = talus_fail(TALUS_ERR_IO, "%s: became shorter while being read", frames);
+            status = talus_fail_file(frames, TALUS_ERR_IO, "became shorter while being read");
         } else if (errno != EINTR) {
-            status = talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", frames, strerror(errno));
+            status = talus_fail_file(frames, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
         }
     }
     talus_base64_end(&stream);
@@ -89,7 +89,7 @@ static TalusStatus put_page(TalusFile *file, const ViewerRun *run, const char *f
 {
     int fd = open(frames, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", frames, strerror(errno));
+        return talus_fail_file(frames, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     JsonOut json;
     talus_file_put(file, page_viewer[0].bytes, page_viewer[0].size);
     json_start(&json, page_to_file, file);

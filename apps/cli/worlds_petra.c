@@ -65,13 +65,8 @@ static double processor_time(void)
 
 static bool in_this_build(const PetraMethod *m)
 {
-    size_t length = strcspn(m->spec, ":");
-    for (int i = 0; i < talus_solver_count(); i++) {
-        TalusSolverRow row = talus_solver_row(i);
-        if (strlen(row.name) == length && strncmp(row.name, m->spec, length) == 0)
-            return !row.missing;
-    }
-    return false;
+    int index = talus_solver_find(m->spec);
+    return index >= 0 && !talus_solver_row(index).missing;
 }
 
 /* ---- worlds ---- */

@@ -1,8 +1,9 @@
-/* talus/base.h - status codes, error messages, logging, version.
+/* talus/base.h - status codes, errors as data and as text, logging, version.
  *
- * Every call that can fail returns a TalusStatus. On failure the calling thread's message, read with
- * talus_error(), says what was wrong, where, and what would be right. The library never prints,
- * exits or aborts; what it wants to say on the way goes to the log function, if one is set. */
+ * Every call that can fail returns a TalusStatus. On failure the calling thread's error says what was
+ * wrong, where, and what would be right: as text by talus_error(), as data by talus_error_record(). The
+ * library never prints, exits or aborts; what it wants to say on the way goes to the log function, if one
+ * is set. */
 #ifndef TALUS_BASE_H
 #define TALUS_BASE_H
 
@@ -36,7 +37,43 @@ const char *talus_version(void);
 /* A short stable name, such as "argument". */
 const char *talus_status_name(TalusStatus status);
 
-/* The message of the last failed call on this thread; "" if none failed yet. */
+/* The part of the library, or the input, that an error lies in. Together with the status it decides what a
+ * program does: a wrong argument in a scene is the scene's, elsewhere it is the caller's. */
+typedef enum TalusDomain {
+    TALUS_DOMAIN_PROGRAM, /* the program around the library */
+    TALUS_DOMAIN_BASE,    /* memory, threads, parameters */
+    TALUS_DOMAIN_SHAPE,
+    TALUS_DOMAIN_PROBLEM, /* contact problems and the sets of their impulses */
+    TALUS_DOMAIN_BACKEND,
+    TALUS_DOMAIN_DEVICE, /* the GPU behind a backend */
+    TALUS_DOMAIN_SOLVER,
+    TALUS_DOMAIN_WORLD,
+    TALUS_DOMAIN_IO,       /* files and directories other than scenes */
+    TALUS_DOMAIN_SCENE,    /* the text of a scene */
+    TALUS_DOMAIN_OVERRIDE, /* an override beside the scene, such as --set name=value */
+    TALUS_DOMAIN_DRAW
+} TalusDomain;
+
+/* A short stable name, such as "scene". */
+const char *talus_domain_name(TalusDomain domain);
+
+/* An error. Its text is "FILE:LINE:COLUMN: KEY: REASON", without the parts that are not known. */
+typedef struct TalusError {
+    TalusStatus code; /* what the failed call returned */
+    TalusDomain domain;
+    int line, column; /* in the file, from 1; 0: not known */
+    int reason;       /* where in the text the reason begins, behind file and key */
+    char file[1024];  /* "": none; of an override all of it, "--set name=value" */
+    char key
+        [256]; /* path of a key ("bodies[1].radius"), name of a solver, backend or parameter; "": none */
+    char text[1024];
+} TalusError;
+
+/* The error of the last failed call on this thread; TALUS_OK and empty texts if none failed yet. Valid until
+ * the next call fails. */
+const TalusError *talus_error_record(void);
+
+/* Its text, for people; "" if none failed yet. Programs decide by the record. */
 const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;

@@ -54,7 +54,7 @@ typedef struct TalusSnapshot {
      * points from the centre of a to that point, and an impulse along it. */
     TalusContactState *contact;
     int *contact_a, *contact_b; /* the rows of the two bodies in the arrays above */
-    void *memory;
+    void *body_memory, *contact_memory;
 } TalusSnapshot;
 
 /* Fills a snapshot, reusing the memory of an earlier one; a zeroed one is empty. */

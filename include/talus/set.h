@@ -28,6 +28,9 @@ typedef enum TalusFrictionLaw {
     TALUS_LAWS
 } TalusFrictionLaw;
 
+/* Law and section as one bit. */
+#define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
+
 /* The friction of a contact but for its coefficient. All zeros: the circular cone of the relaxation. */
 typedef struct TalusFrictionModel {
     TalusSection section;

@@ -120,15 +120,35 @@ size_t talus_solver_state_size(const TalusSolver *solver);
 void talus_solver_state_save(const TalusSolver *solver, void *bytes);
 TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
 
+/* What a solver takes, as bits: problems without friction, moments against spinning and rolling, and friction by
+ * law and section, where fixed stands for prisms with given bounds. What a solver lacks under `coulomb` outer loops
+ * make of cones under ccp, by shifts, or of prisms. */
+#define TALUS_TAKES_NONNEG (1u << 16)
+#define TALUS_TAKES_TURNING (1u << 17)
+#define TALUS_TAKES(law, section) TALUS_KIND(TALUS_LAW_##law, TALUS_SECTION_##section)
+#define TALUS_TAKES_SECTIONS(law) \
+    (TALUS_TAKES(law, DISC) | TALUS_TAKES(law, SQUARE) | TALUS_TAKES(law, POLYGON))
+#define TALUS_TAKES_CONE TALUS_TAKES(CCP, DISC)    /* circular cones */
+#define TALUS_TAKES_BOX TALUS_TAKES(FIXED, SQUARE) /* boxes */
+#define TALUS_TAKES_JOINT TALUS_TAKES(CCP, JOINT)  /* joints, free and with bounds */
+/* Every problem, for those under coulomb are brought to these. */
+#define TALUS_TAKES_CONVEX                                                  \
+    (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
+     TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
+#define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
+
 /* The table of solvers, for listings and documentation. */
 typedef struct TalusSolverRow {
     const char *name, *summary, *reference;
-    char accepts[96];    /* nonneg, laws (or law x section) that it takes itself, turning */
+    uint32_t takes;      /* bits TALUS_TAKES_... */
+    char accepts[96];    /* these in words */
     const char *missing; /* what this build lacks for it and how to get it; NULL: it can run */
 } TalusSolverRow;
 
 int talus_solver_count(void);
 TalusSolverRow talus_solver_row(int index);
+/* The index of the solver that a spec, NAME or NAME:key=value, names; -1: there is none. */
+int talus_solver_find(const char *spec);
 /* Writes one line per parameter of solver `index` into the callback. */
 void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user);
 

@@ -42,16 +42,17 @@ TalusBackendRow talus_backend_row(int index)
 
 const TalusBackend *talus_backend_find(const char *name)
 {
+    TalusLocation at = talus_locate(TALUS_DOMAIN_BACKEND, NULL, 0, name);
     for (int i = 0; i < BACKENDS; i++) {
         TalusBackendRow row = talus_backend_row(i);
         if (strcmp(row.name, name) != 0)
             continue;
         if (row.available)
             return rows[i].backend->open() == TALUS_OK ? rows[i].backend : NULL;
-        talus_fail(TALUS_ERR_UNSUPPORTED, "backend %s: not in this build; %s", name, row.how);
+        talus_fail_at(at, TALUS_ERR_UNSUPPORTED, "not in this build; %s", row.how);
         return NULL;
     }
-    talus_fail(TALUS_ERR_UNSUPPORTED,
-               "backend %s: there is no such one; `talus list backends` names them all", name);
+    talus_fail_at(at, TALUS_ERR_UNSUPPORTED,
+                  "there is no such one; `talus list backends` names them all");
     return NULL;
 }

@@ -20,8 +20,7 @@
 #include <stdint.h>
 #include <talus/set.h>
 
-/* Law and section (talus/set.h) as one bit. */
-#define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
+/* The bits TALUS_KIND (talus/set.h) of one law. */
 #define TALUS_KINDS_OF(law) (((1u << TALUS_SECTIONS) - 1u) << ((law)*TALUS_SECTIONS))
 
 /* The friction model (talus/set.h) of one block. */

@@ -170,8 +170,8 @@ static TalusStatus read_pair(const TalusParam *table, int count, const char *own
     *equals = '\0';
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].key, pair) == 0)
-            return read_value(&table[i], owner, equals + 1, values);
-    return unknown_key(table, count, owner, pair);
+            return talus_error_key(pair, read_value(&table[i], owner, equals + 1, values));
+    return talus_error_key(pair, unknown_key(table, count, owner, pair));
 }
 
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,

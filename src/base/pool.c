@@ -175,8 +175,8 @@ static TalusStatus start_workers(TalusPool *pool)
         worker->pool = pool;
         worker->index = i;
         if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
-            return talus_fail(TALUS_ERR_MEMORY, "threads: only %d of %d could be started", i,
-                              pool->threads);
+            return talus_fail_key("threads", TALUS_ERR_MEMORY, "only %d of %d could be started", i,
+                                  pool->threads);
         pool->started++;
     }
     return TALUS_OK;
@@ -186,8 +186,8 @@ TalusStatus talus_pool_create(int threads, TalusPool **out)
 {
     *out = NULL;
     if (threads < 0 || threads > MAX_THREADS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "threads: %d is not between 0 and %d", threads,
-                          MAX_THREADS);
+        return talus_fail_key("threads", TALUS_ERR_ARGUMENT, "%d is not between 0 and %d", threads,
+                              MAX_THREADS);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (threads == 0)
         threads = processors > MAX_THREADS ? MAX_THREADS : processors > 0 ? (int)processors : 1;

@@ -1,11 +1,12 @@
-/* base/status.c - thread-local error messages, the log function, version. */
+/* base/status.c - the thread-local error, its text, the log function, version. */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
-static _Thread_local char last_message[1024];
+static _Thread_local TalusError last;
 
 static _Atomic(TalusLogFn *) log_fn;
 static _Atomic(void *) log_user;
@@ -25,21 +26,177 @@ const char *talus_status_name(TalusStatus status)
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 
-const char *talus_error(void)
+const char *talus_domain_name(TalusDomain domain)
 {
-    return last_message;
+    static const char *const names[] = {
+        [TALUS_DOMAIN_PROGRAM] = "program",
+        [TALUS_DOMAIN_BASE] = "base",
+        [TALUS_DOMAIN_SHAPE] = "shape",
+        [TALUS_DOMAIN_PROBLEM] = "problem",
+        [TALUS_DOMAIN_BACKEND] = "backend",
+        [TALUS_DOMAIN_DEVICE] = "device",
+        [TALUS_DOMAIN_SOLVER] = "solver",
+        [TALUS_DOMAIN_WORLD] = "world",
+        [TALUS_DOMAIN_IO] = "io",
+        [TALUS_DOMAIN_SCENE] = "scene",
+        [TALUS_DOMAIN_OVERRIDE] = "override",
+        [TALUS_DOMAIN_DRAW] = "draw",
+    };
+    return (unsigned)domain < sizeof names / sizeof *names ? names[domain] : "unknown";
 }
 
-TalusStatus talus_fail(TalusStatus status, const char *format, ...)
+/* ---- the error ---- */
+
+const char *talus_error(void)
 {
-    char text[sizeof last_message]; /* an argument may be the old message itself */
+    return last.text;
+}
+
+const TalusError *talus_error_record(void)
+{
+    return &last;
+}
+
+const char *talus_error_reason(void)
+{
+    return last.text + last.reason;
+}
+
+void talus_error_restore(const TalusError *error)
+{
+    last = *error;
+}
+
+/* As much of it as fits. */
+static void append(char *text, size_t size, const char *more)
+{
+    size_t used = strlen(text), n = strnlen(more, size - used - 1);
+    memcpy(text + used, more, n);
+    text[used + n] = '\0';
+}
+
+/* "FILE:LINE:COLUMN: " */
+static size_t put_file(TalusLocation at, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (at.file && at.line == 0)
+        snprintf(text, size, "%s: ", at.file);
+    else if (at.file && at.column == 0)
+        snprintf(text, size, "%s:%d: ", at.file, at.line);
+    else if (at.file)
+        snprintf(text, size, "%s:%d:%d: ", at.file, at.line, at.column);
+    return strlen(text);
+}
+
+/* A name alone would not say what it is the name of; a path of keys in a file does. */
+static const char *noun_of(TalusLocation at)
+{
+    if (at.file)
+        return "";
+    return at.domain == TALUS_DOMAIN_SOLVER                                        ? "solver "
+           : at.domain == TALUS_DOMAIN_BACKEND || at.domain == TALUS_DOMAIN_DEVICE ? "backend "
+                                                                                   : "";
+}
+
+size_t talus_location_text(TalusLocation at, char *text, size_t size)
+{
+    size_t used = put_file(at, text, size);
+    if (at.key && at.key[0])
+        snprintf(text + used, size - used, "%s%s: ", noun_of(at), at.key);
+    return strlen(text);
+}
+
+/* Makes `e`, which has its code and its key, the thread's error: location and `rest`, whose reason begins at `reason`. */
+static void record(TalusError *e, TalusLocation at, const char *rest, size_t reason)
+{
+    char where[sizeof e->file + sizeof e->key + 64];
+    size_t begin = talus_location_text(at, where, sizeof where) + reason;
+    append(e->text, sizeof e->text, where);
+    append(e->text, sizeof e->text, rest);
+    size_t end = strlen(e->text);
+    e->reason = (int)(begin < end ? begin : end);
+    e->domain = at.domain;
+    e->line = at.line;
+    e->column = at.column;
+    append(e->file, sizeof e->file, at.file ? at.file : "");
+    last = *e;
+}
+
+static void fail(TalusLocation at, TalusStatus status, const char *format, va_list args)
+{
+    char rest[sizeof last.text]; /* an argument may be the old text itself */
+    TalusError e = {.code = status};
+    vsnprintf(rest, sizeof rest, format, args);
+    append(e.key, sizeof e.key, at.key ? at.key : "");
+    record(&e, at, rest, 0);
+}
+
+TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    fail(talus_locate(domain, NULL, 0, NULL), status, format, args);
     va_end(args);
-    snprintf(last_message, sizeof last_message, "%s", text);
     return status;
 }
+
+TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(at, status, format, args);
+    va_end(args);
+    return status;
+}
+
+/* How much of `names`, the part of a text between file and reason, a path around it says already: "backend" of
+ * "backend cuda: ", "section" of "section: ". */
+static size_t said_by(const char *path, const char *names, size_t length)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;
+    size_t n = word ? strlen(word) : 0;
+    if (n == 0 || n + 1 >= length || strncmp(word, names, n) != 0)
+        return 0;
+    return names[n] == ' ' ? n + 1 : names[n] == ':' ? n + 2 : 0;
+}
+
+TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
+{
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    TalusError inner = last, e = {.code = status};
+    TalusLocation old = {
+        .file = inner.file[0] ? inner.file : NULL, .line = inner.line, .column = inner.column};
+    size_t skip = 0, reason = (size_t)inner.reason;
+    /* A line of some text inside a file is told as it is: it is none of the file's own. */
+    bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
+    if (!at.file || same) {
+        char file[sizeof inner.file + 64];
+        size_t head = put_file(old, file, sizeof file);
+        skip = head < reason ? head : reason; /* a long text is cut off */
+        at.file = old.file;
+        at.line = at.line ? at.line : old.line;
+        at.column = at.column ? at.column : old.column;
+    }
+    skip += said_by(at.key, inner.text + skip, reason - skip);
+    if (at.key)
+        append(e.key, sizeof e.key, at.key);
+    if (at.key && inner.key[0] && inner.domain == at.domain)
+        append(e.key, sizeof e.key, ".");
+    if (!at.key || inner.domain == at.domain)
+        append(e.key, sizeof e.key, inner.key);
+    record(&e, at, inner.text + skip, reason - skip);
+    return status;
+}
+
+TalusStatus talus_error_key(const char *key, TalusStatus status)
+{
+    if (status != TALUS_OK)
+        snprintf(last.key, sizeof last.key, "%s", key);
+    return status;
+}
+
+/* ---- the log ---- */
 
 void talus_set_log(TalusLogFn *fn, void *user)
 {

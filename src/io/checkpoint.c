@@ -49,12 +49,13 @@ typedef struct Image {
 static TalusStatus check_version(const char *path, const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus checkpoint", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "is not a Talus checkpoint");
     if (size >= offsetof(Header, header_size) && h->version > 0 && h->version < VERSION)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has format version %" PRIu32
-                          ", this program reads version %d: the version that wrote it can go on",
-                          path, h->version, VERSION);
+        return talus_fail_file(
+            path, TALUS_ERR_FORMAT,
+            "has format version %" PRIu32
+            ", this program reads version %d: the version that wrote it can go on",
+            h->version, VERSION);
     return TALUS_OK;
 }
 
@@ -62,16 +63,16 @@ static TalusStatus check_header(const char *path, const Header *h, size_t size)
 {
     TALUS_TRY(check_version(path, h, size));
     if (size < sizeof *h)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: truncated: %zu bytes, but the header alone has %zu", path, size,
-                          sizeof *h);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "truncated: %zu bytes, but the header alone has %zu", size,
+                               sizeof *h);
     if (h->header_hash != header_hash(h))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the header does not match its checksum",
-                          path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the header does not match its checksum");
     if (h->version != VERSION || h->header_size != sizeof *h)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has format version %" PRIu32 ", this program reads version %d", path,
-                          h->version, VERSION);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32 ", this program reads version %d",
+                               h->version, VERSION);
     return TALUS_OK;
 }
 
@@ -100,14 +101,14 @@ static TalusStatus check_payload(const char *path, const Image *image)
     /* Compared without adding, so that no size can wrap around. */
     if (h->note_size > size || h->files_size > size - h->note_size ||
         h->world_size != size - h->note_size - h->files_size)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: truncated: %" PRIu64 " bytes after the header, which announces "
-                          "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
-                          path, size, h->note_size, h->files_size, h->world_size);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "truncated: %" PRIu64 " bytes after the header, which announces "
+                               "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                               size, h->note_size, h->files_size, h->world_size);
     Payload payload = payload_of(image);
     if (payload_hash(h, &payload) != h->payload_hash)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the content does not match its checksum",
-                          path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the content does not match its checksum");
     return TALUS_OK;
 }
 
@@ -214,8 +215,8 @@ static TalusStatus load_world(const Pair *pair, int index, int threads, TalusWor
         talus_world_load(payload_of(&image).state, image.header.world_size, threads, world);
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
-    else if (status != TALUS_OK)
-        status = talus_fail(status, "%s: %s", pair->path[index], talus_error());
+    else
+        talus_error_in_file(pair->path[index], status);
     if (status != TALUS_OK && *world) {
         talus_world_destroy(*world);
         *world = NULL;
@@ -256,8 +257,8 @@ static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, 
         return TALUS_OK;
     }
     if (!reason[0][0] && !reason[1][0])
-        return talus_fail(TALUS_ERR_IO, "%s: holds neither %s nor %s", pair->dir->path,
-                          file_names[0], file_names[1]);
+        return talus_fail_file(pair->dir->path, TALUS_ERR_IO, "holds neither %s nor %s",
+                               file_names[0], file_names[1]);
     return talus_fail(worst, "no usable checkpoint: %s%s%s", reason[0],
                       reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
 }
@@ -270,7 +271,7 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **wo
     if (note)
         *note = NULL;
     if (access(path, F_OK) != 0) /* to open it would make it */
-        return talus_fail(TALUS_ERR_IO, "%s: there is no such directory", path);
+        return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
     TALUS_TRY(talus_dir_open(path, &dir));
     TalusStatus status = pair_find(&dir, &pair);
     if (status == TALUS_OK) {
@@ -297,8 +298,7 @@ static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *
     if (*found)
         status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
     talus_release(image.bytes);
-    return status == TALUS_OK ? TALUS_OK
-                              : talus_fail(status, "%s: %s", pair->path[index], talus_error());
+    return talus_error_in_file(pair->path[index], status);
 }
 
 static TalusStatus files_of_pair(const Pair *pair, double time, bool *found, TalusManifest *out)

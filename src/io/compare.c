@@ -91,8 +91,8 @@ TalusStatus talus_compare_files(const TalusDir *dir, TalusManifest *list, double
                   report.text, more);
         return TALUS_OK;
     }
-    return talus_fail(TALUS_ERR_FORMAT,
-                      "%s: files are not as the checkpoint at t = %g s left them "
-                      "(--accept-changed-files goes on with what is there): %s%s",
-                      dir->path, time, report.text, more);
+    return talus_fail_file(dir->path, TALUS_ERR_FORMAT,
+                           "files are not as the checkpoint at t = %g s left them "
+                           "(--accept-changed-files goes on with what is there): %s%s",
+                           time, report.text, more);
 }

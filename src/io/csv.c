@@ -52,8 +52,8 @@ static TalusStatus resume_rows(const char *header, double time, TalusCsv *csv)
     bool empty = ftell(stream) == 0;
     fclose(stream);
     if (!scan.header && !empty)
-        return talus_fail(TALUS_ERR_FORMAT, "%s:1: is not the header of this version's table",
-                          csv->file.path);
+        return talus_fail_line(csv->file.path, 1, TALUS_ERR_FORMAT,
+                               "is not the header of this version's table");
     TALUS_TRY(talus_growing_cut(&csv->file, (uint64_t)scan.keep));
     if (empty)
         TALUS_TRY(talus_csv_write(csv, header, strlen(header)));

@@ -6,12 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256 };
+enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256, PATH_BYTES = 1024 };
 
 static const char *kind_of(mode_t mode)
 {
@@ -22,6 +23,20 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
+static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+    TALUS_PRINTF(3, 4);
+
+static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+{
+    char path[PATH_BYTES], text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(path, sizeof path, "%s/%s", dir->path, name);
+    return talus_fail_file(path, TALUS_ERR_IO, "%s", text);
+}
+
 /* ---- opening and closing ---- */
 
 static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
@@ -29,8 +44,8 @@ static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
     dir->fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
     dir->open = dir->fd >= 0;
     return dir->open ? TALUS_OK
-                     : talus_fail(TALUS_ERR_IO, "%s: cannot open the directory: %s", dir->path,
-                                  strerror(errno));
+                     : talus_fail_file(dir->path, TALUS_ERR_IO, "cannot open the directory: %s",
+                                       strerror(errno));
 }
 
 TalusStatus talus_dir_open(const char *path, TalusDir *out)
@@ -52,11 +67,11 @@ static TalusStatus open_folder(TalusDir *dir, const char *name)
     TALUS_TRY(talus_path(&dir->path, "%s/%s", parent->path, name));
     TALUS_TRY(talus_path(&dir->name, "%s", name));
     if (mkdirat(parent->fd, name, 0777) != 0 && errno != EEXIST)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot create the directory: %s", dir->path,
-                          strerror(errno));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot create the directory: %s",
+                               strerror(errno));
     if (fstatat(parent->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(about.st_mode))
-        return talus_fail(TALUS_ERR_IO, "%s: is %s, expected a directory", dir->path,
-                          S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "is %s, expected a directory",
+                               S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
     return open_at(dir, parent->fd, name, O_NOFOLLOW);
 }
 
@@ -117,30 +132,30 @@ TalusStatus talus_dir_check(const TalusDir *dir)
 {
     struct stat held, named;
     if (fstat(dir->fd, &held) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", dir->path, strerror(errno));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     int found = dir->parent ? fstatat(dir->parent->fd, dir->name, &named, AT_SYMLINK_NOFOLLOW)
                             : stat(dir->path, &named);
     if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_IO, "%s: the directory was %s while it was being written to",
-                      dir->path,
-                      held.st_nlink == 0 ? "removed"
-                      : found == 0       ? "renamed, and another put in its place,"
-                                         : "renamed");
+    return talus_fail_file(dir->path, TALUS_ERR_IO,
+                           "the directory was %s while it was being written to",
+                           held.st_nlink == 0 ? "removed"
+                           : found == 0       ? "renamed, and another put in its place,"
+                                              : "renamed");
 }
 
 TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
 {
     struct stat held, named;
     if (fstat(fd, &held) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s/%s: cannot read: %s", dir->path, name, strerror(errno));
+        return fail_at(dir, name, "cannot read: %s", strerror(errno));
     int found = fstatat(dir->fd, name, &named, AT_SYMLINK_NOFOLLOW);
     if (found == 0 && talus_same_file(&held, &named))
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_IO, "%s/%s: was %s while it was being written", dir->path, name,
-                      held.st_nlink == 0 && found != 0 ? "removed"
-                      : found == 0                     ? "replaced by another file"
-                                                       : "renamed");
+    return fail_at(dir, name, "was %s while it was being written",
+                   held.st_nlink == 0 && found != 0 ? "removed"
+                   : found == 0                     ? "replaced by another file"
+                                                    : "renamed");
 }
 
 /* Linux tells by a link; where there is no /proc nothing is said. */
@@ -165,8 +180,7 @@ bool talus_dir_has(const TalusDir *dir, const char *name)
 
 static TalusStatus refuse(const TalusDir *dir, const char *name, mode_t mode)
 {
-    return talus_fail(TALUS_ERR_IO, "%s/%s: is %s, expected a regular file or none", dir->path,
-                      name, kind_of(mode));
+    return fail_at(dir, name, "is %s, expected a regular file or none", kind_of(mode));
 }
 
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
@@ -185,7 +199,7 @@ TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags
     TALUS_TRY(talus_dir_expect_file(dir, name));
     *fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (*fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s/%s: cannot open: %s", dir->path, name, strerror(errno));
+        return fail_at(dir, name, "cannot open: %s", strerror(errno));
     if (fstat(*fd, &about) == 0 && S_ISREG(about.st_mode))
         return TALUS_OK;
     close(*fd);
@@ -235,7 +249,7 @@ TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, u
         if (n == 0)
             break;
         if (n < 0 && errno != EINTR)
-            status = talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+            status = talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
         if (n > 0) {
             *crc = talus_crc32(*crc, block, (size_t)n);
             *size += (uint64_t)n;
@@ -249,8 +263,7 @@ TalusStatus talus_dir_remove(const TalusDir *dir, const char *name)
 {
     TALUS_TRY(talus_dir_expect_file(dir, name));
     if (unlinkat(dir->fd, name, 0) != 0 && errno != ENOENT)
-        return talus_fail(TALUS_ERR_IO, "%s/%s: cannot remove: %s", dir->path, name,
-                          strerror(errno));
+        return fail_at(dir, name, "cannot remove: %s", strerror(errno));
     return TALUS_OK;
 }
 
@@ -261,7 +274,7 @@ TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name)
     int error = talus_sync_error(fd);
     close(fd);
     if (error)
-        return talus_fail(TALUS_ERR_IO, "%s/%s: cannot sync: %s", dir->path, name, strerror(error));
+        return fail_at(dir, name, "cannot sync: %s", strerror(error));
     return TALUS_OK;
 }
 
@@ -269,6 +282,6 @@ TalusStatus talus_dir_sync(const TalusDir *dir)
 {
     int error = talus_sync_error(dir->fd);
     if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", dir->path, strerror(error));
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
     return TALUS_OK;
 }

@@ -15,8 +15,8 @@ const char *talus_fclib_how(void)
 
 static TalusStatus unsupported(const char *path)
 {
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "%s: this build of Talus has no HDF5, which FCLIB files need; %s", path, how);
+    return talus_fail_file(path, TALUS_ERR_UNSUPPORTED,
+                           "this build of Talus has no HDF5, which FCLIB files need; %s", how);
 }
 
 TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out)

@@ -40,7 +40,8 @@ static TalusStatus fail_at(const Reader *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return talus_fail(TALUS_ERR_FORMAT, "%s: %s: %s", r->name, r->path, text);
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, r->name, 0, r->path), TALUS_ERR_FORMAT, "%s",
+                         text);
 }
 
 /* ---- vectors ---- */
@@ -359,9 +360,9 @@ static TalusStatus find_kind(Reader *r, bool *global)
     if (*global)
         TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_global"));
     if (local == *global)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has %s /fclib_local %s /fclib_global: expected one of the two",
-                          r->name, local ? "both" : "neither", local ? "and" : "nor");
+        return talus_fail_file(r->name, TALUS_ERR_FORMAT,
+                               "has %s /fclib_local %s /fclib_global: expected one of the two",
+                               local ? "both" : "neither", local ? "and" : "nor");
     snprintf(r->base, sizeof r->base, "%s", local ? "/fclib_local" : "/fclib_global");
     return TALUS_OK;
 }

@@ -71,7 +71,7 @@ static void file_free(TalusFile *file)
 
 static TalusStatus create_failed(const TalusFile *file)
 {
-    return talus_fail(TALUS_ERR_IO, "%s: cannot create: %s", file->path, strerror(errno));
+    return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));
 }
 
 /* EXCL: nothing that stands beside the target, a link least of all, is opened. */
@@ -221,7 +221,7 @@ static TalusStatus finish(TalusFile *file, bool sync)
         file->error = errno;
     if (file->error) {
         status =
-            talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(file->error));
+            talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(file->error));
         remove_temporary(file);
     } else {
         status = enter(file);
@@ -255,9 +255,9 @@ static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+            return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
         if (n == 0)
-            return talus_fail(TALUS_ERR_IO, "%s: became shorter while being read", path);
+            return talus_fail_file(path, TALUS_ERR_IO, "became shorter while being read");
         done += (size_t)n;
     }
     return TALUS_OK;
@@ -269,12 +269,13 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
     *bytes = NULL;
     *size = 0;
     if (fstat(fd, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     if ((uintmax_t)about.st_size > limit)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: has %jd bytes, more than the %zu accepted here",
-                          path, (intmax_t)about.st_size, limit);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has %jd bytes, more than the %zu accepted here",
+                               (intmax_t)about.st_size, limit);
     *size = (size_t)about.st_size;
     TALUS_TRY(talus_alloc((void **)bytes, *size + 1, 1, path));
     TalusStatus status = read_fully(fd, path, *bytes, *size);
@@ -308,7 +309,7 @@ TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t
     *size = 0;
     int fd = open_to_read(path);
     if (fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     TalusStatus status = talus_read_open_file(fd, path, limit, bytes, size);
     close(fd);
     return status;
@@ -327,7 +328,7 @@ static TalusStatus make_one(const char *path)
             return TALUS_OK;
         error = ENOTDIR;
     }
-    return talus_fail(TALUS_ERR_IO, "%s: cannot create the directory: %s", path, strerror(error));
+    return talus_fail_file(path, TALUS_ERR_IO, "cannot create the directory: %s", strerror(error));
 }
 
 TalusStatus talus_make_directory(const char *path)

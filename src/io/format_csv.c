@@ -105,8 +105,8 @@ static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
         csv->count = count_rows(text, time, &bytes);
     talus_release(text);
     if (!ours)
-        return talus_fail(TALUS_ERR_FORMAT, "%s:1: is not the header of this version's table",
-                          csv->index.path);
+        return talus_fail_line(csv->index.path, 1, TALUS_ERR_FORMAT,
+                               "is not the header of this version's table");
     return bytes == 0 ? start_index(csv) : talus_growing_cut(&csv->index, bytes);
 }
 

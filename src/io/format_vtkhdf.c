@@ -58,7 +58,7 @@ typedef struct Hdf {
 
 static TalusStatus fail(const Hdf *hdf, const char *what)
 {
-    return talus_fail(TALUS_ERR_IO, "%s: HDF5 cannot %s", hdf->path, what);
+    return talus_fail_file(hdf->path, TALUS_ERR_IO, "HDF5 cannot %s", what);
 }
 
 static hid_t type_of(TalusFieldType type)
@@ -304,9 +304,9 @@ static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
     bool same = count == hdf->frame.fields &&
                 memcmp(present, hdf->frame.field, (size_t)count * sizeof *present) == 0;
     if (hdf->steps > 0 && !same)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "%s: the frame at t = %g s holds other fields than the first one",
-                          hdf->path, snapshot->time);
+        return talus_fail_file(hdf->path, TALUS_ERR_ARGUMENT,
+                               "the frame at t = %g s holds other fields than the first one",
+                               snapshot->time);
     memcpy(hdf->frame.field, present, (size_t)count * sizeof *present);
     hdf->frame.fields = count;
     return TALUS_OK;
@@ -372,8 +372,8 @@ static void read_period(hid_t old, TalusPeriod *period)
 
 static TalusStatus damaged(const Hdf *hdf)
 {
-    return talus_fail(TALUS_ERR_FORMAT, "%s: is not a sound file of frames; remove it to resume",
-                      hdf->path);
+    return talus_fail_file(hdf->path, TALUS_ERR_FORMAT,
+                           "is not a sound file of frames; remove it to resume");
 }
 
 /* The next frame of the old file; hdf->steps and hdf->points say where it begins. */

@@ -50,8 +50,8 @@ static TalusStatus fail_unknown(const char *name)
     for (int i = 0; i < talus_format_count(); i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                                  table[i]->name);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: no such format of frames; there are: %s", name,
-                      names);
+    return talus_fail_key(name, TALUS_ERR_ARGUMENT, "no such format of frames; there are: %s",
+                          names);
 }
 
 /* The row of a format that this build has. */
@@ -62,8 +62,8 @@ static TalusStatus find_format(const char *name, const TalusFormat **out)
         return fail_unknown(name);
     *out = table[index];
     if ((*out)->missing)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: this build of Talus has no %s", name,
-                          (*out)->missing);
+        return talus_fail_key(name, TALUS_ERR_UNSUPPORTED, "this build of Talus has no %s",
+                              (*out)->missing);
     return TALUS_OK;
 }
 

@@ -110,7 +110,7 @@ TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *exte
     DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
     if (!listing) {
         TalusStatus status =
-            talus_fail(TALUS_ERR_IO, "%s: cannot list: %s", frames->path, strerror(errno));
+            talus_fail_file(frames->path, TALUS_ERR_IO, "cannot list: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
         return status;

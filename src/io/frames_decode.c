@@ -71,8 +71,8 @@ static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
                                       : ((const int32_t *)old)[row];
         /* Also of old bodies: the head may be another one than theirs. */
         if (news->name != TALUS_ARRAY_TAG && (value < 0 || value > news->most))
-            return talus_fail(TALUS_ERR_FORMAT, "%s: %d; expected 0 to %d",
-                              talus_array_name(news->name), value, news->most);
+            return talus_fail_key(talus_array_name(news->name), TALUS_ERR_FORMAT,
+                                  "%d; expected 0 to %d", value, news->most);
         if (news->bytes)
             ((uint8_t *)out)[i] = (uint8_t)value;
         else

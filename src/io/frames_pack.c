@@ -126,8 +126,8 @@ static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t ch
 static TalusStatus append(TalusPacker *p, TalusPacked *a)
 {
     if (a->used > UINT32_MAX)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: %zu bytes; an array of a frame holds 4 GiB",
-                          talus_array_name(a->head.name), a->used);
+        return talus_fail_key(talus_array_name(a->head.name), TALUS_ERR_UNSUPPORTED,
+                              "%zu bytes; an array of a frame holds 4 GiB", a->used);
     a->head.bytes = (uint32_t)a->used;
     p->arrays++;
     TALUS_TRY(talus_pack_bytes(p, &a->head, sizeof a->head));

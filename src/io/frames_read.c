@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static TalusStatus open_file(TalusFrames *f, const char *path)
     TALUS_TRY(talus_path(&f->path, "%s", path));
     f->fd = open_fd(path);
     if (f->fd < 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     return talus_frames_scan(f);
 }
 
@@ -118,22 +119,22 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
     struct stat about;
     TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
     if (fstat(f->fd, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", f->path, strerror(errno));
+        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     uint64_t start = offset + sizeof *chunk, size = (uint64_t)about.st_size;
     if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: byte %" PRIu64 " starts no such chunk",
-                          f->path, offset);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: byte %" PRIu64 " starts no such chunk", offset);
     if (start > size || chunk->size > size - start)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
-                          " bytes of the %" PRIu64 " after it",
-                          f->path, offset, chunk->size, start > size ? 0 : size - start);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
+                               " bytes of the %" PRIu64 " after it",
+                               offset, chunk->size, start > size ? 0 : size - start);
     TALUS_TRY(TALUS_RESERVE(f->payload, f->payload_capacity, (size_t)chunk->size, 0, "frame"));
     TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
     if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: damaged: the chunk at byte %" PRIu64 " does not match its checksum",
-                          f->path, offset);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: the chunk at byte %" PRIu64 " does not match its checksum",
+                               offset);
     return TALUS_OK;
 }
 
@@ -142,8 +143,8 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
 static TalusStatus check_index(const TalusFrames *f, int index)
 {
     if (index < 0 || index >= f->count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: frame %d; there are %d", f->path, index,
-                          f->count);
+        return talus_fail_file(f->path, TALUS_ERR_ARGUMENT, "frame %d; there are %d", index,
+                               f->count);
     return TALUS_OK;
 }
 
@@ -153,14 +154,15 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
     TALUS_TRY(check_index(f, index));
     int head = f->frame_head[index];
     if (head < 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: there is no head before the first frame",
-                          f->path);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: there is no head before the first frame");
     if (f->loaded_head == head)
         return TALUS_OK;
     f->loaded_head = -1;
     if (f->head[head].size > TALUS_FRAMES_HEAD_LIMIT + sizeof chunk)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: a head of %" PRIu64 " bytes; at most %d are read",
-                          f->path, f->head[head].size, TALUS_FRAMES_HEAD_LIMIT);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "a head of %" PRIu64 " bytes; at most %d are read",
+                               f->head[head].size, TALUS_FRAMES_HEAD_LIMIT);
     TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
     TALUS_TRY(
         talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));
@@ -204,14 +206,10 @@ static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapsho
 
 static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
-    TalusStatus status = decode_next(f, index, snapshot);
-    if (status == TALUS_OK)
-        return TALUS_OK;
-    const char *text = talus_error();
-    size_t length = strlen(f->path);
-    if (strncmp(text, f->path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
-        text += length + 2;
-    return talus_fail(status, "%s: frame %d: %s", f->path, index, text);
+    char frame[32];
+    snprintf(frame, sizeof frame, "frame %d", index);
+    return talus_error_at(talus_locate(TALUS_DOMAIN_IO, f->path, 0, frame),
+                          decode_next(f, index, snapshot));
 }
 
 /* The first frame to decode on the way to `index`. */
@@ -221,8 +219,8 @@ static TalusStatus find_start(TalusFrames *f, int index, int *start)
     while (key > 0 && !f->frame[key].key)
         key--;
     if (!f->frame[key].key)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: frame %d: no key frame comes before it", f->path,
-                          index);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT, "frame %d: no key frame comes before it",
+                               index);
     *start = key;
     if (f->decoded >= key && f->decoded < index)
         *start = f->decoded + 1;

@@ -20,9 +20,9 @@ TalusStatus talus_frames_bytes(const TalusFrames *f, uint64_t offset, void *out,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", f->path, strerror(errno));
+            return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
         if (n == 0)
-            return talus_fail(TALUS_ERR_IO, "%s: became shorter while being read", f->path);
+            return talus_fail_file(f->path, TALUS_ERR_IO, "became shorter while being read");
         done += (size_t)n;
     }
     return TALUS_OK;
@@ -32,9 +32,9 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
 {
     struct stat about;
     if (fstat(f->fd, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", f->path, strerror(errno));
+        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", f->path);
+        return talus_fail_file(f->path, TALUS_ERR_IO, "is not a regular file");
     *size = (uint64_t)about.st_size;
     return TALUS_OK;
 }
@@ -47,11 +47,11 @@ static TalusStatus check_start(TalusFrames *f, uint64_t size)
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
     TALUS_TRY(talus_frames_bytes(f, 0, &found, there));
     if (memcmp(&found, &head, there < sizeof head.magic ? there : sizeof head.magic) != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus frames file", f->path);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT, "is not a Talus frames file");
     if (there == sizeof head && found.version != TALUS_FRAMES_VERSION)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has format version %" PRIu32 ", this program reads version %d",
-                          f->path, found.version, TALUS_FRAMES_VERSION);
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32 ", this program reads version %d",
+                               found.version, TALUS_FRAMES_VERSION);
     return TALUS_OK;
 }
 

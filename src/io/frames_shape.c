@@ -350,7 +350,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
     TalusStatus status = talus_shape_init(&shape, out);
     if (status == TALUS_OK)
         talus_shape_clear(&shape);
-    return status == TALUS_ERR_ARGUMENT ? talus_json_fail(node, 0, "%s", talus_error()) : status;
+    return talus_json_error_at(node, status == TALUS_ERR_ARGUMENT ? TALUS_ERR_FORMAT : status);
 }
 
 /* ---- copies and comparison ---- */

@@ -40,17 +40,18 @@ static TalusStatus check_array(const TalusArrayHead *a)
     bool width = integer ? a->width == 1 || a->width == 2 || a->width == 4
                          : a->width == (a->type == TALUS_TYPE_BF16 ? 2 : 4);
     if (a->type < TALUS_TYPE_INTEGER || a->type > TALUS_TYPE_F32 || !width)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: type %d with %d bytes to a value", name, a->type,
-                          a->width);
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "type %d with %d bytes to a value", a->type,
+                              a->width);
     if (a->prediction > (integer ? TALUS_PREDICT_BODY : TALUS_PREDICT_NONE))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: prediction %d", name, a->prediction);
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "prediction %d", a->prediction);
     uint64_t plain = (uint64_t)a->tuples * a->components * a->width;
     if (a->coding == TALUS_CODING_STORED && plain != a->bytes)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " bytes for %" PRIu32 " tuples of %d",
-                          name, a->bytes, a->tuples, a->components * a->width);
+        return talus_fail_key(name, TALUS_ERR_FORMAT,
+                              "%" PRIu32 " bytes for %" PRIu32 " tuples of %d", a->bytes, a->tuples,
+                              a->components * a->width);
     if (a->coding > TALUS_CODING_ZLIB)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: coding %d; this program knows 0 and 1", name,
-                          a->coding);
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "coding %d; this program knows 0 and 1",
+                              a->coding);
     return TALUS_OK;
 }
 
@@ -65,8 +66,9 @@ static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, si
     memcpy(&head, payload + *offset, sizeof head);
     *offset += sizeof head;
     if (head.bytes > size - *offset)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " bytes, of which %zu are there",
-                          talus_array_name(head.name), head.bytes, size - *offset);
+        return talus_fail_key(talus_array_name(head.name), TALUS_ERR_FORMAT,
+                              "%" PRIu32 " bytes, of which %zu are there", head.bytes,
+                              size - *offset);
     const unsigned char *data = payload + *offset;
     size_t whole = ((size_t)head.bytes + 7) / 8 * 8;
     *offset += whole < size - *offset ? whole : size - *offset;
@@ -74,7 +76,7 @@ static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, si
         return TALUS_OK;
     TALUS_TRY(check_array(&head));
     if (u->array[head.name].data)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is there twice", talus_array_name(head.name));
+        return talus_fail_key(talus_array_name(head.name), TALUS_ERR_FORMAT, "is there twice");
     u->array[head.name] = (TalusArrayView){head, data};
     return TALUS_OK;
 }
@@ -100,11 +102,12 @@ static TalusStatus check_expected(const TalusArrayView *view, int name, int type
 {
     const char *text = talus_array_name(name);
     if (view->head.tuples != (uint32_t)tuples)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " tuples; expected %d", text,
-                          view->head.tuples, tuples);
+        return talus_fail_key(text, TALUS_ERR_FORMAT, "%" PRIu32 " tuples; expected %d",
+                              view->head.tuples, tuples);
     if (tuples > 0 && (view->head.type != type || view->head.components != components))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: type %d with %d components; expected %d with %d",
-                          text, view->head.type, view->head.components, type, components);
+        return talus_fail_key(text, TALUS_ERR_FORMAT,
+                              "type %d with %d components; expected %d with %d", view->head.type,
+                              view->head.components, type, components);
     return TALUS_OK;
 }
 
@@ -116,9 +119,8 @@ static TalusStatus unpack_code(TalusUnpacker *u, const TalusArrayView *view)
     const unsigned char *plane = view->data;
     if (a->coding == TALUS_CODING_ZLIB) {
         TALUS_TRY(TALUS_RESERVE(u->plane, u->plane_capacity, size, 0, "frame"));
-        TalusStatus status = talus_inflate(view->data, a->bytes, u->plane, size);
-        if (status != TALUS_OK)
-            return talus_fail(status, "%s: %s", talus_array_name(a->name), talus_error());
+        TALUS_TRY(talus_error_at(talus_locate(TALUS_DOMAIN_IO, NULL, 0, talus_array_name(a->name)),
+                                 talus_inflate(view->data, a->bytes, u->plane, size)));
         plane = u->plane;
     }
     TALUS_TRY(TALUS_RESERVE(u->code, u->code_capacity, n * components, 0, "frame"));
@@ -145,8 +147,8 @@ TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int compone
     bool body = view->head.prediction == TALUS_PREDICT_BODY;
     bool tuple = view->head.prediction == TALUS_PREDICT_TUPLE;
     if (body && !guess)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is predicted from a frame before",
-                          talus_array_name(name));
+        return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                              "is predicted from a frame before");
     TALUS_TRY(unpack_code(unpacker, view));
     size_t step = (size_t)components, count = step * (size_t)tuples;
     for (size_t i = 0; i < count; i++) {
@@ -169,8 +171,8 @@ TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int component
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
         value[i] = (uint16_t)unpacker->code[i];
         if ((value[i] & 0x7f80) == 0x7f80)
-            return talus_fail(TALUS_ERR_FORMAT, "%s: a value is not finite",
-                              talus_array_name(name));
+            return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                                  "a value is not finite");
     }
     return TALUS_OK;
 }
@@ -185,7 +187,7 @@ TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int tuples, f
     memcpy(value, unpacker->code, (size_t)tuples * sizeof *value);
     for (int i = 0; i < tuples; i++)
         if (!isfinite(value[i]))
-            return talus_fail(TALUS_ERR_FORMAT, "%s: a value is not finite",
-                              talus_array_name(name));
+            return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                                  "a value is not finite");
     return TALUS_OK;
 }

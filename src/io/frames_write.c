@@ -161,10 +161,9 @@ static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name,
     TalusStatus status =
         talus_frames_count(old) > 0
             ? take_over(w, old, last)
-            : talus_fail(
-                  TALUS_ERR_FORMAT,
-                  "%s: holds no frame to go on from; without the file the run can be resumed",
-                  w->file.path);
+            : talus_fail_file(
+                  w->file.path, TALUS_ERR_FORMAT,
+                  "holds no frame to go on from; without the file the run can be resumed");
     talus_frames_close(old);
     return status;
 }
@@ -339,9 +338,9 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
 {
     TalusHeadStore fresh = {0};
     if (writer->frames > 0 && !(snapshot->time >= writer->frame[writer->frames - 1].time))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: a frame at time %g cannot follow one at %g",
-                          writer->file.path, snapshot->time,
-                          writer->frame[writer->frames - 1].time);
+        return talus_fail_file(writer->file.path, TALUS_ERR_ARGUMENT,
+                               "a frame at time %g cannot follow one at %g", snapshot->time,
+                               writer->frame[writer->frames - 1].time);
     if (!head_holds(writer, head, snapshot))
         TALUS_TRY(next_head(writer, head, snapshot, &fresh));
     TalusStatus status = add_frame(writer, &fresh, snapshot);
@@ -401,7 +400,7 @@ static TalusStatus close_file(TalusFramesWriter *w)
 {
     w->file.open = false;
     if (close(w->file.fd) != 0 && errno != EINTR)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", w->file.path, strerror(errno));
+        return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot write: %s", strerror(errno));
     return TALUS_OK;
 }
 

@@ -64,13 +64,13 @@ static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
     TALUS_TRY(talus_path(&file->path, "%s", path));
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* to open some devices has effects */
-        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;
     if (!file->open)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* put there meanwhile */
-        return talus_fail(TALUS_ERR_IO, "%s: is not a regular file", path);
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     return TALUS_OK;
 }
 
@@ -92,7 +92,7 @@ TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
     int error = errno;
     if (fd >= 0)
         close(fd);
-    return talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", file->path, strerror(error));
+    return talus_fail_file(file->path, TALUS_ERR_IO, "cannot open: %s", strerror(error));
 }
 
 /* ---- cutting ---- */
@@ -118,7 +118,7 @@ TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const ch
     if (!error && ftruncate(file->fd, (off_t)(size + file->closing)) != 0)
         error = errno;
     if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot shorten: %s", file->path, strerror(error));
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot shorten: %s", strerror(error));
     TALUS_TRY(sum_up(file, size));
     update_list(file);
     return TALUS_OK;
@@ -137,12 +137,12 @@ static TalusStatus check_length(const TalusGrowing *file)
     struct stat about;
     uint64_t size = file->size + file->closing;
     if (fstat(file->fd, &about) != 0)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot read: %s", file->path, strerror(errno));
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
     if ((uint64_t)about.st_size != size)
-        return talus_fail(TALUS_ERR_IO,
-                          "%s: has %jd bytes where the run wrote %" PRIu64
-                          ": someone else changed it while it was being written",
-                          file->path, (intmax_t)about.st_size, size);
+        return talus_fail_file(file->path, TALUS_ERR_IO,
+                               "has %jd bytes where the run wrote %" PRIu64
+                               ": someone else changed it while it was being written",
+                               (intmax_t)about.st_size, size);
     return TALUS_OK;
 }
 
@@ -152,8 +152,8 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     int error = talus_write_error(file->fd, bytes, size, &file->size);
     if (error) {
         bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s%s", file->path, strerror(error),
-                          cut ? "" : ", and what was written of it cannot be cut off");
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s%s", strerror(error),
+                               cut ? "" : ", and what was written of it cannot be cut off");
     }
     file->crc = talus_crc32(file->crc, bytes, size);
     file->size += size;
@@ -176,7 +176,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
     int error = talus_write_error(file->fd, from, size, &file->size);
     if (error) {
         restore_closing(file, from + size - file->closing);
-        return talus_fail(TALUS_ERR_IO, "%s: cannot write: %s", file->path, strerror(error));
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(error));
     }
     file->crc = talus_crc32(file->crc, bytes, size - closing);
     file->size += size - closing;
@@ -210,6 +210,6 @@ TalusStatus talus_growing_sync(const TalusGrowing *file)
     TALUS_TRY(check_length(file));
     int error = talus_sync_error(file->fd);
     if (error)
-        return talus_fail(TALUS_ERR_IO, "%s: cannot sync: %s", file->path, strerror(error));
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
     return TALUS_OK;
 }

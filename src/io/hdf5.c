@@ -34,7 +34,8 @@ static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return talus_fail(TALUS_ERR_FORMAT, "%s: %s: %s", h5->name, path, text);
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, h5->name, 0, path), TALUS_ERR_FORMAT, "%s",
+                         text);
 }
 
 /* ---- opening ---- */
@@ -78,9 +79,9 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
     static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     *out = NULL;
     if (size == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is empty: expected an HDF5 file", name);
+        return talus_fail_file(name, TALUS_ERR_FORMAT, "is empty: expected an HDF5 file");
     if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is not an HDF5 file", name);
+        return talus_fail_file(name, TALUS_ERR_FORMAT, "is not an HDF5 file");
     TALUS_TRY(make(name, out));
     (*out)->bytes = bytes;
     (*out)->size = size;
@@ -91,8 +92,8 @@ TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, Talu
     talus_h5_close(*out);
     *out = NULL;
     TALUS_TRY(status);
-    return talus_fail(TALUS_ERR_FORMAT,
-                      "%s: cannot be opened by HDF5: the file is truncated or damaged", name);
+    return talus_fail_file(name, TALUS_ERR_FORMAT,
+                           "cannot be opened by HDF5: the file is truncated or damaged");
 }
 
 TalusStatus talus_h5_create(const char *name, TalusH5 **out)
@@ -103,7 +104,7 @@ TalusStatus talus_h5_create(const char *name, TalusH5 **out)
         return TALUS_OK;
     talus_h5_close(*out);
     *out = NULL;
-    return talus_fail(TALUS_ERR_IO, "%s: HDF5 cannot create a file in memory", name);
+    return talus_fail_file(name, TALUS_ERR_IO, "HDF5 cannot create a file in memory");
 }
 
 /* ---- objects ---- */
@@ -448,7 +449,8 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
 
 static TalusStatus fail_write(const TalusH5 *h5, const char *path)
 {
-    return talus_fail(TALUS_ERR_IO, "%s: %s: HDF5 cannot write it", h5->name, path);
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, h5->name, 0, path), TALUS_ERR_IO,
+                         "HDF5 cannot write it");
 }
 
 TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)

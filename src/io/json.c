@@ -47,27 +47,33 @@ void talus_json_path(const TalusJson *node, char *text, size_t size)
     }
 }
 
-static void put_place(const TalusJson *node, int line, int column, char *text, size_t size)
+enum { PATH_BYTES = 256 };
+
+static TalusLocation locate(const TalusJson *node, int line, int column, char path[PATH_BYTES])
 {
-    char path[256];
-    talus_json_path(node, path, sizeof path);
-    const char *colon = path[0] ? ": " : "";
-    if (line == 0)
-        snprintf(text, size, "%s: %s%s", node->source, path, colon);
-    else
-        snprintf(text, size, "%s:%d:%d: %s%s", node->source, line, column, path, colon);
+    talus_json_path(node, path, PATH_BYTES);
+    TalusLocation at = {node->domain, node->source, line, column, path};
+    return at;
 }
 
 void talus_json_place(const TalusJson *node, char *text, size_t size)
 {
-    put_place(node, node->line, node->column, text, size);
+    char path[PATH_BYTES];
+    talus_location_text(locate(node, node->line, node->column, path), text, size);
 }
 
 static TalusStatus fail_place(const TalusJson *node, int line, int column, const char *message)
 {
-    char place[4608];
-    put_place(node, line, column, place, sizeof place);
-    return talus_fail(TALUS_ERR_FORMAT, "%s%s", place, message);
+    char path[PATH_BYTES];
+    return talus_fail_at(locate(node, line, column, path), TALUS_ERR_FORMAT, "%s", message);
+}
+
+TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status)
+{
+    char path[PATH_BYTES];
+    if (status == TALUS_ERR_MEMORY)
+        return status;
+    return talus_error_at(locate(node, node->line, node->column, path), status);
 }
 
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
@@ -148,6 +154,7 @@ bool talus_number_value(const char *text, size_t length, double *value)
 
 typedef struct Reader {
     TalusArena *arena;
+    TalusDomain domain;
     const char *text, *source;
     size_t length, at;
     int line, column, depth;
@@ -174,10 +181,12 @@ static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (!r->positions)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %s", r->source, message);
-    return talus_fail(TALUS_ERR_FORMAT, "%s:%d:%d: %s", r->source, place.line, place.column,
-                      message);
+    TalusLocation at = {r->domain, r->source, 0, 0, NULL};
+    if (r->positions) {
+        at.line = place.line;
+        at.column = place.column;
+    }
+    return talus_fail_at(at, TALUS_ERR_FORMAT, "%s", message);
 }
 
 /* The byte ahead, or -1 at the end. */
@@ -417,6 +426,7 @@ static TalusStatus new_node(Reader *r, TalusJson **out)
     void *block;
     TALUS_TRY(talus_arena_alloc(r->arena, sizeof(TalusJson), &block));
     *out = (TalusJson *)block;
+    (*out)->domain = r->domain;
     (*out)->source = r->source;
     return TALUS_OK;
 }
@@ -503,7 +513,14 @@ static TalusStatus read_value(Reader *r, TalusJson *node)
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out)
 {
+    return talus_json_parse_in(TALUS_DOMAIN_IO, arena, text, length, source, positions, out);
+}
+
+TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const char *text,
+                                size_t length, const char *source, bool positions, TalusJson **out)
+{
     Reader r = {.arena = arena,
+                .domain = domain,
                 .text = text,
                 .source = source,
                 .length = length,

@@ -26,6 +26,7 @@ typedef enum TalusJsonKind {
 typedef struct TalusJson TalusJson;
 struct TalusJson {
     TalusJsonKind kind;
+    TalusDomain domain;             /* of errors in it */
     const char *source;             /* the file's name, or the whole of "--set name=value" */
     int line, column;               /* of the value, from 1; line 0: the source has no lines */
     int key_line, key_column;       /* of the key, in an object */
@@ -38,9 +39,13 @@ struct TalusJson {
     const char *text; /* of a string, NUL-terminated UTF-8 */
 };
 
-/* `source` must outlive the tree. Without `positions` messages and values carry no line. */
+/* `source` must outlive the tree. Without `positions` messages and values carry no line. Errors are of the
+ * domain io. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out);
+/* The same for errors of another domain. */
+TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const char *text,
+                                size_t length, const char *source, bool positions, TalusJson **out);
 
 /* The member `key` of an object, or NULL. */
 TalusJson *talus_json_get(const TalusJson *object, const char *key);
@@ -65,6 +70,9 @@ TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format
     TALUS_PRINTF(3, 4);
 /* The same at the key of the value. */
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...) TALUS_PRINTF(2, 3);
+/* Adds the location of the value to the error of a call that has failed with `status`, which is returned. Being
+ * out of memory has nothing to do with the value. */
+TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status);
 
 /* Length of the JSON number at the start of the text, 0 if there is none. */
 size_t talus_number_scan(const char *text, size_t length);

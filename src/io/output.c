@@ -34,7 +34,7 @@
     "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort," \
     "error\n"
 
-enum { ROW_BYTES = 2048, MESSAGE_BYTES = 1024 };
+enum { ROW_BYTES = 2048 };
 
 struct TalusOutput {
     TalusDir dir;
@@ -188,10 +188,10 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
     TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
     TalusStatus status = prepare(output, dir, def);
     if (status != TALUS_OK) {
-        char why[MESSAGE_BYTES];
-        snprintf(why, sizeof why, "%s", talus_error());
+        TalusError why = *talus_error_record();
         talus_output_abandon(output);
-        return talus_fail(status, "%s", why);
+        talus_error_restore(&why);
+        return status;
     }
     *out = output;
     return TALUS_OK;
@@ -203,16 +203,18 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
 static TalusStatus close_formats(TalusOutput *output)
 {
     TalusStatus status = TALUS_OK;
-    char why[MESSAGE_BYTES] = "";
+    TalusError why;
     for (int i = 0; i < output->format_count; i++) {
         TalusStatus closed = talus_format_close(output->format[i]);
         if (closed == TALUS_OK || status != TALUS_OK)
             continue;
         status = closed;
-        snprintf(why, sizeof why, "%s", talus_error());
+        why = *talus_error_record();
     }
     output->format_count = 0;
-    return status == TALUS_OK ? TALUS_OK : talus_fail(status, "%s", why);
+    if (status != TALUS_OK)
+        talus_error_restore(&why);
+    return status;
 }
 
 void talus_output_abandon(TalusOutput *output)
@@ -289,8 +291,8 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
 {
     talus_dir_path_now(&output->dir, path, size);
     if (!path[0])
-        return talus_fail(TALUS_ERR_IO, "%s: nothing leads to the directory any more",
-                          output->dir.path);
+        return talus_fail_file(output->dir.path, TALUS_ERR_IO,
+                               "nothing leads to the directory any more");
     (void)sync_files(output); /* what is missing of it a resume will name */
     return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
 }
@@ -334,8 +336,8 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
 {
     if (length < 0 || length >= ROW_BYTES)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: a row would be longer than %d bytes",
-                          csv->file.path, ROW_BYTES);
+        return talus_fail_file(csv->file.path, TALUS_ERR_ARGUMENT,
+                               "a row would be longer than %d bytes", ROW_BYTES);
     return talus_csv_write(csv, row, (size_t)length);
 }
 

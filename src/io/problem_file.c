@@ -265,17 +265,18 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
 static TalusStatus check_header(const char *path, const TalusProblemHeader *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_PROBLEM_MAGIC, sizeof h->magic) != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is not a Talus problem file", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "is not a Talus problem file");
     if (size < sizeof *h)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: truncated: %zu bytes, the header has %zu", path,
-                          size, sizeof *h);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "truncated: %zu bytes, the header has %zu",
+                               size, sizeof *h);
     if (h->version < 1 || h->version > VERSION)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has format version %" PRIu32 ", this program reads versions 1 to %d",
-                          path, h->version, VERSION);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32
+                               ", this program reads versions 1 to %d",
+                               h->version, VERSION);
     if (h->header_hash != header_hash(h))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the header does not match its checksum",
-                          path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the header does not match its checksum");
     return TALUS_OK;
 }
 
@@ -291,17 +292,18 @@ static uint32_t known_flags(const TalusProblemHeader *h)
 static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *h)
 {
     if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: form %" PRIu32 ": expected 1 or 2", path, h->form);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "form %" PRIu32 ": expected 1 or 2",
+                               h->form);
     bool six = h->version > 1 && h->form == FORM_BODIES; /* rows per block may be 6 */
     if (h->rows != 1 && h->rows != 3 && !(six && h->rows == 6))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %" PRIu32 " rows per block: expected %s", path,
-                          h->rows, six ? "1, 3 or 6" : "1 or 3");
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "%" PRIu32 " rows per block: expected %s",
+                               h->rows, six ? "1, 3 or 6" : "1 or 3");
     if (h->flags & ~known_flags(h))
-        return talus_fail(TALUS_ERR_FORMAT, "%s: unknown flags %" PRIx32, path, h->flags);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "unknown flags %" PRIx32, h->flags);
     if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 6 - 1 || h->nonzeros > INT32_MAX)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: a count exceeds the format's limit", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "a count exceeds the format's limit");
     if (h->form == FORM_BODIES ? h->nonzeros != 0 : h->bodies != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: a count of the other form is not zero", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "a count of the other form is not zero");
     return TALUS_OK;
 }
 
@@ -310,17 +312,17 @@ static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
 {
     uint64_t expected = payload_size(layout);
     if (h->payload_size != expected)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: the header gives %" PRIu64 " bytes of content, its counts ask for "
-                          "%" PRIu64,
-                          path, h->payload_size, expected);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "the header gives %" PRIu64 " bytes of content, its counts ask for "
+                               "%" PRIu64,
+                               h->payload_size, expected);
     if (size - sizeof *h != expected)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %s: %zu bytes of content, expected %" PRIu64, path,
-                          size - sizeof *h < expected ? "truncated" : "too long", size - sizeof *h,
-                          expected);
+        return talus_fail_file(
+            path, TALUS_ERR_FORMAT, "%s: %zu bytes of content, expected %" PRIu64,
+            size - sizeof *h < expected ? "truncated" : "too long", size - sizeof *h, expected);
     if (talus_hash(TALUS_HASH_SEED, bytes + sizeof *h, expected) != h->payload_hash)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: damaged: the content does not match its checksum",
-                          path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the content does not match its checksum");
     return TALUS_OK;
 }
 
@@ -407,12 +409,12 @@ static TalusStatus fill(const char *path, const TalusProblemHeader *h,
     int rows = talus_problem_rows(problem);
     bool normals = h->form == FORM_MATRIX && rows == 1; /* of a matrix without sections */
     if (rows != (int)h->rows && !normals)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: %" PRIu32 " rows per block, but the contacts' friction asks for %d",
-                          path, h->rows, rows);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "%" PRIu32 " rows per block, but the contacts' friction asks for %d",
+                               h->rows, rows);
     if (content->estimate && !estimate)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has estimates, but no contact whose bounds are fixed by them", path);
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has estimates, but no contact whose bounds are fixed by them");
     take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
@@ -435,7 +437,7 @@ static TalusStatus create(const char *path, const TalusProblemHeader *h,
     talus_release(unpacked.contacts);
     talus_release(unpacked.models);
     if (status != TALUS_OK)
-        return talus_fail(status, "%s: %s", path, talus_error());
+        return talus_error_in_file(path, status);
     status = fill(path, h, content, *out);
     if (status == TALUS_OK)
         return TALUS_OK;

@@ -41,7 +41,7 @@ static TalusStatus open_own(const char *path, const TalusFrictionModel *model, T
         return TALUS_OK;
     talus_problem_destroy(*out);
     *out = NULL;
-    return talus_fail(status, "%s: %s", path, talus_error());
+    return talus_error_in_file(path, status);
 }
 
 TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
@@ -57,5 +57,5 @@ TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model
         return TALUS_OK;
     talus_fclib_destroy(*fclib);
     *fclib = NULL;
-    return talus_fail(status, "%s: %s", path, talus_error());
+    return talus_error_in_file(path, status);
 }

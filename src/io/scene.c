@@ -18,7 +18,8 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
     char *source;
     TalusJson *root;
     TALUS_TRY(talus_arena_text(&scene->arena, name, strlen(name), &source));
-    TALUS_TRY(talus_json_parse(&scene->arena, text, length, source, true, &root));
+    TALUS_TRY(
+        talus_json_parse_in(TALUS_DOMAIN_SCENE, &scene->arena, text, length, source, true, &root));
     if (root->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(root, 0, "expected a scene, an object in braces, found %s",
                                talus_json_kind_name(root->kind));

@@ -26,14 +26,6 @@ static TalusVec3 vec3(const double *v)
     return talus_vec3(v[0], v[1], v[2]);
 }
 
-/* A failure of the world is told with the place in the scene that led to it. */
-static TalusStatus at(TalusStatus status, const TalusJson *json)
-{
-    if (status != TALUS_OK && status != TALUS_ERR_MEMORY)
-        talus_json_fail(json, 0, "%s", talus_error());
-    return status;
-}
-
 /* ---- world and materials ---- */
 
 static TalusPeriod period_of(const ScenePeriod *p)
@@ -45,6 +37,33 @@ static TalusPeriod period_of(const ScenePeriod *p)
                talus_json_get(p->json, "z") != NULL},
     };
     return period;
+}
+
+/* A world that is refused: the scene is to blame, at the key that it is about, but not for a choice. */
+static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
+{
+    static const TalusSceneChoice none;
+    const TalusSceneChoice *c = choice ? choice : &none;
+    const TalusJson *value = NULL;
+    bool chosen;
+    switch (talus_error_record()->domain) {
+    case TALUS_DOMAIN_BACKEND:
+    case TALUS_DOMAIN_DEVICE:
+        chosen = c->backend != NULL;
+        value = talus_json_get(s->json, "backend");
+        break;
+    case TALUS_DOMAIN_BASE:
+        chosen = c->threads != 0;
+        value = talus_json_get(s->json, "threads");
+        break;
+    case TALUS_DOMAIN_SOLVER:
+        chosen = c->solver != NULL;
+        value = talus_json_get(s->solver->json, "name");
+        break;
+    default: /* a number, or what the backend does not have */
+        chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
+    }
+    return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
 }
 
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
@@ -75,17 +94,7 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
     if (choice && choice->threads == -1)
         def.threads = 0;
-    TalusStatus status = talus_world_create(&def, &b->world);
-    bool chosen = choice && (choice->solver || choice->backend || choice->threads);
-    if (chosen)
-        return status; /* the scene is not to blame for a choice */
-    const TalusJson *backend = talus_json_get(s->json, "backend");
-    if (!backend || talus_backend_find(s->backend))
-        return at(status, s->solver->json);
-    static const char prefix[] = "backend "; /* which the place says too */
-    size_t skip = strncmp(talus_error(), prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-    talus_json_fail(backend, 0, "%s", talus_error() + skip);
-    return status;
+    return blame(s, choice, talus_world_create(&def, &b->world));
 }
 
 static TalusStatus add_materials(Builder *b)
@@ -103,7 +112,8 @@ static TalusStatus add_materials(Builder *b)
         def.spinning = m->spinning;
         def.rolling = m->rolling;
         def.cohesion = m->cohesion;
-        TALUS_TRY(at(talus_world_add_material(b->world, &def, &b->material[i]), m->json));
+        TALUS_TRY(talus_json_error_at(m->json,
+                                      talus_world_add_material(b->world, &def, &b->material[i])));
     }
     return TALUS_OK;
 }
@@ -146,7 +156,8 @@ static TalusStatus add_pairs(Builder *b)
         TALUS_TRY(find_material(b, pairs[i].json, names[0], &first));
         TALUS_TRY(find_material(b, pairs[i].json, names[1], &second));
         TALUS_TRY(pair_def(b->scene, &pairs[i], &def));
-        TALUS_TRY(at(talus_world_set_pair(b->world, first, second, &def), pairs[i].json));
+        TALUS_TRY(talus_json_error_at(pairs[i].json,
+                                      talus_world_set_pair(b->world, first, second, &def)));
     }
     return TALUS_OK;
 }
@@ -299,7 +310,7 @@ static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const Talus
     if (talus_json_get(drive->json, "stop"))
         def.stop = drive->stop;
     for (int i = 0; i < count; i++)
-        TALUS_TRY(at(talus_world_set_drive(b->world, ids[i], &def), drive->json));
+        TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
     return TALUS_OK;
 }
 
@@ -307,10 +318,12 @@ static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyB
                              int entry)
 {
     if (body->time > 0.0)
-        return at(talus_world_add_bodies_at(b->world, body->time, batch), body->json);
+        return talus_json_error_at(body->json,
+                                   talus_world_add_bodies_at(b->world, body->time, batch));
     TalusBodyId *ids;
     TALUS_TRY(TALUS_ALLOC(ids, (size_t)batch->count, "bodies of a scene"));
-    TalusStatus status = at(talus_world_add_bodies(b->world, batch, ids), body->json);
+    TalusStatus status =
+        talus_json_error_at(body->json, talus_world_add_bodies(b->world, batch, ids));
     if (status == TALUS_OK && batch->count == 1)
         b->id[entry] = ids[0];
     if (status == TALUS_OK && body->drive)
@@ -465,7 +478,7 @@ static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
     def.tag = (int)e->tag;
     TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
     TALUS_TRY(find_material(b, e->json, e->material, &def.material));
-    return at(talus_world_add_emitter(b->world, &def), e->json);
+    return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
 }
 
 static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
@@ -474,7 +487,8 @@ static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
     int group[2];
     for (int k = 0; k < 2; k++)
         TALUS_TRY(talus_scene_group(b->scene, apart->json, names[k], &group[k]));
-    return at(talus_world_set_groups(b->world, group[0], group[1], false), apart->json);
+    return talus_json_error_at(apart->json,
+                               talus_world_set_groups(b->world, group[0], group[1], false));
 }
 
 static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
@@ -496,7 +510,7 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
         def.body = b->id[entry];
     }
     int index;
-    return at(talus_world_add_probe(b->world, &def, &index), probe->json);
+    return talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
 }
 
 static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
@@ -523,7 +537,8 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
     for (int i = 0; i < s->sinks.count; i++) {
         const SceneSink *sink = (const SceneSink *)s->sinks.items + i;
-        TALUS_TRY(at(talus_world_add_sink(b->world, sink->axis, sink->below), sink->json));
+        TALUS_TRY(talus_json_error_at(sink->json,
+                                      talus_world_add_sink(b->world, sink->axis, sink->below)));
     }
     for (int i = 0; i < s->probes.count; i++)
         TALUS_TRY(add_probe(b, (const SceneProbe *)s->probes.items + i));

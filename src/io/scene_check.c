@@ -119,11 +119,9 @@ static TalusStatus check_shapes(const TalusScene *scene)
 static TalusStatus read_section(const TalusJson *json, const char *section,
                                 TalusFrictionModel *model)
 {
-    static const char prefix[] = "section: "; /* which the place says too */
     if (!section || talus_section_parse(section, model) == TALUS_OK)
         return TALUS_OK;
-    size_t skip = strncmp(talus_error(), prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-    return talus_json_fail(at_key(json, "section"), 0, "%s", talus_error() + skip);
+    return talus_json_error_at(at_key(json, "section"), TALUS_ERR_FORMAT);
 }
 
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)

@@ -190,10 +190,7 @@ TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
         TalusJointDef def = def_of(j);
         TALUS_TRY(body_of(scene, j, 0, id, count, &def.a));
         TALUS_TRY(body_of(scene, j, 1, id, count, &def.b));
-        TalusStatus status = talus_world_add_joint(world, &def, NULL);
-        if (status != TALUS_OK && status != TALUS_ERR_MEMORY)
-            talus_json_fail(j->json, 0, "%s", talus_error());
-        TALUS_TRY(status);
+        TALUS_TRY(talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL)));
     }
     return TALUS_OK;
 }

@@ -262,8 +262,8 @@ static int line_numbers(const Lines *in, const char *from, const char *stop, dou
             !talus_number_value(from, length, &values[n])) {
             char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
             snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), from);
-            talus_fail(TALUS_ERR_FORMAT, "%s:%d: expected x y z [radius], found '%s'", in->path,
-                       in->line, talus_json_show(word, shown));
+            talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
+                            "expected x y z [radius], found '%s'", talus_json_show(word, shown));
             return -1;
         }
         n++;
@@ -285,12 +285,12 @@ static TalusStatus next_point(Lines *in, double *values, bool *found)
         if (n < 0)
             return TALUS_ERR_FORMAT;
         if (n == 1 || n == 2 || (n > 0 && in->columns > 0 && n != in->columns))
-            return talus_fail(TALUS_ERR_FORMAT, "%s:%d: expected %s numbers, found %d", in->path,
-                              in->line,
-                              in->columns == 4   ? "4"
-                              : in->columns == 3 ? "3"
-                                                 : "3 or 4",
-                              n);
+            return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
+                                   "expected %s numbers, found %d",
+                                   in->columns == 4   ? "4"
+                                   : in->columns == 3 ? "3"
+                                                      : "3 or 4",
+                                   n);
         *found = n > 0;
         in->columns = n > 0 ? n : in->columns;
     }
@@ -307,9 +307,9 @@ static TalusStatus store_points(const Placing *p, Lines *in, int64_t count)
         if (in->columns < 4)
             continue;
         if (!p->out->radius || !(values[3] > 0.0))
-            return talus_fail(TALUS_ERR_FORMAT, "%s:%d: %s", in->path, in->line,
-                              p->out->radius ? "expected a radius above 0"
-                                             : "a radius is for spheres only");
+            return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT, "%s",
+                                   p->out->radius ? "expected a radius above 0"
+                                                  : "a radius is for spheres only");
         p->out->radius[i] = values[3];
     }
     return TALUS_OK;
@@ -340,7 +340,7 @@ static TalusStatus place_file(const Placing *p)
     TALUS_TRY(talus_scene_path(p->scene, json, p->body->file, &path));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
     if (status != TALUS_OK) {
-        talus_json_fail(json, 0, "%s", talus_error());
+        talus_json_error_at(json, status);
     } else {
         Lines in = {.path = path, .at = text, .end = text + length};
         status = read_points(p, in);

@@ -305,8 +305,8 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
 static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
                                 TalusJson **out)
 {
-    TALUS_TRY(talus_json_parse(r->arena, field->preset, strlen(field->preset), owner->source, false,
-                               out));
+    TALUS_TRY(talus_json_parse_in(owner->domain, r->arena, field->preset, strlen(field->preset),
+                                  owner->source, false, out));
     (*out)->key = field->key;
     (*out)->parent = (TalusJson *)owner; /* read only */
     (*out)->line = owner->line;

@@ -23,6 +23,11 @@ enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* that a message can tel
 
 /* ---- messages ---- */
 
+static TalusLocation at(const Walk *w)
+{
+    return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
+}
+
 /* `what` is the beginning of the sentence: "no parameter". */
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
@@ -34,8 +39,8 @@ static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
     for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                  i ? ", " : "; there is ", names[i]);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s '%s'%s", w->source, what,
-                      talus_json_show(word, shown), known);
+    return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what, talus_json_show(word, shown),
+                         known);
 }
 
 static int child_names(const TalusJson *node, const char **names, int count)
@@ -56,9 +61,8 @@ static TalusStatus fail_top(const Walk *w, const char *word)
         names[n++] = f->key;
         if (f->type->kind == SCENE_OBJECT && talus_scene_field(f->type, word)) {
             snprintf(dotted, sizeof dotted, "%s.%s", f->key, word);
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "%s: no parameter or key '%s'; did you mean '%s'?", w->source, word,
-                              dotted);
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT,
+                                 "no parameter or key '%s'; did you mean '%s'?", word, dotted);
         }
     }
     return fail_name(w, "no parameter or key", word, names, n);
@@ -76,14 +80,14 @@ static TalusStatus fail_key(const Walk *w, const char *word)
             names[n] = w->type->fields[n].key;
     else
         n = child_names(w->node, names, 0);
-    return fail_name(w, what, word, names, n);
+    return talus_error_key(path, fail_name(w, what, word, names, n));
 }
 
 static TalusStatus fail_step(const Walk *w, const char *why)
 {
     char path[256];
     talus_json_path(w->node, path, sizeof path);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s %s", w->source, path, why);
+    return talus_error_key(path, talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s %s", path, why));
 }
 
 /* ---- steps of the walk ---- */
@@ -97,9 +101,16 @@ static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, 
         TALUS_TRY(talus_arena_text(w->arena, key, strlen(key), &name));
     *out = (TalusJson *)block;
     (*out)->kind = kind;
+    (*out)->domain = TALUS_DOMAIN_OVERRIDE;
     (*out)->source = w->source;
     (*out)->key = name;
     return TALUS_OK;
+}
+
+static TalusStatus parse(const Walk *w, const char *text, TalusJson **out)
+{
+    return talus_json_parse_in(TALUS_DOMAIN_OVERRIDE, w->arena, text, strlen(text), w->source,
+                               false, out);
 }
 
 /* The keys that exclude the one being set give way to it. */
@@ -126,8 +137,7 @@ static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out
                        field->key, out));
     talus_json_append(w->node, *out);
     if (field->preset) {
-        TALUS_TRY(talus_json_parse(w->arena, field->preset, strlen(field->preset), w->source, false,
-                                   &preset));
+        TALUS_TRY(parse(w, field->preset, &preset));
         talus_json_replace(*out, preset);
     }
     return TALUS_OK;
@@ -140,6 +150,7 @@ static TalusStatus expand_shorthand(Walk *w)
     TALUS_TRY(new_node(w, TALUS_JSON_OBJECT, NULL, &object));
     TALUS_TRY(new_node(w, TALUS_JSON_NULL, w->type->shorthand, &value));
     talus_json_replace(value, w->node);
+    object->domain = w->node->domain;
     object->source = w->node->source;
     object->line = w->node->line;
     object->column = w->node->column;
@@ -207,8 +218,8 @@ static TalusStatus next_word(const Walk *w, const char **text, const char *ends,
 {
     size_t n = strcspn(*text, ends);
     if (n == 0 || n >= MAX_WORD)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "%s: expected a name or a path such as bodies[0].material", w->source);
+        return talus_fail_at(at(w), TALUS_ERR_ARGUMENT,
+                             "expected a name or a path such as bodies[0].material");
     memcpy(word, *text, n);
     word[n] = '\0';
     *text += n;
@@ -228,10 +239,10 @@ static TalusStatus walk_path(Walk *w, const char *path)
         bool index = *path++ == '[';
         TALUS_TRY(next_word(w, &path, index ? "]" : ".[", word));
         if (index && *path++ != ']')
-            return talus_fail(TALUS_ERR_ARGUMENT, "%s: expected ']'", w->source);
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "expected ']'");
         TALUS_TRY(index ? step_index(w, word) : step_key(w, word));
         if (*path && *path != '.' && *path != '[')
-            return talus_fail(TALUS_ERR_ARGUMENT, "%s: expected '.', '[' or '='", w->source);
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "expected '.', '[' or '='");
     }
     return TALUS_OK;
 }
@@ -239,7 +250,7 @@ static TalusStatus walk_path(Walk *w, const char *path)
 /* JSON if it reads as such, else the text itself: material=steel needs no quotes. */
 static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
 {
-    TalusStatus status = talus_json_parse(w->arena, text, strlen(text), w->source, false, out);
+    TalusStatus status = parse(w, text, out);
     if (status != TALUS_ERR_FORMAT || (*text && strchr("{[\"", *text)))
         return status;
     char *copy;
@@ -258,7 +269,7 @@ TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *over
     Walk w = {arena, (const char *)source, &talus_scene_type, root};
     const char *equals = strchr(override, '=');
     if (!equals)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: expected name=value", w.source);
+        return talus_fail_at(at(&w), TALUS_ERR_ARGUMENT, "expected name=value");
     char *path;
     TalusJson *value;
     TALUS_TRY(talus_arena_text(arena, override, (size_t)(equals - override), &path));

@@ -32,14 +32,6 @@ static void release(Draft *d)
     memset(d, 0, sizeof *d);
 }
 
-/* A failure is told with the place in the scene that led to it. */
-static TalusStatus at(TalusStatus status, const TalusJson *json)
-{
-    if (status != TALUS_OK && status != TALUS_ERR_MEMORY)
-        talus_json_fail(json, 0, "%s", talus_error());
-    return status;
-}
-
 static TalusVec3 vec3(const double *v)
 {
     return talus_vec3(v[0], v[1], v[2]);
@@ -57,7 +49,7 @@ static TalusStatus read_surface(const TalusScene *scene, const SceneShape *shape
     const TalusJson *json = talus_json_get(shape->json, "file");
     char *path;
     TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
-    TalusStatus status = at(talus_surface_read(path, &d->surface), json);
+    TalusStatus status = talus_json_error_at(json, talus_surface_read(path, &d->surface));
     talus_release(path);
     if (status != TALUS_OK)
         return status;
@@ -134,8 +126,8 @@ static TalusStatus read_row(Grid *g, const char *stop)
             !talus_number_value(g->at, length, &value)) {
             char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
             snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), g->at);
-            return talus_fail(TALUS_ERR_FORMAT, "%s:%d: expected a number, found '%s'", g->path,
-                              g->line, talus_json_show(word, shown));
+            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
+                                   "expected a number, found '%s'", talus_json_show(word, shown));
         }
         TALUS_TRY(TALUS_RESERVE(g->height, g->capacity, g->count + 1, g->count, "heights"));
         g->height[g->count++] = value;
@@ -143,9 +135,9 @@ static TalusStatus read_row(Grid *g, const char *stop)
         g->at += length;
     }
     if (found > 0 && g->rows > 0 && found != g->columns)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s:%d: expected %d numbers as in the first row, found %d", g->path,
-                          g->line, g->columns, found);
+        return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
+                               "expected %d numbers as in the first row, found %d", g->columns,
+                               found);
     g->columns = found > 0 ? found : g->columns;
     g->rows += found > 0;
     return TALUS_OK;
@@ -159,13 +151,14 @@ static TalusStatus read_grid(Grid *g)
         g->line++;
         TALUS_TRY(read_row(g, stop ? stop : g->end));
         if (g->count > INT_MAX)
-            return talus_fail(TALUS_ERR_FORMAT, "%s:%d: more than %d numbers", g->path, g->line,
-                              INT_MAX);
+            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT, "more than %d numbers",
+                                   INT_MAX);
         g->at = next;
     }
     if (g->rows < 2 || g->columns < 2)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: %d rows of %d numbers; expected 2 of 2 or more",
-                          g->path, g->rows, g->columns);
+        return talus_fail_file(g->path, TALUS_ERR_FORMAT,
+                               "%d rows of %d numbers; expected 2 of 2 or more", g->rows,
+                               g->columns);
     return TALUS_OK;
 }
 
@@ -186,7 +179,7 @@ static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape
         d->height[k] *= scale_of(shape);
     talus_release(text);
     talus_release(path);
-    return at(status, json);
+    return talus_json_error_at(json, status);
 }
 
 /* ---- rocks ---- */
@@ -305,7 +298,7 @@ TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *sha
                                  ? make_parts(scene, shape, &d)
                                  : make_simple(scene, shape, radius, form, &d);
         if (status == TALUS_OK)
-            status = at(talus_world_add_shape(world, &d.def, &index), shape->json);
+            status = talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index));
         release(&d);
         if (status != TALUS_OK)
             return status;

@@ -151,10 +151,7 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 /* A detection that fails tells of bodies by their slots, and of periods. */
 static TalusStatus at_start(const SceneStart *s, TalusStatus status)
 {
-    if (status != TALUS_OK && status != TALUS_ERR_MEMORY)
-        talus_json_fail(s->scene->period ? s->scene->period->json : s->scene->json, 0, "%s",
-                        talus_error());
-    return status;
+    return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
 }
 
 static TalusStatus check_overlap(const SceneStart *s)

@@ -1,4 +1,5 @@
-/* io/snapshot.c - the bodies and contacts of a world at one moment, as plain arrays in one block. */
+/* io/snapshot.c - the bodies and contacts of a world at one moment, as plain arrays: those of bodies in one block,
+ * those of contacts in another, for which contacts are kept may depend on the forces on bodies. */
 #include "base/memory.h"
 #include "io/frames.h"
 
@@ -51,54 +52,70 @@ typedef struct Block {
     size_t capacity;
 } Block;
 
-static size_t place_bytes(const Place *place, unsigned fields, int bodies, int contacts)
+static size_t place_bytes(const Place *place, unsigned fields, int count)
 {
     if (place->field && !(place->field & fields))
         return 0;
-    size_t count = (size_t)(place->contacts ? contacts : bodies);
-    return (count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    return ((size_t)count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
-static TalusStatus reserve(TalusSnapshot *snapshot, size_t bytes)
+static TalusStatus reserve(void **memory, size_t bytes)
 {
-    Block *block = snapshot->memory;
-    size_t capacity = block ? block->capacity : 0;
+    size_t capacity = *memory ? ((Block *)*memory)->capacity : 0;
     if (bytes <= capacity)
         return TALUS_OK;
     size_t room = bytes > capacity + capacity / 2 ? bytes : capacity + capacity / 2;
-    talus_snapshot_free(snapshot);
-    TALUS_TRY(talus_alloc(&snapshot->memory, room, 1, "snapshot"));
-    block = snapshot->memory;
-    block->capacity = room;
+    talus_release(*memory);
+    *memory = NULL;
+    TALUS_TRY(talus_alloc(memory, room, 1, "snapshot"));
+    ((Block *)*memory)->capacity = room;
     return TALUS_OK;
 }
 
-TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies, int contacts)
+/* The arrays of bodies, or those of contacts, with room for `count`. */
+static TalusStatus lay_out(TalusSnapshot *snapshot, bool contacts, int count)
 {
+    void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
     size_t bytes = ALIGNMENT;
-    if (fields & TALUS_SNAPSHOT_VELOCITY)
-        fields |= TALUS_SNAPSHOT_SPEED;
     for (int i = 0; i < PLACES; i++)
-        bytes += place_bytes(&places[i], fields, bodies, contacts);
-    TALUS_TRY(reserve(snapshot, bytes));
-    void *memory = snapshot->memory;
-    *snapshot = (TalusSnapshot){
-        .fields = fields, .body_count = bodies, .contact_count = contacts, .memory = memory};
-    char *cursor = (char *)memory + ALIGNMENT;
+        if (places[i].contacts == contacts)
+            bytes += place_bytes(&places[i], snapshot->fields, count);
+    TALUS_TRY(reserve(memory, bytes));
+    char *cursor = (char *)*memory + ALIGNMENT;
     for (int i = 0; i < PLACES; i++) {
-        size_t size = place_bytes(&places[i], fields, bodies, contacts);
+        if (places[i].contacts != contacts)
+            continue;
+        size_t size = place_bytes(&places[i], snapshot->fields, count);
         void *array = size ? cursor : NULL;
         memcpy((char *)snapshot + places[i].pointer, &array, sizeof array);
         cursor += size;
     }
+    *(contacts ? &snapshot->contact_count : &snapshot->body_count) = count;
     return TALUS_OK;
+}
+
+static TalusStatus shape_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
+{
+    if (fields & TALUS_SNAPSHOT_VELOCITY)
+        fields |= TALUS_SNAPSHOT_SPEED;
+    *snapshot = (TalusSnapshot){.fields = fields,
+                                .body_memory = snapshot->body_memory,
+                                .contact_memory = snapshot->contact_memory};
+    return lay_out(snapshot, false, count);
+}
+
+TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies, int contacts)
+{
+    TALUS_TRY(shape_bodies(snapshot, fields, bodies));
+    return lay_out(snapshot, true, contacts);
 }
 
 void talus_snapshot_free(TalusSnapshot *snapshot)
 {
     if (!snapshot)
         return;
-    talus_release(snapshot->memory);
+    talus_release(snapshot->body_memory);
+    talus_release(snapshot->contact_memory);
     *snapshot = (TalusSnapshot){0};
 }
 
@@ -138,30 +155,28 @@ static int row_of(const TalusSnapshot *s, uint32_t index)
     return low;
 }
 
-static void take_contacts(TalusSnapshot *s, const TalusWorld *world, double least)
+static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, double least)
 {
-    talus_world_get_strong_contacts(world, least, s->contact, s->contact_count);
-    for (int i = 0; i < s->contact_count; i++) {
+    bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
+    int count = asked ? talus_world_get_strong_contacts(world, least, NULL, 0) : 0;
+    TALUS_TRY(lay_out(s, true, count));
+    if (asked)
+        talus_world_get_strong_contacts(world, least, s->contact, count);
+    for (int i = 0; i < count; i++) {
         s->contact_a[i] = row_of(s, s->contact[i].a.index);
         s->contact_b[i] = row_of(s, s->contact[i].b.index);
     }
+    return TALUS_OK;
 }
 
 static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
 {
     TalusForceSummary sums;
-    int contacts = 0, bodies = talus_world_body_count(world);
-    double least = -INFINITY;
-    TALUS_TRY(talus_world_get_forces(world, NULL, NULL, &sums));
-    if (!(fields & TALUS_SNAPSHOT_CONTACTS))
-        least = sums.mean_impulse;
-    if (fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS))
-        contacts = talus_world_get_strong_contacts(world, least, NULL, 0);
-    TALUS_TRY(talus_snapshot_shape(s, fields, bodies, contacts));
-    if (fields & TALUS_SNAPSHOT_FORCE)
-        TALUS_TRY(talus_world_get_forces(world, s->force, s->touching, &sums));
+    TALUS_TRY(shape_bodies(s, fields, talus_world_body_count(world)));
+    TALUS_TRY(talus_world_get_forces(world, s->force, s->touching, &sums));
     take_bodies(s, world);
-    take_contacts(s, world, least);
+    TALUS_TRY(
+        take_contacts(s, world, fields & TALUS_SNAPSHOT_CONTACTS ? -INFINITY : sums.mean_impulse));
     s->contact_total = sums.contacts;
     s->length = sums.length;
     s->time = talus_world_time(world);

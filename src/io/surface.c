@@ -30,8 +30,8 @@ static TalusStatus check_count(const TalusSoup *soup, int count, const char *wha
 {
     if (count < TALUS_SURFACE_TRIANGLES * 3)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: has more than %d %s; so many are not read",
-                      soup->name, count, what);
+    return talus_fail_file(soup->name, TALUS_ERR_UNSUPPORTED,
+                           "has more than %d %s; so many are not read", count, what);
 }
 
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x)
@@ -75,7 +75,7 @@ static bool has_suffix(const char *name, const char *suffix)
 static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 {
     if (size == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: is empty", soup->name);
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "is empty");
     if (talus_stl_is_binary(bytes, size))
         return talus_stl_read_binary(soup, bytes, size);
     if (has_suffix(soup->name, ".obj"))
@@ -140,12 +140,12 @@ static void tell(const char *name, const TalusSurface *s)
 static TalusStatus make_surface(TalusSoup *soup, TalusSurface *out)
 {
     if (soup->triangles == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: has no triangles (%d vertices)", soup->name,
-                          soup->vertices);
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "has no triangles (%d vertices)",
+                               soup->vertices);
     TALUS_TRY(talus_surface_weld(soup, out));
     if (soup->triangles == 0)
-        return talus_fail(TALUS_ERR_FORMAT, "%s: none of its %d triangles has an area", soup->name,
-                          out->degenerate);
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "none of its %d triangles has an area",
+                               out->degenerate);
     TALUS_TRY(talus_surface_orient(soup, out));
     out->vertex = soup->vertex;
     out->vertex_count = soup->vertices;

@@ -35,19 +35,20 @@ bool talus_stl_is_text(const char *text, size_t size)
 static TalusStatus check_size(const char *name, const unsigned char *bytes, size_t size)
 {
     if (size < HEAD)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: has %zu bytes; a binary STL file has at least %d, and this is not a "
-                          "text that starts with \"solid\" either",
-                          name, size, (int)HEAD);
+        return talus_fail_file(
+            name, TALUS_ERR_FORMAT,
+            "has %zu bytes; a binary STL file has at least %d, and this is not a "
+            "text that starts with \"solid\" either",
+            size, (int)HEAD);
     uint64_t need = HEAD + (uint64_t)RECORD * triangles_of(bytes);
     if (size < need)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: byte 80 tells of %u triangles, which take %llu bytes; the file has "
-                          "%zu",
-                          name, triangles_of(bytes), (unsigned long long)need, size);
+        return talus_fail_file(name, TALUS_ERR_FORMAT,
+                               "byte 80 tells of %u triangles, which take %llu bytes; the file has "
+                               "%zu",
+                               triangles_of(bytes), (unsigned long long)need, size);
     if (triangles_of(bytes) > TALUS_SURFACE_TRIANGLES)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: %u triangles; at most %d are read", name,
-                          triangles_of(bytes), (int)TALUS_SURFACE_TRIANGLES);
+        return talus_fail_file(name, TALUS_ERR_UNSUPPORTED, "%u triangles; at most %d are read",
+                               triangles_of(bytes), (int)TALUS_SURFACE_TRIANGLES);
     if (size > need)
         talus_log(TALUS_LOG_WARNING, "surface.trailing",
                   "%s: %llu bytes after the last triangle are not read", name,
@@ -61,12 +62,11 @@ static TalusStatus read_record(TalusSoup *soup, const unsigned char *record, uin
     memcpy(x, record + 12, sizeof x);
     for (int k = 0; k < 9; k++) {
         if (!talus_soup_fits(x[k]))
-            return talus_fail(
-                TALUS_ERR_FORMAT,
-                "%s: triangle %u (byte %llu): coordinate %c of corner %d is %g; it "
+            return talus_fail_file(
+                soup->name, TALUS_ERR_FORMAT,
+                "triangle %u (byte %llu): coordinate %c of corner %d is %g; it "
                 "must be a finite number of moderate size",
-                soup->name, index,
-                (unsigned long long)(HEAD + (uint64_t)RECORD * index + 12 + 4 * (uint64_t)k),
+                index, (unsigned long long)(HEAD + (uint64_t)RECORD * index + 12 + 4 * (uint64_t)k),
                 'x' + k % 3, k / 3, (double)x[k]);
     }
     int32_t first = soup->vertices;

@@ -131,5 +131,5 @@ TalusStatus talus_words_fail(const TalusWords *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return talus_fail(TALUS_ERR_FORMAT, "%s:%ld: %s", w->name, w->line, text);
+    return talus_fail_line(w->name, w->line, TALUS_ERR_FORMAT, "%s", text);
 }

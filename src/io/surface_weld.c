@@ -94,10 +94,11 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
 {
     double near = near_distance(out);
     if (!(near >= LEAST))
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "%s: all its vertices are within %g of the origin; that is too small for "
-                          "a surface",
-                          soup->name, LEAST * 0x1p20);
+        return talus_fail_file(
+            soup->name, TALUS_ERR_FORMAT,
+            "all its vertices are within %g of the origin; that is too small for "
+            "a surface",
+            LEAST * 0x1p20);
     uint32_t buckets = 16;
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;

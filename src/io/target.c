@@ -14,7 +14,7 @@ enum { LINKS_MAX = 40, LINK_BYTES = 4096 };
 
 static TalusStatus refuse(const char *path, const char *why)
 {
-    return talus_fail(TALUS_ERR_IO, "%s: cannot create: %s", path, why);
+    return talus_fail_file(path, TALUS_ERR_IO, "cannot create: %s", why);
 }
 
 /* ---- links ---- */
@@ -76,7 +76,7 @@ static TalusStatus write_through(const char *path, int stream, TalusTarget *out)
     out->fd = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
                           : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return out->fd >= 0 ? TALUS_OK
-                        : talus_fail(TALUS_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+                        : talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
 }
 
 static TalusStatus decide(const char *path, TalusTarget *out)

@@ -14,12 +14,12 @@
 
 TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what, int index)
 {
-    char reason[200];
+    char key[48];
     TalusStatus status = talus_set_check(model);
     if (status == TALUS_OK)
         return TALUS_OK;
-    snprintf(reason, sizeof reason, "%s", talus_error());
-    return talus_fail(status, "%s %d: %s", what, index, reason);
+    snprintf(key, sizeof key, "%s %d", what, index);
+    return talus_error_at(talus_locate(TALUS_DOMAIN_PROBLEM, NULL, 0, key), status);
 }
 
 TalusBlockModel talus_block_model(TalusFrictionModel m)

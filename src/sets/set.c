@@ -72,10 +72,10 @@ static TalusStatus no_such(const char *what, const char *text, const char *const
 {
     const char *near = talus_nearest(text, names, count);
     if (near)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: there is no '%s'; did you mean '%s'?", what,
-                          text, near);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: there is no '%s'; expected %s", what, text,
-                      expected);
+        return talus_fail_key(what, TALUS_ERR_ARGUMENT, "there is no '%s'; did you mean '%s'?",
+                              text, near);
+    return talus_fail_key(what, TALUS_ERR_ARGUMENT, "there is no '%s'; expected %s", text,
+                          expected);
 }
 
 TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
@@ -88,9 +88,9 @@ TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model)
         long sides = strtol(digits, &end, 10);
         if (*digits < '0' || *digits > '9' || *end || sides < TALUS_SIDES_MIN ||
             sides > TALUS_SIDES_MAX)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "section: '%s' needs its number of sides, %d to %d, such as '%s:8'",
-                              text, TALUS_SIDES_MIN, TALUS_SIDES_MAX, polygon);
+            return talus_fail_key("section", TALUS_ERR_ARGUMENT,
+                                  "'%s' needs its number of sides, %d to %d, such as '%s:8'", text,
+                                  TALUS_SIDES_MIN, TALUS_SIDES_MAX, polygon);
         model->section = TALUS_SECTION_POLYGON;
         model->sides = (int)sides;
         return TALUS_OK;
@@ -108,7 +108,8 @@ TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model)
 {
     int found = index_of(text, law_names, TALUS_LAWS);
     if (found < 0)
-        return no_such("friction law", text, law_names, TALUS_LAWS, "ccp, fixed or coulomb");
+        return talus_error_key(
+            "law", no_such("friction law", text, law_names, TALUS_LAWS, "ccp, fixed or coulomb"));
     model->law = (TalusFrictionLaw)found;
     return TALUS_OK;
 }

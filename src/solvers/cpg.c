@@ -145,10 +145,10 @@ static TalusStatus solve_cpg(TalusSolve *s)
     if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
         return iterate(s);
     if (s->backend->remote)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver cpg: moving bounds are on backend cpu alone, and this problem is "
-                          "on %s",
-                          s->backend->name);
+        return talus_solver_fail("cpg", TALUS_ERR_UNSUPPORTED,
+                                 "moving bounds are on backend cpu alone, and this problem is "
+                                 "on %s",
+                                 s->backend->name);
     TALUS_TRY(talus_problem_set_moving(s->problem, true));
     for (int i = 0; i < s->op->blocks; i++)
         if (s->op->model[i].law == TALUS_LAW_COULOMB)

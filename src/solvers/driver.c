@@ -75,8 +75,20 @@ TalusSolverRow talus_solver_row(int index)
         row.missing = t->missing ? t->missing() : NULL;
     }
     /* auto is lbfgs-fb where it does not hand over, and apgd where that does not suffice */
-    talus_outer_takes(index > 0 ? t->takes : t->takes | talus_solver_apgd.takes, row.accepts);
+    row.takes = index > 0 ? t->takes : t->takes | talus_solver_apgd.takes;
+    talus_outer_takes(row.takes, row.accepts);
     return row;
+}
+
+int talus_solver_find(const char *spec)
+{
+    size_t length = strcspn(spec, ":");
+    for (int i = 0; i <= SOLVERS; i++) {
+        const char *name = i > 0 ? table[i - 1]->name : "auto";
+        if (strlen(name) == length && memcmp(name, spec, length) == 0)
+            return i;
+    }
+    return -1;
 }
 
 void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user)
@@ -116,10 +128,10 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
 {
     s->type = find_type(name);
     if (!s->type)
-        return TALUS_ERR_ARGUMENT;
+        return talus_error_key(name, TALUS_ERR_ARGUMENT);
     const char *missing = s->type->missing ? s->type->missing() : NULL;
     if (missing)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "solver %s: not in this build: %s", name, missing);
+        return talus_solver_fail(name, TALUS_ERR_UNSUPPORTED, "not in this build: %s", missing);
     if (strcmp(name, "auto") == 0) {
         if (*parameters)
             return talus_fail(TALUS_ERR_ARGUMENT,
@@ -133,7 +145,9 @@ static TalusStatus init_solver(TalusSolver *s, const char *name, const char *par
     TALUS_TRY(talus_alloc(&s->state, 1, s->type->state_size, "solver state"));
     TALUS_TRY(talus_alloc(&s->work, 1, s->type->work_size, "solver workspace"));
     talus_params_default(s->type->params, s->type->param_count, s->params);
-    return talus_params_parse(s->type->params, s->type->param_count, name, parameters, s->params);
+    return talus_error_at(
+        talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, NULL),
+        talus_params_parse(s->type->params, s->type->param_count, name, parameters, s->params));
 }
 
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
@@ -191,9 +205,9 @@ static TalusStatus plan_solve(const TalusSolver *s, const TalusProblem *problem,
     const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
     TALUS_TRY(talus_outer_plan(s->type, problem, kind, plan));
     if (part && problem->backend->remote)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: %s runs on backend cpu alone, and this problem is on %s",
-                          s->type->name, part, problem->backend->name);
+        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                                 "%s runs on backend cpu alone, and this problem is on %s", part,
+                                 problem->backend->name);
     return TALUS_OK;
 }
 
@@ -228,9 +242,8 @@ TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t si
     const char *place = bytes;
     size_t expected = talus_solver_state_size(s);
     if (size != expected)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "solver %s: its saved state has %zu bytes, expected %zu", s->type->name,
-                          size, expected);
+        return talus_solver_fail(s->type->name, TALUS_ERR_FORMAT,
+                                 "its saved state has %zu bytes, expected %zu", size, expected);
     memcpy(s->state, place, s->type->state_size);
     place += s->type->state_size;
     for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {

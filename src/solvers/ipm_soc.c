@@ -174,12 +174,12 @@ static TalusStatus prepare_system(Run *run)
     bool bodies = p->form == FORM_BODIES ||
                   (p->form == FORM_AUTO && has_bodies && p->linear != LINEAR_CHOLMOD);
     if (bodies && !has_bodies)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver ipm-soc: form=bodies needs bodies, this problem is a matrix");
+        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies needs bodies, this problem is a matrix");
     if (bodies && p->linear == LINEAR_CHOLMOD)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver ipm-soc: form=bodies is indefinite, and cholmod is for positive "
-                          "definite matrices; linear=ldl and linear=mumps take it");
+        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies is indefinite, and cholmod is for positive "
+                                 "definite matrices; linear=ldl and linear=mumps take it");
     TalusStatus status = prepare_form(run, bodies);
     if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
         return prepare_form(run, false); /* a body's inverse inertia has no inverse */

@@ -79,12 +79,12 @@ static TalusStatus check_size(const TalusSolve *s, const Params *p)
     if (size <= p->most)
         return TALUS_OK;
     bool coulomb = has_coulomb(s);
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "solver lemke: %s LCP of %d contacts has %lld unknowns, above most=%d; %s",
-                      coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks,
-                      (long long)size, p->most,
-                      coulomb ? "apgd takes problems of this size, or raise most"
-                              : "ipm-chol or apgd take problems of this size, or raise most");
+    return talus_solver_fail(
+        "lemke", TALUS_ERR_UNSUPPORTED,
+        "%s LCP of %d contacts has %lld unknowns, above most=%d; %s",
+        coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks, (long long)size, p->most,
+        coulomb ? "apgd takes problems of this size, or raise most"
+                : "ipm-chol or apgd take problems of this size, or raise most");
 }
 
 static TalusStatus prepare(TalusSolve *s, Work *w)

@@ -76,8 +76,8 @@ static TalusStatus refuse(const TalusSolverType *type, const char *has)
 {
     char text[TALUS_TAKES_TEXT];
     talus_outer_takes(type->takes, text);
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "solver %s: takes %s; this problem has %s", type->name,
-                      text, has);
+    return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED, "takes %s; this problem has %s",
+                             text, has);
 }
 
 /* Of kinds that are not taken joints, which no other section would help with, or the first. */
@@ -91,9 +91,8 @@ static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
         kind++;
     name_kind(kind, has, sizeof has);
     if (type->takes == TALUS_TAKES_NONNEG)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: takes problems without friction, this one has it",
-                          type->name);
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "takes problems without friction, this one has it");
     size_t length = strlen(has);
     if (kind % TALUS_SECTIONS == TALUS_SECTION_DISC &&
         type->takes & TALUS_KIND(kind / TALUS_SECTIONS, TALUS_SECTION_POLYGON))
@@ -111,25 +110,22 @@ static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, T
     if (plan->exact)
         return TALUS_OK;
     if (kind == TALUS_OUTER_SHIFT && direct)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: solves Coulomb's law itself; shifts are for solvers of the "
-                          "relaxation",
-                          type->name);
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "solves Coulomb's law itself; shifts are for solvers of the "
+                                 "relaxation");
     if (plan->bounds && kind == TALUS_OUTER_TRESCA)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: bounds that move beside bounds that are fixed; take shifts "
-                          "for problems with both laws",
-                          type->name);
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "bounds that move beside bounds that are fixed; take shifts "
+                                 "for problems with both laws");
     plan->shift = kind != TALUS_OUTER_TRESCA && !(cones & ~type->takes);
     plan->tresca =
         kind != TALUS_OUTER_SHIFT && !plan->shift && !plan->bounds && !(prisms & ~type->takes);
     if (plan->shift || plan->tresca)
         return TALUS_OK;
     if (direct)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: solves Coulomb's law itself; Tresca's loop is for solvers "
-                          "that take fixed bounds",
-                          type->name);
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "solves Coulomb's law itself; Tresca's loop is for solvers "
+                                 "that take fixed bounds");
     return refuse_kind(type, coulomb);
 }
 
@@ -142,8 +138,8 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
     *plan = (TalusOuterPlan){.beyond = (kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) != 0,
                              .bounds = (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED)) != 0};
     if (talus_problem_rows(problem) == 1 && !(type->takes & TALUS_TAKES_NONNEG))
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "solver %s: takes problems with friction, this one has none", type->name);
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "takes problems with friction, this one has none");
     if (smooth && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
         return refuse(type, "three rows per contact, though friction at none");
     if ((kinds & ~coulomb) & ~type->takes)

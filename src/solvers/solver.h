@@ -4,31 +4,20 @@
 
 #include "backend/backend.h"
 #include "base/param.h"
+#include "base/status.h"
 #include "problem/problem.h"
 
 #include <talus/solver.h>
 
 typedef struct TalusSolve TalusSolve;
 
-/* What a solver takes: problems without friction, rows against turning, and friction by law and section
- * (TALUS_KIND), where fixed stands for prisms with given bounds. What it lacks under `coulomb` the outer
- * loops make of cones under ccp, by shifts, or of prisms (outer.c). */
-#define TALUS_TAKES_NONNEG (1u << 16)
-#define TALUS_TAKES_TURNING (1u << 17)
-#define TALUS_TAKES(law, section) TALUS_KIND(TALUS_LAW_##law, TALUS_SECTION_##section)
-#define TALUS_TAKES_SECTIONS(law) \
-    (TALUS_TAKES(law, DISC) | TALUS_TAKES(law, SQUARE) | TALUS_TAKES(law, POLYGON))
-#define TALUS_TAKES_CONE TALUS_TAKES(CCP, DISC)    /* circular cones */
-#define TALUS_TAKES_BOX TALUS_TAKES(FIXED, SQUARE) /* boxes */
-#define TALUS_TAKES_JOINT TALUS_TAKES(CCP, JOINT)  /* joints, free and with bounds */
-#define TALUS_TAKES_CONVEX                                                  \
-    (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
-     TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
-#define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
+/* talus_fail for a solver by its name: the text begins with "solver NAME: ". */
+#define talus_solver_fail(name, ...) \
+    talus_fail_at(talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, name), __VA_ARGS__)
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
-    uint32_t takes;
+    uint32_t takes; /* bits TALUS_TAKES_... */
     bool
         through_products; /* it sees the operator through products, residuals and the sets of blocks alone:
                               free joints are eliminated (problem/eliminate.h) */

@@ -381,8 +381,8 @@ static TalusStatus fail(const Run *run, const TalusTaoResult *result)
 {
     bool memory = result->end == TALUS_TAO_MEMORY;
     run->w->ready = false; /* the matrix may be in any state */
-    return talus_fail(memory ? TALUS_ERR_MEMORY : TALUS_ERR_NUMERIC, "solver %s: PETSc: %s",
-                      run->s->type->name, result->text);
+    return talus_solver_fail(run->s->type->name, memory ? TALUS_ERR_MEMORY : TALUS_ERR_NUMERIC,
+                             "PETSc: %s", result->text);
 }
 
 static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *result)

@@ -90,11 +90,12 @@ static void sum_forces(const TalusWorld *world, const int *rows, double *force, 
 TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                    TalusForceSummary *summary)
 {
-    int *rows;
+    int *rows = NULL;
     double made = world->impulse_step;
     *summary = (TalusForceSummary){.length = made > 0.0 ? made : world->def.step};
     TALUS_TRY(talus_world_look_contacts(world));
-    TALUS_TRY(make_rows(&world->bodies, &rows));
+    if (force || touching)
+        TALUS_TRY(make_rows(&world->bodies, &rows));
     for (int i = 0; i < world->bodies.counts.living; i++) {
         if (force)
             force[i] = 0.0;

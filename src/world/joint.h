@@ -25,13 +25,13 @@ enum {
     TALUS_PART_MOTOR = 3,
     TALUS_PART_LOWER,
     TALUS_PART_UPPER,
-    TALUS_PARTS
+    TALUS_JOINT_PARTS
 };
 
 /* What the next step needs of this one. */
 typedef struct TalusJointCarry {
-    double angle;                   /* REVOLUTE: the last coordinate, which tells the turns */
-    TalusVec3 impulse[TALUS_PARTS]; /* on the mover, world frame, N s */
+    double angle;                         /* REVOLUTE: the last coordinate, which tells the turns */
+    TalusVec3 impulse[TALUS_JOINT_PARTS]; /* on the mover, world frame, N s */
 } TalusJointCarry;
 
 /* Impulses of the step under way. */

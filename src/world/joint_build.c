@@ -127,7 +127,7 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
     if (joints->living == 0)
         return TALUS_OK;
     TALUS_TRY(TALUS_RESERVE(joints->block, joints->block_capacity,
-                            (size_t)joints->living * TALUS_PARTS, 0, "joint blocks"));
+                            (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
     for (int i = 0; i < joints->slots; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             joints->kept += count_kept(&joints->joint[i].def);
@@ -333,7 +333,7 @@ static void forget(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.slots; i++) {
         TalusJoint *joint = &world->joints.joint[i];
-        for (int part = 0; part < TALUS_PARTS; part++)
+        for (int part = 0; part < TALUS_JOINT_PARTS; part++)
             joint->carry.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
     }
 }

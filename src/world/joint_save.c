@@ -65,7 +65,7 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
         talus_archive_vec3(a, &joint->side[k]);
     }
     talus_archive_f64(a, &joint->carry.angle);
-    for (int part = 0; part < TALUS_PARTS; part++)
+    for (int part = 0; part < TALUS_JOINT_PARTS; part++)
         talus_archive_vec3(a, &joint->carry.impulse[part]);
     transfer_sums(a, &joint->shown);
     if (!a->loading)

@@ -49,10 +49,11 @@ TalusStatus cu_open(void)
         return TALUS_OK;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "backend cuda: this machine has no GPU that CUDA can use (%s); --backend "
-                          "cpu runs everywhere",
-                          error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+        return talus_fail_at(talus_locate(TALUS_DOMAIN_DEVICE, NULL, 0, "cuda"),
+                             TALUS_ERR_UNSUPPORTED,
+                             "this machine has no GPU that CUDA can use (%s); --backend "
+                             "cpu runs everywhere",
+                             error == cudaSuccess ? "none found" : cudaGetErrorString(error));
     cu_note(cudaSetDevice(0), "device 0");
     cu_note(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
     cu_note(cudaMallocHost((void **)&pinned, PINNED), "pinned memory");
