@@ -420,6 +420,8 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h);
 TalusStatus talus_stage_snapshot(TalusWorld *world);
 void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
+/* The change of a velocity from which contacts may be missing, m/s. */
+double talus_change_limit(const TalusWorld *world, double h);
 /* The bodies as a detector sees them, with these velocities by slot; `spin` may be NULL. */
 TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
 

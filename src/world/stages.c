@@ -116,7 +116,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 /* ---- after a solve ---- */
 
 /* Two bodies outside each other's envelope meet only if their velocities change, together, by more than twice this. */
-static double change_limit(const TalusWorld *world, double h)
+double talus_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
 }
@@ -124,7 +124,7 @@ static double change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_solved(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->on.ops->solved(world->on.engine, change_limit(world, h),
+    TALUS_TRY(world->on.ops->solved(world->on.engine, talus_change_limit(world, h),
                                     &world->velocities_changed));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
@@ -138,7 +138,7 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     *missed = world->velocities_changed;
     if (!*missed || !world->on.ops->missed)
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->missed(world->on.engine, &options, change_limit(world, h),
+    TALUS_TRY(world->on.ops->missed(world->on.engine, &options, talus_change_limit(world, h),
                                     world->def.tolerance * world->reference_speed, missed));
     world->on.ops->counts(world->on.engine, &counts);
     world->clipped = counts.clipped;
