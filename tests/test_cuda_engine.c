@@ -236,8 +236,7 @@ TEST(a_state_that_is_not_finite_is_named)
         w->bodies.position[11].x = NAN;
         TalusBodyArrays arrays = arrays_of(w);
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, NULL));
-        CHECK(ops()->detect(both.engine, &detect, w->def.gravity, 1, &counts) ==
-              TALUS_ERR_NUMERIC);
+        CHECK(ops()->detect(both.engine, &detect, w->def.gravity, 1, &counts) == TALUS_ERR_NUMERIC);
         CHECK(said("body 11 "));
         check_contacts(&both);
     }

@@ -194,9 +194,7 @@ static TalusStatus send_tables(TalusWorld *world)
         .turning = m->any_turning,
         .cohesion = m->any_cohesion,
     };
-    TALUS_TRY(world->on.ops->tables(world->on.engine, &tables));
-    world->mirror.tables_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->tables(world->on.engine, &tables);
 }
 
 static TalusStatus send_bodies(TalusWorld *world)
@@ -223,17 +221,13 @@ static TalusStatus send_bodies(TalusWorld *world)
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
-    TALUS_TRY(world->on.ops->put_filter(world->on.engine, talus_filter_view(world), slots));
-    world->mirror.filters_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->put_filter(world->on.engine, talus_filter_view(world), slots);
 }
 
 static TalusStatus send_forces(TalusWorld *world)
 {
     const TalusForces *f = &world->forces;
-    TALUS_TRY(world->on.ops->put_forces(world->on.engine, f->force, f->torque, f->count));
-    world->mirror.forces_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->put_forces(world->on.engine, f->force, f->torque, f->count);
 }
 
 /* The arrays themselves, which may have moved since. */
@@ -254,10 +248,13 @@ TalusStatus talus_mirror_send(TalusWorld *world)
         return share(world);
     if (m->tables_ahead)
         TALUS_TRY(send_tables(world));
+    m->tables_ahead = false;
     if (m->bodies_ahead || m->filters_ahead)
         TALUS_TRY(send_filter(world));
+    m->filters_ahead = false;
     if (m->forces_ahead)
         TALUS_TRY(send_forces(world));
+    m->forces_ahead = false;
     if (m->bodies_ahead)
         TALUS_TRY(send_bodies(world));
     if (m->contacts_ahead)

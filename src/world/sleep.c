@@ -54,6 +54,8 @@ void talus_sleep_clear(TalusWorld *world)
 static void wake_slot(TalusWorld *world, int slot)
 {
     world->bodies.fixed[slot] = TALUS_MOTION_FREE;
+    world->mirror.bodies_ahead =
+        true; /* a world with sleeping bodies is downloaded after every step */
     world->sleep.calm[slot] = 0;
     world->sleep.asleep--;
 }
@@ -131,7 +133,7 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
         if (talus_slot_asleep(b, i) && stirred[s->island[i]])
             wake_slot(world, i);
     *woken = s->asleep < before;
-    return *woken ? talus_world_touch(world) : TALUS_OK;
+    return TALUS_OK;
 }
 
 /* ---- falling asleep ---- */
