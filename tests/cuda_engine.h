@@ -152,9 +152,10 @@ static inline const TalusEngineOps *ops(void)
 static inline TalusBodyArrays arrays_of(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
-    TalusBodyArrays arrays = {b->counts.slots, b->position, b->velocity, b->spin,
-                              b->orientation,  b->mass,     b->radius,   b->size,
-                              b->shape,        b->material, b->fixed,    world->drives > 0};
+    TalusBodyArrays arrays = {b->counts.slots,  b->generation,  b->position, b->velocity,
+                              b->spin,          b->orientation, b->mass,     b->radius,
+                              b->size,          b->shape,       b->material, b->fixed,
+                              world->drives > 0};
     return arrays;
 }
 
@@ -175,12 +176,13 @@ static inline bool send(Both *both)
     TalusWorld *w = both->world;
     TalusBodyArrays arrays = arrays_of(w);
     const TalusMaterials *m = &w->materials;
-    TalusTables tables = {w->shape,       w->gyration,       w->shapes,     m->law,
-                          m->count,       m->any_compliance, m->any_models, m->any_restitution,
-                          m->any_turning, m->any_cohesion};
+    TalusTables tables = {
+        w->shape,           w->gyration,       w->shapes,      m->law,
+        m->count,           m->any_compliance, m->any_models,  m->max_friction > 0.0,
+        m->any_restitution, m->any_turning,    m->any_cohesion};
     return CHECK_OK(ops()->tables(both->engine, &tables)) &&
            CHECK_OK(ops()->put_bodies(both->engine, &arrays, NULL)) &&
-           CHECK_OK(ops()->put_contacts(both->engine, talus_detector_contacts(w->detector)));
+           CHECK_OK(ops()->put_contacts(both->engine, talus_world_contacts(w)));
 }
 
 static inline bool open_both(Both *both, const Scene *scene)
@@ -199,7 +201,7 @@ static inline bool open_both(Both *both, const Scene *scene)
                                   .velocity = calloc(slots, sizeof(TalusVec3)),
                                   .spin = calloc(slots, sizeof(TalusVec3)),
                                   .orientation = calloc(slots, sizeof(TalusQuat))};
-    return CHECK_OK(ops()->create(&both->engine)) && send(both);
+    return CHECK_OK(ops()->create(NULL, &both->engine)) && send(both);
 }
 
 static inline void clear_list(TalusContactList *list)
@@ -265,7 +267,7 @@ static inline bool fetch_contacts(Both *both)
 
 static inline void check_contacts(Both *both)
 {
-    const TalusContactList *host = both->world->contacts, *list = &both->list;
+    const TalusContactList *host = talus_world_contacts(both->world), *list = &both->list;
     REQUIRE(fetch_contacts(both));
     REQUIRE(CHECK_INT(list->count, host->count));
     CHECK_INT(list->sphere_sphere, host->sphere_sphere);
@@ -419,15 +421,14 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
 {
     TalusWorld *w = both->world;
     TalusDetectOptions detect = talus_detect_options(w, both->h);
-    TalusBuildOptions options = talus_build_options(w, both->h, soften);
     TalusEngineCounts counts;
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
-    if (!CHECK_OK(talus_step_detect(w, both->h)) ||
-        !CHECK_OK(talus_step_build(w, both->h, soften)) ||
-        !CHECK_OK(ops()->detect(both->engine, &detect, w->def.gravity, false, &counts)) ||
-        !CHECK_OK(ops()->build(both->engine, &options, &op, &gamma, &report)))
+    if (!CHECK_OK(talus_stage_detect(w, both->h)) ||
+        !CHECK_OK(talus_stage_build(w, both->h, soften)) ||
+        !CHECK_OK(ops()->detect(both->engine, &detect, w->def.gravity, 1, &counts)) ||
+        !CHECK_OK(ops()->build(both->engine, &w->built, &op, &gamma, &report)))
         return false;
     const TalusOperator *host = talus_problem_operator(w->problem);
     CHECK(counts.least_size == w->least_size);
@@ -449,6 +450,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
 {
     const TalusOperator *op = &copy->op;
     double *gamma = talus_problem_gamma(both->world->problem);
+    bool changed;
     size_t n = (size_t)op->blocks * (size_t)op->rows;
     double *permuted = calloc(n + 1, sizeof(double));
     for (size_t k = 0; k < n; k++)
@@ -458,7 +460,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
                (size_t)op->rows * sizeof(double));
     cuda->put(copy->device_gamma, permuted, n);
     free(permuted);
-    both->world->solved = talus_problem_velocities(both->world->problem);
+    CHECK_OK(both->world->host.ops->solved(both->world->host.engine, INFINITY, &changed));
 }
 
 #endif

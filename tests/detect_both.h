@@ -27,7 +27,7 @@ static inline bool open_both(Both *b, const Scene *s)
                           .materials = 1};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
-           CHECK_OK(cuda->engine->create(&b->engine)) &&
+           CHECK_OK(cuda->engine->create(NULL, &b->engine)) &&
            CHECK_OK(cuda->engine->tables(b->engine, &tables));
 }
 
@@ -64,16 +64,24 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
     static int32_t material[MAX_BODIES];
     const TalusVec3 none = {0.0, 0.0, 0.0};
     TalusEngineCounts counts;
-    TalusBodyArrays arrays = {s->view.count,  s->position, s->velocity, s->spin,
-                              s->orientation, mass,        s->radius,   s->size,
-                              s->shape_of,    material,    s->fixed,    false};
+    TalusBodyArrays arrays = {.slots = s->view.count,
+                              .position = s->position,
+                              .velocity = s->velocity,
+                              .spin = s->spin,
+                              .orientation = s->orientation,
+                              .mass = mass,
+                              .radius = s->radius,
+                              .size = s->size,
+                              .shape = s->shape_of,
+                              .material = material,
+                              .fixed = s->fixed};
     for (int i = 0; i < s->view.count; i++) {
         mass[i] = 1.0;
         arrays.driven |= s->fixed[i] == 2;
     }
     TALUS_TRY(cuda->engine->put_filter(b->engine, s->view.filter, s->view.count));
     TALUS_TRY(cuda->engine->put_bodies(b->engine, &arrays, NULL));
-    return cuda->engine->detect(b->engine, &s->options, none, false, &counts);
+    return cuda->engine->detect(b->engine, &s->options, none, 1, &counts);
 }
 
 static inline bool equal_bits(const void *x, const void *y, int count, size_t element)

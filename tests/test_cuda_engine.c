@@ -10,7 +10,6 @@ static void check_round_trip(const Scene *scene)
     Both both;
     if (open_both(&both, scene)) {
         check_bodies(&both, 0.0);
-        both.world->contacts = talus_detector_contacts(both.world->detector);
         check_contacts(&both);
     }
     close_both(&both);
@@ -64,18 +63,19 @@ static void check_step(const Scene *scene, double size)
 {
     Both both;
     Copy copy = {0};
-    bool changed;
+    bool changed, on_host;
     TalusEngineLedger ledger;
     if (open_both(&both, scene) && build_both(&both, false, &copy)) {
         TalusWorld *w = both.world;
         w->info = (TalusStepInfo){0};
         give_impulses(&both, &copy, size);
-        CHECK_OK(ops()->solved(both.engine, talus_surprise_limit(w, both.h), &changed));
-        CHECK(changed == talus_step_surprised(w, both.h));
+        CHECK_OK(ops()->solved(both.engine, talus_change_limit(w, both.h), &changed));
+        CHECK_OK(w->host.ops->solved(w->host.engine, talus_change_limit(w, both.h), &on_host));
+        CHECK(changed == on_host);
         CHECK_OK(ops()->solved(both.engine, 1e6, &changed));
         CHECK(!changed);
         CHECK_OK(ops()->integrate(both.engine, both.h, w->def.gravity, 1, &ledger));
-        CHECK_OK(talus_step_integrate(w, both.h));
+        CHECK_OK(talus_stage_integrate(w, both.h));
         check_bodies(&both, size == 0.0 && !w->materials.any_cohesion ? 0.0 : 1e-13);
         check_contacts(&both);
         check_ledger(&w->info.ledger, &ledger);
@@ -105,15 +105,15 @@ static void check_second_look(const Scene *scene)
         TalusDetectOptions detect = talus_detect_options(w, both.h);
         TalusEngineCounts counts;
         bool changed;
-        int before = w->contacts->count;
+        int before = talus_world_contacts(w)->count;
         give_impulses(&both, &copy, 40.0);
-        CHECK_OK(ops()->solved(both.engine, talus_surprise_limit(w, both.h), &changed));
+        CHECK_OK(ops()->solved(both.engine, talus_change_limit(w, both.h), &changed));
         CHECK(changed);
         CHECK_OK(ops()->store_impulses(both.engine));
-        CHECK_OK(ops()->detect(both.engine, &detect, w->def.gravity, true, &counts));
-        CHECK_OK(talus_step_look_again(w, both.h));
+        CHECK_OK(ops()->redetect(both.engine, &detect, w->def.gravity, &counts));
+        CHECK_OK(talus_stage_redetect(w, both.h));
         check_contacts(&both);
-        CHECK(w->contacts->count != before);
+        CHECK(talus_world_contacts(w)->count != before);
     }
     clear_copy(&copy);
     close_both(&both);
@@ -134,14 +134,14 @@ TEST(backup_brings_bodies_and_contacts_back)
     TalusEngineLedger ledger;
     bool changed;
     if (open_both(&both, &scenes[0]) && build_both(&both, false, &copy)) {
-        CHECK_OK(ops()->backup(both.engine));
+        CHECK_OK(ops()->snapshot(both.engine));
         give_impulses(&both, &copy, 0.5);
         CHECK_OK(ops()->solved(both.engine, 1.0, &changed));
         CHECK_OK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 1, &ledger));
         TalusDetectOptions detect = talus_detect_options(both.world, both.h);
         TalusEngineCounts counts;
         CHECK_OK(ops()->detect(both.engine, &detect, both.world->def.gravity, false, &counts));
-        CHECK_OK(ops()->restore(both.engine));
+        CHECK_OK(ops()->rollback(both.engine));
         check_bodies(&both, 0.0);
         check_contacts(&both);
         clear_copy(&copy);
@@ -159,13 +159,12 @@ TEST(forgotten_bodies_lose_their_impulses)
         TalusWorld *w = both.world;
         TalusBodyArrays arrays = arrays_of(w);
         uint8_t *forgotten = calloc((size_t)arrays.slots, 1);
-        w->contacts = talus_detector_contacts(w->detector);
-        for (int i = 0; i < w->contacts->count; i += 7) {
-            forgotten[w->contacts->contact[i].b] = 1;
-            talus_detector_forget(w->detector, w->contacts->contact[i].b);
+        for (int i = 0; i < talus_world_contacts(w)->count; i += 7) {
+            uint32_t slot = talus_world_contacts(w)->contact[i].b;
+            forgotten[slot] = 1;
+            w->host.ops->forget(w->host.engine, (int)slot);
         }
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, forgotten));
-        w->contacts = talus_detector_contacts(w->detector);
         check_contacts(&both);
         free(forgotten);
     }
@@ -237,10 +236,8 @@ TEST(a_state_that_is_not_finite_is_named)
         w->bodies.position[11].x = NAN;
         TalusBodyArrays arrays = arrays_of(w);
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, NULL));
-        CHECK(ops()->detect(both.engine, &detect, w->def.gravity, false, &counts) ==
-              TALUS_ERR_NUMERIC);
+        CHECK(ops()->detect(both.engine, &detect, w->def.gravity, 1, &counts) == TALUS_ERR_NUMERIC);
         CHECK(said("body 11 "));
-        w->contacts = talus_detector_contacts(w->detector);
         check_contacts(&both);
     }
     close_both(&both);
@@ -261,10 +258,10 @@ TEST(a_world_without_bodies_steps)
     TalusOperator *op;
     double *gamma;
     bool changed = true;
-    REQUIRE_OK(ops()->create(&engine));
+    REQUIRE_OK(ops()->create(NULL, &engine));
     CHECK_OK(ops()->tables(engine, &tables));
     CHECK_OK(ops()->put_bodies(engine, &none, NULL));
-    CHECK_OK(ops()->detect(engine, &detect, zero, false, &counts));
+    CHECK_OK(ops()->detect(engine, &detect, zero, 1, &counts));
     CHECK_INT(counts.contacts, 0);
     CHECK(counts.least_size == INFINITY);
     CHECK_OK(ops()->build(engine, &build, &op, &gamma, &report));

@@ -388,10 +388,6 @@ TEST(what_is_not_there_is_refused)
     def.period.hi.x = 5.0;
     CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
     CHECK(said("periods are not available on backend cuda; backend cpu has them"));
-    def = quick_def(1);
-    def.sleep_speed = 1.0;
-    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
-    CHECK(said("sleeping bodies are not available on backend cuda"));
 }
 
 int main(void)

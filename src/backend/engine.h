@@ -1,8 +1,8 @@
-/* backend/engine.h - a world's whole step where a backend keeps its memory.
+/* backend/engine.h - what carries out the stages of a world's step: the contract of all engines.
  *
- * A backend whose memory is not the host's has an engine: it holds bodies and contacts, and the world
- * asks it, stage by stage, for what src/world does by itself on the host (world/step.c). The host's
- * arrays are then a mirror that is filled when someone looks.
+ * An engine holds bodies and contacts. The world decides what happens in a step (world/step.c) and asks its
+ * engine for each stage. An engine in the host's memory works on the world's own arrays; of any other one these
+ * are a mirror, downloaded when someone reads them (world/mirror.c).
  *
  * Bodies keep their slots. Contacts and the problem's bodies are in an order of the engine's own, which
  * depends on the state alone: problem body p is the body in slot slot_of[p]. Whatever leaves the engine
@@ -11,9 +11,12 @@
 #define TALUS_BACKEND_ENGINE_H
 
 #include "backend/operator.h"
+#include "base/pool.h"
 #include "collide/contact.h"
 
 #include <talus/math.h>
+
+#include <stdbool.h>
 
 /* Inertia about the centre per unit mass, body frame, of shapes that may move. */
 typedef struct TalusGyration {
@@ -30,16 +33,35 @@ typedef struct TalusLaw {
     TalusBlockModel model; /* of friction */
 } TalusLaw;
 
+/* How a body moves: by itself, not at all, as it is driven; or not for now (world/sleep.c). */
+enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
+
 /* The arrays of a world's bodies, by slot (world/internal.h). */
 typedef struct TalusBodyArrays {
     int slots;
+    const uint32_t *generation; /* for messages */
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass, *radius, *size;
     int32_t *shape, *material;
-    uint8_t *fixed; /* as TalusBodyView.fixed */
+    uint8_t *fixed; /* TALUS_MOTION_* */
     bool driven;    /* some are */
 } TalusBodyArrays;
+
+/* Whether a body moves by itself, now or when it wakes. */
+static inline bool talus_is_loose(const int32_t *shape, const uint8_t *fixed, uint32_t slot)
+{
+    return shape[slot] >= 0 &&
+           (fixed[slot] == TALUS_MOTION_FREE || fixed[slot] == TALUS_MOTION_ASLEEP);
+}
+
+/* The smaller size of a contact's two bodies, of those that move. */
+static inline double talus_contact_size(const double *size, const int32_t *shape,
+                                        const uint8_t *fixed, const TalusContact *c)
+{
+    double a = size[c->a], b = size[c->b];
+    return talus_is_loose(shape, fixed, c->b) && b < a ? b : a;
+}
 
 /* The state of one body. */
 typedef struct TalusMotion {
@@ -56,13 +78,14 @@ typedef struct TalusTables {
     int materials;
     bool compliance; /* some law has stiffness */
     bool models;     /* some law is neither frictionless nor the circular cone of ccp */
-    bool restitution, turning, cohesion; /* some law has it */
+    bool friction, restitution, turning, cohesion; /* some law has it */
 } TalusTables;
 
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* their sum */
     double least_size;                        /* of the moving bodies; infinite without any */
+    int clipped; /* bodies too fast for the images of a period: talus_detector_clipped */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
@@ -90,7 +113,7 @@ typedef struct TalusEngineJoint {
     double gamma[3]; /* to start from */
 } TalusEngineJoint;
 
-/* What motors that push change of a body's record in a problem. */
+/* What a torque motor changes of a body's record in a problem. A body may have several, added up in this order. */
 typedef struct TalusEnginePush {
     int32_t slot;
     double change[8];
@@ -126,10 +149,28 @@ typedef struct TalusProbeSums {
     TalusVec3 momentum; /* with the solved velocities */
 } TalusProbeSums;
 
+/* What an engine can do beyond the least; a world that asks for more is refused when it is made. */
+enum {
+    TALUS_ENGINE_SHARED =
+        1 << 0, /* works on the world's arrays: nothing is uploaded or downloaded */
+    TALUS_ENGINE_PERIODS = 1 << 1, /* space that repeats itself */
+    TALUS_ENGINE_SLEEP = 1 << 2,   /* bodies of TALUS_MOTION_ASLEEP */
+};
+
+struct TalusProblem;
+
+/* What an engine is made with and does not own. */
+typedef struct TalusEngineSetup {
+    TalusPool *pool;
+    struct TalusProblem *problem; /* a shared engine fills it; others lend theirs to it */
+    const TalusPeriod *period;
+} TalusEngineSetup;
+
 typedef struct TalusEngine TalusEngine;
 
 typedef struct TalusEngineOps {
-    TalusStatus (*create)(TalusEngine **out);
+    uint32_t capabilities; /* TALUS_ENGINE_* */
+    TalusStatus (*create)(const TalusEngineSetup *setup, TalusEngine **out);
     void (*destroy)(TalusEngine *engine);
 
     /* Bodies: all arrays in; positions, velocities, spins and orientations out. `forgotten` [slots] may
@@ -151,16 +192,22 @@ typedef struct TalusEngineOps {
      * the size that `counts` says (contact, arms, impulse of `list` are the caller's). */
     TalusStatus (*put_contacts)(TalusEngine *engine, const TalusContactList *list);
     TalusStatus (*get_contacts)(TalusEngine *engine, TalusContactList *list);
+    /* Shared engines alone: the list itself; and a body whose contacts lose their impulses. */
+    TalusContactList *(*contacts)(TalusEngine *engine);
+    void (*forget)(TalusEngine *engine, int slot);
     void (*counts)(const TalusEngine *engine, TalusEngineCounts *counts);
 
     /* How many moving bodies have their centre below `below` along `axis`. */
     TalusStatus (*below)(TalusEngine *engine, int axis, double below, int64_t *count);
 
-    /* Contacts for a step of length options->h: with the velocities v + h g, or `again` with the solved
-     * ones. Impulses are carried over by key. Fails as talus_detect does, list unchanged; only where memory
-     * does not hold old and new list at once may it be empty then, and the next step starts cold. */
+    /* Contacts for a part of step number `step` of length options->h, with the velocities v + h g. Impulses are
+     * carried over by key. Fails as talus_detect does, list unchanged; only where memory does not hold old and
+     * new list at once may it be empty then, and the next step starts cold. */
     TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
-                          bool again, TalusEngineCounts *counts);
+                          long long step, TalusEngineCounts *counts);
+    /* The same with the solved velocities, after `missed` where the engine has that. */
+    TalusStatus (*redetect)(TalusEngine *engine, const TalusDetectOptions *options,
+                            TalusVec3 gravity, TalusEngineCounts *counts);
     /* Joints of the problems built from now on; NULL: none. */
     TalusStatus (*put_joints)(TalusEngine *engine, const TalusEngineJoints *joints);
     /* Their impulses, three each, after a solve; and what the problem's records of some bodies hold. */
@@ -168,12 +215,17 @@ typedef struct TalusEngineOps {
                               double (*record)[8], int count);
     /* The problem of the step, in the backend's memory: op and gamma, lent until the next detect. rows is 3
      * where some contact has friction, 6 where some has friction against turning; models, bounds and
-     * offsets are as talus_problem_finish leaves them. */
+     * offsets are as talus_problem_finish leaves them. A shared engine fills the problem of its setup, and *op is
+     * NULL. */
     TalusStatus (*build)(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
                          double **gamma, TalusBuildReport *report);
-    /* After a solve: velocities v_f + M^-1 D gamma, kept for what follows. `changed`: whether a moving
-     * body's velocity differs by more than `limit` from that which contacts were looked for with. */
+    /* After a solve: velocities v_f + M^-1 D gamma, kept for what follows. `changed`: a moving body's velocity
+     * differs by more than `limit` from that which contacts were detected with. */
     TalusStatus (*solved)(TalusEngine *engine, double limit, bool *changed);
+    /* Where that is so: whether detection missed a touch that closes faster than `tolerance`. `redetect` then has
+     * these ready. NULL: the engine takes it that one was missed. */
+    TalusStatus (*missed)(TalusEngine *engine, const TalusDetectOptions *options, double limit,
+                          double tolerance, bool *missed);
     /* What probes see of the solved step: begun before the bodies move, fetched after. */
     TalusStatus (*sum_probes)(TalusEngine *engine, const TalusEngineProbe *probe, int count);
     TalusStatus (*get_probes)(TalusEngine *engine, TalusProbeSums *sums, int count);
@@ -185,9 +237,13 @@ typedef struct TalusEngineOps {
     TalusStatus (*integrate)(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                              TalusEngineLedger *ledger);
 
-    /* A copy of bodies and contacts on the device, and the way back to it, once, for halved steps. */
-    TalusStatus (*backup)(TalusEngine *engine);
-    TalusStatus (*restore)(TalusEngine *engine);
+    /* Brings bodies that have left the period back into it; *lifted: what that adds to their potential energy.
+     * Engines with TALUS_ENGINE_PERIODS alone. */
+    TalusStatus (*wrap)(TalusEngine *engine, TalusVec3 gravity, double *lifted);
+
+    /* A copy of bodies and contacts in the engine, and the way back to it, once, for halved steps. */
+    TalusStatus (*snapshot)(TalusEngine *engine);
+    TalusStatus (*rollback)(TalusEngine *engine);
 } TalusEngineOps;
 
 #endif

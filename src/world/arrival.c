@@ -152,15 +152,21 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
     return status;
 }
 
+static double size_of(const TalusWorld *world, const TalusContact *c)
+{
+    const TalusBodies *b = &world->bodies;
+    return talus_contact_size(b->size, b->shape, b->fixed, c);
+}
+
 /* The deepest of the contacts that the step began with. */
 static const TalusContact *deepest(const TalusWorld *world)
 {
-    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusContactList *list = talus_world_contacts(world);
     const TalusContact *worst = NULL;
     double ratio = 0.0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        double r = -c->gap / talus_contact_size(&world->bodies, c);
+        double r = -c->gap / size_of(world, c);
         if (r > ratio) {
             ratio = r;
             worst = c;
@@ -187,7 +193,7 @@ void talus_arrivals_tell(TalusWorld *world)
         "step %lld: bodies arrive where others are: body %u (tag %d) and body %u (tag %d) overlap "
         "by %.3g m, %.3g of the smaller size (said once)",
         (long long)world->steps + 1, c->a, (int)world->bodies.tag[c->a], c->b,
-        (int)world->bodies.tag[c->b], -c->gap, -c->gap / talus_contact_size(&world->bodies, c));
+        (int)world->bodies.tag[c->b], -c->gap, -c->gap / size_of(world, c));
 }
 
 /* ---- emitters ---- */

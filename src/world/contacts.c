@@ -1,6 +1,8 @@
 /* world/contacts.c - the contacts of the last step, as a list and as sums. */
 #include "world/internal.h"
 
+#include "collide/arms.h"
+
 static bool both_live(const TalusBodies *bodies, const TalusContact *c)
 {
     return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0; /* else removed since */
@@ -11,11 +13,17 @@ static double normal_impulse(const TalusContactList *list, int i)
     return talus_dot(list->impulse[i], list->contact[i].normal);
 }
 
+static TalusArms arms_of(const TalusWorld *world, const TalusContactList *list, int i)
+{
+    return talus_contact_arms(list, i, world->bodies.position, world->bodies.radius,
+                              &world->def.period);
+}
+
 static TalusContactState state_of(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusBodies *bodies = &world->bodies;
     const TalusContact *c = &list->contact[i];
-    TalusVec3 on_a = talus_add(bodies->position[c->a], talus_contact_arms(world, list, i).a);
+    TalusVec3 on_a = talus_add(bodies->position[c->a], arms_of(world, list, i).a);
     TalusContactState state = {
         .a = talus_slot_id(bodies, c->a),
         .b = talus_slot_id(bodies, c->b),
@@ -31,7 +39,7 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
                                     int count)
 {
     talus_world_see(world, true);
-    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusContactList *list = talus_world_contacts(world);
     int total = 0;
     for (int i = 0; i < list->count; i++) {
         if (!both_live(&world->bodies, &list->contact[i]) || !(normal_impulse(list, i) > least))
@@ -63,7 +71,7 @@ static TalusStatus make_rows(const TalusBodies *bodies, int **rows)
 static void sum_forces(const TalusWorld *world, const int *rows, double *force, int *touching,
                        TalusForceSummary *summary)
 {
-    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusContactList *list = talus_world_contacts(world);
     double sum = 0.0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];

@@ -193,67 +193,23 @@ void talus_drives_undo(TalusWorld *world)
  * kinetic energy takes: on side b it is p'(v + w x r) with the impulse p on b, on side a its opposite. What the
  * body does to the others is minus that. */
 
-typedef struct DrivenContext {
-    TalusWorld *world;
-    const TalusOperator *op;
-    const double *gamma;
-    int64_t contacts; /* the first blocks */
-} DrivenContext;
-
-/* Work of an impulse and a moment of block i upon its side, world frame, if that is driven. */
-static double side_work(const DrivenContext *c, int64_t i, int side, TalusVec3 impulse,
-                        TalusVec3 moment)
+/* Work of an impulse of block i upon its side, world frame, if that is driven. */
+static double side_work(const TalusWorld *world, const TalusOperator *op, int64_t i, int side,
+                        TalusVec3 impulse)
 {
-    int body = c->op->pair[i][side];
-    if (body < 0 || c->world->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
+    int body = op->pair[i][side];
+    if (body < 0 || world->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
         return 0.0;
-    return talus_side_work(c->op, i, side, impulse, moment);
-}
-
-static double block_work(const DrivenContext *c, int64_t i)
-{
-    const TalusOperator *op = c->op;
-    TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
-    if (c->world->materials.any_cohesion && i < c->contacts)
-        impulse = talus_madd(impulse, -talus_contact_attraction(c->world, i),
-                             c->world->contacts->contact[i].normal);
-    if (op->rows == 6) {
-        double m[3];
-        talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
-        moment = talus_vec3(m[0], m[1], m[2]);
-    }
-    return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
-}
-
-static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const DrivenContext *c = context;
-    int64_t first = c->op->sphere_sphere + c->op->sphere_fixed;
-    double sum = 0.0;
-    for (int64_t i = begin + first; i < end + first; i++)
-        sum += block_work(c, i);
-    c->world->partial[chunk][0] = sum;
-}
-
-void talus_ledger_driven(TalusWorld *world)
-{
-    if (world->drives == 0)
-        return;
-    DrivenContext c = {.world = world,
-                       .op = talus_problem_operator(world->problem),
-                       .gamma = talus_problem_gamma(world->problem),
-                       .contacts = world->contacts->count};
-    double sum;
-    talus_parallel(world->pool, c.op->general, TALUS_GRAIN, driven_works, &c);
-    talus_sum_partials(world, c.op->general, 1, &sum);
-    world->info.ledger.driven += sum;
+    return talus_side_work(op, i, side, impulse, talus_vec3(0.0, 0.0, 0.0));
 }
 
 void talus_ledger_driven_joints(TalusWorld *world)
 {
-    DrivenContext c = {.world = world,
-                       .op = talus_problem_operator(world->joints.at),
-                       .gamma = talus_problem_gamma(world->joints.at)};
-    for (int i = 0; world->drives > 0 && i < c.op->blocks; i++)
-        world->info.ledger.driven += block_work(&c, i);
+    TalusProblem *problem = world->joints.exchange.problem;
+    const TalusOperator *op = talus_problem_operator(problem);
+    for (int i = 0; world->drives > 0 && i < op->blocks; i++) {
+        TalusVec3 impulse = talus_block_impulse(op, talus_problem_gamma(problem), i);
+        world->info.ledger.driven +=
+            side_work(world, op, i, 0, impulse) - side_work(world, op, i, 1, impulse);
+    }
 }

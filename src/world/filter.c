@@ -18,7 +18,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
     f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
-    world->mirror.filters_ahead = world->engine != NULL;
+    world->mirror.filters_ahead = true;
     f->apart = false;
     for (int g = 0; g < TALUS_GROUPS; g++)
         f->apart |= f->meets[g] != UINT32_MAX;
@@ -67,7 +67,7 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     memcpy(f->excluded[at], pair, sizeof pair);
     f->times[at] = 1;
     f->count++;
-    world->mirror.filters_ahead = world->engine != NULL;
+    world->mirror.filters_ahead = true;
     return TALUS_OK;
 }
 
@@ -78,7 +78,7 @@ static void drop_pair(TalusWorld *world, int at)
     memmove(f->excluded + at, f->excluded + at + 1, after * sizeof *f->excluded);
     memmove(f->times + at, f->times + at + 1, after * sizeof *f->times);
     f->count--;
-    world->mirror.filters_ahead = world->engine != NULL;
+    world->mirror.filters_ahead = true;
 }
 
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)

@@ -8,12 +8,12 @@
 
 #include "backend/block.h"
 #include "backend/body.h"
-#include "backend/engine.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "collide/contact.h"
+#include "engine/engine.h"
 #include "problem/build.h"
 #include "world/joint.h"
 
@@ -43,9 +43,6 @@ typedef struct TalusBodies {
     uint8_t *fixed;       /* TALUS_MOTION_* */
     uint8_t *group;
 } TalusBodies;
-
-/* How a body moves: by itself, not at all, as it is driven; or not for now (sleep.c). */
-enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
 
 /* Bodies that settle (sleep.c); nothing unless def.sleep_speed is above 0. */
 typedef struct TalusSleep {
@@ -184,9 +181,9 @@ typedef struct TalusProbeMail {
     size_t probe_capacity, sums_capacity, index_capacity;
 } TalusProbeMail;
 
-/* Where a world lives on an engine (backend/engine.h), the arrays of its bodies and the detector's list
- * are a mirror: either side may know more than the other, and mirror.c brings it across when it is
- * asked for. All false on the host. */
+/* Where the engine does not share the host's memory, the arrays of the world's bodies and the contacts of the
+ * host's engine are a mirror: either side may know more than the other, and mirror.c brings it across when it is
+ * asked for. Nothing is ever behind otherwise. */
 typedef struct TalusMirror {
     bool bodies_behind, contacts_behind; /* the engine has moved on */
     bool bodies_ahead, contacts_ahead;   /* the host has changes that the engine has not */
@@ -196,50 +193,25 @@ typedef struct TalusMirror {
     bool any_forgotten;
     uint8_t *forgotten; /* by slot: contacts that lose their impulses with the next bodies sent */
     size_t forgotten_capacity;
-    TalusContactList list; /* on its way to the detector */
+    TalusContactList list; /* on its way to the host's engine */
     size_t contact_capacity, arms_capacity, impulse_capacity;
     int32_t *few; /* slots of driven bodies, and their states, on their way */
     TalusMotion *motion;
     size_t few_capacity, motion_capacity;
 } TalusMirror;
 
-/* The stages of a step (step.c), on the host or on an engine. */
-typedef struct TalusStages {
-    /* Contacts for a step of length h. */
-    TalusStatus (*detect)(TalusWorld *world, double h);
-    /* The problem of these contacts; `soften` adds normal compliance to every contact. */
-    TalusStatus (*build)(TalusWorld *world, double h, bool soften);
-    /* Takes the velocities of a solve. */
-    TalusStatus (*solved)(TalusWorld *world, double h);
-    /* Whether they differ so much from those the contacts were looked for with that a contact may be
-     * missing (build.c). */
-    bool (*surprised)(TalusWorld *world, double h);
-    /* Looks for the contacts again with them; the impulses go over to the new list. */
-    TalusStatus (*look_again)(TalusWorld *world, double h);
-    /* Checks them, then moves the world by h. Nothing has changed if it fails. */
-    TalusStatus (*integrate)(TalusWorld *world, double h);
-    /* A copy of the state, and the way back to it. */
-    TalusStatus (*keep)(TalusWorld *world);
-    void (*go_back)(TalusWorld *world);
-} TalusStages;
-
-/* What a halved step needs to go back to where it began; on an engine the arrays are there. */
-typedef struct TalusBackup {
+/* Whether the engine has a snapshot of the state that the step found, and what goes with it. */
+typedef struct TalusStepSnapshot {
     bool taken;
-    size_t capacity;
-    TalusVec3 *position, *velocity, *spin;
-    TalusQuat *orientation;
     double impulse_step;
-    TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
-} TalusBackup;
+} TalusStepSnapshot;
 
 struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* def points at these */
     const TalusBackend *backend;
-    const TalusStages *stages;
-    TalusEngine *engine; /* NULL on the host */
+    TalusEngineHandle on,
+        host; /* where steps are taken; in the host's memory: the same one, or a mirror */
     TalusMirror mirror;
     double gravity_norm;
     double reference_speed;
@@ -248,14 +220,13 @@ struct TalusWorld {
     double grid_time;
     int64_t grid_steps;
     int64_t missed_steps;
-    int clipped;         /* of the last detection: talus_detector_clipped */
+    int clipped;         /* of the last detection: TalusEngineCounts */
     bool start_reported; /* while a step is taken: contacts and penetration at its start */
     bool said_missed, said_infeasible;
     /* not saved: a run that is resumed may say these again */
     bool said_fallback, said_overlap, said_jammed, said_clipped;
 
     TalusPool *pool;
-    TalusDetector *detector;
     TalusProblem *problem;
     TalusSolver *solver;
 
@@ -283,25 +254,16 @@ struct TalusWorld {
     double exchange_kinetic, exchange_potential;
 
     /* the step under way */
-    double part_time;           /* when its part under way began */
-    TalusVec3 *free_velocity;   /* [slots] v + h g */
-    TalusVec3 *solved_velocity; /* [slots]; only where contacts were looked for again */
-    TalusVec3 *solved_spin;
-    uint8_t *surprising; /* whose velocities make that worth while */
-    bool misses_known;   /* the detector has the touches that were missed */
-    size_t free_capacity, solved_capacity, solved_spin_capacity, surprising_capacity;
-    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
-    const TalusVec3 *seen_velocity; /* the one of the two that contacts were looked for with */
-    bool surprised;                 /* said by the engine */
-    double least_size;              /* of the moving bodies */
+    double part_time;        /* when its part under way began */
+    bool velocities_changed; /* by the solve, so much that contacts may be missing */
+    double least_size;       /* of the moving bodies */
     int contact_count;
-    TalusContactList *contacts; /* the detector's */
-    TalusBuildOptions built;    /* of the step's problem */
-    double impulse_step;        /* length of the step that made the contacts' impulses; 0: none */
+    TalusBuildOptions built; /* of the step's problem */
+    double impulse_step;     /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
     size_t partial_capacity;
-    TalusBackup backup;
+    TalusStepSnapshot snapshot;
     unsigned char *solver_state; /* as the step found it */
     size_t solver_state_size;
     size_t solver_state_capacity;
@@ -367,8 +329,6 @@ void talus_slot_remove(TalusWorld *world, int slot);
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 
-/* TALUS_OK on the host; else what is asked for is refused by name ("applied forces"). */
-TalusStatus talus_host_only(const TalusWorld *world, const char *what);
 TalusStatus talus_no_such_body(TalusBodyId id);
 
 /* ---- force.c ---- */
@@ -378,8 +338,6 @@ static inline bool talus_slot_pushed(const TalusWorld *world, int64_t slot)
 }
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
 TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
-/* Works of the forces over a part of length h, before the problem's free velocities are overwritten. */
-void talus_forces_ledger(TalusWorld *world, double h);
 void talus_forces_clear(TalusWorld *world);
 
 /* ---- filter.c ---- */
@@ -402,8 +360,7 @@ void talus_drives_begin(TalusWorld *world);
 void talus_drives_undo(TalusWorld *world);
 /* Forgets the drive of a slot that another body takes. */
 void talus_slot_stop(TalusWorld *world, int slot);
-/* What driven bodies did through contacts and joints; on an engine, which has the contacts, through joints. */
-void talus_ledger_driven(TalusWorld *world);
+/* What driven bodies did through joints. */
 void talus_ledger_driven_joints(TalusWorld *world);
 /* Takes a drive as it was saved. */
 TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive);
@@ -413,7 +370,8 @@ TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* Wakes a body's island; all of them. */
 void talus_slot_wake(TalusWorld *world, int slot);
 void talus_wake_all(TalusWorld *world);
-bool talus_sleep_disturbed(TalusWorld *world);
+/* After a detection: wakes what is touched by bodies that are not calm; whether there was any. */
+TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
 /* At the end of a step. */
 void talus_sleep_update(TalusWorld *world);
 double talus_sleep_potential(const TalusWorld *world);
@@ -425,12 +383,6 @@ void talus_shapes_clear(TalusWorld *world);
 /* Index of a sphere shape, added if there is none. */
 TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
-
-static inline const TalusLaw *talus_law(const TalusWorld *world, int body_a, int body_b)
-{
-    const int32_t *material = world->bodies.material;
-    return &world->materials.law[material[body_a] * world->materials.count + material[body_b]];
-}
 
 /* ---- source.c: arrivals and sinks, as one change that can be taken back ---- */
 TalusStatus talus_sources_apply(TalusWorld *world);
@@ -452,34 +404,28 @@ void talus_nursery_clear(TalusNursery *nursery);
 /* At the end of a step that succeeded: tells of batches that arrived deep inside other bodies, once. */
 void talus_arrivals_tell(TalusWorld *world);
 
-/* ---- stages on the host: build.c, integrate.c, host.c; on an engine: engine.c ---- */
-extern const TalusStages talus_stages_host, talus_stages_engine;
-TalusStatus talus_step_detect(TalusWorld *world, double h);
-bool talus_step_surprised(TalusWorld *world, double h);
-bool talus_step_misses(TalusWorld *world, double h);
-TalusStatus talus_step_take_missed(TalusWorld *world, double h);
-TalusStatus talus_step_look_again(TalusWorld *world, double h);
-TalusStatus talus_step_build(TalusWorld *world, double h, bool soften);
-TalusStatus talus_step_integrate(TalusWorld *world, double h);
-/* What build.c and engine.c share. */
+/* ---- stages.c ---- */
+/* Contacts for a part of a step of length h. */
+TalusStatus talus_stage_detect(TalusWorld *world, double h);
+/* The problem of these contacts; `soften` adds normal compliance to every contact. */
+TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
+/* Takes the velocities of a solve. */
+TalusStatus talus_stage_solved(TalusWorld *world, double h);
+/* Whether the solve changed some velocity so much that detection missed a contact. */
+TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed);
+/* Detects contacts again with the solved velocities; impulses are carried over. */
+TalusStatus talus_stage_redetect(TalusWorld *world, double h);
+/* Checks the velocities, then moves the world by h. Nothing has changed if it fails, but see step.c for joints. */
+TalusStatus talus_stage_integrate(TalusWorld *world, double h);
+TalusStatus talus_stage_snapshot(TalusWorld *world);
+void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
+/* The change of a velocity from which contacts may be missing, m/s. */
+double talus_change_limit(const TalusWorld *world, double h);
 /* The bodies as a detector sees them, with these velocities by slot; `spin` may be NULL. */
 TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
-TalusBuildOptions talus_build_options(const TalusWorld *world, double h, bool soften);
-/* The problem's body records anew, with velocities before any impulse. */
-void talus_fill_bodies(TalusWorld *world);
-/* The attractive impulse of contact i in the problem that was built last. */
-double talus_contact_attraction(const TalusWorld *world, int64_t i);
 
-/* The smaller size of the two bodies, of those that move. */
-static inline double talus_contact_size(const TalusBodies *bodies, const TalusContact *c)
-{
-    double a = bodies->size[c->a];
-    return talus_slot_loose(bodies, (int)c->b) ? fmin(a, bodies->size[c->b]) : a;
-}
-double talus_surprise_limit(const TalusWorld *world, double h);
-
-/* ---- mirror.c: nothing to do on the host ---- */
+/* ---- mirror.c: nothing to do where the engine shares the host's memory ---- */
 /* Brings the host's bodies, or contacts, up to date. Functions that are const to their callers call
  * these as well: what the world holds does not change by being looked at. Those that cannot fail use
  * talus_world_see, which tells a failure as a warning; the next step meets it too. */
@@ -495,32 +441,27 @@ TalusStatus talus_mirror_send(TalusWorld *world);
 /* States of driven bodies, which are the host's to say, to the engine; and back where a step is taken back. */
 TalusStatus talus_mirror_send_driven(TalusWorld *world);
 TalusStatus talus_mirror_fetch_driven(TalusWorld *world);
+/* The engine has changed bodies, or contacts. */
+void talus_mirror_bodies_changed(TalusWorld *world);
+void talus_mirror_contacts_changed(TalusWorld *world);
+/* The contacts of the last step, once they have been looked at. */
+TalusContactList *talus_world_contacts(const TalusWorld *world);
 void talus_mirror_clear(TalusMirror *mirror);
 
-/* ---- integrate.c ---- */
-
 /* ---- ledger.c ---- */
-/* Works of the contacts over the step, and their impulses back into the contact list. The problem's
- * body records hold the mean of free and solved velocities. */
-void talus_ledger_contacts(TalusWorld *world);
-/* Only the impulses, world frame, into the contact list. */
-void talus_store_impulses(TalusWorld *world);
 /* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
 void talus_sum_partials(const TalusWorld *world, int64_t count, int columns, double *sum);
 void talus_ledger_close(TalusWorld *world);
 
 /* ---- probe.c ---- */
-/* Adds this part's impulses; positions are still those at the start of the part. */
-void talus_probes_collect(TalusWorld *world, const double (*velocity)[8]);
 void talus_probes_begin(TalusWorld *world);
-/* The same on an engine, in two parts: before and after the bodies move. */
+/* Asks the engine before the bodies move, and has the answer after. */
 TalusStatus talus_probes_ask(TalusWorld *world);
 TalusStatus talus_probes_take(TalusWorld *world);
 void talus_probes_close(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);
 /* Arms of contact i: from each body's centre to its contact point, as the step used them. */
-TalusArms talus_contact_arms(const TalusWorld *world, const TalusContactList *list, int i);
 
 /* ---- save_motion.c, save_contacts.c ---- */
 struct TalusArchive;

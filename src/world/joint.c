@@ -349,7 +349,7 @@ void talus_joints_clear(TalusWorld *world)
     talus_release(joints->block);
     talus_release(joints->backup);
     talus_projection_destroy(joints->projection);
-    talus_desk_clear(&joints->desk);
+    talus_exchange_clear(&joints->exchange);
     *joints = (TalusJoints){0};
 }
 

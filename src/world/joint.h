@@ -74,8 +74,8 @@ typedef struct TalusJointBlock {
 
 struct TalusProjection;
 
-/* Where the host does its part for joints of a world on an engine (engine_joints.c). */
-typedef struct TalusDesk {
+/* What goes between joints, which are the host's, and the engine (joint_exchange.c). */
+typedef struct TalusJointExchange {
     struct TalusProblem *problem; /* of the joints' blocks alone, three rows each */
     int32_t *slot; /* [bodies] that joints hold: first those that move, then driven ones */
     TalusMotion *motion;
@@ -84,7 +84,7 @@ typedef struct TalusDesk {
     TalusEngineJoint *block;
     TalusEnginePush *push;
     size_t slot_capacity, motion_capacity, record_capacity, block_capacity, push_capacity;
-} TalusDesk;
+} TalusJointExchange;
 
 typedef struct TalusJoints {
     TalusJoint *joint;
@@ -101,8 +101,7 @@ typedef struct TalusJoints {
     size_t backup_capacity;
     struct TalusProjection *projection;
 
-    struct TalusProblem *at; /* that has the blocks: the world's or the desk's */
-    TalusDesk desk;
+    TalusJointExchange exchange;
 } TalusJoints;
 
 /* ---- joint.c ---- */
@@ -140,17 +139,16 @@ double talus_angle(double sine, double cosine);
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Makes the list of blocks for a part of the step of length h. */
 TalusStatus talus_joints_prepare(TalusWorld *world, double h);
-/* Writes them into the operator from block `first` on, without impulses; then the carried ones times
- * `warm`. */
-void talus_joints_fill(TalusWorld *world, int first);
-void talus_joints_warm(TalusWorld *world, int first, double warm);
-/* Impulses of torque motors, on the problem's free velocities. */
-void talus_joints_push(TalusWorld *world, double h);
-/* Impulses of blocks from `first` on back to the joints. */
-void talus_joints_store(TalusWorld *world, int first);
+/* Writes them into the problem of the exchange, without impulses; then the carried ones times `warm`. */
+void talus_joints_fill(TalusWorld *world);
+void talus_joints_warm(TalusWorld *world, double warm);
+/* What torque motors change of the problem's free velocities, at most two entries a joint; returns how many. */
+int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out);
+/* Impulses of the blocks back to the joints. */
+void talus_joints_store(TalusWorld *world);
 /* The same with the sums of forces; returns the work. The problem's bodies hold the mean of free and solved
  * velocities. */
-double talus_joints_work(TalusWorld *world, int first, double h);
+double talus_joints_work(TalusWorld *world, double h);
 /* After the bodies have moved: counts turns. */
 void talus_joints_moved(TalusWorld *world);
 
@@ -161,15 +159,15 @@ TalusStatus talus_joints_aim(TalusWorld *world);
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 
-/* ---- engine_joints.c ---- */
+/* ---- joint_exchange.c ---- */
 /* The states of jointed bodies into the host's arrays, which may be behind in all others. */
-TalusStatus talus_desk_fetch(TalusWorld *world);
+TalusStatus talus_exchange_fetch(TalusWorld *world);
 /* The joints of a part of length h to the engine; their impulses back; and, once the bodies have moved, all that
  * is left to do. */
-TalusStatus talus_desk_send(TalusWorld *world, double h);
-TalusStatus talus_desk_store(TalusWorld *world);
-TalusStatus talus_desk_close(TalusWorld *world, double h);
-void talus_desk_clear(TalusDesk *desk);
+TalusStatus talus_exchange_send(TalusWorld *world, double h);
+TalusStatus talus_exchange_store(TalusWorld *world);
+TalusStatus talus_exchange_close(TalusWorld *world, double h);
+void talus_exchange_clear(TalusJointExchange *exchange);
 
 /* ---- joint_save.c ---- */
 struct TalusArchive;

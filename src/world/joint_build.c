@@ -172,8 +172,8 @@ static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
 
 static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
-    TalusOperator *op = talus_problem_operator(world->joints.at);
-    const double *length = talus_problem_lengths(world->joints.at);
+    TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    const double *length = talus_problem_lengths(world->joints.exchange.problem);
     bool turned = turned_round(world, block);
     TalusVec3 arm[2] = {block->arm[turned], block->arm[!turned]};
     TalusVec3 n = turned ? talus_neg(block->normal) : block->normal;
@@ -195,22 +195,22 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
         op->lever[i][0] = l / length[op->pair[i][0]];
         op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
     }
-    memset(&talus_problem_gamma(world->joints.at)[op->rows * i], 0,
+    memset(&talus_problem_gamma(world->joints.exchange.problem)[op->rows * i], 0,
            (size_t)op->rows * sizeof(double));
 }
 
-void talus_joints_fill(TalusWorld *world, int first)
+void talus_joints_fill(TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;
     for (int k = 0; k < joints->kept + joints->free; k++)
-        fill_block(world, &joints->block[k], first + k);
+        fill_block(world, &joints->block[k], k);
 }
 
 /* The carried impulse, as far as the block's set has it. */
 static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double warm)
 {
-    const TalusOperator *op = talus_problem_operator(world->joints.at);
-    double *g = &talus_problem_gamma(world->joints.at)[op->rows * i];
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    double *g = &talus_problem_gamma(world->joints.exchange.problem)[op->rows * i];
     TalusVec3 impulse = world->joints.joint[block->joint].carry.impulse[block->part];
     if (turned_round(world, block))
         impulse = talus_neg(impulse);
@@ -223,11 +223,11 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->most, fmax(limit ? 0.0 : -block->most, g[k]));
 }
 
-void talus_joints_warm(TalusWorld *world, int first, double warm)
+void talus_joints_warm(TalusWorld *world, double warm)
 {
     const TalusJoints *joints = &world->joints;
     for (int k = 0; k < joints->kept + joints->free; k++)
-        fill_gamma(world, &joints->block[k], first + k, warm);
+        fill_gamma(world, &joints->block[k], k, warm);
 }
 
 /* ---- torque motors ---- */
@@ -258,32 +258,32 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     return true;
 }
 
-static void push_body(TalusWorld *world, const Push *push)
+static bool change_of(const TalusWorld *world, const Push *push, TalusEnginePush *out)
 {
+    TalusProblem *problem = world->joints.exchange.problem;
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
-        return;
-    double *record = talus_problem_operator(world->joints.at)->body[push->slot];
-    double l = talus_problem_lengths(world->joints.at)[push->slot];
-    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), record[3], l,
+        return false;
+    double inv_mass = talus_problem_operator(problem)->body[push->slot][3];
+    double l = talus_problem_lengths(problem)[push->slot];
+    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), inv_mass, l,
                                            world->bodies.orientation[push->slot]);
+    TalusVec3 v = talus_scale(inv_mass, push->impulse);
     TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
-    record[0] += record[3] * push->impulse.x;
-    record[1] += record[3] * push->impulse.y;
-    record[2] += record[3] * push->impulse.z;
-    record[4] += spin.x;
-    record[5] += spin.y;
-    record[6] += spin.z;
+    *out = (TalusEnginePush){push->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
+    return true;
 }
 
-void talus_joints_push(TalusWorld *world, double h)
+int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
 {
     Push push[2];
+    int count = 0;
     for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
         if (!pushes_of(world, &world->joints.joint[i], h, push))
             continue;
-        push_body(world, &push[0]);
-        push_body(world, &push[1]);
+        count += change_of(world, &push[0], &out[count]);
+        count += change_of(world, &push[1], &out[count]);
     }
+    return count;
 }
 
 /* With the velocities that the problem's bodies hold. */
@@ -292,8 +292,9 @@ static double push_work(TalusWorld *world, const Push *push)
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
         return 0.0;
     TalusVec3 v, s;
-    talus_record_velocity(talus_problem_operator(world->joints.at), push->slot, &v, &s);
-    double l = talus_problem_lengths(world->joints.at)[push->slot];
+    talus_record_velocity(talus_problem_operator(world->joints.exchange.problem), push->slot, &v,
+                          &s);
+    double l = talus_problem_lengths(world->joints.exchange.problem)[push->slot];
     return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
 }
 
@@ -320,8 +321,9 @@ static double torque_work(TalusWorld *world, double h)
 
 static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
-    const TalusOperator *op = talus_problem_operator(world->joints.at);
-    TalusVec3 impulse = talus_block_impulse(op, talus_problem_gamma(world->joints.at), i);
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    TalusVec3 impulse =
+        talus_block_impulse(op, talus_problem_gamma(world->joints.exchange.problem), i);
     if (turned_round(world, block))
         impulse = talus_neg(impulse);
     world->joints.joint[block->joint].carry.impulse[block->part] = impulse;
@@ -338,28 +340,28 @@ static void forget(TalusWorld *world)
     }
 }
 
-void talus_joints_store(TalusWorld *world, int first)
+void talus_joints_store(TalusWorld *world)
 {
     const TalusJoints *joints = &world->joints;
     forget(world);
     for (int k = 0; k < joints->kept + joints->free; k++)
-        store_block(world, &joints->block[k], first + k);
+        store_block(world, &joints->block[k], k);
 }
 
-double talus_joints_work(TalusWorld *world, int first, double h)
+double talus_joints_work(TalusWorld *world, double h)
 {
     const TalusJoints *joints = &world->joints;
-    const TalusOperator *op = talus_problem_operator(world->joints.at);
-    const double *all = talus_problem_gamma(world->joints.at);
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    const double *all = talus_problem_gamma(world->joints.exchange.problem);
     double work = torque_work(world, h);
     forget(world);
     for (int k = 0; k < joints->kept + joints->free; k++) {
         const TalusJointBlock *block = &joints->block[k];
         TalusJointSums *sums = &joints->joint[block->joint].sums;
-        const double *gamma = &all[op->rows * (int64_t)(first + k)];
+        const double *gamma = &all[op->rows * (int64_t)k];
         double u[3];
-        TalusVec3 impulse = store_block(world, block, first + k);
-        talus_block_velocity(op, first + k, u);
+        TalusVec3 impulse = store_block(world, block, k);
+        talus_block_velocity(op, k, u);
         work += gamma[0] * u[0] + gamma[1] * u[1] + gamma[2] * u[2];
         sums->force = talus_add(sums->force, impulse);
         sums->torque = talus_add(sums->torque, talus_cross(block->offset, impulse));

@@ -60,7 +60,8 @@ static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
 static Load load_of(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    const double *mean = talus_problem_operator(world->joints.at)->body[slot]; /* of v_free and v */
+    const double *mean =
+        talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
     TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
     TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
     return (Load){all, talus_norm(all)};

@@ -148,7 +148,7 @@ static void update_laws(TalusWorld *world)
             m->any_turning |= law->spinning + law->rolling > 0.0;
             m->any_cohesion |= law->cohesion > 0.0;
         }
-    world->mirror.tables_ahead = world->engine != NULL;
+    world->mirror.tables_ahead = true;
 }
 
 /* Widens the square table of pairs by one, from the last entry down, in place. */
@@ -252,7 +252,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
         return status;
     }
     world->shapes++;
-    world->mirror.tables_ahead = world->engine != NULL;
+    world->mirror.tables_ahead = true;
     if (index)
         *index = (int)n;
     return TALUS_OK;

@@ -1,13 +1,31 @@
-/* world/mirror.c - the host's arrays of a world that lives on an engine.
+/* world/mirror.c - the host's arrays of a world whose engine has memory of its own.
  *
  * What the engine has computed is fetched when someone asks for it, and what the host has changed is
- * sent before the next step: a world that nobody looks at copies nothing. On the host no flag is ever
- * set, and every function here returns at once. */
+ * sent before the next step: a world that nobody looks at copies nothing. An engine that shares the host's memory
+ * is given the arrays themselves before every step, and nothing is ever fetched. */
 #include "world/internal.h"
 
-#include "backend/backend.h"
-
 #include <string.h>
+
+static bool is_shared(const TalusWorld *world)
+{
+    return talus_engine_can(world->on, TALUS_ENGINE_SHARED);
+}
+
+void talus_mirror_bodies_changed(TalusWorld *world)
+{
+    world->mirror.bodies_behind = !is_shared(world);
+}
+
+void talus_mirror_contacts_changed(TalusWorld *world)
+{
+    world->mirror.contacts_behind = !is_shared(world);
+}
+
+TalusContactList *talus_world_contacts(const TalusWorld *world)
+{
+    return world->host.ops->contacts(world->host.engine);
+}
 
 /* The engine never sees fewer slots than before: contacts may still name those that a failed step has
  * given back. */
@@ -17,6 +35,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
     int slots = b->counts.slots, sent = world->mirror.slots_sent;
     TalusBodyArrays arrays = {
         .slots = slots > sent ? slots : sent,
+        .generation = b->generation,
         .position = b->position,
         .velocity = b->velocity,
         .spin = b->spin,
@@ -66,19 +85,19 @@ static void take_driven(TalusWorld *world)
 TalusStatus talus_mirror_send_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0)
+    if (world->drives == 0 || is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
-    return world->backend->engine->put_states(world->engine, m->few, m->motion, world->drives);
+    return world->on.ops->put_states(world->on.engine, m->few, m->motion, world->drives);
 }
 
 TalusStatus talus_mirror_fetch_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0)
+    if (world->drives == 0 || is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
-    TALUS_TRY(world->backend->engine->get_states(world->engine, m->few, m->motion, world->drives));
+    TALUS_TRY(world->on.ops->get_states(world->on.engine, m->few, m->motion, world->drives));
     take_driven(world);
     return TALUS_OK;
 }
@@ -92,7 +111,7 @@ TalusStatus talus_world_look(const TalusWorld *world)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
     TALUS_TRY(note_driven(w));
-    TALUS_TRY(w->backend->engine->get_bodies(w->engine, &arrays));
+    TALUS_TRY(w->on.ops->get_bodies(w->on.engine, &arrays));
     take_driven(w);
     w->mirror.bodies_behind = false;
     return TALUS_OK;
@@ -112,19 +131,18 @@ TalusStatus talus_world_look_contacts(const TalusWorld *world)
     TalusMirror *m = &w->mirror;
     if (!m->contacts_behind)
         return TALUS_OK;
-    const TalusEngineOps *ops = w->backend->engine;
     TalusEngineCounts n;
-    ops->counts(w->engine, &n);
+    w->on.ops->counts(w->on.engine, &n);
     TALUS_TRY(reserve_list(m, &n));
     m->list.sphere_sphere = n.sphere_sphere;
     m->list.sphere_fixed = n.sphere_fixed;
     m->list.general = n.general;
     m->list.count = n.contacts;
-    TALUS_TRY(ops->get_contacts(w->engine, &m->list));
-    TALUS_TRY(talus_detector_restore(w->detector, &m->list));
+    TALUS_TRY(w->on.ops->get_contacts(w->on.engine, &m->list));
+    TALUS_TRY(w->host.ops->put_contacts(w->host.engine, &m->list));
     for (size_t i = 0; m->any_forgotten && i < m->forgotten_capacity; i++)
         if (m->forgotten[i]) /* since the engine made them */
-            talus_detector_forget(w->detector, (uint32_t)i);
+            w->host.ops->forget(w->host.engine, (int)i);
     m->contacts_behind = false;
     return TALUS_OK;
 }
@@ -145,7 +163,7 @@ void talus_world_see(const TalusWorld *world, bool contacts)
 TalusStatus talus_world_touch(TalusWorld *world)
 {
     TALUS_TRY(talus_world_look(world));
-    world->mirror.bodies_ahead = world->engine != NULL;
+    world->mirror.bodies_ahead = true;
     return TALUS_OK;
 }
 
@@ -153,7 +171,7 @@ TalusStatus talus_world_touch(TalusWorld *world)
 void talus_world_forget(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
-    talus_detector_forget(world->detector, (uint32_t)slot);
+    world->host.ops->forget(world->host.engine, slot);
     if ((size_t)slot >= m->forgotten_capacity)
         return;
     m->forgotten[slot] = 1;
@@ -171,13 +189,12 @@ static TalusStatus send_tables(TalusWorld *world)
         .materials = m->count,
         .compliance = m->any_compliance,
         .models = m->any_models,
+        .friction = m->max_friction > 0.0,
         .restitution = m->any_restitution,
         .turning = m->any_turning,
         .cohesion = m->any_cohesion,
     };
-    TALUS_TRY(world->backend->engine->tables(world->engine, &tables));
-    world->mirror.tables_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->tables(world->on.engine, &tables);
 }
 
 static TalusStatus send_bodies(TalusWorld *world)
@@ -191,8 +208,8 @@ static TalusStatus send_bodies(TalusWorld *world)
         memset(m->forgotten + before, 0, m->forgotten_capacity - before);
     for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
         arrays.shape[i] = -1;
-    TALUS_TRY(world->backend->engine->put_bodies(world->engine, &arrays,
-                                                 m->any_forgotten ? m->forgotten : NULL));
+    TALUS_TRY(world->on.ops->put_bodies(world->on.engine, &arrays,
+                                        m->any_forgotten ? m->forgotten : NULL));
     if (m->any_forgotten)
         memset(m->forgotten, 0, m->forgotten_capacity);
     m->any_forgotten = m->bodies_ahead = false;
@@ -204,33 +221,44 @@ static TalusStatus send_bodies(TalusWorld *world)
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
-    TALUS_TRY(world->backend->engine->put_filter(world->engine, talus_filter_view(world), slots));
-    world->mirror.filters_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->put_filter(world->on.engine, talus_filter_view(world), slots);
 }
 
 static TalusStatus send_forces(TalusWorld *world)
 {
     const TalusForces *f = &world->forces;
-    TALUS_TRY(world->backend->engine->put_forces(world->engine, f->force, f->torque, f->count));
-    world->mirror.forces_ahead = false;
-    return TALUS_OK;
+    return world->on.ops->put_forces(world->on.engine, f->force, f->torque, f->count);
+}
+
+/* The arrays themselves, which may have moved since. */
+static TalusStatus share(TalusWorld *world)
+{
+    TalusBodyArrays arrays = body_arrays(world);
+    arrays.slots = world->bodies.counts.slots;
+    TALUS_TRY(send_tables(world));
+    TALUS_TRY(send_filter(world));
+    TALUS_TRY(send_forces(world));
+    return world->on.ops->put_bodies(world->on.engine, &arrays, NULL);
 }
 
 TalusStatus talus_mirror_send(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
+    if (is_shared(world))
+        return share(world);
     if (m->tables_ahead)
         TALUS_TRY(send_tables(world));
+    m->tables_ahead = false;
     if (m->bodies_ahead || m->filters_ahead)
         TALUS_TRY(send_filter(world));
+    m->filters_ahead = false;
     if (m->forces_ahead)
         TALUS_TRY(send_forces(world));
+    m->forces_ahead = false;
     if (m->bodies_ahead)
         TALUS_TRY(send_bodies(world));
     if (m->contacts_ahead)
-        TALUS_TRY(world->backend->engine->put_contacts(world->engine,
-                                                       talus_detector_contacts(world->detector)));
+        TALUS_TRY(world->on.ops->put_contacts(world->on.engine, talus_world_contacts(world)));
     m->contacts_ahead = false;
     return TALUS_OK;
 }

@@ -405,8 +405,8 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(talus_world_look_contacts(world));
     TalusArchive a = {0};
-    size_t guess = 146 * (size_t)w->bodies.counts.slots + 4096 +
-                   120 * (size_t)talus_detector_contacts(w->detector)->count;
+    size_t guess =
+        146 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
     a.status = TALUS_RESERVE(a.bytes, a.capacity, guess, 0, "saved state");
     save_header(&a, 0);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
@@ -465,7 +465,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
         talus_archive_take(a, talus_world_create(&def, &world));
     if (a->status == TALUS_OK) {
         transfer_world(a, world);
-        world->mirror.bodies_ahead = world->mirror.contacts_ahead = world->engine != NULL;
+        world->mirror.bodies_ahead = world->mirror.contacts_ahead = true;
     }
     if (a->status == TALUS_OK && a->at != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");

@@ -39,7 +39,7 @@ static bool is_saved(const TalusWorld *world, const TalusContactList *list, int 
 
 static void save_contacts(TalusArchive *a, const TalusWorld *world)
 {
-    const TalusContactList *list = talus_detector_contacts(world->detector);
+    const TalusContactList *list = talus_world_contacts(world);
     int runs[3] = {0, 0, 0};
     for (int i = 0; i < list->count; i++)
         runs[contact_run(list, i)] += is_saved(world, list, i);
@@ -115,7 +115,7 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         read_contact(a, world, &list, i);
     if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_detector_restore(world->detector, &list));
+        talus_archive_take(a, world->host.ops->put_contacts(world->host.engine, &list));
     talus_release(list.contact);
     talus_release(list.impulse);
     talus_release(list.arms);

@@ -54,6 +54,8 @@ void talus_sleep_clear(TalusWorld *world)
 static void wake_slot(TalusWorld *world, int slot)
 {
     world->bodies.fixed[slot] = TALUS_MOTION_FREE;
+    world->mirror.bodies_ahead =
+        true; /* a world with sleeping bodies is downloaded after every step */
     world->sleep.calm[slot] = 0;
     world->sleep.asleep--;
 }
@@ -106,17 +108,18 @@ static bool near_drive(const TalusWorld *world, int slot)
     return false;
 }
 
-/* After a detection: what is touched by bodies that are not calm wakes. Whether any did, so that the contacts
- * are to be looked for again. */
-bool talus_sleep_disturbed(TalusWorld *world)
+TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
 {
     TalusSleep *s = &world->sleep;
     const TalusBodies *b = &world->bodies;
-    const TalusContactList *list = world->contacts;
     uint8_t *stirred = s->restless; /* by island */
     int before = s->asleep;
+    *woken = false;
     if (before == 0)
-        return false;
+        return TALUS_OK;
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
+    const TalusContactList *list = talus_world_contacts(world);
     memset(stirred, 0, (size_t)s->slots);
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
@@ -129,7 +132,8 @@ bool talus_sleep_disturbed(TalusWorld *world)
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_asleep(b, i) && stirred[s->island[i]])
             wake_slot(world, i);
-    return s->asleep < before;
+    *woken = s->asleep < before;
+    return TALUS_OK;
 }
 
 /* ---- falling asleep ---- */
@@ -162,7 +166,7 @@ static void find_islands(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
     const TalusBodies *b = &world->bodies;
-    const TalusContactList *list = world->contacts;
+    const TalusContactList *list = talus_world_contacts(world);
     for (int i = 0; i < s->slots; i++) {
         if (talus_slot_asleep(b, i))
             continue;
@@ -197,15 +201,20 @@ static void put_to_sleep(TalusWorld *world, int slot)
     world->info.ledger.kinetic -= kinetic;
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->fixed[slot] = TALUS_MOTION_ASLEEP;
+    world->mirror.bodies_ahead = true;
     world->sleep.asleep++;
 }
 
+/* A state that cannot be downloaded leaves things as they are; the next step meets that, too. */
 void talus_sleep_update(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
     const TalusBodies *b = &world->bodies;
     bool any = false;
     if (world->def.sleep_speed == 0.0)
+        return;
+    talus_world_see(world, true);
+    if (world->mirror.bodies_behind || world->mirror.contacts_behind)
         return;
     for (int i = 0; i < s->slots; i++) {
         if (!talus_slot_moves(b, i))

@@ -1,7 +1,6 @@
 /* world/step.c - one step: arrivals, detect, build, solve, integrate.
  *
- * The stages are the host's or those of the engine that the world lives on (TalusStages); what is
- * decided between them is decided here, once.
+ * The stages are in stages.c, carried out by an engine; what is decided between them is decided here.
  *
  * Nothing of the bodies' state is written before the solved velocities have been checked, so a
  * step that fails needs no copy to go back. Two things change earlier and are taken back: arrivals
@@ -20,14 +19,14 @@
  * reported. */
 #include "world/internal.h"
 
-enum { MAX_HALVINGS = 4, MAX_LOOKS = 4 };
+enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
 
 /* The state as the step found it, once. */
-static TalusStatus keep_state(TalusWorld *world)
+static TalusStatus take_snapshot(TalusWorld *world)
 {
-    if (!world->backup.taken)
-        TALUS_TRY(world->stages->keep(world));
-    world->backup.taken = true;
+    if (!world->snapshot.taken)
+        TALUS_TRY(talus_stage_snapshot(world));
+    world->snapshot.taken = true;
     return TALUS_OK;
 }
 
@@ -85,7 +84,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
                           (long long)world->steps + 1, part->solver);
-    return world->stages->solved(world, h);
+    return talus_stage_solved(world, h);
 }
 
 /* Whether there is no solution, or none was found and friction holds bodies between others. */
@@ -115,7 +114,7 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
         return TALUS_OK;
     warn_wedged(world, part);
     TalusSolveInfo first = *part;
-    TALUS_TRY(world->stages->build(world, h, true));
+    TALUS_TRY(talus_stage_build(world, h, true));
     TALUS_TRY(solve_once(world, h, 0, part));
     part->outcome = first.outcome;
     part->jammed = first.jammed;
@@ -158,17 +157,19 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
-/* Solves again as long as the solve itself brings bodies near each other that were not watched, and
+/* Detects and solves again as long as the solve itself brings bodies near each other that were not watched, and
  * the step has iterations left. */
 static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
 {
-    for (int look = 0; look < MAX_LOOKS && part->iterations < world->def.max_iterations &&
-                       world->stages->surprised(world, h);
-         look++) {
+    for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
         TalusSolveInfo first = *part;
-        TALUS_TRY(keep_state(world)); /* the impulses are about to change */
-        TALUS_TRY(world->stages->look_again(world, h));
-        TALUS_TRY(world->stages->build(world, h, false));
+        bool missed;
+        TALUS_TRY(talus_stage_missed(world, h, &missed));
+        if (!missed)
+            return TALUS_OK;
+        TALUS_TRY(take_snapshot(world)); /* the impulses are about to change */
+        TALUS_TRY(talus_stage_redetect(world, h));
+        TALUS_TRY(talus_stage_build(world, h, false));
         TALUS_TRY(solve(world, h, first.iterations, part));
         add_cost(part, &first);
         part->start_residual = first.start_residual;
@@ -185,7 +186,7 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
     if (part)
         add_cost(&world->info.solve, part); /* spent, though nothing else of it counts */
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
-    TALUS_TRY(keep_state(world));
+    TALUS_TRY(take_snapshot(world));
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
     return advance(world, 0.5 * h, depth + 1);
 }
@@ -212,10 +213,10 @@ static bool moves_too_far(TalusWorld *world, int depth)
 static TalusStatus advance(TalusWorld *world, double h, int depth)
 {
     TalusSolveInfo part;
-    TALUS_TRY(world->stages->detect(world, h));
+    TALUS_TRY(talus_stage_detect(world, h));
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, NULL);
-    TALUS_TRY(world->stages->build(world, h, false));
+    TALUS_TRY(talus_stage_build(world, h, false));
     TALUS_TRY(solve(world, h, 0, &part));
     TALUS_TRY(follow_up(world, h, &part));
     if (moves_too_far(world, depth))
@@ -229,8 +230,8 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
     if (world->joints.living > 0)
-        TALUS_TRY(keep_state(world)); /* their projection may fail once bodies have moved */
-    TALUS_TRY(world->stages->integrate(world, h));
+        TALUS_TRY(take_snapshot(world)); /* their projection may fail once bodies have moved */
+    TALUS_TRY(talus_stage_integrate(world, h));
     world->part_time += h;
     return TALUS_OK;
 }
@@ -239,7 +240,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 
 static TalusStatus try_step(TalusWorld *world, double length)
 {
-    world->backup.taken = world->start_reported = false;
+    world->snapshot.taken = world->start_reported = false;
     world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
@@ -254,8 +255,8 @@ static TalusStatus try_step(TalusWorld *world, double length)
 
 static void take_back(TalusWorld *world)
 {
-    if (world->backup.taken)
-        world->stages->go_back(world);
+    if (world->snapshot.taken)
+        talus_stage_rollback(world);
     talus_drives_undo(world);
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,

@@ -100,19 +100,46 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* A backend without an engine works on the host's arrays: its worlds are the host's. */
-static TalusStatus open_backend(TalusWorld *world)
+/* What the engine cannot do is refused here and nowhere else. */
+static TalusStatus check_engine(const TalusWorld *world)
 {
-    world->backend = talus_backend_find(world->backend_name);
-    if (!world->backend)
-        return TALUS_ERR_UNSUPPORTED;
-    world->stages = &talus_stages_host;
-    if (!world->backend->engine)
-        return TALUS_OK;
-    TALUS_TRY(world->backend->engine->create(&world->engine));
-    world->stages = &talus_stages_engine;
+    const struct {
+        bool asked;
+        uint32_t capability;
+        const char *what;
+    } wish[] = {
+        {talus_periodic(&world->def.period), TALUS_ENGINE_PERIODS, "periods"},
+        {world->def.sleep_speed > 0.0, TALUS_ENGINE_SLEEP, "sleeping bodies"},
+    };
+    for (size_t i = 0; i < sizeof wish / sizeof *wish; i++)
+        if (wish[i].asked && !talus_engine_can(world->on, wish[i].capability))
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "%s are not available on backend %s; backend cpu has them",
+                              wish[i].what, world->def.backend);
+    return TALUS_OK;
+}
+
+static TalusStatus open_engines(TalusWorld *world)
+{
+    TalusEngineSetup setup = {world->pool, world->problem, &world->def.period};
+    world->on.ops = talus_engine_ops(world->backend);
+    world->host.ops = talus_engine_host();
+    TALUS_TRY(check_engine(world));
+    TALUS_TRY(world->host.ops->create(&setup, &world->host.engine));
+    if (world->on.ops == world->host.ops)
+        world->on = world->host;
+    else
+        TALUS_TRY(world->on.ops->create(&setup, &world->on.engine));
     world->mirror.tables_ahead = world->mirror.bodies_ahead = true;
     return TALUS_OK;
+}
+
+static void close_engines(TalusWorld *world)
+{
+    if (world->on.engine && world->on.engine != world->host.engine)
+        world->on.ops->destroy(world->on.engine);
+    if (world->host.engine)
+        world->host.ops->destroy(world->host.engine);
 }
 
 static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
@@ -125,29 +152,17 @@ static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
     talus_filters_init(&world->filters);
-    TALUS_TRY(open_backend(world));
-    if (talus_periodic(&def->period))
-        TALUS_TRY(talus_host_only(world, "periods"));
-    if (def->sleep_speed > 0.0)
-        TALUS_TRY(talus_host_only(world, "sleeping bodies"));
+    world->backend = talus_backend_find(world->backend_name);
+    if (!world->backend)
+        return TALUS_ERR_UNSUPPORTED;
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
-    TALUS_TRY(talus_detector_create(&world->detector));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
+    TALUS_TRY(open_engines(world));
     TALUS_TRY(talus_solver_create(def->solver, &world->solver));
     TALUS_TRY(talus_bodies_reserve(&world->bodies, 1)); /* so that no array is ever NULL */
     TalusMaterialDef material = talus_material_def_default();
     material.name = "default";
     return talus_world_add_material(world, &material, NULL);
-}
-
-TalusStatus talus_host_only(const TalusWorld *world, const char *what)
-{
-    if (!world->engine)
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "%s are not available on backend %s; backend cpu has "
-                      "them",
-                      what, world->def.backend);
 }
 
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out)
@@ -165,26 +180,13 @@ TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out)
     return TALUS_OK;
 }
 
-static void clear_backup(TalusBackup *backup)
-{
-    talus_release(backup->position);
-    talus_release(backup->velocity);
-    talus_release(backup->spin);
-    talus_release(backup->orientation);
-    talus_release(backup->list.contact);
-    talus_release(backup->list.arms);
-    talus_release(backup->list.impulse);
-}
-
 void talus_world_destroy(TalusWorld *world)
 {
     if (!world)
         return;
     talus_solver_destroy(world->solver);
     talus_problem_destroy(world->problem);
-    if (world->engine)
-        world->backend->engine->destroy(world->engine);
-    talus_detector_destroy(world->detector);
+    close_engines(world);
     talus_pool_destroy(world->pool);
     talus_sources_clear(world);
     talus_nursery_clear(&world->nursery);
@@ -192,17 +194,12 @@ void talus_world_destroy(TalusWorld *world)
     talus_materials_clear(&world->materials);
     talus_shapes_clear(world);
     talus_bodies_clear(&world->bodies);
-    clear_backup(&world->backup);
     talus_forces_clear(world);
     talus_sleep_clear(world);
     talus_filters_clear(&world->filters);
     talus_joints_clear(world);
     talus_release(world->drive);
     talus_mirror_clear(&world->mirror);
-    talus_release(world->free_velocity);
-    talus_release(world->solved_velocity);
-    talus_release(world->solved_spin);
-    talus_release(world->surprising);
     talus_release(world->partial);
     talus_release(world->solver_state);
     talus_release(world->solver_spec);

@@ -5,6 +5,7 @@
 #include "backend/cuda/cuda.h"
 
 static const TalusEngineOps engine_ops = {
+    .capabilities = TALUS_ENGINE_SLEEP,
     .create = cu_engine_create,
     .destroy = cu_engine_destroy,
     .tables = cu_engine_tables,
@@ -21,14 +22,15 @@ static const TalusEngineOps engine_ops = {
     .counts = cu_engine_counts,
     .below = cu_engine_below,
     .detect = cu_engine_detect,
+    .redetect = cu_engine_redetect,
     .build = cu_engine_build,
     .solved = cu_engine_solved,
     .store_impulses = cu_engine_store_impulses,
     .integrate = cu_engine_integrate,
     .sum_probes = cu_engine_sum_probes,
     .get_probes = cu_engine_get_probes,
-    .backup = cu_engine_backup,
-    .restore = cu_engine_restore,
+    .snapshot = cu_engine_snapshot,
+    .rollback = cu_engine_rollback,
 };
 
 /* clang-format off */

@@ -220,14 +220,15 @@ TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
 {
     CuList *list = cu_list(e);
     Staging staging = {};
-    list->counts = {0, 0, 0, 0, HUGE_VAL}; /* until all of it is there */
+    list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
     list->places = 0;
     TALUS_TRY(reserve_list(list, from, e->bodies.slots));
-    list->counts = {from->sphere_sphere, from->sphere_fixed, from->general, from->count, HUGE_VAL};
+    list->counts = {from->sphere_sphere, from->sphere_fixed, from->general,
+                    from->count,         HUGE_VAL,           0};
     list->places = list->slots = e->bodies.slots;
     TalusStatus status = put_contacts(e, &staging, from);
     staging_clear(&staging);
     if (status != TALUS_OK)
-        list->counts = {0, 0, 0, 0, HUGE_VAL};
+        list->counts = {0, 0, 0, 0, HUGE_VAL, 0};
     return status;
 }

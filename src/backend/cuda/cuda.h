@@ -70,18 +70,20 @@ TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lam
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 
 /* engine.cu */
-TalusStatus cu_engine_create(TalusEngine **out);
+TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out);
 void cu_engine_destroy(TalusEngine *engine);
 TalusStatus cu_engine_tables(TalusEngine *engine, const TalusTables *tables);
 TalusStatus cu_engine_put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
                                  const uint8_t *forgotten);
 TalusStatus cu_engine_get_bodies(TalusEngine *engine, TalusBodyArrays *bodies);
 TalusStatus cu_engine_detect(TalusEngine *engine, const TalusDetectOptions *options,
-                             TalusVec3 gravity, bool again, TalusEngineCounts *counts);
+                             TalusVec3 gravity, long long step, TalusEngineCounts *counts);
+TalusStatus cu_engine_redetect(TalusEngine *engine, const TalusDetectOptions *options,
+                               TalusVec3 gravity, TalusEngineCounts *counts);
 void cu_engine_counts(const TalusEngine *engine, TalusEngineCounts *counts);
 TalusStatus cu_engine_below(TalusEngine *engine, int axis, double below, int64_t *count);
-TalusStatus cu_engine_backup(TalusEngine *engine);
-TalusStatus cu_engine_restore(TalusEngine *engine);
+TalusStatus cu_engine_snapshot(TalusEngine *engine);
+TalusStatus cu_engine_rollback(TalusEngine *engine);
 
 /* extra.cu */
 TalusStatus cu_engine_put_states(TalusEngine *engine, const int32_t *slot,

@@ -271,7 +271,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(search(e, options, list, &d, &found));
     TALUS_TRY(count_others(e, &d, list, &found));
     int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
-    list->counts = {spheres, fixed, general, spheres + fixed + general, found.least_size};
+    list->counts = {spheres, fixed, general, spheres + fixed + general, found.least_size, 0};
     bool lost = false;
     TalusStatus status = reserve_list(list, old, &lost);
     if (status == TALUS_OK) {
@@ -279,7 +279,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
         status = write_list(e, &d, list, old, (int)found.candidates);
     }
     if (status != TALUS_OK && lost)
-        old->counts = {0, 0, 0, 0, HUGE_VAL}; /* neither list is whole */
+        old->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* neither list is whole */
     TALUS_TRY(status);
     e->now = 1 - e->now;
     return TALUS_OK;

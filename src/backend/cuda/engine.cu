@@ -34,8 +34,9 @@ struct CuBackup {
 
 /* ---- life ---- */
 
-TalusStatus cu_engine_create(TalusEngine **out)
+TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
 {
+    (void)setup;
     *out = nullptr;
     TALUS_TRY(cu_open());
     TalusEngine *e;
@@ -239,7 +240,7 @@ static TalusStatus list_copy(CuList *to, const CuList *from)
 {
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
-    to->counts = {0, 0, 0, 0, HUGE_VAL}; /* until all of it is there */
+    to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
     TALUS_TRY(copy(&to->slot, from->slot, from->places));
     TALUS_TRY(copy(&to->place, from->place, from->slots));
     TALUS_TRY(copy(&to->pair, from->pair, contacts));
@@ -255,7 +256,7 @@ static TalusStatus list_copy(CuList *to, const CuList *from)
     return TALUS_OK;
 }
 
-TalusStatus cu_engine_backup(TalusEngine *e)
+TalusStatus cu_engine_snapshot(TalusEngine *e)
 {
     const CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
@@ -281,7 +282,7 @@ static void exchange_lists(CuList *a, CuList *b)
 }
 
 /* Needs no memory; the backup has served then. */
-TalusStatus cu_engine_restore(TalusEngine *e)
+TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
@@ -301,11 +302,24 @@ void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
     *counts = e->list[e->now].counts;
 }
 
-TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
-                             bool again, TalusEngineCounts *counts)
+static TalusStatus detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
+                          bool again, TalusEngineCounts *counts)
 {
     TALUS_TRY(cu_see_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_counts(e, counts);
     return TALUS_OK;
+}
+
+TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
+                             long long step, TalusEngineCounts *counts)
+{
+    (void)step;
+    return detect(e, options, gravity, false, counts);
+}
+
+TalusStatus cu_engine_redetect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
+                               TalusEngineCounts *counts)
+{
+    return detect(e, options, gravity, true, counts);
 }

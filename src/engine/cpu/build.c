@@ -1,0 +1,323 @@
+/* engine/cpu/build.c - from contacts to the problem of a part of a step.
+ *
+ * Offsets and compliances follow solvers.md; backend/block.h has the formulas.
+ *
+ * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
+ * (contacts with fixed bodies name body -1); driven ones have no inverse mass but a velocity. */
+#include "engine/cpu/engine.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct BuildContext {
+    CpuEngine *engine;
+    TalusOperator *op;
+    double *length, *gamma;
+} BuildContext;
+
+static BuildContext context_of(CpuEngine *e)
+{
+    BuildContext c = {e, talus_problem_operator(e->problem), talus_problem_lengths(e->problem),
+                      talus_problem_gamma(e->problem)};
+    return c;
+}
+
+/* ---- bodies ---- */
+
+/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+static void turn_record(const CpuEngine *e, int64_t i, TalusSym3 inertia, double l,
+                        double record[8])
+{
+    TalusVec3 turn = talus_sym3_mul(inertia, e->torque[i]);
+    record[4] += e->built.h / l * turn.x;
+    record[5] += e->built.h / l * turn.y;
+    record[6] += e->built.h / l * turn.z;
+}
+
+static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    const BuildContext *c = context;
+    const CpuEngine *e = c->engine;
+    const TalusBodyArrays *b = &e->bodies;
+    for (int64_t i = begin; i < end; i++) {
+        double *record = c->op->body[i];
+        double l = 1.0, fixed[8] = {0.0};
+        TalusSym3 inertia = {0};
+        memcpy(record, fixed, sizeof fixed);
+        if (cpu_moves(e, i)) {
+            const TalusGyration *gyration = cpu_gyration(e, i);
+            double inv_mass = 1.0 / b->mass[i];
+            l = b->radius[i];
+            inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
+            talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
+                              record);
+            if (cpu_pushed(e, i))
+                turn_record(e, i, inertia, l, record);
+        } else if (cpu_driven(e, i)) {
+            l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
+            talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
+        }
+        c->length[i] = l;
+        if (c->op->inertia)
+            talus_inertia_store(c->op->inertia[i], inertia);
+    }
+}
+
+void cpu_fill_bodies(CpuEngine *e)
+{
+    BuildContext c = context_of(e);
+    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, fill_bodies, &c);
+}
+
+/* ---- contacts ---- */
+
+/* A contact of spheres that is written as a general one has normals for arms. */
+static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
+{
+    const TalusContactList *list = c->engine->contacts;
+    double *out = c->op->arm[i - c->op->sphere_sphere - c->op->sphere_fixed];
+    TalusVec3 a = contact->normal, b = {0.0, 0.0, 0.0};
+    if (i >= list->sphere_sphere + list->sphere_fixed) {
+        const TalusArms *arms = &list->arms[contact->general];
+        a = talus_scale(1.0 / c->length[contact->a], arms->a);
+        b = b_moves ? talus_scale(1.0 / c->length[contact->b], arms->b) : b;
+    } else if (b_moves) {
+        b = talus_neg(contact->normal);
+    }
+    double values[6] = {a.x, a.y, a.z, b.x, b.y, b.z};
+    memcpy(out, values, sizeof values);
+}
+
+static double round_size(const CpuEngine *e, uint32_t slot)
+{
+    TalusShapeKind kind = e->tables.shape[e->bodies.shape[slot]].def.kind;
+    return talus_round_size(kind, e->bodies.size[slot]);
+}
+
+static void fill_turning(const BuildContext *c, int64_t i, const TalusContact *contact,
+                         const TalusLaw *law, bool b_moves)
+{
+    const CpuEngine *e = c->engine;
+    double length = talus_turning_length(round_size(e, contact->a), round_size(e, contact->b),
+                                         cpu_contact_size(e, contact));
+    c->op->turning[i][0] = law->spinning;
+    c->op->turning[i][1] = law->rolling;
+    c->op->lever[i][0] = length / c->length[contact->a];
+    c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
+}
+
+static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
+{
+    const CpuEngine *e = c->engine;
+    TalusOperator *op = c->op;
+    const TalusBuildOptions *o = &e->built;
+    int a = (int)contact->a, b = (int)contact->b;
+    bool b_moves = e->bodies.fixed[b] != TALUS_MOTION_FIXED; /* by itself or driven */
+    const TalusLaw *law = cpu_law(e, contact);
+    op->pair[i][0] = a;
+    op->pair[i][1] = b_moves ? b : -1;
+    talus_frame_set(op->frame[i], contact->normal.x, contact->normal.y, contact->normal.z);
+    if (op->rows >= 3)
+        op->mu[i] = law->mu;
+    if (op->model)
+        op->model[i] = law->model;
+    if (op->compliance)
+        op->compliance[i] = talus_contact_compliance(law, o->h);
+    if (i >= op->sphere_sphere + op->sphere_fixed)
+        fill_arms(c, i, contact, b_moves);
+    if (op->rows == 6)
+        fill_turning(c, i, contact, law, b_moves);
+    op->bias[i] = talus_contact_offset(op, i, law, o, contact->gap, size);
+    talus_contact_warm(op->frame[i], op->rows, o->warm, e->contacts->impulse[i],
+                       &c->gamma[op->rows * i]);
+}
+
+/* Partials: sum, number and maximum of penetration over size. */
+static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    CpuEngine *e = c->engine;
+    double sum = 0.0, number = 0.0, deepest = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        const TalusContact *contact = &e->contacts->contact[i];
+        double size = cpu_contact_size(e, contact);
+        fill_contact(c, i, contact, size);
+        if (contact->gap < 0.0) {
+            double depth = -contact->gap / size;
+            sum += depth;
+            number += 1.0;
+            deepest = fmax(deepest, depth);
+        }
+    }
+    double *partial = e->partial[chunk];
+    partial[0] = sum;
+    partial[1] = number;
+    partial[2] = deepest;
+}
+
+static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
+{
+    double sum = 0.0, number = 0.0, deepest = 0.0;
+    for (int64_t i = 0; i < talus_chunks(e->contacts->count, CPU_GRAIN); i++) {
+        sum += e->partial[i][0];
+        number += e->partial[i][1];
+        deepest = fmax(deepest, e->partial[i][2]);
+    }
+    report->penetration_mean = number > 0.0 ? sum / number : 0.0;
+    report->penetration_max = deepest;
+}
+
+/* ---- joints, behind the contacts ---- */
+
+static int joint_blocks(const CpuEngine *e)
+{
+    return e->joints.kept + e->joints.free;
+}
+
+static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int64_t i)
+{
+    TalusOperator *op = c->op;
+    double *gamma = &c->gamma[op->rows * i];
+    for (int side = 0; side < 2; side++)
+        op->pair[i][side] = joint->slot[side];
+    memcpy(op->frame[i], joint->frame, sizeof joint->frame);
+    memcpy(op->arm[i - op->sphere_sphere - op->sphere_fixed], joint->arm, sizeof joint->arm);
+    op->bias[i] = joint->bias;
+    op->mu[i] = joint->mu;
+    op->model[i] = joint->model;
+    if (op->compliance)
+        op->compliance[i] = joint->compliance;
+    if (op->rows == 6) {
+        op->turning[i][0] = op->turning[i][1] = 0.0;
+        op->lever[i][0] = joint->lever[0];
+        op->lever[i][1] = joint->lever[1];
+    }
+    memset(gamma, 0, (size_t)op->rows * sizeof *gamma);
+    memcpy(gamma, joint->gamma, sizeof joint->gamma);
+}
+
+static void fill_joints(const BuildContext *c)
+{
+    const CpuEngine *e = c->engine;
+    for (int k = 0; k < joint_blocks(e); k++)
+        fill_joint(c, &e->joints.block[k], e->contacts->count + k);
+}
+
+/* After attraction, which takes the records for free velocities. */
+static void push_bodies(const BuildContext *c)
+{
+    const TalusEngineJoints *joints = &c->engine->joints;
+    for (int k = 0; k < joints->pushes; k++)
+        for (int j = 0; j < 8; j++)
+            c->op->body[joints->push[k].slot][j] += joints->push[k].change[j];
+}
+
+/* ---- cohesion ---- */
+
+static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    int rows = c->op->rows;
+    (void)chunk;
+    memset(&c->gamma[rows * begin], 0, (size_t)(rows * (end - begin)) * sizeof *c->gamma);
+    for (int64_t i = begin; i < end; i++)
+        c->gamma[rows * i] = -cpu_attraction(c->engine, i);
+}
+
+/* The carried impulses are net of attraction; the problem's are not, and never pull. */
+static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    const CpuEngine *e = c->engine;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double *gamma = &c->gamma[c->op->rows * i];
+        talus_contact_warm(c->op->frame[i], c->op->rows, e->built.warm, e->contacts->impulse[i],
+                           gamma);
+        gamma[0] = fmax(0.0, gamma[0] + cpu_attraction(e, i));
+    }
+}
+
+/* Attractive impulses change the free velocities: v_f <- v_f - M^-1 D (c h e_n). Joints have no part in it. */
+static void attract(BuildContext *c)
+{
+    CpuEngine *e = c->engine;
+    int count = e->contacts->count, rows = c->op->rows;
+    memset(&c->gamma[rows * (int64_t)count], 0,
+           (size_t)(rows * joint_blocks(e)) * sizeof *c->gamma);
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_pulls, c);
+    const double(*velocity)[8] = talus_problem_velocities(e->problem);
+    if (c->op->bodies > 0)
+        memcpy(c->op->body, velocity, (size_t)c->op->bodies * sizeof *c->op->body);
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_warm, c);
+    for (int k = 0; k < joint_blocks(e); k++)
+        memcpy(&c->gamma[rows * (int64_t)(count + k)], e->joints.block[k].gamma,
+               sizeof e->joints.block[k].gamma);
+}
+
+/* ---- all of it ---- */
+
+/* Rows that the contacts of this step need: those of one for all. */
+static int count_rows(const CpuEngine *e)
+{
+    int rows = 1, most = e->tables.turning ? 6 : e->tables.friction ? 3 : 1;
+    for (int i = 0; i < e->contacts->count && rows < most; i++) {
+        int need = talus_law_rows(cpu_law(e, &e->contacts->contact[i]));
+        rows = need > rows ? need : rows;
+    }
+    return rows;
+}
+
+static TalusProblemSizes sizes_of(const CpuEngine *e)
+{
+    const TalusContactList *list = e->contacts;
+    int rows = count_rows(e), more = joint_blocks(e);
+    rows = more > 0 && rows < 3 ? 3 : rows;
+    TalusProblemSizes sizes = {
+        .bodies = e->bodies.slots,
+        .sphere_sphere = rows == 6 ? 0 : list->sphere_sphere,
+        .sphere_fixed = rows == 6 ? 0 : list->sphere_fixed,
+        .general = (rows == 6 ? list->count : list->general) + more,
+        .joints = e->joints.free,
+        .rows = rows,
+        .compliance = e->built.soften > 0.0 || e->tables.compliance || e->joints.compliance,
+        .models = (e->tables.models && rows > 1) || more > 0,
+    };
+    return sizes;
+}
+
+static TalusStatus soften_contacts(CpuEngine *e)
+{
+    TalusOperator *op = talus_problem_operator(e->problem);
+    int count = e->contacts->count + e->joints.kept;
+    for (int i = 0; i < count; i++) /* of joints only limits push against each other */
+        if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
+            op->compliance[i] += e->built.soften * op->diagonal[i][0];
+    return talus_problem_finish(e->problem);
+}
+
+TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
+                      double **gamma, TalusBuildReport *report)
+{
+    CpuEngine *e = cpu_engine(engine);
+    int count = e->contacts->count;
+    e->built = *options;
+    TalusProblemSizes sizes = sizes_of(e);
+    TALUS_TRY(cpu_reserve_partials(e, count));
+    TALUS_TRY(talus_problem_resize(e->problem, &sizes));
+    BuildContext c = context_of(e);
+    cpu_fill_bodies(e);
+    talus_parallel(e->pool, count, CPU_GRAIN, fill_contacts, &c);
+    fill_joints(&c);
+    report_penetration(e, report);
+    TALUS_TRY(talus_problem_finish(e->problem));
+    if (options->soften > 0.0)
+        TALUS_TRY(soften_contacts(e));
+    if (e->tables.cohesion)
+        attract(&c);
+    push_bodies(&c);
+    *op = NULL;
+    *gamma = NULL;
+    return TALUS_OK;
+}

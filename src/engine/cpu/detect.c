@@ -1,0 +1,249 @@
+/* engine/cpu/detect.c - contacts, before a solve and where it makes more of them necessary. */
+#include "engine/cpu/engine.h"
+
+#include "collide/period.h"
+
+#include <math.h>
+
+/* ---- detection ---- */
+
+typedef struct FreeContext {
+    CpuEngine *engine;
+    double h;
+    TalusVec3 change; /* h g */
+} FreeContext;
+
+/* Partials: bodies whose state is not finite; the least size. */
+static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const FreeContext *c = context;
+    CpuEngine *e = c->engine;
+    const TalusBodyArrays *b = &e->bodies;
+    double bad = 0.0, least = INFINITY;
+    for (int64_t i = begin; i < end; i++) {
+        TalusVec3 v = {0.0, 0.0, 0.0};
+        if (cpu_moves(e, i)) {
+            v = talus_add(b->velocity[i], c->change);
+            if (cpu_pushed(e, i))
+                v = talus_madd(v, c->h / b->mass[i], e->force[i]);
+            bad += talus_state_fault(b->position[i], v, b->spin[i]);
+            least = fmin(least, b->size[i]);
+        } else if (cpu_driven(e, i)) {
+            v = b->velocity[i];
+        }
+        e->free_velocity[i] = v;
+    }
+    e->partial[chunk][0] = bad;
+    e->partial[chunk][1] = least;
+}
+
+static TalusStatus name_bad_body(const CpuEngine *e)
+{
+    const TalusBodyArrays *b = &e->bodies;
+    for (int i = 0; i < b->slots; i++) {
+        if (cpu_moves(e, i) &&
+            talus_state_fault(b->position[i], e->free_velocity[i], b->spin[i]) != 0.0)
+            return talus_fail(TALUS_ERR_NUMERIC,
+                              "step %lld: the state of body %d (generation %u) is not finite, or "
+                              "out of all proportion",
+                              e->step, i, b->generation[i]);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravity)
+{
+    int slots = e->bodies.slots;
+    FreeContext c = {e, h, talus_scale(h, gravity)};
+    double bad;
+    TALUS_TRY(
+        TALUS_RESERVE(e->free_velocity, e->free_capacity, (size_t)slots, 0, "free velocities"));
+    TALUS_TRY(cpu_reserve_partials(e, slots));
+    talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
+    cpu_sum_partials(e, slots, 1, &bad);
+    if (bad != 0.0)
+        TALUS_TRY(name_bad_body(e));
+    e->least_size = INFINITY;
+    for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
+        e->least_size = fmin(e->least_size, e->partial[k][1]);
+    return TALUS_OK;
+}
+
+static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, const TalusVec3 *spin)
+{
+    const TalusBodyArrays *b = &e->bodies;
+    TalusBodyView view = {
+        .count = b->slots,
+        .position = b->position,
+        .orientation = b->orientation,
+        .velocity = velocity,
+        .spin = spin,
+        .radius = b->radius,
+        .size = b->size,
+        .shape = b->shape,
+        .fixed = b->fixed,
+        .shapes = e->tables.shape,
+        .shape_count = e->tables.shapes,
+        .filter = e->filter,
+        .period = talus_periodic(&e->period) ? &e->period : NULL,
+    };
+    return view;
+}
+
+static TalusStatus detect_with(CpuEngine *e, const TalusDetectOptions *options,
+                               const TalusVec3 *velocity)
+{
+    TalusBodyView view = view_of(e, velocity, e->bodies.spin);
+    e->seen_velocity = velocity;
+    TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
+    e->clipped = talus_detector_clipped(e->detector);
+    return TALUS_OK;
+}
+
+void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts)
+{
+    const CpuEngine *e = (const CpuEngine *)engine;
+    const TalusContactList *list = talus_detector_contacts(e->detector);
+    *counts = (TalusEngineCounts){list->sphere_sphere, list->sphere_fixed, list->general,
+                                  list->count,         e->least_size,      e->clipped};
+}
+
+TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
+                       long long step, TalusEngineCounts *counts)
+{
+    CpuEngine *e = cpu_engine(engine);
+    e->step = step;
+    TALUS_TRY(find_free_velocities(e, options->h, gravity));
+    TALUS_TRY(detect_with(e, options, e->free_velocity));
+    cpu_counts(engine, counts);
+    return TALUS_OK;
+}
+
+/* ---- redetection ----
+ *
+ * Contacts are detected with the velocities before the solve. A body that the solve pushes may close a gap
+ * that nobody watched: two bodies out of each other's envelope touch only if their speeds change, together, by
+ * more than the part of the envelope that rests on no speed, over h. So if no body's velocity has changed by more
+ * than half of that, nothing was missed. Otherwise contacts are detected again, with the solved velocities, and
+ * the step is solved again from where it stands: a moment's work if nothing new is found.
+ *
+ * That moment is short for spheres alone. Of other shapes it is most of a step, so there detection is limited to
+ * places where the bodies whose velocities changed come to overlap anything without a contact, by more than the
+ * tolerance allows contacts themselves. If there are none, further contacts would bear nothing, and the step
+ * stands; else these touches become contacts beside the others, and the step is solved again. */
+
+typedef struct ChangeContext {
+    CpuEngine *engine;
+    double limit2; /* of |velocity change|^2 */
+} ChangeContext;
+
+static bool has_changed(const ChangeContext *c, int64_t i)
+{
+    const CpuEngine *e = c->engine;
+    const double *v = e->solved[i];
+    TalusVec3 change = talus_sub(talus_vec3(v[0], v[1], v[2]), e->seen_velocity[i]);
+    return talus_dot(change, change) > c->limit2 && cpu_moves(e, i);
+}
+
+static void count_changes(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ChangeContext *c = context;
+    double changes = 0.0;
+    for (int64_t i = begin; i < end; i++)
+        changes += has_changed(c, i);
+    c->engine->partial[chunk][0] = changes;
+}
+
+TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed)
+{
+    CpuEngine *e = cpu_engine(engine);
+    ChangeContext c = {e, limit * limit};
+    double changes;
+    e->solved = talus_problem_velocities(e->problem);
+    e->missed_known = false;
+    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
+    cpu_sum_partials(e, e->bodies.slots, 1, &changes);
+    *changed = changes > 0.0;
+    return TALUS_OK;
+}
+
+static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    CpuEngine *e = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        e->solved_velocity[i] = cpu_moves(e, i)
+                                    ? talus_vec3(e->solved[i][0], e->solved[i][1], e->solved[i][2])
+                                    : e->free_velocity[i];
+}
+
+static TalusStatus take_velocities(CpuEngine *e)
+{
+    int slots = e->bodies.slots;
+    TALUS_TRY(TALUS_RESERVE(e->solved_velocity, e->solved_capacity, (size_t)slots, 0,
+                            "solved velocities"));
+    talus_parallel(e->pool, slots, CPU_GRAIN, copy_velocities, e);
+    return TALUS_OK;
+}
+
+/* And which bodies have changed their velocities, before solved_velocity is written. */
+static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ChangeContext *c = context;
+    CpuEngine *e = c->engine;
+    const double *length = talus_problem_lengths(e->problem);
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        const double *v = e->solved[i];
+        e->changed[i] = has_changed(c, i);
+        e->solved_spin[i] = cpu_moves(e, i)
+                                ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
+                                : e->bodies.spin[i];
+    }
+}
+
+static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, double limit,
+                               double tolerance, int *missed)
+{
+    size_t slots = (size_t)e->bodies.slots;
+    ChangeContext c = {e, limit * limit};
+    TALUS_TRY(
+        TALUS_RESERVE(e->solved_spin, e->solved_spin_capacity, slots, 0, "solved velocities"));
+    TALUS_TRY(TALUS_RESERVE(e->changed, e->changed_capacity, slots, 0, "solved velocities"));
+    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, copy_spins, &c);
+    TALUS_TRY(take_velocities(e));
+    TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
+    TalusLook look = {e->changed, tolerance};
+    TALUS_TRY(talus_detector_look(e->detector, e->pool, &view, options, &look, missed));
+    e->clipped = talus_detector_clipped(e->detector);
+    return TALUS_OK;
+}
+
+TalusStatus cpu_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
+                       double tolerance, bool *missed)
+{
+    CpuEngine *e = cpu_engine(engine);
+    int count = 0;
+    *missed = true;
+    if (e->contacts->general == 0)
+        return TALUS_OK;
+    TALUS_TRY(find_missed(e, options, limit, tolerance, &count));
+    e->missed_known = true;
+    *missed = count > 0;
+    return TALUS_OK;
+}
+
+TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
+                         TalusEngineCounts *counts)
+{
+    CpuEngine *e = cpu_engine(engine);
+    (void)gravity;
+    if (e->missed_known) {
+        talus_detector_take_missed(e->detector);
+    } else {
+        TALUS_TRY(take_velocities(e));
+        TALUS_TRY(detect_with(e, options, e->solved_velocity));
+    }
+    cpu_counts(engine, counts);
+    return TALUS_OK;
+}

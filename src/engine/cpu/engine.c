@@ -1,0 +1,237 @@
+/* engine/cpu/engine.c - the engine in the host's memory: what the world gives it, snapshot and rollback.
+ *
+ * Bodies, tables, forces and joints stay in the world's arrays; contacts are the detector's. */
+#include "engine/cpu/engine.h"
+
+#include <string.h>
+
+static void clear_snapshot(CpuSnapshot *s)
+{
+    talus_release(s->position);
+    talus_release(s->velocity);
+    talus_release(s->spin);
+    talus_release(s->orientation);
+    talus_release(s->list.contact);
+    talus_release(s->list.arms);
+    talus_release(s->list.impulse);
+}
+
+static void destroy(TalusEngine *engine)
+{
+    CpuEngine *e = cpu_engine(engine);
+    if (!e)
+        return;
+    talus_detector_destroy(e->detector);
+    clear_snapshot(&e->snapshot);
+    talus_release(e->free_velocity);
+    talus_release(e->solved_velocity);
+    talus_release(e->solved_spin);
+    talus_release(e->changed);
+    talus_release(e->partial);
+    talus_release(e->probe_sums);
+    talus_release(e);
+}
+
+static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
+{
+    CpuEngine *e;
+    *out = NULL;
+    TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
+    e->pool = setup->pool;
+    e->problem = setup->problem;
+    e->period = *setup->period;
+    TalusStatus status = talus_detector_create(&e->detector);
+    if (status != TALUS_OK) {
+        destroy((TalusEngine *)e);
+        return status;
+    }
+    e->contacts = talus_detector_contacts(e->detector);
+    *out = (TalusEngine *)e;
+    return TALUS_OK;
+}
+
+/* ---- sums ---- */
+
+TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
+{
+    return TALUS_RESERVE(e->partial, e->partial_capacity, (size_t)talus_chunks(count, CPU_GRAIN), 0,
+                         "partial sums");
+}
+
+void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
+{
+    for (int j = 0; j < columns; j++)
+        sum[j] = 0.0;
+    for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
+        for (int j = 0; j < columns; j++)
+            sum[j] += e->partial[i][j];
+}
+
+/* ---- what the world gives ---- */
+
+static TalusStatus tables(TalusEngine *engine, const TalusTables *tables)
+{
+    cpu_engine(engine)->tables = *tables;
+    return TALUS_OK;
+}
+
+static TalusStatus put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
+                              const uint8_t *forgotten)
+{
+    CpuEngine *e = cpu_engine(engine);
+    e->bodies = *bodies;
+    for (int i = 0; forgotten && i < bodies->slots; i++)
+        if (forgotten[i])
+            talus_detector_forget(e->detector, (uint32_t)i);
+    return TALUS_OK;
+}
+
+static TalusStatus put_filter(TalusEngine *engine, const TalusFilter *filter, int slots)
+{
+    (void)slots;
+    cpu_engine(engine)->filter = filter;
+    return TALUS_OK;
+}
+
+static TalusStatus put_forces(TalusEngine *engine, const TalusVec3 *force, const TalusVec3 *torque,
+                              int count)
+{
+    CpuEngine *e = cpu_engine(engine);
+    e->force = force;
+    e->torque = torque;
+    e->forces = count;
+    return TALUS_OK;
+}
+
+static TalusStatus put_joints(TalusEngine *engine, const TalusEngineJoints *joints)
+{
+    CpuEngine *e = cpu_engine(engine);
+    e->joints = joints ? *joints : (TalusEngineJoints){0};
+    return TALUS_OK;
+}
+
+static TalusStatus get_joints(TalusEngine *engine, double *gamma, const int32_t *slot,
+                              double (*record)[8], int count)
+{
+    const CpuEngine *e = cpu_engine(engine);
+    const TalusOperator *op = talus_problem_operator(e->problem);
+    const double *all = talus_problem_gamma(e->problem);
+    for (int k = 0; k < e->joints.kept + e->joints.free; k++)
+        memcpy(gamma + 3 * k, all + op->rows * (int64_t)(e->contacts->count + k),
+               3 * sizeof *gamma);
+    for (int k = 0; k < count; k++)
+        memcpy(record[k], op->body[slot[k]], sizeof record[k]);
+    return TALUS_OK;
+}
+
+/* ---- contacts ---- */
+
+static TalusStatus put_contacts(TalusEngine *engine, const TalusContactList *list)
+{
+    CpuEngine *e = cpu_engine(engine);
+    TalusStatus status = talus_detector_restore(e->detector, list);
+    e->contacts = talus_detector_contacts(e->detector);
+    return status;
+}
+
+static TalusContactList *contacts(TalusEngine *engine)
+{
+    return talus_detector_contacts(cpu_engine(engine)->detector);
+}
+
+static void forget(TalusEngine *engine, int slot)
+{
+    talus_detector_forget(cpu_engine(engine)->detector, (uint32_t)slot);
+}
+
+/* ---- snapshot ---- */
+
+static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
+{
+    size_t capacity = s->capacity, contacts = (size_t)list->count;
+    TALUS_TRY(TALUS_RESERVE(s->position, capacity, slots, 0, "halved step"));
+    capacity = s->capacity;
+    TALUS_TRY(TALUS_RESERVE(s->velocity, capacity, slots, 0, "halved step"));
+    capacity = s->capacity;
+    TALUS_TRY(TALUS_RESERVE(s->spin, capacity, slots, 0, "halved step"));
+    capacity = s->capacity;
+    TALUS_TRY(TALUS_RESERVE(s->orientation, capacity, slots, 0, "halved step"));
+    s->capacity = capacity;
+    TALUS_TRY(TALUS_RESERVE(s->list.contact, s->contact_capacity, contacts, 0, "halved step"));
+    TALUS_TRY(
+        TALUS_RESERVE(s->list.arms, s->arms_capacity, (size_t)list->general, 0, "halved step"));
+    return TALUS_RESERVE(s->list.impulse, s->impulse_capacity, contacts, 0, "halved step");
+}
+
+static void copy(void *to, const void *from, int count, size_t element)
+{
+    if (count > 0)
+        memcpy(to, from, (size_t)count * element);
+}
+
+static void copy_list(TalusContactList *to, const TalusContactList *from)
+{
+    TalusContactList arrays = *to;
+    *to = *from;
+    to->contact = arrays.contact;
+    to->arms = arrays.arms;
+    to->impulse = arrays.impulse;
+    copy(to->contact, from->contact, from->count, sizeof *to->contact);
+    copy(to->arms, from->arms, from->general, sizeof *to->arms);
+    copy(to->impulse, from->impulse, from->count, sizeof *to->impulse);
+}
+
+static TalusStatus snapshot(TalusEngine *engine)
+{
+    CpuEngine *e = cpu_engine(engine);
+    CpuSnapshot *s = &e->snapshot;
+    const TalusBodyArrays *b = &e->bodies;
+    TALUS_TRY(reserve_snapshot(s, (size_t)b->slots, e->contacts));
+    copy(s->position, b->position, b->slots, sizeof *b->position);
+    copy(s->velocity, b->velocity, b->slots, sizeof *b->velocity);
+    copy(s->spin, b->spin, b->slots, sizeof *b->spin);
+    copy(s->orientation, b->orientation, b->slots, sizeof *b->orientation);
+    copy_list(&s->list, e->contacts);
+    return TALUS_OK;
+}
+
+/* Where it fails, for want of memory, only the impulses are lost. */
+static TalusStatus rollback(TalusEngine *engine)
+{
+    CpuEngine *e = cpu_engine(engine);
+    const CpuSnapshot *s = &e->snapshot;
+    TalusBodyArrays *b = &e->bodies;
+    copy(b->position, s->position, b->slots, sizeof *b->position);
+    copy(b->velocity, s->velocity, b->slots, sizeof *b->velocity);
+    copy(b->spin, s->spin, b->slots, sizeof *b->spin);
+    copy(b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+    return put_contacts(engine, &s->list);
+}
+
+const TalusEngineOps cpu_engine_ops = {
+    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP,
+    .create = create,
+    .destroy = destroy,
+    .tables = tables,
+    .put_bodies = put_bodies,
+    .put_filter = put_filter,
+    .put_forces = put_forces,
+    .put_contacts = put_contacts,
+    .contacts = contacts,
+    .forget = forget,
+    .counts = cpu_counts,
+    .detect = cpu_detect,
+    .redetect = cpu_redetect,
+    .put_joints = put_joints,
+    .get_joints = get_joints,
+    .build = cpu_build,
+    .solved = cpu_solved,
+    .missed = cpu_missed,
+    .sum_probes = cpu_sum_probes,
+    .get_probes = cpu_get_probes,
+    .store_impulses = cpu_store_impulses,
+    .integrate = cpu_integrate,
+    .wrap = cpu_wrap,
+    .snapshot = snapshot,
+    .rollback = rollback,
+};

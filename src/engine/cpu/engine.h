@@ -1,0 +1,161 @@
+/* engine/cpu/engine.h - the engine in the host's memory: what its files share.
+ *
+ *     engine.c      bodies, tables, contacts and joints as the world gives them; snapshot and rollback
+ *     detect.c      free velocities, contacts, and contacts that a solve makes necessary
+ *     build.c       the problem of a part of a step
+ *     integrate.c   from solved velocities to the state at its end
+ *     ledger.c      works of contacts, forces and driven bodies; impulses back to the contacts
+ *     probe.c       what probes see
+ *
+ * Loops run over chunks of CPU_GRAIN items; sums are taken chunk by chunk, so that they never depend on the number
+ * of threads. */
+#ifndef TALUS_ENGINE_CPU_ENGINE_H
+#define TALUS_ENGINE_CPU_ENGINE_H
+
+#include "backend/block.h"
+#include "backend/body.h"
+#include "backend/engine.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "problem/build.h"
+
+enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
+
+/* Bodies and contacts as they were, for a step that is taken back. */
+typedef struct CpuSnapshot {
+    TalusVec3 *position, *velocity, *spin;
+    TalusQuat *orientation;
+    size_t capacity;
+    TalusContactList list;
+    size_t contact_capacity, arms_capacity, impulse_capacity;
+} CpuSnapshot;
+
+typedef struct CpuEngine {
+    TalusPool *pool;
+    TalusProblem *problem;
+    TalusPeriod period;
+    TalusDetector *detector;
+    TalusContactList *contacts; /* the detector's */
+
+    /* as the world gave them, in its memory */
+    TalusBodyArrays bodies;
+    TalusTables tables;
+    const TalusFilter *filter;
+    const TalusVec3 *force, *torque;
+    int forces; /* slots that have one */
+    TalusEngineJoints joints;
+
+    /* the part of a step under way */
+    long long step;
+    int clipped;
+    double least_size;
+    TalusVec3 *free_velocity;   /* [slots] v + h g */
+    TalusVec3 *solved_velocity; /* [slots], as solved_spin; where contacts are detected again */
+    TalusVec3 *solved_spin;
+    uint8_t *changed;               /* [slots] whose velocities ask for that */
+    const TalusVec3 *seen_velocity; /* the one of the two that contacts were detected with */
+    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
+    bool missed_known;              /* the detector has the touches that were missed */
+    TalusBuildOptions built;
+    double (*partial)[CPU_PARTIALS];
+    size_t free_capacity, solved_capacity, solved_spin_capacity, changed_capacity, partial_capacity;
+
+    const TalusEngineProbe *probe; /* the world's */
+    TalusProbeSums *probe_sums;
+    int probes;
+    size_t probe_sums_capacity;
+
+    CpuSnapshot snapshot;
+} CpuEngine;
+
+extern const TalusEngineOps cpu_engine_ops;
+
+static inline CpuEngine *cpu_engine(TalusEngine *engine)
+{
+    return (CpuEngine *)engine;
+}
+
+/* ---- bodies ---- */
+static inline bool cpu_moves(const CpuEngine *e, int64_t slot)
+{
+    return e->bodies.shape[slot] >= 0 && e->bodies.fixed[slot] == TALUS_MOTION_FREE;
+}
+
+static inline bool cpu_driven(const CpuEngine *e, int64_t slot)
+{
+    return e->bodies.shape[slot] >= 0 && e->bodies.fixed[slot] == TALUS_MOTION_DRIVEN;
+}
+
+static inline bool cpu_pushed(const CpuEngine *e, int64_t slot)
+{
+    return slot < e->forces;
+}
+
+/* NULL for a sphere. */
+static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot)
+{
+    int32_t shape = e->bodies.shape[slot];
+    bool sphere = e->tables.shape[shape].def.kind == TALUS_SHAPE_SPHERE;
+    return sphere ? NULL : &e->tables.gyration[shape];
+}
+
+static inline const TalusLaw *cpu_law(const CpuEngine *e, const TalusContact *c)
+{
+    const int32_t *material = e->bodies.material;
+    return &e->tables.law[material[c->a] * e->tables.materials + material[c->b]];
+}
+
+static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
+{
+    return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.fixed, c);
+}
+
+/* The attractive impulse of a contact in the problem that was built last. */
+static inline double cpu_attraction(const CpuEngine *e, int64_t i)
+{
+    const TalusContact *c = &e->contacts->contact[i];
+    return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
+}
+
+/* ---- engine.c ---- */
+/* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
+void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum);
+TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count);
+
+/* ---- detect.c ---- */
+TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
+                       long long step, TalusEngineCounts *counts);
+TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed);
+TalusStatus cpu_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
+                       double tolerance, bool *missed);
+TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
+                         TalusEngineCounts *counts);
+void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts);
+
+/* ---- build.c ---- */
+TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
+                      double **gamma, TalusBuildReport *report);
+/* The problem's body records anew, with velocities before any impulse. */
+void cpu_fill_bodies(CpuEngine *e);
+
+/* ---- integrate.c ---- */
+TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
+                          TalusEngineLedger *ledger);
+TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted);
+
+/* ---- ledger.c ---- */
+TalusStatus cpu_store_impulses(TalusEngine *engine);
+/* Works of the contacts, with their impulses back into the list; of applied forces, before the problem's free
+ * velocities are overwritten; of driven bodies through contacts. In the first and the last the problem's records
+ * hold the mean of free and solved velocities. */
+void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
+void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
+void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
+
+/* ---- probe.c ---- */
+TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count);
+TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count);
+/* Once the contacts have their impulses, before the bodies move. */
+void cpu_run_probes(CpuEngine *e);
+
+#endif

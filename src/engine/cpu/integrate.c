@@ -1,0 +1,162 @@
+/* engine/cpu/integrate.c - from solved velocities to the state at the end of a part of a step.
+ *
+ * Positions: x' = x + h v'. How bodies turn is in backend/body.h.
+ *
+ * The loops over bodies also sum their side of the energy ledger; per body they read and write
+ * about 500 bytes and run at memory speed. */
+#include "engine/cpu/engine.h"
+
+#include "collide/period.h"
+
+#include <math.h>
+
+typedef struct IntegrateContext {
+    CpuEngine *engine;
+    const double (*velocity)[8]; /* solved */
+    double (*before)[8];         /* free; then the mean of free and solved, for the ledger */
+    const double *length;
+    double h;
+    TalusVec3 gravity;
+} IntegrateContext;
+
+/* ---- check before anything changes ---- */
+
+/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the
+ * mean velocity in the place of the free one, which has served: contacts gather one record, not
+ * two. */
+static void check_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const IntegrateContext *c = context;
+    const TalusBodyArrays *b = &c->engine->bodies;
+    double bad = 0.0, gravity = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!cpu_moves(c->engine, i))
+            continue;
+        const double *v = c->velocity[i];
+        double *r = c->before[i];
+        TalusVec3 x = b->position[i], old = b->velocity[i], free = talus_vec3(r[0], r[1], r[2]);
+        bad += talus_motion_fault(x, c->h, c->length[i], v);
+        gravity += 0.5 * b->mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        for (int j = 0; j < 8; j++)
+            r[j] = 0.5 * (r[j] + v[j]);
+    }
+    c->engine->partial[chunk][0] = bad;
+    c->engine->partial[chunk][1] = gravity;
+}
+
+static TalusStatus name_fault(const IntegrateContext *c)
+{
+    const CpuEngine *e = c->engine;
+    for (int i = 0; i < e->bodies.slots; i++) {
+        double size = talus_record_speed(c->velocity[i]);
+        if (cpu_moves(e, i) && !(size < 1e150))
+            return talus_fail(TALUS_ERR_NUMERIC,
+                              "step %lld: the solve gave body %d (generation %u) a speed of %g",
+                              e->step, i, e->bodies.generation[i], size);
+    }
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", e->step);
+}
+
+static TalusStatus check_finite(IntegrateContext *c, TalusEngineLedger *ledger)
+{
+    CpuEngine *e = c->engine;
+    double sum[2];
+    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, check_velocities, c);
+    cpu_sum_partials(e, e->bodies.slots, 2, sum);
+    ledger->gravity_error += sum[1];
+    return sum[0] == 0.0 ? TALUS_OK : name_fault(c);
+}
+
+/* ---- all bodies ---- */
+
+static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const IntegrateContext *c = context;
+    CpuEngine *e = c->engine;
+    TalusBodyArrays *b = &e->bodies;
+    double sum[TALUS_BODY_SUMS] = {0.0};
+    for (int64_t i = begin; i < end; i++) {
+        if (!cpu_moves(e, i))
+            continue;
+        TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+        talus_move_body(&motion, b->mass[i], c->length[i], cpu_gyration(e, i), c->h, c->gravity,
+                        c->velocity[i], sum);
+        b->position[i] = motion.position;
+        b->velocity[i] = motion.velocity;
+        b->spin[i] = motion.spin;
+        b->orientation[i] = motion.orientation;
+    }
+    for (int j = 0; j < TALUS_BODY_SUMS; j++)
+        e->partial[chunk][j] = sum[j];
+}
+
+static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
+{
+    CpuEngine *e = c->engine;
+    double sum[TALUS_BODY_SUMS];
+    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, integrate_bodies, c);
+    cpu_sum_partials(e, e->bodies.slots, TALUS_BODY_SUMS, sum);
+    ledger->kinetic = sum[TALUS_BODY_KINETIC_END];
+    ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
+    ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
+    ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* on top of the work on velocities */
+    ledger->spin += sum[TALUS_BODY_SPIN];
+}
+
+TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
+                          TalusEngineLedger *ledger)
+{
+    CpuEngine *e = cpu_engine(engine);
+    IntegrateContext c = {
+        .engine = e,
+        .velocity = e->solved,
+        .before = talus_problem_operator(e->problem)->body,
+        .length = talus_problem_lengths(e->problem),
+        .h = h,
+        .gravity = gravity,
+    };
+    e->step = step;
+    *ledger = (TalusEngineLedger){0};
+    if (e->tables.cohesion || e->joints.pushes > 0)
+        cpu_fill_bodies(e); /* the problem's free velocities have impulses in them */
+    cpu_force_works(e, h, ledger);
+    TALUS_TRY(check_finite(&c, ledger));
+    cpu_contact_works(e, ledger);
+    cpu_driven_works(e, ledger);
+    cpu_run_probes(e);
+    integrate_and_sum(&c, ledger);
+    return TALUS_OK;
+}
+
+/* ---- space that repeats itself ---- */
+
+typedef struct WrapContext {
+    CpuEngine *engine;
+    TalusVec3 gravity;
+} WrapContext;
+
+static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const WrapContext *c = context;
+    CpuEngine *e = c->engine;
+    TalusBodyArrays *b = &e->bodies;
+    double lifted = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!cpu_moves(e, i))
+            continue;
+        TalusVec3 x = talus_wrap(&e->period, b->position[i]);
+        lifted -= b->mass[i] * talus_dot(c->gravity, talus_sub(x, b->position[i]));
+        b->position[i] = x;
+    }
+    e->partial[chunk][0] = lifted;
+}
+
+TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted)
+{
+    CpuEngine *e = cpu_engine(engine);
+    WrapContext c = {e, gravity};
+    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, wrap_bodies, &c);
+    cpu_sum_partials(e, e->bodies.slots, 1, lifted);
+    return TALUS_OK;
+}

@@ -1,0 +1,190 @@
+/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses back to the contacts.
+ *
+ * A step changes velocities twice, v -> v_f (gravity) -> v' (contacts), and the kinetic energy by
+ *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
+ * exactly. The second sum is split into its normal and tangential parts. Of the normal part
+ *     stabilisation = gamma_n max(0, -b_n)          the work at the speed that undoes overlap,
+ *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for a contact that ends at
+ *                     u'_n = -b_n: the loss of an inelastic impact, never positive.
+ * A contact that rebounds (restitution) has what it gives back in impact: -gamma_n (1 - e) |u_f,n| / 2. A
+ * cohesive contact has gamma_n and the attractive impulse c h beside it, whose work has a column of its
+ * own; free velocities are those before it. Moments against spinning and rolling are friction.
+ * The sums here are over contacts, those of integrate.c over bodies: that they agree to rounding
+ * (`imbalance`) is a check of the operator and of the solver's velocities, in every step.
+ *
+ * Per contact with an impulse: two gathers of 64 bytes and about 60 flops; a contact without one
+ * costs its gamma alone. */
+#include "engine/cpu/engine.h"
+
+typedef struct LedgerContext {
+    CpuEngine *engine;
+    const TalusOperator *op;
+    const double *gamma;
+} LedgerContext;
+
+static LedgerContext context_of(CpuEngine *e)
+{
+    LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};
+    return c;
+}
+
+static double pull_of(const LedgerContext *c, int64_t i)
+{
+    return c->engine->tables.cohesion ? cpu_attraction(c->engine, i) : 0.0;
+}
+
+/* ---- contacts ---- */
+
+/* The offset by which an overlap is undone, which is not that of a contact that rebounds. */
+static double recovery_of(const LedgerContext *c, int64_t i)
+{
+    const CpuEngine *e = c->engine;
+    const TalusContact *contact = &e->contacts->contact[i];
+    const TalusBuildOptions *o = &e->built;
+    if (!(contact->gap < 0.0))
+        return 0.0;
+    if (!e->tables.restitution)
+        return c->op->bias[i];
+    return talus_contact_bias(cpu_law(e, contact), o->h, o->recovery, o->scale, contact->gap,
+                              cpu_contact_size(e, contact));
+}
+
+static void store_impulses(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const LedgerContext *c = context;
+    const TalusContactList *list = c->engine->contacts;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusVec3 impulse = talus_block_impulse(c->op, c->gamma, i);
+        double pull = pull_of(c, i);
+        list->impulse[i] =
+            pull > 0.0 ? talus_madd(impulse, -pull, list->contact[i].normal) : impulse;
+    }
+}
+
+TalusStatus cpu_store_impulses(TalusEngine *engine)
+{
+    CpuEngine *e = cpu_engine(engine);
+    LedgerContext c = context_of(e);
+    talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, store_impulses, &c);
+    return TALUS_OK;
+}
+
+static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const LedgerContext *c = context;
+    const TalusContactList *list = c->engine->contacts;
+    double sum[TALUS_WORK_SUMS] = {0.0};
+    for (int64_t i = begin; i < end; i++)
+        list->impulse[i] =
+            talus_block_work(c->op, c->gamma, i, recovery_of(c, i), pull_of(c, i), sum);
+    for (int j = 0; j < TALUS_WORK_SUMS; j++)
+        c->engine->partial[chunk][j] = sum[j];
+}
+
+void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
+{
+    LedgerContext c = context_of(e);
+    double sum[TALUS_WORK_SUMS];
+    talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, contact_works, &c);
+    cpu_sum_partials(e, e->contacts->count, TALUS_WORK_SUMS, sum);
+    ledger->friction += sum[TALUS_WORK_TANGENTIAL];
+    ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
+    ledger->impact += sum[TALUS_WORK_NORMAL] - sum[TALUS_WORK_STABILISATION];
+    ledger->cohesion += sum[TALUS_WORK_COHESION];
+}
+
+/* ---- applied forces: world/force.c ---- */
+
+typedef struct ForceContext {
+    CpuEngine *engine;
+    const double (*free)[8];
+    const double *length;
+    double h;
+} ForceContext;
+
+/* Partials: work on velocities less that of the linear part, which integrate.c has in gravity's; work along
+ * the motion. */
+static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const ForceContext *c = context;
+    CpuEngine *e = c->engine;
+    double turning = 0.0, applied = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!cpu_moves(e, i))
+            continue;
+        const double *f = c->free[i], *v = e->solved[i];
+        double per_length = 1.0 / c->length[i];
+        TalusVec3 both = talus_madd(e->bodies.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
+        turning += 0.5 * c->h * talus_dot(e->torque[i], both);
+        applied += c->h * talus_dot(e->force[i], talus_vec3(v[0], v[1], v[2])) +
+                   c->h * per_length * talus_dot(e->torque[i], talus_vec3(v[4], v[5], v[6]));
+    }
+    e->partial[chunk][0] = turning;
+    e->partial[chunk][1] = applied;
+}
+
+void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
+{
+    ForceContext c = {.engine = e,
+                      .free = (const double(*)[8])talus_problem_operator(e->problem)->body,
+                      .length = talus_problem_lengths(e->problem),
+                      .h = h};
+    double sum[2];
+    if (e->forces == 0)
+        return;
+    talus_parallel(e->pool, e->forces, CPU_GRAIN, force_works, &c);
+    cpu_sum_partials(e, e->forces, 2, sum);
+    ledger->applied += sum[1];
+    ledger->gravity_error += sum[0] - sum[1];
+}
+
+/* ---- driven bodies: world/drive.c ---- */
+
+/* Work of an impulse and a moment of block i upon its side, world frame, if that is driven. */
+static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
+                        TalusVec3 moment)
+{
+    int body = c->op->pair[i][side];
+    if (body < 0 || c->engine->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
+        return 0.0;
+    return talus_side_work(c->op, i, side, impulse, moment);
+}
+
+static double driven_work(const LedgerContext *c, int64_t i)
+{
+    const TalusOperator *op = c->op;
+    TalusVec3 impulse = talus_block_impulse(op, c->gamma, i), moment = {0.0, 0.0, 0.0};
+    if (c->engine->tables.cohesion)
+        impulse = talus_madd(impulse, -cpu_attraction(c->engine, i),
+                             c->engine->contacts->contact[i].normal);
+    if (op->rows == 6) {
+        double m[3];
+        talus_frame_world(op->frame[i], c->gamma + 6 * i + 3, m);
+        moment = talus_vec3(m[0], m[1], m[2]);
+    }
+    return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
+}
+
+/* Contacts of driven bodies are general ones. */
+static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const LedgerContext *c = context;
+    int64_t first = c->op->sphere_sphere + c->op->sphere_fixed;
+    double sum = 0.0;
+    for (int64_t i = begin + first; i < end + first; i++)
+        sum += driven_work(c, i);
+    c->engine->partial[chunk][0] = sum;
+}
+
+void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger)
+{
+    LedgerContext c = context_of(e);
+    int64_t count = e->contacts->count - (c.op->sphere_sphere + c.op->sphere_fixed);
+    double sum;
+    if (!e->bodies.driven)
+        return;
+    talus_parallel(e->pool, count, CPU_GRAIN, driven_works, &c);
+    cpu_sum_partials(e, count, 1, &sum);
+    ledger->driven += sum;
+}

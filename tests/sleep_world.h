@@ -1,0 +1,175 @@
+/* Settled bodies that are left out: when they fall asleep, what wakes them, what it costs; on any backend. */
+#ifndef TALUS_TEST_SLEEP_WORLD_H
+#define TALUS_TEST_SLEEP_WORLD_H
+
+#include "material_world.h"
+
+static const char *sleepy_backend = "cpu";
+
+enum { BOXES = 27 };
+
+static TalusWorldDef sleepy_def(double speed, int threads)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.step = 2e-3;
+    def.threads = threads;
+    def.tolerance = 1e-3;
+    def.sleep_speed = speed;
+    def.sleep_steps = 20;
+    def.backend = sleepy_backend;
+    return def;
+}
+
+/* Three by three columns of three boxes, which stand. */
+static TalusWorld *make_heap(double speed, int threads)
+{
+    TalusWorldDef def = sleepy_def(speed, threads);
+    TalusWorld *world = make_world(&def, NULL);
+    CHECK_OK(talus_world_set_friction(world, 0, 0, 0.5));
+    add_floor(world);
+    for (int i = 0; i < BOXES; i++)
+        add_body(world, box(0.05, 0.05, 0.05), 1.0,
+                 talus_vec3(0.13 * (i % 3), 0.13 * (i / 3 % 3), 0.05 + 0.1 * (i / 9)), zero, zero);
+    return world;
+}
+
+static void run(TalusWorld *world, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK(fabs(info.ledger.imbalance) < 1e-9);
+    }
+}
+
+TEST(a_settled_heap_sleeps_and_stays_where_it_is)
+{
+    TalusWorld *world = make_heap(1.0, 1), *awake = make_heap(0.0, 1);
+    run(awake, 1500);
+    CHECK_INT(info.asleep, 0);
+    CHECK(info.sleep_speed == 0.0);
+    double potential = info.ledger.potential;
+    run(world, 1500);
+    CHECK_INT(info.asleep, BOXES);
+    CHECK_INT(info.contacts, 0);
+    CHECK_NEAR(info.sleep_speed, 9.81 * 2e-3, 1e-15);
+    CHECK(info.ledger.kinetic == 0.0);
+    CHECK_NEAR(info.ledger.potential, potential, 1e-3 * potential);
+    TalusVec3 x[BOXES + 1], v[BOXES + 1];
+    bool fixed[BOXES + 1];
+    TalusBodyState state = {.position = x, .velocity = v, .fixed = fixed};
+    talus_world_get_state(world, &state);
+    CHECK(fixed[0] && !fixed[1] && v[1].x == 0.0);
+    talus_world_destroy(world);
+    talus_world_destroy(awake);
+}
+
+TEST(a_body_that_falls_on_it_wakes_it)
+{
+    TalusWorld *world = make_heap(1.0, 1);
+    run(world, 1500);
+    CHECK_INT(info.asleep, BOXES);
+    add_body(world, sphere(0.05), 5.0, talus_vec3(0.13, 0.13, 0.6), talus_vec3(0, 0, -1), zero);
+    int least = BOXES, before = BOXES;
+    for (int i = 0; i < 400; i++) {
+        run(world, 1);
+        if (info.asleep < before) /* whatever wakes stands on its corners in the same step */
+            CHECK(info.contacts >= 4 * (before - info.asleep));
+        before = info.asleep;
+        least = info.asleep < least ? info.asleep : least;
+    }
+    CHECK(least < BOXES);
+    run(world, 2500);
+    CHECK_INT(info.asleep, BOXES + 1);
+    CHECK(info.penetration_max < 0.01);
+    talus_world_destroy(world);
+}
+
+/* Far from everything else, so that islands are told apart. */
+TEST(calls_and_driven_bodies_wake_what_they_concern)
+{
+    TalusWorldDef def = sleepy_def(1.0, 1);
+    TalusWorld *world = make_world(&def, NULL);
+    TalusBodyId floor = add_floor(world), ball[3];
+    for (int i = 0; i < 3; i++)
+        ball[i] = add_body(world, box(0.05, 0.05, 0.05), 1.0, talus_vec3(i, 0, 0.05), zero, zero);
+    TalusBodyId pusher =
+        add_body(world, box(0.05, 0.05, 0.05), 0.0, talus_vec3(-0.3, 0, 0.06), zero, zero);
+    run(world, 100);
+    CHECK_INT(info.asleep, 3);
+    REQUIRE_OK(talus_world_set_velocity(world, ball[1], talus_vec3(0.1, 0, 0), zero));
+    run(world, 1);
+    CHECK_INT(info.asleep, 2);
+    run(world, 100);
+    CHECK_INT(info.asleep, 3);
+    REQUIRE_OK(talus_world_set_force(world, ball[2], talus_vec3(0.1, 0, 0), zero));
+    run(world, 1);
+    CHECK_INT(info.asleep, 2);
+    run(world, 100);
+    CHECK_INT(info.asleep, 3); /* held by friction */
+    TalusDriveDef push = talus_drive_def_default();
+    push.velocity = talus_vec3(1.0, 0, 0);
+    push.stop = talus_world_time(world) + 0.3;
+    push.start = talus_world_time(world);
+    REQUIRE_OK(talus_world_set_drive(world, pusher, &push));
+    run(world, 140);
+    TalusVec3 x[5];
+    TalusBodyState state = {.position = x};
+    talus_world_get_state(world, &state);
+    CHECK(x[1].x > 0.05); /* pushed along */
+    CHECK_INT(info.asleep, 2);
+    run(world, 400);
+    CHECK_INT(info.asleep, 3); /* the pusher has stopped */
+    REQUIRE_OK(talus_world_remove_body(world, floor));
+    run(world, 20);
+    CHECK_INT(info.asleep, 0);
+    talus_world_get_state(world, &state);
+    CHECK(x[0].z < 0.045);
+    talus_world_destroy(world);
+}
+
+TEST(a_body_at_the_top_of_its_flight_does_not_sleep)
+{
+    TalusWorldDef def = sleepy_def(100.0, 1);
+    def.sleep_steps = 10;
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, sphere(0.05), 1.0, talus_vec3(0, 0, 5), zero, zero);
+    run(world, 60);
+    CHECK_INT(info.asleep, 0);
+    CHECK(state_of(world).x.z < 4.95);
+    talus_world_destroy(world);
+}
+
+TEST(sleep_survives_a_restart_and_threads)
+{
+    TalusWorld *one = make_heap(1.0, 1), *four = make_heap(1.0, 4), *loaded;
+    run(one, 1400);
+    run(four, 1400);
+    CHECK(talus_world_hash(one) == talus_world_hash(four));
+    void *bytes;
+    size_t size;
+    REQUIRE_OK(talus_world_save(one, &bytes, &size));
+    REQUIRE_OK(talus_world_load(bytes, size, 2, &loaded));
+    talus_free(bytes);
+    TalusWorld *all[2] = {one, loaded};
+    for (int k = 0; k < 2; k++) {
+        add_body(all[k], sphere(0.05), 5.0, talus_vec3(0.13, 0.13, 0.5), zero, zero);
+        run(all[k], 300);
+    }
+    CHECK(talus_world_hash(one) == talus_world_hash(loaded));
+    talus_world_destroy(one);
+    talus_world_destroy(four);
+    talus_world_destroy(loaded);
+}
+
+static inline int run_sleep_tests(void)
+{
+    RUN(a_settled_heap_sleeps_and_stays_where_it_is);
+    RUN(a_body_that_falls_on_it_wakes_it);
+    RUN(calls_and_driven_bodies_wake_what_they_concern);
+    RUN(a_body_at_the_top_of_its_flight_does_not_sleep);
+    RUN(sleep_survives_a_restart_and_threads);
+    return talus_test_result();
+}
+
+#endif
