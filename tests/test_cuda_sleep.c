@@ -3,6 +3,8 @@
 
 #include "backend/backend.h"
 
+#include <stdio.h>
+
 int main(void)
 {
     const TalusBackend *cuda = talus_backend_find("cuda");
