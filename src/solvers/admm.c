@@ -348,10 +348,9 @@ static void clear(void *work, const TalusBackend *backend)
     talus_ldl_clear(&w->factor);
 }
 
-static const char *on_host(const void *parameters)
+static bool is_on_host(const void *parameters)
 {
-    const Params *p = parameters;
-    return p->x_step == X_DIRECT ? "the factorisation of x_step=direct" : NULL;
+    return ((const Params *)parameters)->x_step == X_DIRECT;
 }
 
 const TalusSolverType talus_solver_admm = {
@@ -366,5 +365,6 @@ const TalusSolverType talus_solver_admm = {
     .work_size = sizeof(Work),
     .solve = solve_admm,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of x_step=direct",
+    .is_on_host = is_on_host,
 };

@@ -104,7 +104,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     w->amg.params = s->params;
     w->amg.work = 0.0;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    if (!(s->strictness < 1.0 && w->ready))
+    if (!(s->resumed && w->ready))
         TALUS_TRY(prepare_matrix(s, w));
     s->backend->product(s->op, NULL, false, true, l->q);
     set_bounds(s->op, l);
@@ -207,12 +207,6 @@ static void clear(void *work, const TalusBackend *backend)
     talus_best_clear(&w->best, backend);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the hierarchy of matrices";
-}
-
 const TalusSolverType talus_solver_amg = {
     .name = "amg",
     .summary = "projected algebraic multigrid: obstacle problems and chains, not beds",
@@ -224,5 +218,5 @@ const TalusSolverType talus_solver_amg = {
     .work_size = sizeof(Work),
     .solve = solve_amg,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the hierarchy of matrices",
 };

@@ -153,7 +153,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
             restrain(&restraint, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* showing it uses the scratch */
-        go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
+        go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
              talus_solve_continue(s, rms, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
         go = go && !s->stuck;

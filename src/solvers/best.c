@@ -1,7 +1,7 @@
 /* solvers/best.c - copies of iterates. */
 #include "solvers/best.h"
 
-#include "solvers/show.h"
+#include "solvers/observe.h"
 
 #include <math.h>
 
@@ -35,7 +35,7 @@ void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
     if (!best->kept || !ended || !isfinite(best->least))
         return;
     talus_copy(solve, best->x.at, x);
-    talus_show_other(solve);
+    talus_observe_replaced(solve);
 }
 
 void talus_best_clear(TalusBest *best, const TalusBackend *backend)

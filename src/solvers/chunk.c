@@ -1,8 +1,8 @@
 /* solvers/chunk.c - see chunk.h. */
 #include "solvers/chunk.h"
 
-#include "solvers/show.h"
-#include "solvers/watch.h"
+#include "solvers/infeasibility.h"
+#include "solvers/observe.h"
 
 #include <math.h>
 
@@ -23,10 +23,10 @@ static int length(const TalusSolve *s, int check, int since)
     if (!s->backend->remote || options->monitor)
         return least(count, (since + check - 1) / check * check - since + 1);
     if (options->observer)
-        count = least(count, s->show->next - done);
-    if (!s->watch->off)
-        count = least(count, s->watch->next - done);
-    if (s->deadline > 0.0)
+        count = least(count, s->observed->next - done);
+    if (!s->infeasibility->off)
+        count = least(count, s->infeasibility->next - done);
+    if (options->max_seconds > 0.0)
         count = least(count, CLOCK);
     return count > 0 ? count : 1;
 }
@@ -41,8 +41,8 @@ static bool spends_budget(const TalusSolve *s)
 static void postpone_watch(const TalusSolve *s)
 {
     int half = least(s->options->max_iterations / 2, WATCH_LATEST);
-    if (!s->watch->has_old && s->watch->next < half)
-        s->watch->next = half;
+    if (!s->infeasibility->has_old && s->infeasibility->next < half)
+        s->infeasibility->next = half;
 }
 
 int talus_chunk_check(const TalusSolve *s, int check, int unseen)
@@ -68,8 +68,5 @@ void talus_chunk_count(TalusSolve *s, const TalusRun *run)
 {
     for (int k = 0; k < run->done; k++)
         talus_solve_count(s, 1);
-    if (!s->started) {
-        s->started = true;
-        s->info->start_residual = sqrt(run->first2 / s->op->blocks);
-    }
+    talus_solve_note_start(s, sqrt(run->first2 / s->op->blocks));
 }

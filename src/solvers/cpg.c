@@ -172,7 +172,6 @@ const TalusSolverType talus_solver_cpg = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
-    .state_size = 0,
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_cpg,
     .clear = clear,

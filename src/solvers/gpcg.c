@@ -77,7 +77,6 @@ const TalusSolverType talus_solver_gpcg = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(TalusGpParams),
-    .state_size = 0,
     .work_size = sizeof(Work),
     .solve = solve_gpcg,
     .clear = clear,

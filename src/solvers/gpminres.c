@@ -49,7 +49,6 @@ const TalusSolverType talus_solver_gpminres = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(TalusGpParams),
-    .state_size = 0,
     .work_size = sizeof(Work),
     .solve = solve_gpminres,
     .clear = clear,

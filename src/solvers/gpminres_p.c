@@ -137,12 +137,6 @@ static void clear(void *work, const TalusBackend *backend)
     talus_release(w->packed);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation of each face";
-}
-
 const TalusSolverType talus_solver_gpminres_p = {
     .name = "gpminres-p",
     .summary = "gpminres with a factorisation of each face: few steps, each of them dear",
@@ -151,9 +145,8 @@ const TalusSolverType talus_solver_gpminres_p = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
-    .state_size = 0,
     .work_size = sizeof(Work),
     .solve = solve_gpminres_p,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of each face",
 };

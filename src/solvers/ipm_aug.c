@@ -157,5 +157,5 @@ const TalusSolverType talus_solver_ipm_aug = {
     .work_size = sizeof(TalusIpmWork),
     .solve = solve_ipm_aug,
     .clear = talus_ipm_clear,
-    .on_host = talus_ipm_on_host,
+    .on_host = "the factorisation",
 };

@@ -280,5 +280,5 @@ const TalusSolverType talus_solver_ipm_chol = {
     .work_size = sizeof(TalusIpmWork),
     .solve = solve_ipm_chol,
     .clear = talus_ipm_clear,
-    .on_host = talus_ipm_on_host,
+    .on_host = "the factorisation",
 };

@@ -17,13 +17,13 @@
  *
  * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
  * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
- * point, if `polish` is on: the loop of prox (prox.h), with a proximal weight that is small from the start.
+ * point, if `polish` is on: prox, with a proximal weight that is small from the start.
  *
  * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
  * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */
 #include "solvers/best.h"
 #include "solvers/ipm_soc_system.h"
-#include "solvers/prox.h"
+#include "solvers/natural_map.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -47,7 +47,6 @@ static const double INEXACT = 1e3;    /* of ENOUGH: a step that leads nowhere */
 static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
-static const double POLISH_RHO = 1e-8;
 /* Starts: how much larger each is than the one before, the largest, and how far z and U are apart, over q, where
  * another is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
@@ -83,9 +82,8 @@ typedef struct Work {
     TalusSocSystem system;
     TalusSocBlock *block;
     double *memory, *vector[VECTORS];
-    size_t block_room, memory_room;
+    size_t block_capacity, memory_capacity;
     TalusBest best;
-    TalusProx prox;
     bool polishing; /* the last call ended in the polish: one more goes on there */
 } Work;
 
@@ -102,6 +100,10 @@ typedef struct Run {
     double least, apart; /* least so far: of `sum`, and of what z and U are apart */
     int since, shorts;
 } Run;
+
+enum { POLISH };
+static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
+                                  {NULL, false}};
 
 /* ---- preparation ---- */
 
@@ -142,8 +144,8 @@ static void set_blocks(Run *run)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_room, (size_t)s->op->blocks, 0, "cones"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, (size_t)s->op->blocks, 0, "cones"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return talus_best_begin(&w->best, s);
@@ -506,8 +508,7 @@ static TalusStatus interior(Run *run, bool *ended)
 /* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
 static TalusStatus polish(Run *run, bool resumed)
 {
-    const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
-    TalusStatus status = talus_prox_run(run->s, &run->w->prox, &rules, resumed);
+    TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
     run->w->polishing = status == TALUS_OK;
     return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
 }
@@ -532,10 +533,7 @@ static bool start_is_enough(Run *run)
     memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
     residual_of(run, s->gamma, &run->begin, &largest);
     double rms = sqrt(run->begin / s->op->blocks);
-    if (!s->started) {
-        s->started = true;
-        s->info->start_residual = rms;
-    }
+    talus_solve_note_start(s, rms);
     return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
            !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
 }
@@ -558,7 +556,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
     run.rows = s->op->rows;
     Work *w = run.w;
-    bool ended = true, resumed = s->strictness < 1.0 && w->polishing;
+    bool ended = true, resumed = s->resumed && w->polishing;
     if (resumed)
         return polish(&run, true);
     w->polishing = false;
@@ -583,16 +581,9 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    talus_prox_clear(&w->prox, backend);
     talus_release(w->memory);
     talus_release(w->block);
     talus_best_clear(&w->best, backend);
-}
-
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation";
 }
 
 const TalusSolverType talus_solver_ipm_soc = {
@@ -605,7 +596,8 @@ const TalusSolverType talus_solver_ipm_soc = {
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
     .work_size = sizeof(Work),
+    .parts = parts,
     .solve = solve_ipm_soc,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation",
 };

@@ -38,7 +38,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
         since += run.done;
         talus_chunk_count(s, &run);
         rms = sqrt(run.residual2 / s->op->blocks);
-    } while (talus_solve_show(s, s->gamma, NULL, rms) &&
+    } while (talus_solve_observe(s, s->gamma, NULL, rms) &&
              talus_solve_continue(s, rms, run.residual_max));
     return TALUS_OK;
 }
@@ -58,7 +58,6 @@ const TalusSolverType talus_solver_jacobi = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
-    .state_size = 0,
     .work_size = 0,
     .solve = solve_jacobi,
     .clear = clear,

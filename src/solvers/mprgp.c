@@ -106,7 +106,7 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
         s->info->products += state.products - run.done; /* of which it has counted one each */
         w->norm = state.norm;
         double rms = sqrt(run.residual2 / s->op->blocks);
-        if (!talus_solve_show(s, s->gamma, w->metric, rms) ||
+        if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||
             !talus_solve_continue(s, rms, run.residual_max) || state.reached)
             return TALUS_OK;
     }

@@ -61,7 +61,6 @@ const TalusSolverType talus_solver_pgd = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
-    .state_size = 0,
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_pgd,
     .clear = clear,

@@ -25,8 +25,10 @@
  * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
  * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
- * iterates grow along a direction that the watch takes for its proof. */
-#include "solvers/prox.h"
+ * iterates grow along a direction that the infeasibility monitor takes for its proof. */
+#include "problem/fronts.h"
+#include "solvers/best.h"
+#include "solvers/natural_map.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -43,11 +45,12 @@ static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* of `inner
 static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
 static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
-typedef TalusProxRules Params;
-typedef TalusProx Work;
+typedef struct Params {
+    double rho, shrink, inner;
+} Params;
 
 static const TalusParam params[] = {
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-6, 1e6, NULL,
+    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-8, 1e6, NULL,
      "proximal weight at first, over the diagonal"},
     {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.1, 1e-3, 1.0, NULL,
      "factor on rho after a proximal step"},
@@ -57,7 +60,17 @@ static const TalusParam params[] = {
 
 /* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
 enum { X, CENTRE, U, F, STEP, SHOWN, V, OFFSET, VECTORS };
-_Static_assert((int)VECTORS == (int)TALUS_PROX_VECTORS, "vectors of prox.h");
+
+typedef struct Work {
+    TalusBlockMatrix matrix; /* N + E */
+    TalusFronts fronts;
+    double *left, *own; /* the Jacobian's L and M */
+    double *memory, *vector[VECTORS];
+    TalusNaturalBlock *block;
+    size_t left_capacity, own_capacity, memory_capacity, block_capacity;
+    TalusBest best;
+    double rho; /* where the last call left it */
+} Work;
 
 typedef struct Run {
     TalusSolve *s;
@@ -87,10 +100,10 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t rows = (size_t)s->op->rows, blocks = (size_t)s->op->blocks, n = rows * blocks;
-    TALUS_TRY(TALUS_RESERVE(w->left, w->left_room, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->own, w->own_room, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_room, blocks, 0, "blocks"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_RESERVE(w->left, w->left_capacity, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_RESERVE(w->own, w->own_capacity, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, blocks, 0, "blocks"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return TALUS_OK;
@@ -112,7 +125,7 @@ static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
     }
 }
 
-/* A call with another strictness goes on with the same problem: the driver found the last one wanting. */
+/* A call that is resumed goes on with the same problem: the driver found the last one wanting. */
 static TalusStatus prepare(Run *run, bool resumed)
 {
     TalusSolve *s = run->s;
@@ -311,10 +324,13 @@ static void iterate(Run *run)
     }
 }
 
-TalusStatus talus_prox_run(TalusSolve *s, TalusProx *w, const TalusProxRules *rules, bool resumed)
+/* Blocks are under Coulomb's law where the solve is exact (s->plan), else under the relaxation, with whatever shifts
+ * are in the offsets. The best point met is left in gamma. */
+static TalusStatus solve_prox(TalusSolve *s)
 {
-    Run run = {.s = s, .p = rules, .w = w, .n = s->op->rows * s->op->blocks};
-    TALUS_TRY(prepare(&run, resumed));
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .w = w, .n = s->op->rows * s->op->blocks};
+    TALUS_TRY(prepare(&run, s->resumed && w->rho > 0.0));
     memcpy(w->vector[X], s->gamma, (size_t)run.n * sizeof *s->gamma);
     iterate(&run);
     w->rho = run.rho;
@@ -323,8 +339,9 @@ TalusStatus talus_prox_run(TalusSolve *s, TalusProx *w, const TalusProxRules *ru
     return TALUS_OK;
 }
 
-void talus_prox_clear(TalusProx *w, const TalusBackend *backend)
+static void clear(void *work, const TalusBackend *backend)
 {
+    Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
     talus_release(w->left);
@@ -332,23 +349,6 @@ void talus_prox_clear(TalusProx *w, const TalusBackend *backend)
     talus_release(w->memory);
     talus_release(w->block);
     talus_best_clear(&w->best, backend);
-}
-
-static TalusStatus solve_prox(TalusSolve *s)
-{
-    TalusProx *w = s->work;
-    return talus_prox_run(s, w, s->params, s->strictness < 1.0 && w->rho > 0.0);
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_prox_clear(work, backend);
-}
-
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation";
 }
 
 const TalusSolverType talus_solver_prox = {
@@ -363,5 +363,5 @@ const TalusSolverType talus_solver_prox = {
     .work_size = sizeof(Work),
     .solve = solve_prox,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation",
 };

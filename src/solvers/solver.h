@@ -26,6 +26,24 @@ typedef struct TalusSolve TalusSolve;
      TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
 #define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
 
+/* A solver within another, which hands over to it. */
+typedef struct TalusPart {
+    const char *spec; /* its name and parameters; NULL ends the list */
+    bool keeps_state; /* the state is saved with the whole; else it is zeroed before it begins */
+} TalusPart;
+
+/* A stage of a solve: one solver, from the impulses that the stage before has left, until it has solved the problem or
+ * comes to a limit. */
+typedef struct TalusStage {
+    int part;           /* of the solver whose plan it is */
+    int max_iterations; /* of this stage alone; INT_MAX: what is left of the budget */
+    bool
+        trial; /* leaves half of the budget that is left to the next stage; may fail; where it has not solved the
+                   problem the better ones of its impulses and those it began with are taken */
+} TalusStage;
+
+enum { TALUS_MAX_STAGES = 3 };
+
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
     uint32_t takes;
@@ -34,14 +52,20 @@ typedef struct TalusSolverType {
                               free joints are eliminated (problem/eliminate.h) */
     const TalusParam *params;
     int param_count;
-    size_t param_size; /* of the parameter struct */
-    size_t state_size; /* of what is carried from solve to solve and saved; starts as zeros */
-    size_t work_size;  /* of the workspace struct; starts as zeros, keeps its vectors */
+    size_t param_size;      /* of the parameter struct */
+    size_t state_size;      /* of what is carried from solve to solve and saved; starts as zeros */
+    size_t work_size;       /* of the workspace struct; starts as zeros, keeps its vectors */
+    const TalusPart *parts; /* solvers that it hands over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
+    /* In the place of `solve`, where parts do it all: which of them, one after the other. Follows from problem and options
+     * alone. Returns the number of stages. */
+    int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
+                TalusStage stage[TALUS_MAX_STAGES]);
     /* Gives back what the workspace holds; its vectors are those of `backend`. */
     void (*clear)(void *work, const TalusBackend *backend);
-    /* What with these parameters works on the host's arrays alone, or NULL; NULL: nothing ever does. */
-    const char *(*on_host)(const void *params);
+    const char *on_host; /* what of it works on the host's arrays alone; NULL: nothing */
+    bool (*is_on_host)(
+        const void *params); /* whether that is so with these parameters; NULL: always */
     /* What this build lacks for it and how to get it, or NULL where it can run; NULL: it always can. */
     const char *(*missing)(void);
     /* Brings in what it needs from outside, before the clock of a solve starts; NULL: nothing. */
@@ -57,35 +81,46 @@ typedef struct TalusOuterPlan {
                            there are none, or it is exact */
 } TalusOuterPlan;
 
-/* One solve under way. An algorithm improves gamma in place and asks talus_solve_continue after each
- * iteration whose residual it knows. */
+/* A solve session: one problem and its counts, clock and observers, through all stages (driver.c). An algorithm improves
+ * gamma in place and asks talus_solve_continue after each iteration whose residual it knows. */
 struct TalusSolve {
     TalusProblem *problem;
     const TalusBackend *backend;
-    const TalusOperator *op;          /* this and gamma are in the backend's memory */
-    const TalusSolveOptions *options; /* those of a stretch while an outer loop runs */
+    const TalusSolveOptions
+        *options; /* the caller's, with the limits of the stage or, while an outer loop runs, of
+                                         its inner solve */
+    TalusSolveInfo *info;
+
+    /* of the present stage */
+    const TalusOperator *op; /* this and gamma are in the backend's memory */
+    double *gamma;
+    struct TalusReduced *
+        reduced; /* where op lacks the problem's free joints; gamma has capacity for them, at its end */
+    TalusSolver *solver; /* the one that runs, and what it has */
     const TalusSolverType *type;
     const void *params;
     void *state, *work;
-    double *gamma;
-    struct TalusReduced *
-        reduced; /* where op has no free joints and the problem has: gamma has room for them, behind */
-
-    /* kept by the driver */
-    TalusSolveInfo *info;
+    TalusOuterPlan plan;
     double strictness; /* estimates must beat tolerance times this; lowered when one was too rosy */
-    double began, paused, deadline; /* clock: start, time given to observers, end of the budget */
-    bool started;                   /* a first residual has been seen */
-    bool stopped;                   /* by a monitor or an observer */
+    bool resumed; /* it was: the problem is that of the last call, of which what was set up holds */
     bool
         stuck; /* set by an exact algorithm that gave up for want of progress, to have outer loops tried */
-    TalusOuterPlan plan;
-    struct TalusWatch *watch;
-    struct TalusShow *show;
+
+    /* kept by the driver */
+    const TalusSolveOptions *wanted; /* the caller's options */
+    TalusSolveOptions limited;       /* these with the limits of the stage */
+    double began, paused;            /* clock: start, time given to observers */
+    bool started;                    /* a first residual has been seen */
+    bool stopped;                    /* by a monitor or an observer */
+    struct TalusInfeasibility *infeasibility;
+    struct TalusObserved *observed;
 };
 
 /* Counts one iteration with `products` products. */
 void talus_solve_count(TalusSolve *solve, int products);
+
+/* Notes the residual at the start of the solve, unless one is known. */
+void talus_solve_note_start(TalusSolve *solve, double rms);
 
 /* True while the iteration should go on. rms and max are estimates of the residual (max may be
  * NaN where unknown: then rms stands for it). Sets info->outcome when it ends. */
@@ -94,26 +129,31 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max);
 /* True if the budget allows another iteration; for iterations whose residual is not known. */
 bool talus_solve_within_budget(TalusSolve *solve);
 
-/* True when talus_solve_show has a use for the iterate now; at other times it need not be at hand. */
+/* True when talus_solve_observe has a use for the iterate now; at other times it need not be at hand. */
 bool talus_solve_wants_iterate(const TalusSolve *solve);
 
-/* Shows the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the watch
- * for infeasible problems. False when the solve is to end: the observer asked for it, or the problem
- * proves infeasible. Uses the operator's scratch. */
-bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                      double rms);
+/* Reports the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the infeasibility
+ * monitor. False when the solve is to end: the observer asked for it, or the problem proves infeasible. Uses
+ * the operator's scratch. */
+bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                         double rms);
 
-/* Has the watch look at the next iterate that is shown, whatever the count of iterations: for methods
- * whose iterates grow faster than their number. */
+/* Has the infeasibility monitor check the next iterate that is reported, whatever the count of iterations: for
+ * methods whose iterates grow faster than their number. */
 void talus_solve_suspect(TalusSolve *solve);
 
-/* The usual end of an iteration: counts it with its products, shows the iterate, and asks whether to
+/* Hands over to a part of the solver that runs: it goes on from gamma, on the same problem and within the same limits.
+ * `resumed`: where its last call in this stage ended, with what that had set up. Returns when the part has done. */
+TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
+
+/* The usual end of an iteration: counts it with its products, reports the iterate, and asks whether to
  * go on, given the sums of a residual. */
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
-/* Room for a metric, in the backend's memory, and the metric s of a solver (backend.h). */
-TalusStatus talus_metric_reserve(const TalusSolve *solve, TalusMetricBlock **metric, size_t *room);
+/* Memory for a metric, in the backend, and the metric s of a solver (backend.h). */
+TalusStatus talus_metric_reserve(const TalusSolve *solve, TalusMetricBlock **metric,
+                                 size_t *capacity);
 void talus_solver_metric(const TalusSolve *solve, TalusMetric kind, TalusMetricBlock *out);
 void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric);
 
@@ -126,6 +166,10 @@ double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, in
 /* A bound of that from below without a product, for no norm is below a diagonal entry: 1 in a metric, else the
  * largest scale of a block (talus_block_scale). */
 double talus_least_norm(const TalusSolve *solve, const TalusMetricBlock *metric);
+
+/* A solver of a type that need not be in the table. */
+TalusStatus talus_solver_create_type(const TalusSolverType *type, const char *params,
+                                     TalusSolver **out);
 
 /* Every row of solvers/table.h is defined in a file of its own. */
 #define TALUS_SOLVER(name) extern const TalusSolverType talus_solver_##name;

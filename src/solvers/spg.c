@@ -203,7 +203,6 @@ const TalusSolverType talus_solver_spg = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .param_size = sizeof(Params),
-    .state_size = 0,
     .work_size = sizeof(Work),
     .solve = solve_spg,
     .clear = clear,

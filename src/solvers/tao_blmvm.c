@@ -29,7 +29,7 @@ const TalusSolverType talus_solver_tao_blmvm = {
     .work_size = sizeof(TalusTaoWork),
     .solve = solve,
     .clear = talus_tao_clear,
-    .on_host = talus_tao_on_host,
+    .on_host = "PETSc",
     .missing = talus_tao_missing,
     .load = talus_tao_load,
 };
