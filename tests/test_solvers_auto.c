@@ -392,6 +392,26 @@ TEST(observers_stop_between_stages)
     free_test_problem(&hard);
 }
 
+/* A solve without time is one of a single iteration, whatever was planned, and its residual is measured. */
+TEST(a_solve_without_time_begins)
+{
+    TestProblem hard = make_hard();
+    TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    for (int digits = 0; digits < 2; digits++) {
+        TalusSolveOptions options = options_of(problem, digits ? 1e-9 : 1e-6);
+        TalusResidual truth;
+        options.max_seconds = 1e-300;
+        TalusSolveInfo info = solve(problem, "auto", &options);
+        talus_problem_residual(problem, talus_problem_gamma(problem), &truth);
+        CHECK_STR(info.solver, digits ? "ipm-soc" : "lbfgs-fb");
+        CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+        CHECK_INT(info.iterations, 1);
+        CHECK(truth.rms > 0.0 && info.residual.rms == truth.rms);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&hard);
+}
+
 /* The state is that of the whole, then that of each part that keeps one: of "auto" those of its parts in their order, of
  * lbfgs-fb its own alone, since apgd begins anew whenever it takes over. */
 TEST(states_are_those_of_the_parts)
@@ -467,6 +487,7 @@ int main(void)
     RUN(uneven_masses_are_not_left_to_first_order);
     RUN(worse_impulses_are_not_taken);
     RUN(observers_stop_between_stages);
+    RUN(a_solve_without_time_begins);
     RUN(states_are_those_of_the_parts);
     RUN(a_handover_begins_anew);
     return talus_test_result();

@@ -255,8 +255,8 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.room, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.room, n, "error"));
+    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.capacity, n, "gradient"));
+    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.capacity, n, "error"));
     return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
@@ -358,9 +358,7 @@ const TalusSolverType talus_solver_admm = {
     .summary = "alternating directions, direct or proximal, adaptive rho: small stiff problems",
     .reference = "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/solvers.md",
     .takes = TALUS_TAKES_CONVEX,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_admm,

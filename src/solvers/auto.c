@@ -70,13 +70,13 @@ static bool is_taken(const Direct *direct, uint32_t kinds)
 /* Whether some body that moves is more than `ratio` times as heavy as another. */
 static bool is_uneven(const TalusOperator *op, double ratio)
 {
-    double least = INFINITY, most = 0.0;
+    double least = INFINITY, largest = 0.0;
     for (int i = 0; op->pair && i < op->bodies; i++) {
         double inverse = op->body[i][3];
         least = inverse > 0.0 ? fmin(least, inverse) : least;
-        most = fmax(most, inverse);
+        largest = fmax(largest, inverse);
     }
-    return most > ratio * least;
+    return largest > ratio * least;
 }
 
 /* Small steps of worlds with heavy bodies among light ones, on which first order stands still. */

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Iterations between two looks at the clock; the latest first look for a proof of infeasibility. */
-enum { CLOCK = 200, WATCH_LATEST = 256 };
+/* Iterations between two readings of the clock; the latest first check for infeasibility. */
+enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
 {
@@ -37,10 +37,10 @@ static bool spends_budget(const TalusSolve *s)
     return s->backend->remote && !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* A run is better not broken: there the first look is at half the budget, the next at its end. */
-static void postpone_watch(const TalusSolve *s)
+/* A run is better not broken: there the first check is at half the budget, the next at its end. */
+static void postpone_check(const TalusSolve *s)
 {
-    int half = least(s->options->max_iterations / 2, WATCH_LATEST);
+    int half = least(s->options->max_iterations / 2, LATEST_CHECK);
     if (!s->infeasibility->has_old && s->infeasibility->next < half)
         s->infeasibility->next = half;
 }
@@ -53,7 +53,7 @@ int talus_chunk_check(const TalusSolve *s, int check, int unseen)
 TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
 {
     if (spends_budget(s))
-        postpone_watch(s);
+        postpone_check(s);
     double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->strictness : 0.0;
     bool rms = s->options->norm == TALUS_NORM_RMS;
     TalusRun run = {.iterations = length(s, check, since),

@@ -394,6 +394,14 @@ static bool is_solved(const TalusSolve *solve)
            solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
 }
 
+/* True if no stage is to follow. However late it is, some solver begins. */
+static bool is_over(const TalusSolve *solve)
+{
+    const int done = solve->info->iterations;
+    return solve->stopped || is_solved(solve) || done >= solve->wanted->max_iterations ||
+           (done > 0 && is_late(solve));
+}
+
 /* Takes back the impulses from before a stage that ended with worse ones; an observer sees them as the
  * result they may be. */
 static void take_better(TalusSolve *solve, const double *kept)
@@ -437,22 +445,6 @@ static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
     return status;
 }
 
-static TalusStatus run_stages(TalusSolve *solve, TalusSolver *s)
-{
-    TalusStage stage[TALUS_MAX_STAGES];
-    const TalusSolveOptions *wanted = solve->wanted;
-    int stages = s->type->plan(solve->problem, wanted, stage);
-    for (int i = 0; i < stages; i++) {
-        TalusStatus (*run)(TalusSolve *, TalusSolver *, int) =
-            stage[i].trial ? run_trial : run_stage;
-        TALUS_TRY(run(solve, s->part[stage[i].part], stage[i].max_iterations));
-        if (solve->stopped || is_solved(solve) ||
-            solve->info->iterations >= wanted->max_iterations || is_late(solve))
-            return TALUS_OK;
-    }
-    return TALUS_OK;
-}
-
 /* ---- the session ---- */
 
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
@@ -477,6 +469,8 @@ static TalusStatus check_options(const TalusSolveOptions *options, const TalusPr
 TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info)
 {
+    TalusStatus status = TALUS_OK;
+    TalusStage stage[TALUS_MAX_STAGES] = {{.max_iterations = INT_MAX}};
     TalusSolve solve = {.problem = problem,
                         .backend = problem->backend,
                         .options = options,
@@ -487,7 +481,13 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     problem->has_certificate = false;
     TALUS_TRY(check_options(options, problem));
     talus_solver_set_backend(s, problem->backend);
-    TalusStatus status = s->type->plan ? run_stages(&solve, s) : run_stage(&solve, s, INT_MAX);
+    const bool planned = s->type->plan != NULL;
+    const int stages = planned ? s->type->plan(problem, options, stage) : 1;
+    for (int i = 0; i < stages && status == TALUS_OK && !is_over(&solve); i++) {
+        TalusSolver *next = planned ? s->part[stage[i].part] : s;
+        status = stage[i].trial ? run_trial(&solve, next, stage[i].max_iterations)
+                                : run_stage(&solve, next, stage[i].max_iterations);
+    }
     if (info->outcome != TALUS_OUTCOME_INFEASIBLE)
         problem->has_certificate = false;
     return status;

@@ -1,4 +1,4 @@
-/* solvers/infeasibility.c - when to look for a proof that there is no solution, and where.
+/* solvers/infeasibility.c - when to search for a proof that there is no solution, and where.
  *
  * Let some velocity v_f + w satisfy all constraints, q + D'w in K*. Then every delta in K has
  *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
@@ -9,7 +9,7 @@
  * it asks for is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal),
  * there is a suspicion, no more: a heavy body on a light one asks for the root of the mass ratio. The proof is
  * then sought nearby (certificate.c). With compliance N + E stands for N. While prisms have bounds, which hold
- * delta back sideways, nothing is looked for (outer.c). De Saxce's shifts only raise q: a proof with them is
+ * delta back sideways, nothing is checked (outer.c). De Saxce's shifts only raise q: a proof with them is
  * one without. */
 #include "solvers/infeasibility.h"
 

@@ -313,18 +313,18 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
     bool claim = now <= fmin(goal(run), run->claim_below);
     if (claim) {
         TalusForward sums;
-        const double *shown = projected(run, x);
+        const double *reported = projected(run, x);
         run->claim_below = 0.9 * now;
-        s->backend->gradient(s->op, run->q.metric, shown, true, run->q.g_next);
-        s->backend->forward_backward(s->op, run->q.metric, shown, run->q.g_next, run->q.step, NULL,
-                                     NULL, &sums);
+        s->backend->gradient(s->op, run->q.metric, reported, true, run->q.g_next);
+        s->backend->forward_backward(s->op, run->q.metric, reported, run->q.g_next, run->q.step,
+                                     NULL, NULL, &sums);
         residual2 = sums.residual2;
         residual_max = sums.residual_max;
     }
     talus_solve_count(s, products + claim);
-    const double *shown = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
+    const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
     double rms = sqrt(residual2 / s->op->blocks);
-    return talus_solve_observe(s, shown, run->q.metric, rms) &&
+    return talus_solve_observe(s, reported, run->q.metric, rms) &&
            talus_solve_continue(s, rms, residual_max);
 }
 
@@ -546,9 +546,7 @@ const TalusSolverType talus_solver_lbfgs_fb = {
     .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .parts = parts,

@@ -15,13 +15,13 @@
  * `inner` times its value at the centre, x becomes the centre, and rho falls by `shrink` if that took
  * few steps, so that in the end the method is Newton's on the problem itself; mostly one or two steps
  * do (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to centre, the
- * next proximal step is solved more tightly: loose ones can go round in circles. If MOST_NEWTON steps do
+ * next proximal step is solved more tightly: loose ones can go round in circles. If MAX_NEWTON steps do
  * not do, x goes back to the centre unless something was gained, rho grows, and steps are searched along
  * from then on, or no more: full ones can alternate between two points. Exact Coulomb is no monotone
  * problem and no proof covers this; on 400 random heaps of up to 200 contacts with mu from 0.1 to 1.2
  * it ended on all, after 23 steps on average and 450 at most.
  *
- * The impulses shown and returned are those of the iterate projected onto the cones. An iteration is
+ * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is
  * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
  * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
@@ -37,7 +37,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
+enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
@@ -58,8 +58,8 @@ static const TalusParam params[] = {
      "share of the residual at which a proximal step ends"},
 };
 
-/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
-enum { X, CENTRE, U, F, STEP, SHOWN, V, OFFSET, VECTORS };
+/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is reported. */
+enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {
     TalusBlockMatrix matrix; /* N + E */
@@ -205,24 +205,24 @@ static void linearise(Run *run)
     }
 }
 
-/* The residual of the impulses that X projects to, which SHOWN becomes. */
+/* The residual of the impulses that X projects to, which REPORTED becomes. */
 static void measure(Run *run, double *sum, double *largest)
 {
     Work *w = run->w;
-    double *shown = w->vector[SHOWN];
-    memcpy(shown, w->vector[X], (size_t)run->n * sizeof *shown);
-    run->s->backend->project(run->s->op, NULL, shown);
-    multiply(run, shown, w->vector[V]);
+    double *reported = w->vector[REPORTED];
+    memcpy(reported, w->vector[X], (size_t)run->n * sizeof *reported);
+    run->s->backend->project(run->s->op, NULL, reported);
+    multiply(run, reported, w->vector[V]);
     *sum = *largest = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {
         const TalusNaturalBlock *b = &w->block[i];
         double f[3];
-        talus_natural_map(b, shown + i * b->rows, w->vector[V] + i * b->rows, f);
+        talus_natural_map(b, reported + i * b->rows, w->vector[V] + i * b->rows, f);
         double size = block_size(b, f);
         *sum += size * size;
         *largest = size <= *largest ? *largest : size; /* a NaN shows */
     }
-    talus_best_offer(&w->best, run->s, shown, *sum);
+    talus_best_offer(&w->best, run->s, reported, *sum);
 }
 
 /* ---- steps ---- */
@@ -294,7 +294,7 @@ static void end_proximal(Run *run)
 {
     Work *w = run->w;
     bool done = run->merit <= run->inner * run->first;
-    if (!done && run->steps < MOST_NEWTON && isfinite(run->merit))
+    if (!done && run->steps < MAX_NEWTON && isfinite(run->merit))
         return;
     if (!(run->merit <= run->first)) {
         memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof *w->memory);
@@ -317,7 +317,7 @@ static void iterate(Run *run)
     for (;;) {
         double sum, largest;
         measure(run, &sum, &largest);
-        if (!talus_solve_next(run->s, 0, w->vector[SHOWN], NULL, sum, largest))
+        if (!talus_solve_next(run->s, 0, w->vector[REPORTED], NULL, sum, largest))
             return;
         newton_step(run);
         end_proximal(run);
@@ -334,7 +334,7 @@ static TalusStatus solve_prox(TalusSolve *s)
     memcpy(w->vector[X], s->gamma, (size_t)run.n * sizeof *s->gamma);
     iterate(&run);
     w->rho = run.rho;
-    memcpy(s->gamma, w->vector[SHOWN], (size_t)run.n * sizeof *s->gamma);
+    memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
 }
@@ -357,9 +357,7 @@ const TalusSolverType talus_solver_prox = {
     .reference = "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/solvers.md",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC) |
              TALUS_TAKES_JOINT,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_prox,
     .clear = clear,

@@ -13,16 +13,16 @@ struct TalusSolver {
     int parts;
     void *params, *state, *work;
 
-    /* memory for its stages, kept from solve to solve as that of `work` is */
+    /* Memory of its stages, kept from solve to solve as that of `work` is. Vectors are in the memory of `backend`, which
+     * is that of the whole where the solver is a part. */
     TalusInfeasibility infeasibility;
     TalusObserved observed;
     TalusReduced reduced;
-    size_t held; /* bytes, of `work` and its parts, too */
-    const TalusBackend
-        *backend; /* in whose memory their vectors are; a part's are where those of the whole are */
+    const TalusBackend *backend;
+    size_t held; /* bytes, with those of `work` */
 };
 
-/* Releases all memory of solves on another backend. NULL: of all solves. */
+/* Releases the memory of stages and workspaces if it is of another backend. NULL: in any case. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
 
 #endif

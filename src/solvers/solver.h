@@ -26,20 +26,19 @@ typedef struct TalusSolve TalusSolve;
      TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
 #define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
 
-/* A solver within another, which hands over to it. */
+/* A solver that another one hands over to. */
 typedef struct TalusPart {
-    const char *spec; /* its name and parameters; NULL ends the list */
-    bool keeps_state; /* the state is saved with the whole; else it is zeroed before it begins */
+    const char *spec; /* name and parameters; NULL ends the list */
+    bool keeps_state; /* its state is saved with that of the whole; else a handover zeroes it */
 } TalusPart;
 
-/* A stage of a solve: one solver, from the impulses that the stage before has left, until it has solved the problem or
- * comes to a limit. */
+/* A stage of a solve: one solver, from the impulses that the stage before has left. A stage ends when the problem is solved
+ * or at its limit. A trial may fail and leaves half of the remaining iterations to the stages that follow; unless it solves
+ * the problem, its impulses are dropped where those it began with are better. */
 typedef struct TalusStage {
-    int part;           /* of the solver whose plan it is */
-    int max_iterations; /* of this stage alone; INT_MAX: what is left of the budget */
-    bool
-        trial; /* leaves half of the budget that is left to the next stage; may fail; where it has not solved the
-                   problem the better ones of its impulses and those it began with are taken */
+    int part;           /* of the solver that plans the stages */
+    int max_iterations; /* of this stage; INT_MAX: all that remain */
+    bool trial;
 } TalusStage;
 
 enum { TALUS_MAX_STAGES = 3 };
@@ -47,9 +46,9 @@ enum { TALUS_MAX_STAGES = 3 };
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
     uint32_t takes;
-    bool
-        through_products; /* it sees the operator through products, residuals and the sets of blocks alone:
-                              free joints are eliminated (problem/eliminate.h) */
+    /* True if the solver sees the operator through products, residuals and the sets of blocks alone: free joints are then
+     * eliminated (problem/eliminate.h). */
+    bool through_products;
     const TalusParam *params;
     int param_count;
     size_t param_size;      /* of the parameter struct */
@@ -57,20 +56,25 @@ typedef struct TalusSolverType {
     size_t work_size;       /* of the workspace struct; starts as zeros, keeps its vectors */
     const TalusPart *parts; /* solvers that it hands over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
-    /* In the place of `solve`, where parts do it all: which of them, one after the other. Follows from problem and options
-     * alone. Returns the number of stages. */
+    /* Takes the place of `solve` in a solver whose parts do all the work: writes the stages and returns their number.
+     * Stages follow from problem and options alone. */
     int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
                 TalusStage stage[TALUS_MAX_STAGES]);
     /* Gives back what the workspace holds; its vectors are those of `backend`. */
     void (*clear)(void *work, const TalusBackend *backend);
-    const char *on_host; /* what of it works on the host's arrays alone; NULL: nothing */
-    bool (*is_on_host)(
-        const void *params); /* whether that is so with these parameters; NULL: always */
+    /* What of it works on the host's arrays alone; NULL: nothing does. */
+    const char *on_host;
+    /* True if that is needed with these parameters; NULL: with all. */
+    bool (*is_on_host)(const void *params);
     /* What this build lacks for it and how to get it, or NULL where it can run; NULL: it always can. */
     const char *(*missing)(void);
-    /* Brings in what it needs from outside, before the clock of a solve starts; NULL: nothing. */
+    /* Brings in what it needs from outside, with the clock of the solve stopped; NULL: nothing. */
     TalusStatus (*load)(void);
 } TalusSolverType;
+
+/* A table of parameters, and the struct that it is of, in a TalusSolverType. */
+#define TALUS_PARAMS(table, Struct) \
+    .params = table, .param_count = sizeof table / sizeof *table, .param_size = sizeof(Struct)
 
 /* What is done around an algorithm for laws beyond ccp (outer.h). */
 typedef struct TalusOuterPlan {
@@ -81,35 +85,32 @@ typedef struct TalusOuterPlan {
                            there are none, or it is exact */
 } TalusOuterPlan;
 
-/* A solve session: one problem and its counts, clock and observers, through all stages (driver.c). An algorithm improves
- * gamma in place and asks talus_solve_continue after each iteration whose residual it knows. */
+/* A solve session: one problem with its counts, clock and observers, through all stages (driver.c). An algorithm
+ * improves gamma in place and asks talus_solve_continue after each iteration whose residual it knows. */
 struct TalusSolve {
     TalusProblem *problem;
     const TalusBackend *backend;
-    const TalusSolveOptions
-        *options; /* the caller's, with the limits of the stage or, while an outer loop runs, of
-                                         its inner solve */
+    /* Those of the caller with the limits of the stage; while an outer loop runs, with those of its inner solve. */
+    const TalusSolveOptions *options;
     TalusSolveInfo *info;
 
-    /* of the present stage */
+    /* the present stage */
     const TalusOperator *op; /* this and gamma are in the backend's memory */
     double *gamma;
-    struct TalusReduced *
-        reduced; /* where op lacks the problem's free joints; gamma has capacity for them, at its end */
-    TalusSolver *solver; /* the one that runs, and what it has */
+    struct TalusReduced *reduced; /* free joints that op lacks; their impulses end gamma */
+    TalusSolver *solver;          /* the one that runs */
     const TalusSolverType *type;
     const void *params;
     void *state, *work;
     TalusOuterPlan plan;
     double strictness; /* estimates must beat tolerance times this; lowered when one was too rosy */
-    bool resumed; /* it was: the problem is that of the last call, of which what was set up holds */
-    bool
-        stuck; /* set by an exact algorithm that gave up for want of progress, to have outer loops tried */
+    bool resumed; /* called again after such an estimate: what the last call set up still holds */
+    bool stuck;   /* set by an exact algorithm that makes no progress: outer loops are tried */
 
     /* kept by the driver */
-    const TalusSolveOptions *wanted; /* the caller's options */
-    TalusSolveOptions limited;       /* these with the limits of the stage */
-    double began, paused;            /* clock: start, time given to observers */
+    const TalusSolveOptions *wanted; /* those of the caller */
+    TalusSolveOptions limited;       /* the same with the limits of the stage */
+    double began, paused;            /* clock: start, time it was stopped for */
     bool started;                    /* a first residual has been seen */
     bool stopped;                    /* by a monitor or an observer */
     struct TalusInfeasibility *infeasibility;
@@ -142,8 +143,8 @@ bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBl
  * methods whose iterates grow faster than their number. */
 void talus_solve_suspect(TalusSolve *solve);
 
-/* Hands over to a part of the solver that runs: it goes on from gamma, on the same problem and within the same limits.
- * `resumed`: where its last call in this stage ended, with what that had set up. Returns when the part has done. */
+/* Runs a part of the present solver on the same problem, from gamma and within the same limits, and returns when it has
+ * ended. `resumed`: the part goes on with what its last call in this stage has set up. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
 /* The usual end of an iteration: counts it with its products, reports the iterate, and asks whether to

@@ -37,7 +37,7 @@ typedef struct Run {
     double rms, max; /* residual of the last iterate */
     double least;    /* rms so far in this round, */
     int since;       /*   and iterations since */
-    double size;     /* |gamma| when the watch looked last */
+    double size;     /* |gamma| at the last check for infeasibility */
     double value;    /* objective at POINT, that at x0 being zero */
     bool finite;     /* objectives have been so far */
     bool done;       /* the solve is to end */
@@ -272,7 +272,7 @@ static bool begins(Run *run)
     talus_solve_note_start(s, run->rms);
     if (s->resumed) /* the claim before this one was wrong */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s); /* a first snapshot for the watch */
+    talus_solve_suspect(s); /* a first snapshot for the infeasibility monitor */
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done =
@@ -282,7 +282,7 @@ static bool begins(Run *run)
 
 /* Where there is no solution iterates may grow by more than a factor in a step. Only those that are no worse
  * than the start are along a direction that proves it. */
-static void watch_growth(Run *run)
+static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
     double size = sqrt(s->backend->dot(s->op, run->w->gamma, run->w->gamma));
@@ -298,7 +298,7 @@ static bool goes_on(Run *run, double norm)
 {
     TalusSolve *s = run->s;
     talus_solve_count(s, 0);
-    watch_growth(run);
+    check_growth(run);
     bool on = talus_solve_observe(s, run->w->gamma, NULL, run->rms) &&
               talus_solve_continue(s, run->rms, run->max);
     if (run->p->stop != TALUS_TAO_STOP_PAPER)
