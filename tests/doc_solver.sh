@@ -17,12 +17,12 @@ if [ -n "${TALUS_SANITIZE:-}" ]; then
     exit 0
 fi
 
-# The page's line, in a copy of the table for a driver that is linked in place of the library's.
+# The page's line, in a copy of the table for a solver.c that is linked in place of the library's.
 row='TALUS_SOLVER(steepest)'
 grep -qF "$row" "$page"
 mkdir -p solvers
 { cat "$TALUS_SOURCE_DIR/src/solvers/table.h" && echo "$row"; } >solvers/table.h
-cp "$TALUS_SOURCE_DIR/src/solvers/driver.c" driver.c
+cp "$TALUS_SOURCE_DIR/src/solvers/solver.c" solver.c
 cat >main.c <<'END'
 #include <stdio.h>
 #include <talus/talus.h>
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086 # words
-compile -I . main.c driver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" $TALUS_LINK -lm -lpthread -o try
+compile -I . main.c solver.c steepest.o "$TALUS_BUILD_DIR/libtalus.a" $TALUS_LINK -lm -lpthread -o try
 "$TALUS" extract settle-box --set bodies=27 --at 0.4 -o rough.talus >/dev/null
 "$TALUS" extract settle-box --set bodies=27 --set mu=0 --at 0.4 -o smooth.talus >/dev/null
 ./try rough.talus

@@ -1,5 +1,5 @@
-/* "auto": which method each kind of problem is given to, when it changes hands, and who goes on where a direct
- * method fails. */
+/* "auto": which solver each kind of problem is given to, when it hands over, and which goes on where a direct
+ * method fails; and stages as such. */
 
 #include "support/problems.h"
 #include "support/test.h"
@@ -7,7 +7,9 @@
 
 #include "base/memory.h"
 #include "solvers/auto.h"
+#include "solvers/solver.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,64 +92,100 @@ TEST(many_digits_of_a_small_problem_are_had_directly)
     free_test_problem(&matrix);
 }
 
-static bool same_plan(TalusAutoPlan a, TalusAutoPlan b)
+/* The stages of "auto" for a problem. */
+typedef struct Plan {
+    TalusStage stage[TALUS_MAX_STAGES];
+    int stages;
+} Plan;
+
+static Plan plan_of(TalusProblem *problem, const TalusSolveOptions *options)
 {
-    return a.first == b.first && a.direct == b.direct && a.iterations == b.iterations &&
-           a.most == b.most;
+    Plan plan = {0};
+    plan.stages = talus_solver_auto.plan(problem, options, plan.stage);
+    CHECK(plan.stages >= 1 && plan.stages <= TALUS_MAX_STAGES);
+    return plan;
+}
+
+/* What a plan always ends with: first order, until the budget is used up. */
+static bool ends_with(const Plan *plan, int part)
+{
+    const TalusStage *last = &plan->stage[plan->stages - 1];
+    return last->part == part && last->max_iterations == INT_MAX && !last->trial;
+}
+
+static void check_alone(const Plan *plan, int first)
+{
+    CHECK_INT(plan->stages, 1);
+    CHECK(ends_with(plan, first));
+}
+
+static void check_handover(const Plan *plan, int first, int iterations, int direct, int limit)
+{
+    REQUIRE(plan->stages == 3);
+    CHECK_INT(plan->stage[0].part, first);
+    CHECK_INT(plan->stage[0].max_iterations, iterations);
+    CHECK(!plan->stage[0].trial);
+    CHECK_INT(plan->stage[1].part, direct);
+    CHECK_INT(plan->stage[1].max_iterations, limit);
+    CHECK(plan->stage[1].trial);
+    CHECK(ends_with(plan, first));
 }
 
 TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them)
 {
-    const TalusAutoPlan lbfgs = {.first = TALUS_AUTO_TIGHT, .direct = -1};
     TestProblem heap = make_heap(&(HeapOptions){11, 4, 4, 3, 0.3, 0.0, 0.0});
     TalusProblem *problem = problem_of(&heap, TALUS_SECTION_DISC, TALUS_LAW_CCP);
     TalusSolveOptions options = options_of(problem, 1e-9);
-    CHECK_INT(talus_auto_plan(problem, &options).direct, TALUS_AUTO_CONES);
-    CHECK_INT(talus_auto_plan(problem, &options).iterations, 0);
+    Plan plan = plan_of(problem, &options);
+    CHECK_INT(plan.stages, 2);
+    CHECK_INT(plan.stage[0].part, TALUS_AUTO_CONES);
+    CHECK(plan.stage[0].trial && ends_with(&plan, TALUS_AUTO_TIGHT));
     const int after = (int)(500 + 1.5 * talus_problem_blocks(problem));
     options.reference_speed = 1e3 * options.tolerance;
-    TalusAutoPlan between = {TALUS_AUTO_BETWEEN, TALUS_AUTO_CONES, after, 200};
-    CHECK(same_plan(talus_auto_plan(problem, &options), between));
+    plan = plan_of(problem, &options);
+    check_handover(&plan, TALUS_AUTO_BETWEEN, after, TALUS_AUTO_CONES, 200);
     options.reference_speed = 5.0 * options.tolerance;
-    TalusAutoPlan loose = {TALUS_AUTO_LOOSE, TALUS_AUTO_CONES, after, 200};
-    CHECK(same_plan(talus_auto_plan(problem, &options), loose));
+    plan = plan_of(problem, &options);
+    check_handover(&plan, TALUS_AUTO_LOOSE, after, TALUS_AUTO_CONES, 200);
     options.reference_speed = 1e5 * options.tolerance;
-    CHECK_INT(talus_auto_plan(problem, &options).direct, TALUS_AUTO_CONES);
-    CHECK(talus_auto_plan(problem, &options).iterations >= 500);
+    plan = plan_of(problem, &options);
+    check_handover(&plan, TALUS_AUTO_TIGHT, after, TALUS_AUTO_CONES, 200);
     TalusBackend away = *problem->backend;
     const TalusBackend *here = problem->backend;
     away.remote = true;
     problem->backend = &away;
-    CHECK(same_plan(talus_auto_plan(problem, &options), lbfgs));
+    plan = plan_of(problem, &options);
+    check_alone(&plan, TALUS_AUTO_TIGHT);
     problem->backend = here;
     options.tolerance = 0.0;
     options.reference_speed = 0.0;
-    CHECK(same_plan(talus_auto_plan(problem, &options), lbfgs));
+    plan = plan_of(problem, &options);
+    check_alone(&plan, TALUS_AUTO_TIGHT);
     talus_problem_destroy(problem);
     free_test_problem(&heap);
 }
 
-/* ---- changing hands ---- */
+/* ---- handing over ---- */
 
-/* A heavy body on a column of light ones: twice the iterations of first order before it changes hands. */
+/* A heavy body on a column of light ones: twice the iterations of first order before it hands over. */
 static TestProblem make_hard(void)
 {
     return make_column(100, 1e4, 0.3);
 }
 
-TEST(hard_problems_change_hands)
+TEST(hard_problems_are_handed_over)
 {
     TestProblem hard = make_hard();
     TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
     TalusSolveOptions options = options_of(problem, 1e-6);
-    TalusAutoPlan plan = talus_auto_plan(problem, &options);
-    CHECK(plan.iterations > 500);
-    CHECK(solve(problem, "lbfgs-fb", &options).iterations > plan.iterations + 200);
+    const int before = plan_of(problem, &options).stage[0].max_iterations;
+    CHECK(before > 500 && before < INT_MAX);
+    CHECK(solve(problem, "lbfgs-fb", &options).iterations > before + 200);
     TalusSolveInfo info = solve(problem, "auto", &options);
     CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
     CHECK_STR(info.solver, "ipm-soc");
-    CHECK(info.iterations > plan.iterations && info.iterations < plan.iterations + 100);
-    CHECK(info.factorisations > 0 && info.products > plan.iterations);
+    CHECK(info.iterations > before && info.iterations < before + 100);
+    CHECK(info.factorisations > 0 && info.products > before);
     /* the residual that is told first is that of zero impulses */
     CHECK_NEAR(info.start_residual, options.tolerance / 1e-6, 1e-3 * info.start_residual);
     talus_problem_destroy(problem);
@@ -156,21 +194,22 @@ TEST(hard_problems_change_hands)
 
 typedef struct Seen {
     int last, times, stop_at;
-    bool falls;
+    bool falls, stop_twice; /* stop_twice: at an iteration that was reported before */
     const double *gamma;
 } Seen;
 
 static bool observe(void *user, const TalusObservation *now)
 {
     Seen *seen = user;
-    seen->falls |= seen->times > 0 && now->iteration <= seen->last;
+    bool falls = seen->times > 0 && now->iteration <= seen->last;
+    seen->falls |= falls;
     seen->last = now->iteration;
     seen->gamma = now->gamma;
     seen->times++;
-    return seen->stop_at == 0 || now->iteration < seen->stop_at;
+    return !(seen->stop_twice && falls) && (seen->stop_at == 0 || now->iteration < seen->stop_at);
 }
 
-/* One count of iterations through all hands; who says stop is not asked again by the next. */
+/* One count of iterations through all stages; who says stop is not asked again by the next. */
 TEST(observers_see_one_solve)
 {
     TestProblem hard = make_hard();
@@ -185,7 +224,7 @@ TEST(observers_see_one_solve)
     CHECK_INT(seen.last, info.iterations);
     CHECK_INT(info.iterations, alone.iterations);
     CHECK(info.residual.rms == alone.residual.rms);
-    seen = (Seen){.stop_at = talus_auto_plan(problem, &options).iterations};
+    seen = (Seen){.stop_at = plan_of(problem, &options).stage[0].max_iterations};
     info = solve(problem, "auto", &options);
     CHECK_STR(info.solver, "lbfgs-fb");
     CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
@@ -256,50 +295,183 @@ TEST(uneven_masses_are_not_left_to_first_order)
             TalusSolveOptions options = options_of(problem, 1e-2);
             options.reference_speed = 100.0 * options.tolerance;
             options.max_iterations = 1000;
-            TalusAutoPlan plan = talus_auto_plan(problem, &options);
-            bool prisms = heavy && laws[k] == TALUS_LAW_FIXED;
-            CHECK_INT(plan.first, prisms ? TALUS_AUTO_PRISMS : TALUS_AUTO_BETWEEN);
-            CHECK_INT(plan.direct, prisms ? -1 : heavy ? TALUS_AUTO_CONES : even[k]);
-            CHECK(prisms || (heavy ? plan.iterations == 125 : plan.iterations >= 500));
+            Plan plan = plan_of(problem, &options);
+            if (heavy && laws[k] == TALUS_LAW_FIXED) {
+                check_alone(&plan, TALUS_AUTO_PRISMS);
+            } else {
+                CHECK_INT(plan.stages, 3);
+                CHECK(ends_with(&plan, TALUS_AUTO_BETWEEN));
+                CHECK_INT(plan.stage[1].part, heavy ? TALUS_AUTO_CONES : even[k]);
+                int before = plan.stage[0].max_iterations;
+                CHECK(heavy ? before == 125 : before >= 500);
+            }
             options.reference_speed = 0.0;
-            CHECK_INT(talus_auto_plan(problem, &options).direct, even[k] ? even[k] : -1);
+            plan = plan_of(problem, &options);
+            if (even[k] == TALUS_AUTO_TIGHT)
+                check_alone(&plan, TALUS_AUTO_TIGHT);
+            else
+                CHECK_INT(plan.stage[plan.stages - 2].part, even[k]);
             talus_problem_destroy(problem);
         }
     free_test_problem(&heap);
 }
 
-/* Sweeps that are far too bold in the direct method's place. Where iterations run out with it, the impulses of first
- * order, from before, are the result, and an observer sees them last; where there are more, first order goes on. */
+/* ---- stages ---- */
+
+enum { FIRST_ITERATIONS = 400 };
+
+static int plan_bold(TalusProblem *problem, const TalusSolveOptions *options,
+                     TalusStage stage[TALUS_MAX_STAGES])
+{
+    (void)problem;
+    (void)options;
+    stage[0] = (TalusStage){0, FIRST_ITERATIONS, false};
+    stage[1] = (TalusStage){1, 200, true};
+    stage[2] = (TalusStage){0, INT_MAX, false};
+    return 3;
+}
+
+/* Sweeps that are far too bold in the direct method's place. */
+static const TalusPart bold_parts[] = {
+    {"lbfgs-fb", true}, {"gs:omega=1.99,order=random", true}, {NULL, false}};
+static const TalusSolverType bold = {
+    .name = "bold", .takes = TALUS_TAKES_CONVEX, .parts = bold_parts, .plan = plan_bold};
+
+/* Where iterations run out with a trial, the impulses from before it are the result, and an observer sees them last; where
+ * there are more, the next stage goes on. */
 TEST(worse_impulses_are_not_taken)
 {
     TestProblem hard = make_hard();
     TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
     TalusSolveOptions options = options_of(problem, 1e-6);
-    TalusAutoPlan plan = talus_auto_plan(problem, &options);
-    TalusSolver *choice[TALUS_AUTO_CHOICES] = {NULL};
+    TalusSolver *solver = NULL;
     TalusSolveInfo info;
     TalusResidual truth;
     Seen seen = {0};
-    options.max_iterations = plan.iterations;
+    options.max_iterations = FIRST_ITERATIONS;
     double first = solve(problem, "lbfgs-fb", &options).residual.rms;
-    REQUIRE_OK(talus_solver_create("lbfgs-fb", &choice[plan.first]));
-    REQUIRE_OK(talus_solver_create("gs:omega=1.99,order=random", &choice[plan.direct]));
+    REQUIRE_OK(talus_solver_create_type(&bold, "", &solver));
     options_of(problem, 1e-6);
-    options.max_iterations = plan.iterations + 1;
+    options.max_iterations = FIRST_ITERATIONS + 1;
     options.observer = observe;
     options.observer_user = &seen;
-    CHECK_OK(talus_auto_solve(choice, problem, &options, &info));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     talus_problem_residual(problem, talus_problem_gamma(problem), &truth);
     CHECK_STR(info.solver, "gs");
     CHECK_INT(info.iterations, options.max_iterations);
     CHECK(info.residual.rms == first && truth.rms == first);
     CHECK(seen.gamma == talus_problem_gamma(problem));
     options.max_iterations = 100000;
-    CHECK_OK(talus_auto_solve(choice, problem, &options, &info));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
     CHECK_STR(info.solver, "lbfgs-fb");
-    for (int i = 0; i < TALUS_AUTO_CHOICES; i++)
-        talus_solver_destroy(choice[i]);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    free_test_problem(&hard);
+}
+
+/* An observer that says stop when it is shown the impulses from before a trial is not asked again. */
+TEST(observers_stop_between_stages)
+{
+    TestProblem hard = make_hard();
+    TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    TalusSolveOptions options = options_of(problem, 1e-6);
+    TalusSolver *solver = NULL;
+    TalusSolveInfo info;
+    Seen seen = {.stop_twice = true};
+    REQUIRE_OK(talus_solver_create_type(&bold, "", &solver));
+    options.observer = observe;
+    options.observer_user = &seen;
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK_STR(info.solver, "gs");
+    CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+    CHECK_INT(info.iterations, FIRST_ITERATIONS + 200);
+    CHECK_INT(seen.last, info.iterations);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    free_test_problem(&hard);
+}
+
+/* A solve without time is one of a single iteration, whatever was planned, and its residual is measured. */
+TEST(a_solve_without_time_begins)
+{
+    TestProblem hard = make_hard();
+    TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    for (int digits = 0; digits < 2; digits++) {
+        TalusSolveOptions options = options_of(problem, digits ? 1e-9 : 1e-6);
+        TalusResidual truth;
+        options.max_seconds = 1e-300;
+        TalusSolveInfo info = solve(problem, "auto", &options);
+        talus_problem_residual(problem, talus_problem_gamma(problem), &truth);
+        CHECK_STR(info.solver, digits ? "ipm-soc" : "lbfgs-fb");
+        CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+        CHECK_INT(info.iterations, 1);
+        CHECK(truth.rms > 0.0 && info.residual.rms == truth.rms);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&hard);
+}
+
+/* The state is that of the whole, then that of each part that keeps one: of "auto" those of its parts in their order, of
+ * lbfgs-fb its own alone, since apgd begins anew whenever it takes over. */
+TEST(states_are_those_of_the_parts)
+{
+    TestProblem hard = make_hard();
+    TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    TalusSolveOptions options = options_of(problem, 1e-3);
+    TalusSolver *chooser = NULL, *alone = NULL;
+    TalusSolveInfo info;
+    unsigned char bytes[256], own[256];
+    options.max_iterations = 100;
+    REQUIRE_OK(talus_solver_create("auto", &chooser));
+    REQUIRE_OK(talus_solver_create("lbfgs-fb", &alone));
+    size_t size = talus_solver_state_size(chooser), part = talus_solver_state_size(alone);
+    CHECK_INT(part, talus_solver_lbfgs_fb.state_size);
+    CHECK_INT(size, part + talus_solver_gs.state_size + talus_solver_apgd.state_size +
+                        talus_solver_prox.state_size + talus_solver_ipm_soc.state_size +
+                        talus_solver_ipm_chol.state_size + talus_solver_admm.state_size);
+    REQUIRE(size <= sizeof bytes);
+    CHECK_OK(talus_solver_solve(chooser, problem, &options, &info));
+    CHECK_STR(info.solver, "lbfgs-fb");
+    options_of(problem, 1e-3);
+    CHECK_OK(talus_solver_solve(alone, problem, &options, &info));
+    talus_solver_state_save(chooser, bytes);
+    talus_solver_state_save(alone, own);
+    CHECK(memcmp(bytes, own, part) == 0);
+    CHECK_INT(talus_solver_state_load(chooser, bytes, size + 8), TALUS_ERR_FORMAT);
+    CHECK_STR(talus_error(), "solver auto: its saved state has 64 bytes, expected 56");
+    CHECK_OK(talus_solver_state_load(chooser, bytes, size));
+    talus_solver_destroy(chooser);
+    talus_solver_destroy(alone);
+    talus_problem_destroy(problem);
+    free_test_problem(&hard);
+}
+
+/* A part that keeps no state begins as a new solver would, whatever it has solved before. */
+TEST(a_handover_begins_anew)
+{
+    TestProblem hard = make_hard();
+    TalusProblem *problem = problem_of(&hard, TALUS_SECTION_DISC, TALUS_LAW_CCP);
+    TalusSolveOptions options = options_of(problem, 1e-9);
+    TalusSolver *used = NULL, *fresh = NULL;
+    TalusSolveInfo info, again;
+    unsigned char state[256];
+    options.max_iterations = 300;
+    REQUIRE_OK(talus_solver_create("lbfgs-fb:patience=20", &used));
+    REQUIRE_OK(talus_solver_create("lbfgs-fb:patience=20", &fresh));
+    REQUIRE(talus_solver_state_size(used) <= sizeof state);
+    CHECK_OK(talus_solver_solve(used, problem, &options, &info));
+    talus_solver_state_save(used, state);
+    CHECK_OK(talus_solver_state_load(fresh, state, talus_solver_state_size(used)));
+    options_of(problem, 1e-9);
+    CHECK_OK(talus_solver_solve(used, problem, &options, &info));
+    options_of(problem, 1e-9);
+    CHECK_OK(talus_solver_solve(fresh, problem, &options, &again));
+    CHECK_STR(info.solver, "lbfgs-fb");
+    CHECK_INT(info.products, again.products);
+    CHECK(info.residual.rms == again.residual.rms);
+    talus_solver_destroy(used);
+    talus_solver_destroy(fresh);
     talus_problem_destroy(problem);
     free_test_problem(&hard);
 }
@@ -308,11 +480,15 @@ int main(void)
 {
     RUN(many_digits_of_a_small_problem_are_had_directly);
     RUN(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them);
-    RUN(hard_problems_change_hands);
+    RUN(hard_problems_are_handed_over);
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);
     RUN(want_of_progress_leaves_it_to_first_order);
     RUN(uneven_masses_are_not_left_to_first_order);
     RUN(worse_impulses_are_not_taken);
+    RUN(observers_stop_between_stages);
+    RUN(a_solve_without_time_begins);
+    RUN(states_are_those_of_the_parts);
+    RUN(a_handover_begins_anew);
     return talus_test_result();
 }

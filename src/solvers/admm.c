@@ -255,8 +255,8 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.room, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.room, n, "error"));
+    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.capacity, n, "gradient"));
+    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.capacity, n, "error"));
     return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
@@ -348,10 +348,9 @@ static void clear(void *work, const TalusBackend *backend)
     talus_ldl_clear(&w->factor);
 }
 
-static const char *on_host(const void *parameters)
+static bool is_on_host(const void *parameters)
 {
-    const Params *p = parameters;
-    return p->x_step == X_DIRECT ? "the factorisation of x_step=direct" : NULL;
+    return ((const Params *)parameters)->x_step == X_DIRECT;
 }
 
 const TalusSolverType talus_solver_admm = {
@@ -359,12 +358,11 @@ const TalusSolverType talus_solver_admm = {
     .summary = "alternating directions, direct or proximal, adaptive rho: small stiff problems",
     .reference = "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/solvers.md",
     .takes = TALUS_TAKES_CONVEX,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_admm,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of x_step=direct",
+    .is_on_host = is_on_host,
 };

@@ -104,7 +104,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     w->amg.params = s->params;
     w->amg.work = 0.0;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    if (!(s->strictness < 1.0 && w->ready))
+    if (!(s->resumed && w->ready))
         TALUS_TRY(prepare_matrix(s, w));
     s->backend->product(s->op, NULL, false, true, l->q);
     set_bounds(s->op, l);
@@ -207,22 +207,14 @@ static void clear(void *work, const TalusBackend *backend)
     talus_best_clear(&w->best, backend);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the hierarchy of matrices";
-}
-
 const TalusSolverType talus_solver_amg = {
     .name = "amg",
     .summary = "projected algebraic multigrid: obstacle problems and chains, not beds",
     .reference = "preclik-2009 section 3.4; Ruge & Stueben 1987; Graeser & Kornhuber 2009",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(TalusAmgParams),
+    TALUS_PARAMS(params, TalusAmgParams),
     .work_size = sizeof(Work),
     .solve = solve_amg,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the hierarchy of matrices",
 };

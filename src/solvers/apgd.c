@@ -153,7 +153,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
             restrain(&restraint, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* showing it uses the scratch */
-        go = talus_solve_show(s, a->x_prev, a->metric, rms) &&
+        go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
              talus_solve_continue(s, rms, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
         go = go && !s->stuck;
@@ -222,9 +222,7 @@ const TalusSolverType talus_solver_apgd = {
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
     .takes = TALUS_TAKES_ALL,
     .through_products = true,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_apgd,

@@ -1,4 +1,4 @@
-/* solvers/auto.c - "auto": which methods a problem is given to, and when it changes hands.
+/* solvers/auto.c - "auto": which solvers a problem is given to, and when one hands over to the next.
  *
  * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
  * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
@@ -12,24 +12,20 @@
  *
  * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
  *
- * A direct method that fails, for want of memory or of progress, hands back, within the same budget. */
+ * The stage of a direct method is a trial: where that fails, for want of memory or of progress, first order goes on
+ * within the same budget. */
 #include "solvers/auto.h"
 
-#include "base/memory.h"
-#include "base/status.h"
+#include "solvers/solver.h"
 
+#include <limits.h>
 #include <math.h>
-#include <string.h>
 
-const char *const talus_auto_specs[TALUS_AUTO_CHOICES] = {
-    [TALUS_AUTO_TIGHT] = "lbfgs-fb", [TALUS_AUTO_LOOSE] = "gs:omega=1.5",
-    [TALUS_AUTO_BETWEEN] = "apgd",   [TALUS_AUTO_COULOMB] = "prox",
-    [TALUS_AUTO_CONES] = "ipm-soc",  [TALUS_AUTO_POLYGONS] = "ipm-chol",
-    [TALUS_AUTO_PRISMS] = "admm"};
-
-const char talus_auto_summary[] =
-    "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or apgd; then a "
-    "direct method";
+static const TalusPart parts[] = {
+    [TALUS_AUTO_TIGHT] = {"lbfgs-fb", true}, [TALUS_AUTO_LOOSE] = {"gs:omega=1.5", true},
+    [TALUS_AUTO_BETWEEN] = {"apgd", true},   [TALUS_AUTO_COULOMB] = {"prox", true},
+    [TALUS_AUTO_CONES] = {"ipm-soc", true},  [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
+    [TALUS_AUTO_PRISMS] = {"admm", true},    {NULL, false}};
 
 /* Tolerance over reference speed. */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
@@ -48,10 +44,10 @@ enum { PROX_BLOCKS = 1000 };
 /* A direct method, the problems it is for, and what it is worth in iterations of first order: `base` and
  * `each` more for every block. Above `blocks` its factors would take gigabytes. */
 typedef struct Direct {
-    int choice;
+    int part;
     const TalusSolverType *type;
     double base, each;
-    int blocks, most;
+    int blocks, max_iterations;
 } Direct;
 
 static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
@@ -74,13 +70,13 @@ static bool is_taken(const Direct *direct, uint32_t kinds)
 /* Whether some body that moves is more than `ratio` times as heavy as another. */
 static bool is_uneven(const TalusOperator *op, double ratio)
 {
-    double least = INFINITY, most = 0.0;
+    double least = INFINITY, largest = 0.0;
     for (int i = 0; op->pair && i < op->bodies; i++) {
         double inverse = op->body[i][3];
         least = inverse > 0.0 ? fmin(least, inverse) : least;
-        most = fmax(most, inverse);
+        largest = fmax(largest, inverse);
     }
-    return most > ratio * least;
+    return largest > ratio * least;
 }
 
 /* Small steps of worlds with heavy bodies among light ones, on which first order stands still. */
@@ -166,85 +162,40 @@ static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSo
                : TALUS_AUTO_BETWEEN;
 }
 
-TalusAutoPlan talus_auto_plan(TalusProblem *problem, const TalusSolveOptions *options)
+/* Iterations of first order before the direct method is tried; 0: it begins. */
+static int first_iterations(TalusProblem *problem, uint32_t kinds, const Direct *direct,
+                            const TalusSolveOptions *options)
 {
-    uint32_t kinds = talus_problem_kinds(problem);
     bool coulomb =
         kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
-    TalusAutoPlan plan = {.first = find_first(problem, kinds, options), .direct = -1};
-    const Direct *direct = find_direct(problem, kinds, options);
     bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
-    if (!direct || direct->choice == plan.first || plan.first == TALUS_AUTO_PRISMS)
-        return plan;
-    plan.direct = direct->choice;
-    plan.most = direct->most;
-    if (!matrix && (coulomb || !wants_digits(problem, options)))
-        plan.iterations = before_direct(direct, problem, options);
-    return plan;
+    bool at_once = matrix || (!coulomb && wants_digits(problem, options));
+    return at_once ? 0 : before_direct(direct, problem, options);
 }
 
-/* ---- changing hands ---- */
-
-/* What a direct method may end with where a first-order one can go on. */
-static bool is_refusal(TalusStatus status)
+static int plan(TalusProblem *problem, const TalusSolveOptions *options,
+                TalusStage stage[TALUS_MAX_STAGES])
 {
-    return status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED ||
-           status == TALUS_ERR_NUMERIC;
+    uint32_t kinds = talus_problem_kinds(problem);
+    int count = 0, first = find_first(problem, kinds, options);
+    const Direct *direct = find_direct(problem, kinds, options);
+    if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
+        int before = first_iterations(problem, kinds, direct, options);
+        if (before > 0)
+            stage[count++] = (TalusStage){first, before, false};
+        stage[count++] = (TalusStage){direct->part, direct->max_iterations, true};
+    }
+    stage[count++] = (TalusStage){first, INT_MAX, false};
+    return count;
 }
 
-/* Takes back the impulses from before a method that ended with worse ones; an observer sees them as the
- * result they may be. */
-static void take_better(TalusProblem *problem, const double *kept, const TalusSolveOptions *options,
-                        TalusSolveInfo *info)
-{
-    TalusResidual before, after;
-    talus_problem_residual(problem, kept, &before);
-    talus_problem_residual(problem, problem->gamma, &after);
-    info->residual = after;
-    if (after.rms <= before.rms)
-        return;
-    memcpy(problem->gamma, kept, (size_t)talus_problem_size(problem) * sizeof *kept);
-    info->residual = before;
-    TalusObservation seen = {info->iterations, info->products, info->seconds, problem->gamma};
-    if (options->observer)
-        options->observer(options->observer_user, &seen);
-}
-
-/* The direct method, from the problem's gamma. It leaves half of the iterations to the method that goes on
- * if it fails. */
-static TalusStatus try_direct(TalusSolver *direct, TalusProblem *problem,
-                              const TalusSolveOptions *options, int most, TalusSolveInfo *info,
-                              bool *over)
-{
-    size_t n = (size_t)talus_problem_size(problem);
-    int left = (options->max_iterations - info->iterations + 1) / 2;
-    double *kept;
-    *over = false;
-    if (TALUS_ALLOC(kept, n, "impulses before a direct method") != TALUS_OK)
-        return TALUS_OK;
-    memcpy(kept, problem->gamma, n * sizeof *kept);
-    most = info->iterations + (most < left ? most : left);
-    TalusStatus status = talus_solver_leg(direct, problem, options, most, info, over);
-    if (is_refusal(status))
-        status = TALUS_OK;
-    if (status == TALUS_OK && info->outcome != TALUS_OUTCOME_CONVERGED &&
-        info->outcome != TALUS_OUTCOME_INFEASIBLE)
-        take_better(problem, kept, options, info);
-    talus_release(kept);
-    return status;
-}
-
-TalusStatus talus_auto_solve(TalusSolver *const choice[TALUS_AUTO_CHOICES], TalusProblem *problem,
-                             const TalusSolveOptions *options, TalusSolveInfo *info)
-{
-    TalusAutoPlan plan = talus_auto_plan(problem, options);
-    TalusSolver *first = choice[plan.first];
-    const int all = options->max_iterations;
-    bool over = false;
-    *info = (TalusSolveInfo){0};
-    if (plan.direct >= 0 && plan.iterations > 0)
-        TALUS_TRY(talus_solver_leg(first, problem, options, plan.iterations, info, &over));
-    if (plan.direct >= 0 && !over)
-        TALUS_TRY(try_direct(choice[plan.direct], problem, options, plan.most, info, &over));
-    return over ? TALUS_OK : talus_solver_leg(first, problem, options, all, info, &over);
-}
+const TalusSolverType talus_solver_auto = {
+    .name = "auto",
+    .summary =
+        "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or "
+        "apgd; then a direct method",
+    .reference = "docs/solvers.md",
+    .takes = TALUS_TAKES_ALL,
+    .parts = parts,
+    .plan = plan,
+};

@@ -1,7 +1,7 @@
 /* solvers/best.c - copies of iterates. */
 #include "solvers/best.h"
 
-#include "solvers/show.h"
+#include "solvers/observe.h"
 
 #include <math.h>
 
@@ -16,7 +16,7 @@ TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve)
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     best->least = INFINITY;
     best->kept = false;
-    return solve->backend->reserve(&best->x.at, &best->x.room, n, "best impulses");
+    return solve->backend->reserve(&best->x.at, &best->x.capacity, n, "best impulses");
 }
 
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure)
@@ -35,7 +35,7 @@ void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
     if (!best->kept || !ended || !isfinite(best->least))
         return;
     talus_copy(solve, best->x.at, x);
-    talus_show_other(solve);
+    talus_observe_replaced(solve);
 }
 
 void talus_best_clear(TalusBest *best, const TalusBackend *backend)

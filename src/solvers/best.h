@@ -7,12 +7,12 @@
 /* A vector and its capacity, which go together when vectors change places. */
 typedef struct TalusVector {
     double *at;
-    size_t room;
+    size_t capacity;
 } TalusVector;
 
 typedef struct TalusBest {
     TalusVector x;
-    double least; /* measure of the iterate kept */
+    double least; /* measure of the best iterate */
     bool kept;    /* x is that iterate: the present one is worse */
 } TalusBest;
 

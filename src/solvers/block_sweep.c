@@ -46,7 +46,7 @@ TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, T
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
             s->backend->sweep_end(*sweep, s->gamma);
-            if (!talus_solve_show(s, s->gamma, NULL, rms))
+            if (!talus_solve_observe(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));

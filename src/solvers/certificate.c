@@ -121,9 +121,9 @@ static bool intersect(Search *s)
 /* What rounding may hide of velocities q: those of bodies that move fast past each other are sums that cancel. */
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
-    double terms2, most;
+    double terms2, largest;
     backend->zero(zero, (size_t)op->rows * (size_t)op->blocks);
-    backend->terms(op, zero, &terms2, &most);
+    backend->terms(op, zero, &terms2, &largest);
     return ROUNDING * sqrt(terms2);
 }
 
@@ -145,12 +145,12 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool 
            speed > rounding_of_offset(backend, op, p);
 }
 
-static bool keep_certificate(TalusSolve *solve, const double *delta)
+static bool store_certificate(TalusSolve *solve, const double *delta)
 {
-    double *room;
-    if (talus_problem_reserve_certificate(solve->problem, &room) != TALUS_OK)
+    double *stored;
+    if (talus_problem_reserve_certificate(solve->problem, &stored) != TALUS_OK)
         return false;
-    solve->backend->get(room, delta, (size_t)talus_problem_size(solve->problem));
+    solve->backend->get(stored, delta, (size_t)talus_problem_size(solve->problem));
     return true;
 }
 
@@ -166,12 +166,12 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     memcpy(whole, delta, own * sizeof *whole);
     talus_reduced_extend(solve->reduced, whole);
     bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
-                 (relaxed || keep_certificate(solve, whole));
+                 (relaxed || store_certificate(solve, whole));
     talus_release(whole);
     return proof;
 }
 
-/* Whether delta = S x is a proof, which is then kept if it is of the laws themselves. */
+/* Whether delta = S x is a proof, which is then stored if it is of the laws themselves. */
 static bool settle(Search *s, double *delta)
 {
     copy(s, delta, s->x);
@@ -179,7 +179,7 @@ static bool settle(Search *s, double *delta)
     if (s->solve->reduced)
         return settle_whole(s->solve, s->relaxed, delta);
     return is_proof(s->backend, s->op, s->relaxed, delta, s->r, s->ap) &&
-           (s->relaxed || keep_certificate(s->solve, delta));
+           (s->relaxed || store_certificate(s->solve, delta));
 }
 
 /* ---- the search ---- */
@@ -188,10 +188,10 @@ static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks, stride = (n + 7) / 8 * 8;
     double **const vectors[VECTORS] = {&s->start, &s->x, &s->support, &s->r, &s->p, &s->ap};
-    TALUS_TRY(solve->backend->reserve(&w->memory, &w->room, VECTORS * stride, "certificate"));
+    TALUS_TRY(solve->backend->reserve(&w->memory, &w->capacity, VECTORS * stride, "certificate"));
     for (int k = 0; k < VECTORS; k++)
         *vectors[k] = w->memory + (size_t)k * stride;
-    TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_room));
+    TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_capacity));
     talus_solver_metric(solve, TALUS_METRIC_TRACE, w->metric);
     s->metric = (const TalusMetricBlock *)w->metric;
     return TALUS_OK;

@@ -23,12 +23,12 @@
 typedef struct TalusCertificateWork {
     double *memory;
     TalusMetricBlock *metric;
-    size_t room, metric_room;
+    size_t capacity, metric_capacity;
 } TalusCertificateWork;
 
-/* Looks for a certificate near delta, impulses in the backend's memory, which are overwritten: the part of delta
+/* Searches for a certificate near delta, impulses in the backend's memory, which are overwritten: the part of delta
  * that is in the null space of N + E and in the recession cone, to rounding. True where there is one; it is
- * then kept with the problem (talus_problem_certificate). Under Coulomb's law info->jammed is set where there is
+ * then stored with the problem (talus_problem_certificate). Under Coulomb's law info->jammed is set where there is
  * one of the relaxation alone. */
 bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta);
 void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend);

@@ -1,13 +1,13 @@
 /* solvers/chunk.c - see chunk.h. */
 #include "solvers/chunk.h"
 
-#include "solvers/show.h"
-#include "solvers/watch.h"
+#include "solvers/infeasibility.h"
+#include "solvers/observe.h"
 
 #include <math.h>
 
-/* Iterations between two looks at the clock; the latest first look for a proof of infeasibility. */
-enum { CLOCK = 200, WATCH_LATEST = 256 };
+/* Iterations between two readings of the clock; the latest first check for infeasibility. */
+enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
 {
@@ -23,10 +23,10 @@ static int length(const TalusSolve *s, int check, int since)
     if (!s->backend->remote || options->monitor)
         return least(count, (since + check - 1) / check * check - since + 1);
     if (options->observer)
-        count = least(count, s->show->next - done);
-    if (!s->watch->off)
-        count = least(count, s->watch->next - done);
-    if (s->deadline > 0.0)
+        count = least(count, s->observed->next - done);
+    if (!s->infeasibility->off)
+        count = least(count, s->infeasibility->next - done);
+    if (options->max_seconds > 0.0)
         count = least(count, CLOCK);
     return count > 0 ? count : 1;
 }
@@ -37,12 +37,12 @@ static bool spends_budget(const TalusSolve *s)
     return s->backend->remote && !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* A run is better not broken: there the first look is at half the budget, the next at its end. */
-static void postpone_watch(const TalusSolve *s)
+/* A run is better not broken: there the first check is at half the budget, the next at its end. */
+static void postpone_check(const TalusSolve *s)
 {
-    int half = least(s->options->max_iterations / 2, WATCH_LATEST);
-    if (!s->watch->has_old && s->watch->next < half)
-        s->watch->next = half;
+    int half = least(s->options->max_iterations / 2, LATEST_CHECK);
+    if (!s->infeasibility->has_old && s->infeasibility->next < half)
+        s->infeasibility->next = half;
 }
 
 int talus_chunk_check(const TalusSolve *s, int check, int unseen)
@@ -53,7 +53,7 @@ int talus_chunk_check(const TalusSolve *s, int check, int unseen)
 TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
 {
     if (spends_budget(s))
-        postpone_watch(s);
+        postpone_check(s);
     double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->strictness : 0.0;
     bool rms = s->options->norm == TALUS_NORM_RMS;
     TalusRun run = {.iterations = length(s, check, since),
@@ -68,8 +68,5 @@ void talus_chunk_count(TalusSolve *s, const TalusRun *run)
 {
     for (int k = 0; k < run->done; k++)
         talus_solve_count(s, 1);
-    if (!s->started) {
-        s->started = true;
-        s->info->start_residual = sqrt(run->first2 / s->op->blocks);
-    }
+    talus_solve_note_start(s, sqrt(run->first2 / s->op->blocks));
 }

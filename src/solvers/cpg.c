@@ -169,10 +169,7 @@ const TalusSolverType talus_solver_cpg = {
     .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
     .takes =
         TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES_JOINT,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
-    .state_size = 0,
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_cpg,
     .clear = clear,

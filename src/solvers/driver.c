@@ -1,49 +1,26 @@
-/* solvers/driver.c - the table of solvers, and what is common to every solve.
+/* solvers/driver.c - a solve session: what is common to every solve.
  *
- * The driver brings the problem to where its backend works (problem/place.c) and measures the result
- * with the backend's residual, in double precision. An algorithm stops on its own estimate; if the truth
- * is worse than promised, it is sent back to work with a stricter one, within the same budget. */
-#include "solvers/solver.h"
+ * A session runs a list of stages, mostly one: the solver that was asked, or those of its parts that it plans (`auto`). A
+ * stage brings the problem to where its backend works (problem/place.c), eliminates free joints where the solver allows it,
+ * and measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate; if the
+ * truth is worse than promised, it is sent back to work with a stricter one, within the same limits. Counts, clock,
+ * observers and the infeasibility monitor are the session's. */
+#include "solvers/session.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
-#include "problem/eliminate.h"
-#include "solvers/auto.h"
 #include "solvers/outer.h"
-#include "solvers/show.h"
-#include "solvers/watch.h"
 
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-static const TalusSolverType *const table[] = {
-#define TALUS_SOLVER(name) &talus_solver_##name,
-#include "solvers/table.h"
-#undef TALUS_SOLVER
-};
-
-enum { SOLVERS = sizeof table / sizeof *table, MAX_NAME = 32 };
 
 /* A residual this many times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
 /* No stricter claim than this share of the tolerance is asked of a solver without joints. */
 static const double STRICTEST = 1e-4;
-
-struct TalusSolver {
-    const TalusSolverType *type;
-    TalusSolver *choice[TALUS_AUTO_CHOICES]; /* "auto" only: first itself, then those it owns */
-    void *params, *state, *work;
-    TalusWatch watch;
-    TalusShow show;
-    TalusReduced reduced;
-    const TalusBackend *backend; /* in whose memory work, watch and show hold vectors */
-    size_t held;                 /* bytes kept from solve to solve, there */
-};
-
-/* ---- options and names ---- */
 
 TalusSolveOptions talus_solve_options_default(void)
 {
@@ -58,201 +35,6 @@ const char *talus_outcome_name(TalusOutcome outcome)
     return names[outcome];
 }
 
-int talus_solver_count(void)
-{
-    return SOLVERS + 1;
-}
-
-TalusSolverRow talus_solver_row(int index)
-{
-    TalusSolverRow row = {
-        .name = "auto", .summary = talus_auto_summary, .reference = "docs/solvers.md"};
-    const TalusSolverType *t = index > 0 ? table[index - 1] : &talus_solver_lbfgs_fb;
-    if (index > 0) {
-        row.name = t->name;
-        row.summary = t->summary;
-        row.reference = t->reference;
-        row.missing = t->missing ? t->missing() : NULL;
-    }
-    /* auto is lbfgs-fb where it does not hand over, and apgd where that does not suffice */
-    row.takes = index > 0 ? t->takes : t->takes | talus_solver_apgd.takes;
-    talus_outer_takes(row.takes, row.accepts);
-    return row;
-}
-
-int talus_solver_find(const char *spec)
-{
-    size_t length = strcspn(spec, ":");
-    for (int i = 0; i <= SOLVERS; i++) {
-        const char *name = i > 0 ? table[i - 1]->name : "auto";
-        if (strlen(name) == length && memcmp(name, spec, length) == 0)
-            return i;
-    }
-    return -1;
-}
-
-void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user)
-{
-    if (index == 0)
-        return;
-    const TalusSolverType *t = table[index - 1];
-    for (int i = 0; i < t->param_count; i++) {
-        char text[320];
-        talus_param_line(&t->params[i], text, sizeof text);
-        line(user, text);
-    }
-}
-
-/* ---- creating ---- */
-
-static const TalusSolverType *find_type(const char *name)
-{
-    const char *names[SOLVERS + 1] = {"auto"};
-    if (strcmp(name, "auto") == 0)
-        return &talus_solver_lbfgs_fb;
-    for (int i = 0; i < SOLVERS; i++) {
-        names[i + 1] = table[i]->name;
-        if (strcmp(name, table[i]->name) == 0)
-            return table[i];
-    }
-    const char *near = talus_nearest(name, names, SOLVERS + 1);
-    if (near)
-        talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; did you mean '%s'?", name, near);
-    else
-        talus_fail(TALUS_ERR_ARGUMENT,
-                   "solver: no solver '%s'; `talus list solvers` names them all", name);
-    return NULL;
-}
-
-static TalusStatus init_solver(TalusSolver *s, const char *name, const char *parameters)
-{
-    s->type = find_type(name);
-    if (!s->type)
-        return talus_error_key(name, TALUS_ERR_ARGUMENT);
-    const char *missing = s->type->missing ? s->type->missing() : NULL;
-    if (missing)
-        return talus_solver_fail(name, TALUS_ERR_UNSUPPORTED, "not in this build: %s", missing);
-    if (strcmp(name, "auto") == 0) {
-        if (*parameters)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "auto: takes no parameters; name the solver that should have '%s'",
-                              parameters);
-        s->choice[0] = s;
-        for (int i = 1; i < TALUS_AUTO_CHOICES; i++)
-            TALUS_TRY(talus_solver_create(talus_auto_specs[i], &s->choice[i]));
-    }
-    TALUS_TRY(talus_alloc(&s->params, 1, s->type->param_size, "solver parameters"));
-    TALUS_TRY(talus_alloc(&s->state, 1, s->type->state_size, "solver state"));
-    TALUS_TRY(talus_alloc(&s->work, 1, s->type->work_size, "solver workspace"));
-    talus_params_default(s->type->params, s->type->param_count, s->params);
-    return talus_error_at(
-        talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, NULL),
-        talus_params_parse(s->type->params, s->type->param_count, name, parameters, s->params));
-}
-
-TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
-{
-    char name[MAX_NAME];
-    size_t length = strcspn(spec, ":");
-    *out = NULL;
-    if (length >= sizeof name)
-        return talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%.40s'", spec);
-    memcpy(name, spec, length);
-    name[length] = '\0';
-    TalusSolver *s;
-    TALUS_TRY(TALUS_ALLOC(s, 1, "solver"));
-    TalusStatus status = init_solver(s, name, spec[length] ? spec + length + 1 : "");
-    if (status != TALUS_OK) {
-        talus_solver_destroy(s);
-        return status;
-    }
-    *out = s;
-    return TALUS_OK;
-}
-
-/* Gives back all that is kept from solve to solve but the state. */
-static void forget_work(TalusSolver *s)
-{
-    if (!s->backend)
-        return;
-    s->type->clear(s->work, s->backend);
-    talus_watch_clear(&s->watch, s->backend);
-    talus_show_clear(&s->show, s->backend);
-    talus_reduced_clear(&s->reduced);
-    memset(s->work, 0, s->type->work_size);
-    memset(&s->watch, 0, sizeof s->watch);
-    memset(&s->show, 0, sizeof s->show);
-    s->backend = NULL;
-    s->held = 0;
-}
-
-void talus_solver_destroy(TalusSolver *s)
-{
-    if (!s)
-        return;
-    forget_work(s);
-    for (int i = 1; i < TALUS_AUTO_CHOICES; i++)
-        talus_solver_destroy(s->choice[i]);
-    talus_release(s->params);
-    talus_release(s->state);
-    talus_release(s->work);
-    talus_release(s);
-}
-
-static TalusStatus plan_solve(const TalusSolver *s, const TalusProblem *problem,
-                              TalusOuterKind kind, TalusOuterPlan *plan)
-{
-    const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
-    TALUS_TRY(talus_outer_plan(s->type, problem, kind, plan));
-    if (part && problem->backend->remote)
-        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
-                                 "%s runs on backend cpu alone, and this problem is on %s", part,
-                                 problem->backend->name);
-    return TALUS_OK;
-}
-
-TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
-{
-    TalusOuterPlan plan;
-    return plan_solve(s, problem, TALUS_OUTER_AUTO, &plan);
-}
-
-/* Its own, then those of the solvers that "auto" chooses from. */
-size_t talus_solver_state_size(const TalusSolver *s)
-{
-    size_t size = s->type->state_size;
-    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++)
-        size += s->choice[i]->type->state_size;
-    return size;
-}
-
-void talus_solver_state_save(const TalusSolver *s, void *bytes)
-{
-    char *place = bytes;
-    memcpy(place, s->state, s->type->state_size);
-    place += s->type->state_size;
-    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {
-        talus_solver_state_save(s->choice[i], place);
-        place += s->choice[i]->type->state_size;
-    }
-}
-
-TalusStatus talus_solver_state_load(TalusSolver *s, const void *bytes, size_t size)
-{
-    const char *place = bytes;
-    size_t expected = talus_solver_state_size(s);
-    if (size != expected)
-        return talus_solver_fail(s->type->name, TALUS_ERR_FORMAT,
-                                 "its saved state has %zu bytes, expected %zu", size, expected);
-    memcpy(s->state, place, s->type->state_size);
-    place += s->type->state_size;
-    for (int i = 1; i < TALUS_AUTO_CHOICES && s->choice[i]; i++) {
-        memcpy(s->choice[i]->state, place, s->choice[i]->type->state_size);
-        place += s->choice[i]->type->state_size;
-    }
-    return TALUS_OK;
-}
-
 /* ---- during a solve ---- */
 
 void talus_solve_count(TalusSolve *solve, int products)
@@ -261,10 +43,26 @@ void talus_solve_count(TalusSolve *solve, int products)
     solve->info->products += products;
 }
 
+void talus_solve_note_start(TalusSolve *solve, double rms)
+{
+    if (!solve->started)
+        solve->info->start_residual = rms;
+    solve->started = true;
+}
+
+static double elapsed(const TalusSolve *solve)
+{
+    return talus_now() - solve->began - solve->paused;
+}
+
+static bool is_late(const TalusSolve *solve)
+{
+    return solve->options->max_seconds > 0.0 && elapsed(solve) > solve->options->max_seconds;
+}
+
 bool talus_solve_within_budget(TalusSolve *solve)
 {
-    if (solve->info->iterations >= solve->options->max_iterations ||
-        (solve->deadline > 0.0 && talus_now() - solve->paused > solve->deadline)) {
+    if (solve->info->iterations >= solve->options->max_iterations || is_late(solve)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         return false;
     }
@@ -275,10 +73,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
 {
     const TalusSolveOptions *options = solve->options;
     double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
-    if (!solve->started) {
-        solve->started = true;
-        solve->info->start_residual = rms;
-    }
+    talus_solve_note_start(solve, rms);
     if (!isfinite(rms)) {
         solve->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;
@@ -301,37 +96,82 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
 {
     double rms = sqrt(residual2 / solve->op->blocks);
     talus_solve_count(solve, products);
-    return talus_solve_show(solve, x, metric, rms) &&
+    return talus_solve_observe(solve, x, metric, rms) &&
            talus_solve_continue(solve, rms, residual_max);
 }
 
 bool talus_solve_wants_iterate(const TalusSolve *solve)
 {
-    return talus_show_due(solve) || talus_watch_due(solve);
+    return talus_observe_due(solve) || talus_infeasibility_due(solve);
 }
 
 void talus_solve_suspect(TalusSolve *solve)
 {
-    solve->watch->next = 0;
+    solve->infeasibility->next = 0;
 }
 
-bool talus_solve_show(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                      double rms)
+bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                         double rms)
 {
-    if (talus_show_due(solve) && !talus_show_iterate(solve, x, metric)) {
+    if (talus_observe_due(solve) && !talus_observe_iterate(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         solve->stopped = true;
         return false;
     }
-    return !talus_watch_look(solve, x, metric, rms);
+    return !talus_infeasibility_check(solve, x, metric, rms);
 }
 
-/* ---- the solve ---- */
+/* ---- which solver runs ---- */
+
+static void enter(TalusSolve *solve, TalusSolver *s)
+{
+    solve->solver = s;
+    solve->type = s->type;
+    solve->params = s->params;
+    solve->state = s->state;
+    solve->work = s->work;
+}
+
+TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
+{
+    TalusSolver *from = solve->solver, *to = from->part[part];
+    bool was_resumed = solve->resumed;
+    if (!resumed && !from->type->parts[part].keeps_state)
+        memset(to->state, 0, to->type->state_size);
+    enter(solve, to);
+    solve->resumed = resumed;
+    TalusStatus status = to->type->solve(solve);
+    solve->resumed = was_resumed;
+    enter(solve, from);
+    return status;
+}
+
+static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
+                              TalusOuterKind kind, TalusOuterPlan *plan)
+{
+    const TalusSolverType *t = s->type;
+    bool on_host = t->on_host && (!t->is_on_host || t->is_on_host(s->params));
+    TALUS_TRY(talus_outer_plan(t, problem, kind, plan));
+    if (on_host && problem->backend->remote)
+        return talus_solver_fail(t->name, TALUS_ERR_UNSUPPORTED,
+                                 "%s runs on backend cpu alone, and this problem is on %s",
+                                 t->on_host, problem->backend->name);
+    return TALUS_OK;
+}
+
+TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
+{
+    TalusOuterPlan plan;
+    return plan_outer(s, problem, TALUS_OUTER_AUTO, &plan);
+}
+
+/* ---- what a stage has reached ---- */
 
 /* The residual of gamma, and of it the figure that the tolerance is for, with what rounding may hide. */
-static TalusStatus measure(TalusSolve *solve, TalusNorm norm, double *figure)
+static TalusStatus measure(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
+    TalusNorm norm = solve->wanted->norm;
     TalusResidual rounding;
     TalusMetrics metrics;
     talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
@@ -348,43 +188,36 @@ static TalusStatus measure(TalusSolve *solve, TalusNorm norm, double *figure)
 }
 
 /* Whether a stricter claim may do: where what the algorithm claims is not what the result is measured by, Siconos's
- * measure or the residual with joints, whose blocks have other diagonals; and where only rounding, if there is
- * room for it, keeps the result from being within the tolerance. */
-static bool may_ask_more(const TalusSolve *solve, const TalusSolveOptions *wanted, double figure)
+ * measure or the residual with joints, whose blocks have other diagonals; and where only rounding, if it is below the
+ * tolerance, keeps the result from being within that. */
+static bool may_ask_more(const TalusSolve *solve, double figure)
 {
-    if (!(solve->info->rounding < wanted->tolerance))
+    const TalusSolveOptions *wanted = solve->wanted;
+    if (solve->info->residual.rms == 0.0 || !(solve->info->rounding < wanted->tolerance))
         return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
            ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
             solve->strictness > STRICTEST);
 }
 
-/* Runs the algorithm until what it reached is within the tolerance or it gives up. Siconos's measure is
+/* The outcome by what was reached. *again: the algorithm is to go on with a stricter claim. Siconos's measure is
  * of the whole problem and known at a claim alone: each sets the residual to claim next. */
-static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
+static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
-    for (;;) {
-        double now;
-        if (solve->op->blocks > 0)
-            TALUS_TRY(talus_outer_run(solve));
-        else
-            info->outcome = TALUS_OUTCOME_CONVERGED;
-        TALUS_TRY(measure(solve, wanted->norm, &now));
-        bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
-        if (wanted->tolerance > 0.0 && now + info->rounding <= wanted->tolerance)
-            info->outcome = TALUS_OUTCOME_CONVERGED;
-        else if (claimed)
-            info->outcome = TALUS_OUTCOME_BUDGET;
-        bool exact = info->residual.rms == 0.0; /* then a stricter claim changes nothing */
-        if (!claimed || exact || info->outcome == TALUS_OUTCOME_CONVERGED ||
-            !may_ask_more(solve, wanted, now))
-            return TALUS_OK;
-        double room = wanted->tolerance - info->rounding;
-        solve->strictness *= fmin(fmax(0.5 * room / now, 1e-2), 0.5);
-        if (!talus_solve_within_budget(solve))
-            return TALUS_OK;
-    }
+    double tolerance = solve->wanted->tolerance, now;
+    bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
+    *again = false;
+    TALUS_TRY(measure(solve, &now));
+    if (tolerance > 0.0 && now + info->rounding <= tolerance)
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    else if (claimed)
+        info->outcome = TALUS_OUTCOME_BUDGET;
+    if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED || !may_ask_more(solve, now))
+        return TALUS_OK;
+    talus_outer_tighten(solve, fmin(fmax(0.5 * (tolerance - info->rounding) / now, 1e-2), 0.5));
+    *again = talus_solve_within_budget(solve);
+    return TALUS_OK;
 }
 
 /* Zero impulses are always at hand: a result that is GROWN times as bad is no result. The starting
@@ -392,16 +225,17 @@ static TalusStatus run(TalusSolve *solve, const TalusSolveOptions *wanted)
 static bool has_diverged(const TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
-    TalusWatch *w = solve->watch; /* it has a vector to spare */
+    TalusInfeasibility *spare = solve->infeasibility; /* it has a vector to spare */
     size_t n = (size_t)talus_problem_size(solve->problem);
     TalusResidual zero;
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->reserve(&w->delta, &w->delta_room, n, "zero impulses") != TALUS_OK)
+        solve->backend->reserve(&spare->delta, &spare->delta_capacity, n, "zero impulses") !=
+            TALUS_OK)
         return false;
-    solve->backend->zero(w->delta, n);
-    talus_outer_measure(solve, w->delta, &zero, NULL);
+    solve->backend->zero(spare->delta, n);
+    talus_outer_measure(solve, spare->delta, &zero, NULL);
     return info->residual.rms > GROWN * zero.rms;
 }
 
@@ -413,9 +247,15 @@ static void settle_outcome(TalusSolve *solve)
         return;
     info->outcome = TALUS_OUTCOME_DIVERGED;
     solve->backend->zero(solve->gamma, n);
-    talus_show_other(solve);
+    talus_observe_replaced(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }
+
+/* ---- memory ---- */
+
+typedef struct Bytes {
+    size_t host, device;
+} Bytes;
 
 /* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
  * a world. */
@@ -424,48 +264,188 @@ static size_t backend_bytes(const TalusSolve *solve)
     return solve->backend->remote && !solve->problem->lent ? solve->backend->memory() : 0;
 }
 
-/* Free joints on the host are left to the driver by solvers that can do without them. */
-static TalusStatus eliminate(TalusSolver *s, TalusSolve *solve)
+static Bytes begin_counting(const TalusSolve *solve)
 {
-    bool can = s->type->through_products && !solve->backend->remote && solve->op->pair;
+    talus_memory_reset_peak();
+    return (Bytes){talus_memory_now(), backend_bytes(solve)};
+}
+
+static void count_memory(TalusSolve *solve, Bytes before)
+{
+    TalusSolveInfo *info = solve->info;
+    size_t after = backend_bytes(solve); /* of the whole device: another process may free some */
+    size_t grown = after > before.device ? after - before.device : 0;
+    size_t peak = talus_memory_peak() - before.host + grown + solve->solver->held;
+    info->memory_bytes = peak > info->memory_bytes ? peak : info->memory_bytes;
+    solve->solver->held += talus_memory_now() - before.host + grown;
+}
+
+/* ---- stages ---- */
+
+/* Free joints on the host are left to the driver by solvers that can do without them. */
+static TalusStatus eliminate(TalusSolve *solve)
+{
+    TalusReduced *reduced = &solve->solver->reduced;
+    bool can = solve->type->through_products && !solve->backend->remote && solve->op->pair;
     if (!can || solve->op->joints == 0 || solve->options->keep_joints)
         return TALUS_OK;
-    TALUS_TRY(talus_reduced_fill(&s->reduced, solve->op));
-    solve->reduced = &s->reduced;
-    solve->op = &s->reduced.op;
+    TALUS_TRY(talus_reduced_fill(reduced, solve->op));
+    solve->reduced = reduced;
+    solve->op = &reduced->op;
     return TALUS_OK;
 }
 
-static TalusStatus run_reduced(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
+/* Runs the algorithm until what it reached is within the tolerance or it gives up. */
+static TalusStatus reach(TalusSolve *solve)
 {
-    TALUS_TRY(eliminate(s, solve));
-    if (solve->op->blocks == 0 && !solve->reduced) {
+    Bytes before = begin_counting(solve);
+    talus_infeasibility_reset(solve->infeasibility);
+    TalusStatus status = eliminate(solve);
+    bool empty = solve->op->blocks == 0, again = !empty || solve->reduced;
+    if (empty)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
-        return TALUS_OK;
+    while (status == TALUS_OK && again) {
+        if (!empty)
+            status = talus_outer_run(solve);
+        if (status == TALUS_OK)
+            status = judge(solve, &again);
     }
-    return run(solve, wanted);
+    count_memory(solve, before);
+    return status;
 }
 
-/* The solve itself, op and gamma being in place. */
-static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
+/* Options as algorithms see them: a residual in m/s, and at most `limit` iterations more. For Siconos's measure, which
+ * has no unit, the first residual to claim is the tolerance times that of zero impulses. */
+static void set_limits(TalusSolve *solve, int limit)
 {
-    TalusSolveInfo *info = solve->info;
-    TALUS_TRY(talus_show_begin(solve));
-    size_t held = talus_memory_now(), before = backend_bytes(solve);
-    talus_memory_reset_peak();
-    talus_watch_reset(&s->watch);
-    TalusStatus status = run_reduced(s, solve, wanted);
-    size_t after =
-        backend_bytes(solve); /* of the whole device: another process may give some back */
-    size_t grown = after > before ? after - before : 0;
-    size_t most = talus_memory_peak() - held + grown + s->held;
-    info->memory_bytes = most > info->memory_bytes ? most : info->memory_bytes;
-    s->held += talus_memory_now() - held + grown;
-    TALUS_TRY(status);
-    settle_outcome(solve);
-    talus_show_end(solve);
-    return solve->backend->check();
+    TalusSolveOptions *options = &solve->limited;
+    const int done = solve->info->iterations, left = solve->wanted->max_iterations - done;
+    TalusMetrics metrics;
+    *options = *solve->wanted;
+    options->max_iterations = done + (limit < left ? limit : left);
+    solve->options = options;
+    if (options->norm != TALUS_NORM_SICONOS)
+        return;
+    options->norm = TALUS_NORM_RMS;
+    if (talus_problem_measure(solve->problem, solve->problem->gamma, &metrics) == TALUS_OK)
+        options->tolerance *= metrics.natural_at_zero;
 }
+
+/* What a stage starts with; op and gamma follow. */
+static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
+{
+    double before = talus_now();
+    enter(solve, s);
+    solve->infeasibility = &s->infeasibility;
+    solve->observed = &s->observed;
+    solve->strictness = 1.0;
+    solve->resumed = solve->stuck = false;
+    solve->reduced = NULL;
+    solve->info->outcome = TALUS_OUTCOME_BUDGET;
+    solve->info->solver = s->type->name;
+    if (s->type->load)
+        TALUS_TRY(s->type->load());
+    solve->paused += talus_now() - before;
+    return plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan);
+}
+
+static TalusStatus place(TalusSolve *solve)
+{
+    TalusProblem *problem = solve->problem;
+    if (solve->plan.tresca)
+        TALUS_TRY(talus_problem_set_moving(problem, true));
+    TalusStatus status = talus_problem_send(problem);
+    if (status != TALUS_OK && solve->plan.tresca)
+        talus_problem_set_moving(problem, false);
+    solve->op = problem->there_op;
+    solve->gamma = problem->there_gamma;
+    return status;
+}
+
+static void fetch(TalusSolve *solve)
+{
+    talus_problem_fetch(solve->problem);
+    if (solve->plan.tresca)
+        talus_problem_set_moving(solve->problem, false);
+}
+
+/* Solver `s` from the problem's gamma, for at most `limit` iterations. */
+static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
+{
+    TALUS_TRY(begin_stage(solve, s));
+    TALUS_TRY(place(solve));
+    set_limits(solve, limit);
+    TalusStatus status = talus_observe_begin(solve);
+    if (status == TALUS_OK)
+        status = reach(solve);
+    if (status == TALUS_OK) {
+        settle_outcome(solve);
+        talus_observe_result(solve);
+        status = solve->backend->check();
+    }
+    fetch(solve);
+    solve->info->seconds = elapsed(solve);
+    return status;
+}
+
+static bool is_solved(const TalusSolve *solve)
+{
+    return solve->info->outcome == TALUS_OUTCOME_CONVERGED ||
+           solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
+}
+
+/* True if no stage is to follow. However late it is, some solver begins. */
+static bool is_over(const TalusSolve *solve)
+{
+    const int done = solve->info->iterations;
+    return solve->stopped || is_solved(solve) || done >= solve->wanted->max_iterations ||
+           (done > 0 && is_late(solve));
+}
+
+/* Takes back the impulses from before a stage that ended with worse ones; an observer sees them as the
+ * result they may be. */
+static void take_better(TalusSolve *solve, const double *kept)
+{
+    TalusProblem *problem = solve->problem;
+    TalusResidual before, *after = &solve->info->residual;
+    talus_problem_residual(problem, kept, &before);
+    talus_problem_residual(problem, problem->gamma, after);
+    if (after->rms <= before.rms)
+        return;
+    memcpy(problem->gamma, kept, (size_t)talus_problem_size(problem) * sizeof *kept);
+    *after = before;
+    if (solve->wanted->observer && !talus_observe_between(solve))
+        solve->stopped = true;
+}
+
+/* What a trial may end with where the next stage can go on. */
+static bool is_refusal(TalusStatus status)
+{
+    return status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED ||
+           status == TALUS_ERR_NUMERIC;
+}
+
+static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
+{
+    const TalusProblem *problem = solve->problem;
+    int half = (solve->wanted->max_iterations - solve->info->iterations + 1) / 2;
+    size_t n = (size_t)talus_problem_size(problem);
+    double *kept;
+    if (TALUS_ALLOC(kept, n, "impulses before a stage") != TALUS_OK)
+        return TALUS_OK;
+    memcpy(kept, problem->gamma, n * sizeof *kept);
+    TalusStatus status = run_stage(solve, s, limit < half ? limit : half);
+    if (is_refusal(status)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        status = TALUS_OK;
+    }
+    if (status == TALUS_OK && !is_solved(solve))
+        take_better(solve, kept);
+    talus_release(kept);
+    return status;
+}
+
+/* ---- the session ---- */
 
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
 {
@@ -486,100 +466,28 @@ static TalusStatus check_options(const TalusSolveOptions *options, const TalusPr
     return TALUS_OK;
 }
 
-/* Options as algorithms see them: a residual in m/s. For Siconos's measure, which has no unit, the first
- * to claim is the tolerance times that of zero impulses. */
-static TalusSolveOptions algorithm_options(const TalusSolve *solve, const TalusSolveOptions *wanted)
-{
-    TalusSolveOptions options = *wanted;
-    TalusMetrics metrics;
-    if (wanted->norm != TALUS_NORM_SICONOS)
-        return options;
-    options.norm = TALUS_NORM_RMS;
-    if (talus_problem_measure(solve->problem, solve->problem->gamma, &metrics) == TALUS_OK)
-        options.tolerance *= metrics.natural_at_zero;
-    return options;
-}
-
-/* The solve with everything where it belongs before and after. */
-static TalusStatus run_there(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
-{
-    TalusProblem *problem = solve->problem;
-    TALUS_TRY(talus_problem_send(problem));
-    solve->op = problem->there_op;
-    solve->gamma = problem->there_gamma;
-    TalusSolveOptions options = algorithm_options(solve, wanted);
-    solve->options = &options;
-    TalusStatus status = run_in_place(s, solve, wanted);
-    solve->options = wanted;
-    talus_problem_fetch(problem);
-    return status;
-}
-
-/* The same, with the bounds of Tresca's loop where the plan has them. */
-static TalusStatus run_plan(TalusSolver *s, TalusSolve *solve, const TalusSolveOptions *wanted)
-{
-    if (s->backend != solve->backend)
-        forget_work(s);
-    s->backend = solve->backend;
-    if (!solve->plan.tresca)
-        return run_there(s, solve, wanted);
-    TALUS_TRY(talus_problem_set_moving(solve->problem, true));
-    TalusStatus status = run_there(s, solve, wanted);
-    TALUS_TRY(talus_problem_set_moving(solve->problem, false));
-    return status;
-}
-
-TalusStatus talus_solver_leg(TalusSolver *s, TalusProblem *problem,
-                             const TalusSolveOptions *options, int most, TalusSolveInfo *info,
-                             bool *over)
-{
-    TalusSolveOptions part = *options;
-    TalusSolve solve = {.problem = problem,
-                        .backend = problem->backend,
-                        .options = &part,
-                        .type = s->type,
-                        .params = s->params,
-                        .state = s->state,
-                        .work = s->work,
-                        .info = info,
-                        .strictness = 1.0,
-                        .began = talus_now() - info->seconds,
-                        .started = info->iterations > 0,
-                        .watch = &s->watch,
-                        .show = &s->show};
-    part.max_iterations = most < options->max_iterations ? most : options->max_iterations;
-    info->outcome = TALUS_OUTCOME_BUDGET;
-    info->solver = s->type->name;
-    TALUS_TRY(check_options(&part, problem));
-    TALUS_TRY(plan_solve(s, problem, options->outer.kind, &solve.plan));
-    if (options->max_seconds > 0.0)
-        solve.deadline = solve.began + options->max_seconds;
-    TalusStatus status = run_plan(s, &solve, &part);
-    info->seconds = talus_now() - solve.began - solve.paused;
-    *over = solve.stopped || info->outcome == TALUS_OUTCOME_CONVERGED ||
-            info->outcome == TALUS_OUTCOME_INFEASIBLE ||
-            info->iterations >= options->max_iterations ||
-            (options->max_seconds > 0.0 && info->seconds > options->max_seconds);
-    return status;
-}
-
-static TalusStatus solve_by_type(TalusSolver *s, TalusProblem *problem,
-                                 const TalusSolveOptions *options, TalusSolveInfo *info)
-{
-    bool over;
-    if (s->choice[0])
-        return talus_auto_solve(s->choice, problem, options, info);
-    if (s->type->load)
-        TALUS_TRY(s->type->load());
-    return talus_solver_leg(s, problem, options, options->max_iterations, info, &over);
-}
-
 TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info)
 {
-    *info = (TalusSolveInfo){0};
+    TalusStatus status = TALUS_OK;
+    TalusStage stage[TALUS_MAX_STAGES] = {{.max_iterations = INT_MAX}};
+    TalusSolve solve = {.problem = problem,
+                        .backend = problem->backend,
+                        .options = options,
+                        .wanted = options,
+                        .info = info,
+                        .began = talus_now()};
+    *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     problem->has_certificate = false;
-    TalusStatus status = solve_by_type(s, problem, options, info);
+    TALUS_TRY(check_options(options, problem));
+    talus_solver_set_backend(s, problem->backend);
+    const bool planned = s->type->plan != NULL;
+    const int stages = planned ? s->type->plan(problem, options, stage) : 1;
+    for (int i = 0; i < stages && status == TALUS_OK && !is_over(&solve); i++) {
+        TalusSolver *next = planned ? s->part[stage[i].part] : s;
+        status = stage[i].trial ? run_trial(&solve, next, stage[i].max_iterations)
+                                : run_stage(&solve, next, stage[i].max_iterations);
+    }
     if (info->outcome != TALUS_OUTCOME_INFEASIBLE)
         problem->has_certificate = false;
     return status;

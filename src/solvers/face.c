@@ -3,7 +3,7 @@
  * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat beside
  * the norm is taken for slightly curved (backend/face.h): the step along it ends at the boundary of
  * the set or, where there is none, is long but of a length that rounding does not decide. On a
- * problem without a solution the impulses then grow steadily, and the driver's watch finds its
+ * problem without a solution the impulses then grow steadily, and the infeasibility monitor finds its
  * proof. */
 #include "solvers/face.h"
 

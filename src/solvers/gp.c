@@ -80,7 +80,8 @@ static bool go_on(TalusGp *gp, const double *x, bool counted)
     double rms = sqrt(f->residual2 / s->op->blocks);
     if (!counted)
         talus_solve_count(s, 0);
-    return talus_solve_show(s, x, gp->metric, rms) && talus_solve_continue(s, rms, f->residual_max);
+    return talus_solve_observe(s, x, gp->metric, rms) &&
+           talus_solve_continue(s, rms, f->residual_max);
 }
 
 static void swap(double **a, double **b)

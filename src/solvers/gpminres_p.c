@@ -137,23 +137,14 @@ static void clear(void *work, const TalusBackend *backend)
     talus_release(w->packed);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation of each face";
-}
-
 const TalusSolverType talus_solver_gpminres_p = {
     .name = "gpminres-p",
     .summary = "gpminres with a factorisation of each face: few steps, each of them dear",
     .reference = "heyn-2012 section 4, GPMINRES-P",
     .takes = TALUS_TAKES_NONNEG,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
-    .state_size = 0,
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_gpminres_p,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of each face",
 };

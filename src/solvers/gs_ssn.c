@@ -84,7 +84,7 @@ static bool sweep(Run *run)
     for (int done = 0; done < run->sweeps && quiet < run->quiet; done++) {
         double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega);
         talus_solve_count(s, 1);
-        if (!talus_solve_show(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
+        if (!talus_solve_observe(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
             !talus_solve_within_budget(s))
             return false;
         quiet = run->w->newton.changed ? 0 : quiet + 1;
@@ -191,23 +191,14 @@ static void clear(void *work, const TalusBackend *backend)
     backend->release(w->kept);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation of the free rows";
-}
-
 const TalusSolverType talus_solver_gs_ssn = {
     .name = "gs-ssn",
     .summary = "sweeps find the active set, semismooth Newton ends it: boxes and pyramids",
     .reference = "preclik-2009 section 5",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
-    .state_size = 0,
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_gs_ssn,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of the free rows",
 };

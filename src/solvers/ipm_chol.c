@@ -274,11 +274,9 @@ const TalusSolverType talus_solver_ipm_chol = {
     .summary = "interior point on polygonal cones, bodies as unknowns: Cholesky's factorisation",
     .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
     .takes = TALUS_IPM_TAKES,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(TalusIpmParams),
+    TALUS_PARAMS(params, TalusIpmParams),
     .work_size = sizeof(TalusIpmWork),
     .solve = solve_ipm_chol,
     .clear = talus_ipm_clear,
-    .on_host = talus_ipm_on_host,
+    .on_host = "the factorisation",
 };

@@ -114,6 +114,5 @@ extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form,
                             const TalusDirectKind kinds[2]);
 void talus_ipm_clear(void *work, const TalusBackend *backend);
-const char *talus_ipm_on_host(const void *params);
 
 #endif

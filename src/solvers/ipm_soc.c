@@ -12,18 +12,18 @@
  * than a, as those of heavy bodies on light ones, steps from there become short before s is met; then the
  * method begins again with an a GROWTH times as large.
  *
- * Shown and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
+ * Reported and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
  * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
  *
  * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
  * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
- * point, if `polish` is on: the loop of prox (prox.h), with a proximal weight that is small from the start.
+ * point, if `polish` is on: prox, with a proximal weight that is small from the start.
  *
  * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
  * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */
 #include "solvers/best.h"
 #include "solvers/ipm_soc_system.h"
-#include "solvers/prox.h"
+#include "solvers/natural_map.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -36,7 +36,7 @@
 enum { PATIENCE = 6, SHORT = 3 };
 
 /* Blocks up to which form bodies may give way to form contacts. */
-enum { CONTACTS_MOST = 3000 };
+enum { MAX_CONTACTS = 3000 };
 
 /* Steps: to the boundary, and that of which SHORT in a row are the end. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
@@ -45,9 +45,8 @@ static const double LEAST_MU = 1e-30; /* below it friction is less than rounding
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double INEXACT = 1e3;    /* of ENOUGH: a step that leads nowhere */
 static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
-static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, WEIGHT_MOST = 1e-6;
+static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
-static const double POLISH_RHO = 1e-8;
 /* Starts: how much larger each is than the one before, the largest, and how far z and U are apart, over q, where
  * another is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
@@ -75,17 +74,16 @@ static const TalusParam params[] = {
 };
 
 /* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: how far z is from U. DX, DZ: in scaled
- * coordinates, W dx and W^-1 dz. SHOWN, V: what is shown, in the problem's units, and its velocities. START: what the
+ * coordinates, W dx and W^-1 dz. REPORTED, V: what is reported, in the problem's units, and its velocities. START: what the
  * solve was called with. */
-enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, SHOWN, OTHER, V, OFFSET, START, VECTORS };
+enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
     TalusSocSystem system;
     TalusSocBlock *block;
     double *memory, *vector[VECTORS];
-    size_t block_room, memory_room;
+    size_t block_capacity, memory_capacity;
     TalusBest best;
-    TalusProx prox;
     bool polishing; /* the last call ended in the polish: one more goes on there */
 } Work;
 
@@ -97,20 +95,24 @@ typedef struct Run {
     double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
     double nu, weight;
     bool inexact;        /* a linear system of this step was solved far less well than asked for */
-    double sum, largest; /* residual of what is shown */
+    double sum, largest; /* residual of what is reported */
     double zero, begin;  /* sums of squares of the residual of zero impulses, and of START */
     double least, apart; /* least so far: of `sum`, and of what z and U are apart */
     int since, shorts;
 } Run;
 
+enum { POLISH };
+static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
+                                  {NULL, false}};
+
 /* ---- preparation ---- */
 
 static double largest_of(const double *x, int n)
 {
-    double most = 0.0;
+    double largest = 0.0;
     for (int k = 0; k < n; k++)
-        most = fmax(most, fabs(x[k]));
-    return most;
+        largest = fmax(largest, fabs(x[k]));
+    return largest;
 }
 
 /* The power of two next below a positive number; 1 for others. */
@@ -142,8 +144,8 @@ static void set_blocks(Run *run)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_room, (size_t)s->op->blocks, 0, "cones"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, (size_t)s->op->blocks, 0, "cones"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return talus_best_begin(&w->best, s);
@@ -205,13 +207,13 @@ static void start(Run *run, double size)
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;
-    double most = 0.0;
+    double largest = 0.0;
     TALUS_TRY(reserve(s, run->w));
     set_blocks(run);
     s->backend->product(s->op, NULL, false, true, run->w->vector[OFFSET]);
     for (int i = 0; i < s->op->blocks; i++)
-        most = fmax(most, run->w->block[i].scale);
-    run->unit = 1.0 / power_below(most);
+        largest = fmax(largest, run->w->block[i].scale);
+    run->unit = 1.0 / power_below(largest);
     run->impulse = power_below(largest_of(run->w->vector[OFFSET], run->n)) * run->unit;
     return TALUS_OK;
 }
@@ -241,7 +243,7 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
 }
 
 /* U and RHO of the present point, and nu. */
-static void look(Run *run)
+static void evaluate(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
     double unit = run->unit, speed = unit / run->impulse; /* of q */
@@ -264,15 +266,15 @@ static void look(Run *run)
     }
 }
 
-/* SHOWN: the better one of gamma and P(gamma - s/d). */
+/* REPORTED: the better one of gamma and P(gamma - s/d). */
 static void choose(Run *run)
 {
     Work *w = run->w;
     double **v = w->vector, sum, largest;
     double speed = run->impulse / run->unit;
     for (int k = 0; k < run->n; k++)
-        v[SHOWN][k] = run->impulse * v[GAMMA][k];
-    memcpy(v[OTHER], v[SHOWN], (size_t)run->n * sizeof *v[OTHER]);
+        v[REPORTED][k] = run->impulse * v[GAMMA][k];
+    memcpy(v[OTHER], v[REPORTED], (size_t)run->n * sizeof *v[OTHER]);
     for (int i = 0; i < run->s->op->blocks; i++)
         for (int r = 0; r < talus_soc_rows(&w->block[i]); r++) {
             const TalusSocBlock *k = &w->block[i];
@@ -280,18 +282,18 @@ static void choose(Run *run)
             double s = r == 0 && k->kind == TALUS_SOC_CONE ? k->mu * z : z;
             v[OTHER][i * run->rows + r] -= speed * s / k->scale;
         }
-    run->s->backend->project(run->s->op, NULL, v[SHOWN]);
+    run->s->backend->project(run->s->op, NULL, v[REPORTED]);
     run->s->backend->project(run->s->op, NULL, v[OTHER]);
-    residual_of(run, v[SHOWN], &run->sum, &run->largest);
+    residual_of(run, v[REPORTED], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
     if (sum < run->sum) {
         double *other = v[OTHER];
-        v[OTHER] = v[SHOWN];
-        v[SHOWN] = other;
+        v[OTHER] = v[REPORTED];
+        v[REPORTED] = other;
         run->sum = sum;
         run->largest = largest;
     }
-    talus_best_offer(&w->best, run->s, v[SHOWN], run->sum);
+    talus_best_offer(&w->best, run->s, v[REPORTED], run->sum);
 }
 
 /* ---- steps ---- */
@@ -307,7 +309,7 @@ static TalusStatus factorise(Run *run)
     }
     for (;;) {
         TalusStatus status = talus_soc_system_factor(&w->system, run->s, w->block, run->weight);
-        if (status != TALUS_ERR_NUMERIC || run->weight >= WEIGHT_MOST)
+        if (status != TALUS_ERR_NUMERIC || run->weight >= MAX_WEIGHT)
             return status;
         run->weight = fmax(WEIGHT_FIRST, run->weight * WEIGHT_GROWTH);
     }
@@ -404,7 +406,7 @@ static bool moved(const Run *run, double a, double *x, double *z)
     return inside;
 }
 
-/* RIGHT and GAMMA have done their work: room for the new point. */
+/* RIGHT and GAMMA have done their work: memory for the new point. */
 static TalusStatus advance(Run *run)
 {
     double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
@@ -438,7 +440,7 @@ static TalusStatus predict_and_correct(Run *run)
 static bool may_change_form(const Run *run)
 {
     return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
-           run->s->op->blocks <= CONTACTS_MOST;
+           run->s->op->blocks <= MAX_CONTACTS;
 }
 
 static TalusStatus iteration(Run *run)
@@ -475,16 +477,16 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
     run->least = run->apart = INFINITY;
     run->since = run->shorts = 0;
     *ended = false;
-    look(run);
+    evaluate(run);
     for (;;) {
         TalusStatus status = iteration(run);
         if (status == TALUS_ERR_NUMERIC) /* rounding is larger than what is left to gain */
             return TALUS_OK;
         TALUS_TRY(status);
-        look(run);
+        evaluate(run);
         choose(run);
         talus_solve_suspect(s);
-        *ended = !talus_solve_next(s, 0, run->w->vector[SHOWN], NULL, run->sum, run->largest);
+        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->sum, run->largest);
         if (*ended || !progresses(run))
             return TALUS_OK;
     }
@@ -492,8 +494,8 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
 
 static TalusStatus interior(Run *run, bool *ended)
 {
-    memset(run->w->vector[SHOWN], 0, (size_t)run->n * sizeof *run->w->memory);
-    residual_of(run, run->w->vector[SHOWN], &run->zero, &run->largest);
+    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof *run->w->memory);
+    residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
     bool far = true;
     *ended = false;
     for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
@@ -506,8 +508,7 @@ static TalusStatus interior(Run *run, bool *ended)
 /* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
 static TalusStatus polish(Run *run, bool resumed)
 {
-    const TalusProxRules rules = {.rho = POLISH_RHO, .shrink = 0.1, .inner = 0.7};
-    TalusStatus status = talus_prox_run(run->s, &run->w->prox, &rules, resumed);
+    TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
     run->w->polishing = status == TALUS_OK;
     return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
 }
@@ -528,14 +529,11 @@ static bool start_is_enough(Run *run)
     const TalusSolveOptions *o = s->options;
     double largest;
     admit_start(s);
-    memcpy(run->w->vector[SHOWN], s->gamma, (size_t)run->n * sizeof *s->gamma);
+    memcpy(run->w->vector[REPORTED], s->gamma, (size_t)run->n * sizeof *s->gamma);
     memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
     residual_of(run, s->gamma, &run->begin, &largest);
     double rms = sqrt(run->begin / s->op->blocks);
-    if (!s->started) {
-        s->started = true;
-        s->info->start_residual = rms;
-    }
+    talus_solve_note_start(s, rms);
     return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
            !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
 }
@@ -558,7 +556,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
     run.rows = s->op->rows;
     Work *w = run.w;
-    bool ended = true, resumed = s->strictness < 1.0 && w->polishing;
+    bool ended = true, resumed = s->resumed && w->polishing;
     if (resumed)
         return polish(&run, true);
     w->polishing = false;
@@ -569,7 +567,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
         TALUS_TRY(prepare_system(&run));
         TALUS_TRY(interior(&run, &ended));
     }
-    memcpy(s->gamma, w->vector[SHOWN], (size_t)run.n * sizeof *s->gamma);
+    memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     if (!ended)
         s->info->outcome = TALUS_OUTCOME_BUDGET; /* of which the best is taken */
     talus_best_take(&w->best, s, s->gamma);
@@ -583,16 +581,9 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    talus_prox_clear(&w->prox, backend);
     talus_release(w->memory);
     talus_release(w->block);
     talus_best_clear(&w->best, backend);
-}
-
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation";
 }
 
 const TalusSolverType talus_solver_ipm_soc = {
@@ -601,11 +592,10 @@ const TalusSolverType talus_solver_ipm_soc = {
         "interior point on circular cones, Nesterov-Todd scaling, Newton polish: high accuracy",
     .reference = "Nesterov & Todd 1998; Mehrotra 1992; Vandenberghe 2010",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC),
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
+    .parts = parts,
     .solve = solve_ipm_soc,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation",
 };

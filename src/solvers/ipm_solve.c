@@ -181,7 +181,7 @@ static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])
 {
     TalusIpmWork *w = s->work;
-    bool on = s->strictness < 1.0 && w->ready, resumed = on;
+    bool on = s->resumed && w->ready, resumed = on;
     w->ready = false;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!resumed) {
@@ -205,10 +205,4 @@ void talus_ipm_clear(void *work, const TalusBackend *backend)
     TalusIpmWork *w = work;
     talus_ipm_discard(&w->ipm);
     talus_best_clear(&w->best, backend);
-}
-
-const char *talus_ipm_on_host(const void *params)
-{
-    (void)params;
-    return "the factorisation";
 }

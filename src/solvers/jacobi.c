@@ -38,7 +38,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
         since += run.done;
         talus_chunk_count(s, &run);
         rms = sqrt(run.residual2 / s->op->blocks);
-    } while (talus_solve_show(s, s->gamma, NULL, rms) &&
+    } while (talus_solve_observe(s, s->gamma, NULL, rms) &&
              talus_solve_continue(s, rms, run.residual_max));
     return TALUS_OK;
 }
@@ -55,10 +55,7 @@ const TalusSolverType talus_solver_jacobi = {
     .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
-    .state_size = 0,
+    TALUS_PARAMS(params, Params),
     .work_size = 0,
     .solve = solve_jacobi,
     .clear = clear,

@@ -32,12 +32,10 @@
 #include "solvers/lbfgs.h"
 #include "solvers/solver.h"
 
-#include "base/memory.h"
 #include "base/status.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 /* Residual over tolerance at which OGM-G begins: at first, bounds, and how it is learnt. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
@@ -66,10 +64,9 @@ enum { VECTORS = 10 };
 
 typedef struct Work {
     double *vector[VECTORS], *pair[TALUS_PAIRS + 1];
-    size_t room[VECTORS], pair_room[TALUS_PAIRS + 1];
+    size_t capacity[VECTORS], pair_capacity[TALUS_PAIRS + 1];
     TalusMetricBlock *metric;
-    size_t metric_room;
-    void *apgd_params, *apgd_state, *apgd_work; /* of the fallback, once it was needed */
+    size_t metric_capacity;
 } Work;
 
 /* One solve under way. */
@@ -81,7 +78,7 @@ typedef struct Run {
     TalusLbfgs h;
     double r2, rg;         /* |R|^2 and R'g */
     double smooth_r2;      /* |R_z|^2 */
-    double watched2;       /* |z|^2 when the watch was last asked to look */
+    double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
     double reached;        /* residual of z in the norm that is asked for */
     double start;          /* residual at the start */
     bool approached;       /* the residual has come within APPROACH times what OGM-G begins at; */
@@ -116,16 +113,20 @@ static const TalusParam params[] = {
      "products without the residual halving after which apgd takes over"},
 };
 
+/* What takes over has no past: nothing of it need be saved. */
+enum { APGD };
+static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
+
 /* ---- beginning ---- */
 
 static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     for (int i = 0; i < VECTORS; i++)
-        TALUS_TRY(s->backend->reserve(&w->vector[i], &w->room[i], n, "quasi-Newton vectors"));
+        TALUS_TRY(s->backend->reserve(&w->vector[i], &w->capacity[i], n, "quasi-Newton vectors"));
     for (int i = 0; i < pairs; i++)
-        TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_room[i], n, "quasi-Newton pairs"));
-    return talus_metric_reserve(s, &w->metric, &w->metric_room);
+        TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_capacity[i], n, "quasi-Newton pairs"));
+    return talus_metric_reserve(s, &w->metric, &w->metric_capacity);
 }
 
 static void place_vectors(Run *run, Work *w)
@@ -232,7 +233,7 @@ static void move(Run *run, const TalusQuasiSums *sums)
 }
 
 /* A longer w = N d than L d shows that L was too small. */
-static void watch_norm(Run *run, const TalusQuasiSums *sums, double *along)
+static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
     TalusForward forward;
     TalusSmoothSums smoothed;
@@ -261,7 +262,7 @@ static int advance(Run *run, double *along)
     }
     move(run, &sums);
     *along = sums.smooth;
-    watch_norm(run, &sums, along);
+    raise_norm(run, &sums, along);
     if (++run->since_refresh >= REFRESH) {
         TalusForward forward;
         gradient_anew(run);
@@ -312,18 +313,18 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
     bool claim = now <= fmin(goal(run), run->claim_below);
     if (claim) {
         TalusForward sums;
-        const double *shown = projected(run, x);
+        const double *reported = projected(run, x);
         run->claim_below = 0.9 * now;
-        s->backend->gradient(s->op, run->q.metric, shown, true, run->q.g_next);
-        s->backend->forward_backward(s->op, run->q.metric, shown, run->q.g_next, run->q.step, NULL,
-                                     NULL, &sums);
+        s->backend->gradient(s->op, run->q.metric, reported, true, run->q.g_next);
+        s->backend->forward_backward(s->op, run->q.metric, reported, run->q.g_next, run->q.step,
+                                     NULL, NULL, &sums);
         residual2 = sums.residual2;
         residual_max = sums.residual_max;
     }
     talus_solve_count(s, products + claim);
-    const double *shown = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
+    const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
     double rms = sqrt(residual2 / s->op->blocks);
-    return talus_solve_show(s, shown, run->q.metric, rms) &&
+    return talus_solve_observe(s, reported, run->q.metric, rms) &&
            talus_solve_continue(s, rms, residual_max);
 }
 
@@ -332,12 +333,12 @@ static bool last_iteration(const TalusSolve *s)
     return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
-/* Quasi-Newton steps run away much faster than the watch for infeasible problems expects. */
+/* Quasi-Newton steps run away much faster than the infeasibility monitor expects. */
 static void suspect(Run *run, double x2)
 {
-    if (x2 > 16.0 * run->watched2) {
+    if (x2 > 16.0 * run->checked2) {
         talus_solve_suspect(run->s);
-        run->watched2 = x2;
+        run->checked2 = x2;
     }
 }
 
@@ -475,30 +476,6 @@ static bool stuck(Run *run)
     return run->s->info->products - run->mark_products > run->p->patience;
 }
 
-/* The rest of the solve by apgd, with its defaults and no past: nothing of it need be saved. */
-static TalusStatus fall_back(TalusSolve *s, Work *w)
-{
-    const TalusSolverType *apgd = &talus_solver_apgd;
-    const void *own_params = s->params;
-    void *own_state = s->state;
-    if (!w->apgd_params)
-        TALUS_TRY(talus_alloc(&w->apgd_params, 1, apgd->param_size, "fallback parameters"));
-    if (!w->apgd_state)
-        TALUS_TRY(talus_alloc(&w->apgd_state, 1, apgd->state_size, "fallback state"));
-    if (!w->apgd_work)
-        TALUS_TRY(talus_alloc(&w->apgd_work, 1, apgd->work_size, "fallback workspace"));
-    talus_params_default(apgd->params, apgd->param_count, w->apgd_params);
-    memset(w->apgd_state, 0, apgd->state_size);
-    s->params = w->apgd_params;
-    s->state = w->apgd_state;
-    s->work = w->apgd_work;
-    TalusStatus status = apgd->solve(s);
-    s->params = own_params;
-    s->state = own_state;
-    s->work = w;
-    return status;
-}
-
 /* ---- the solve ---- */
 
 static bool begin(Run *run)
@@ -512,7 +489,7 @@ static bool begin(Run *run)
     gradient_anew(run);
     residual_anew(run, false, &sums);
     start_smoothing(run, &smoothed);
-    run->watched2 = smoothed.x2;
+    run->checked2 = smoothed.x2;
     run->reached = run->start = reached(run, sums.residual2, sums.residual_max);
     run->approached = run->start <= APPROACH * run->state->near * goal(run);
     run->approach_products = -run->p->finish;
@@ -550,7 +527,7 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
     }
     copy(&run, projected(&run, run.q.smooth_x), s->gamma);
     s->backend->scale(s->op, run.q.metric, false, s->gamma);
-    return go ? fall_back(s, w) : TALUS_OK;
+    return go ? talus_solve_hand_over(s, APGD, false) : TALUS_OK;
 }
 
 static void clear(void *work, const TalusBackend *backend)
@@ -561,11 +538,6 @@ static void clear(void *work, const TalusBackend *backend)
     for (int i = 0; i <= TALUS_PAIRS; i++)
         backend->release(w->pair[i]);
     talus_metric_release(backend, w->metric);
-    if (w->apgd_work)
-        talus_solver_apgd.clear(w->apgd_work, backend);
-    talus_release(w->apgd_params);
-    talus_release(w->apgd_state);
-    talus_release(w->apgd_work);
 }
 
 const TalusSolverType talus_solver_lbfgs_fb = {
@@ -574,11 +546,10 @@ const TalusSolverType talus_solver_lbfgs_fb = {
     .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
+    .parts = parts,
     .solve = solve_lbfgs,
     .clear = clear,
 };

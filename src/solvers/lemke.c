@@ -19,10 +19,10 @@
  * unknowns, p of them basic. */
 #include "solvers/best.h"
 #include "solvers/certificate.h"
+#include "solvers/infeasibility.h"
 #include "solvers/lemke_lcp.h"
 #include "solvers/lemke_pivot.h"
 #include "solvers/outer.h"
-#include "solvers/watch.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -122,7 +122,7 @@ static bool tell(TalusSolve *s, Work *w)
     talus_outer_measure(s, w->vector[IMPULSE], &r, NULL);
     talus_solve_count(s, 1);
     talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
-    return talus_solve_show(s, w->vector[IMPULSE], NULL, r.rms) &&
+    return talus_solve_observe(s, w->vector[IMPULSE], NULL, r.rms) &&
            talus_solve_continue(s, r.rms, r.max);
 }
 
@@ -171,7 +171,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     TALUS_TRY(check_size(s, s->params));
     TALUS_TRY(prepare(s, w));
     TALUS_TRY(talus_best_begin(&w->best, s));
-    s->watch->off = true; /* impulses grow along the path; rays are the proof */
+    s->infeasibility->off = true; /* impulses grow along the path; rays are the proof */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
     s->backend->project(s->op, NULL, w->vector[IMPULSE]);
     bool again = tell(s, w);
@@ -196,12 +196,6 @@ static void clear(void *work, const TalusBackend *backend)
     talus_certificate_clear(&w->certificate, backend);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the pivoting";
-}
-
 const TalusSolverType talus_solver_lemke = {
     .name = "lemke",
     .summary = "pivoting, small problems: the dual LCP of the relaxation, the copositive one of "
@@ -209,11 +203,9 @@ const TalusSolverType talus_solver_lemke = {
     .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 Eq. 13",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, SQUARE) | TALUS_TAKES(CCP, POLYGON) |
              TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES(COULOMB, POLYGON),
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_lemke,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the pivoting",
 };

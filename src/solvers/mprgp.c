@@ -106,7 +106,7 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
         s->info->products += state.products - run.done; /* of which it has counted one each */
         w->norm = state.norm;
         double rms = sqrt(run.residual2 / s->op->blocks);
-        if (!talus_solve_show(s, s->gamma, w->metric, rms) ||
+        if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||
             !talus_solve_continue(s, rms, run.residual_max) || state.reached)
             return TALUS_OK;
     }
@@ -145,9 +145,7 @@ const TalusSolverType talus_solver_mprgp = {
     .reference = "pospisil-2015 Algorithm 2; Dostal and Kozubek 2012 for cones",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_mprgp,

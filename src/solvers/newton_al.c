@@ -246,7 +246,7 @@ static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->blocks};
-    run.rho = s->strictness < 1.0 && w->rho > 0.0 ? w->rho : run.p->rho;
+    run.rho = s->resumed && w->rho > 0.0 ? w->rho : run.p->rho;
     TALUS_TRY(prepare(&run));
     set_weights(&run);
     memcpy(w->vector[CENTRE], s->gamma, run.n * sizeof(double));
@@ -269,23 +269,14 @@ static void clear(void *work, const TalusBackend *backend)
     talus_best_clear(&w->best, backend);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation";
-}
-
 const TalusSolverType talus_solver_newton_al = {
     .name = "newton-al",
     .summary = "augmented Lagrangian, Newton steps, direct solver: no friction, high accuracy",
     .reference = "Hestenes 1969; Powell 1969; Rockafellar 1976",
     .takes = TALUS_TAKES_NONNEG,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
-    .state_size = 0,
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_newton_al,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation",
 };

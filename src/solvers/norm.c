@@ -13,9 +13,9 @@ enum { DRAW = 1024, DRAW_REMOTE = 64 * DRAW };
  * motion (problem/eliminate.h): rounding alone, and no step may be its inverse. */
 static const double LEAST = 0.1;
 
-TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *room)
+TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *capacity)
 {
-    return s->backend->reserve((double **)metric, room,
+    return s->backend->reserve((double **)metric, capacity,
                                (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
                                "metric");
 }

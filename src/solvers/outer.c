@@ -4,7 +4,7 @@
  *          again, from the impulses of the last, as often as `refresh` says.
  * coulomb  by De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal
  *          offsets are raised by s = sigma(-u_t), u its own velocity (for the disc, mu |u_t|). The
- *          algorithm runs in stretches; after each, s moves by a share of the way to sigma. All blocks
+ *          algorithm runs in inner solves; after each, s moves by a share of the way to sigma. All blocks
  *          move: masking by activity cycles. An exact algorithm that is stuck goes on this way.
  * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
  *          the estimates move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
@@ -12,21 +12,21 @@
  *          updates, and then a third, and at last a tenth of it: with coarse inner solves damping from the start
  *          took two to three times the products on beds of spheres; with exact ones (interior points) updates
  *          without damping go round in circles.
- * A stretch ends when the inner residual is below a share of the law's residual at its start: to be more
+ * An inner solve ends when its residual is below a share of the law's residual at its start: to be more
  * exact about shifts or bounds that are wrong is a waste. */
 #include "solvers/outer.h"
 
 #include "base/status.h"
 #include "problem/eliminate.h"
-#include "solvers/watch.h"
+#include "solvers/infeasibility.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Inner tolerance over the law's residual at the start of a stretch, and over the tolerance of the whole
+/* Inner tolerance over the law's residual at the start of an inner solve, and over the tolerance of the whole
  * in the last: what shifts or bounds are still wrong by comes on top. */
-static const double STRETCH = 0.3, LAST = 0.7;
+static const double INNER = 0.3, LAST = 0.7;
 
 /* ---- what goes with what ---- */
 
@@ -150,7 +150,7 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
     return TALUS_OK;
 }
 
-/* ---- measuring and stretches ---- */
+/* ---- measuring and inner solves ---- */
 
 void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
                          TalusResidual *rounding)
@@ -173,10 +173,7 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = reached(s, sums);
     s->info->products++;
-    if (!s->started) {
-        s->started = true;
-        s->info->start_residual = sqrt(sums->residual2 / s->op->blocks);
-    }
+    talus_solve_note_start(s, sqrt(sums->residual2 / s->op->blocks));
     if (!isfinite(now)) {
         s->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;
@@ -190,32 +187,35 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 
 /* The algorithm, for at most so many iterations more, until its own residual is within the tolerance.
  * *go: the solve is not at its end for that. */
-static TalusStatus stretch(TalusSolve *s, double tolerance, int iterations, bool *go)
+static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
 {
     const TalusSolveOptions *whole = s->options;
-    double strictness = s->strictness;
+    const double strictness = s->strictness;
+    const bool resumed = s->resumed;
     TalusSolveOptions part = *whole;
     int left = whole->max_iterations - s->info->iterations;
     part.tolerance = tolerance;
     part.max_iterations = s->info->iterations + (iterations < left ? iterations : left);
     s->options = &part;
     s->strictness = 1.0;
+    s->resumed = false;
     TalusStatus status = s->type->solve(s);
     s->options = whole;
     s->strictness = strictness;
+    s->resumed = resumed;
     *go = !s->stopped &&
           (s->info->outcome == TALUS_OUTCOME_CONVERGED || s->info->outcome == TALUS_OUTCOME_BUDGET);
     return status;
 }
 
-static double stretch_goal(const TalusSolve *s, double reached)
+static double inner_tolerance(const TalusSolve *s, double reached)
 {
-    return fmax(STRETCH * reached, LAST * s->options->tolerance * s->strictness);
+    return fmax(INNER * reached, LAST * s->options->tolerance * s->strictness);
 }
 
 /* ---- Coulomb's law ---- */
 
-static int stretch_length(const TalusSolve *s)
+static int inner_limit(const TalusSolve *s)
 {
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
@@ -250,25 +250,28 @@ static double next_share(const TalusSolve *s, Damping *d, double now)
 
 static TalusStatus shift(TalusSolve *s)
 {
+    TalusStatus status = TALUS_OK;
     Damping damping = damping_of(s);
     double share = damping.share;
     bool cold = !(s->backend->dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
-    for (int k = 0; go; k++) {
+    for (int k = 0; go && status == TALUS_OK; k++) {
         TalusLawSums sums;
         s->backend->law_shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
         if (!goes_on(s, &sums))
-            return TALUS_OK;
+            break;
         share = next_share(s, &damping, reached(s, &sums));
         s->info->updates++;
-        TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
+        status = run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go);
     }
-    return TALUS_OK;
+    s->backend->law_unshift(s->op);
+    return status;
 }
 
 static TalusStatus tresca(TalusSolve *s)
 {
     Damping damping = damping_of(s);
     bool go = true;
+    s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
         s->backend->law_measure(s->op, s->gamma, &sums);
@@ -277,81 +280,76 @@ static TalusStatus tresca(TalusSolve *s)
         double share = next_share(s, &damping, reached(s, &sums));
         s->backend->law_estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
-        TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
+        TALUS_TRY(run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go));
     }
     return TALUS_OK;
 }
 
 /* ---- all of it ---- */
 
-/* The algorithm alone until the recomputed residual agrees with its claim or it gives up. */
+/* The algorithm alone until the recomputed residual agrees with its claim or it gives up. One that is stuck under
+ * Coulomb's law leaves the rest to shifts. */
 static TalusStatus solve_alone(TalusSolve *s)
 {
     TalusResidual r;
-    for (;;) {
+    for (bool go = true; go;) {
         TALUS_TRY(s->type->solve(s));
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
-            return TALUS_OK;
+            break;
         talus_outer_measure(s, s->gamma, &r, NULL);
         TALUS_TRY(s->backend->check());
-        double now = s->options->norm == TALUS_NORM_MAX ? r.max : r.rms;
-        if (now <= s->options->tolerance)
-            return TALUS_OK;
-        s->strictness *= 0.5;
-        if (!talus_solve_within_budget(s))
-            return TALUS_OK;
+        if ((s->options->norm == TALUS_NORM_MAX ? r.max : r.rms) <= s->options->tolerance)
+            break;
+        talus_outer_tighten(s, 0.5);
+        go = talus_solve_within_budget(s);
     }
+    s->plan.shift = s->stuck;
+    s->plan.exact = s->plan.exact && !s->stuck;
+    return TALUS_OK;
 }
 
-static TalusStatus solve_coulomb(TalusSolve *s)
-{
-    if (!s->plan.shift && !s->plan.tresca) {
-        TALUS_TRY(solve_alone(s));
-        if (!s->stuck)
-            return TALUS_OK;
-        s->plan.exact = false;
-        s->plan.shift = true;
-    }
-    if (s->plan.tresca) {
-        s->watch->off = true;
-        return tresca(s);
-    }
-    TalusStatus status = shift(s);
-    s->backend->law_unshift(s->op);
-    return status;
-}
-
-/* Frictionless, with at most half of what is left of the budget; its wedges are the problem's. */
+/* Frictionless, with at most half of what is left of the budget; its wedges are the problem's. *go: bounds were estimated
+ * from it. */
 static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
-    s->backend->zero(s->op->estimate, (size_t)s->op->blocks);
-    return stretch(s, s->options->tolerance, left > 1 ? left / 2 : 1, go);
-}
-
-static TalusStatus solve_fixed(TalusSolve *s)
-{
-    const TalusOuter *outer = &s->options->outer;
-    bool go = true;
-    if (outer->refresh >= 0) {
-        TALUS_TRY(presolve(s, &go));
-        if (!go)
+    if (s->options->outer.refresh >= 0) {
+        s->backend->zero(s->op->estimate, (size_t)s->op->blocks);
+        TALUS_TRY(run_inner(s, s->options->tolerance, left > 1 ? left / 2 : 1, go));
+        if (!*go)
             return TALUS_OK;
         s->backend->law_estimate(s->op, NULL, s->gamma, 1.0);
         s->info->updates++;
     }
-    s->watch->off = true;
-    for (int k = 0;; k++) {
-        TALUS_TRY(solve_coulomb(s));
-        if (k >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
-            !talus_solve_within_budget(s))
-            return TALUS_OK;
-        s->backend->law_estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
-        s->info->updates++;
-    }
+    s->infeasibility->off = true;
+    return TALUS_OK;
+}
+
+/* Estimates bounds anew from a solution with the last ones, where that is asked for. */
+static bool refresh_bounds(TalusSolve *s, int refreshed)
+{
+    const TalusOuter *outer = &s->options->outer;
+    if (refreshed >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
+        !talus_solve_within_budget(s))
+        return false;
+    s->backend->law_estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+    s->info->updates++;
+    return true;
 }
 
 TalusStatus talus_outer_run(TalusSolve *s)
 {
-    return s->plan.bounds ? solve_fixed(s) : solve_coulomb(s);
+    bool go = true;
+    if (s->plan.bounds)
+        TALUS_TRY(presolve(s, &go));
+    for (int k = 0; go; k++) {
+        if (!s->plan.shift && !s->plan.tresca)
+            TALUS_TRY(solve_alone(s));
+        if (s->plan.tresca)
+            TALUS_TRY(tresca(s));
+        else if (s->plan.shift)
+            TALUS_TRY(shift(s));
+        go = s->plan.bounds && refresh_bounds(s, k);
+    }
+    return TALUS_OK;
 }

@@ -16,6 +16,13 @@ void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
  * Leaves no shift behind, whatever comes back. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
+/* Has the algorithm go on where its last call ended: estimates must beat this share of what they had to. */
+static inline void talus_outer_tighten(TalusSolve *solve, double share)
+{
+    solve->strictness *= share;
+    solve->resumed = true;
+}
+
 /* The residual of gamma, by law, of the whole problem, and what rounding may hide of it (may be NULL): where
  * joints are eliminated, their impulses are written behind the others first. */
 void talus_outer_measure(const TalusSolve *solve, double *gamma, TalusResidual *out,

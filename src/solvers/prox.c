@@ -15,18 +15,20 @@
  * `inner` times its value at the centre, x becomes the centre, and rho falls by `shrink` if that took
  * few steps, so that in the end the method is Newton's on the problem itself; mostly one or two steps
  * do (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to centre, the
- * next proximal step is solved more tightly: loose ones can go round in circles. If MOST_NEWTON steps do
+ * next proximal step is solved more tightly: loose ones can go round in circles. If MAX_NEWTON steps do
  * not do, x goes back to the centre unless something was gained, rho grows, and steps are searched along
  * from then on, or no more: full ones can alternate between two points. Exact Coulomb is no monotone
  * problem and no proof covers this; on 400 random heaps of up to 200 contacts with mu from 0.1 to 1.2
  * it ended on all, after 23 steps on average and 450 at most.
  *
- * The impulses shown and returned are those of the iterate projected onto the cones. An iteration is
+ * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is
  * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
  * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
- * iterates grow along a direction that the watch takes for its proof. */
-#include "solvers/prox.h"
+ * iterates grow along a direction that the infeasibility monitor takes for its proof. */
+#include "problem/fronts.h"
+#include "solvers/best.h"
+#include "solvers/natural_map.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -35,7 +37,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
+enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
@@ -43,11 +45,12 @@ static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* of `inner
 static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
 static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
 
-typedef TalusProxRules Params;
-typedef TalusProx Work;
+typedef struct Params {
+    double rho, shrink, inner;
+} Params;
 
 static const TalusParam params[] = {
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-6, 1e6, NULL,
+    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-8, 1e6, NULL,
      "proximal weight at first, over the diagonal"},
     {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.1, 1e-3, 1.0, NULL,
      "factor on rho after a proximal step"},
@@ -55,9 +58,19 @@ static const TalusParam params[] = {
      "share of the residual at which a proximal step ends"},
 };
 
-/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is shown. */
-enum { X, CENTRE, U, F, STEP, SHOWN, V, OFFSET, VECTORS };
-_Static_assert((int)VECTORS == (int)TALUS_PROX_VECTORS, "vectors of prox.h");
+/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is reported. */
+enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
+
+typedef struct Work {
+    TalusBlockMatrix matrix; /* N + E */
+    TalusFronts fronts;
+    double *left, *own; /* the Jacobian's L and M */
+    double *memory, *vector[VECTORS];
+    TalusNaturalBlock *block;
+    size_t left_capacity, own_capacity, memory_capacity, block_capacity;
+    TalusBest best;
+    double rho; /* where the last call left it */
+} Work;
 
 typedef struct Run {
     TalusSolve *s;
@@ -87,10 +100,10 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t rows = (size_t)s->op->rows, blocks = (size_t)s->op->blocks, n = rows * blocks;
-    TALUS_TRY(TALUS_RESERVE(w->left, w->left_room, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->own, w->own_room, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_room, blocks, 0, "blocks"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_RESERVE(w->left, w->left_capacity, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_RESERVE(w->own, w->own_capacity, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, blocks, 0, "blocks"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return TALUS_OK;
@@ -112,7 +125,7 @@ static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
     }
 }
 
-/* A call with another strictness goes on with the same problem: the driver found the last one wanting. */
+/* A call that is resumed goes on with the same problem: the driver found the last one wanting. */
 static TalusStatus prepare(Run *run, bool resumed)
 {
     TalusSolve *s = run->s;
@@ -192,24 +205,24 @@ static void linearise(Run *run)
     }
 }
 
-/* The residual of the impulses that X projects to, which SHOWN becomes. */
+/* The residual of the impulses that X projects to, which REPORTED becomes. */
 static void measure(Run *run, double *sum, double *largest)
 {
     Work *w = run->w;
-    double *shown = w->vector[SHOWN];
-    memcpy(shown, w->vector[X], (size_t)run->n * sizeof *shown);
-    run->s->backend->project(run->s->op, NULL, shown);
-    multiply(run, shown, w->vector[V]);
+    double *reported = w->vector[REPORTED];
+    memcpy(reported, w->vector[X], (size_t)run->n * sizeof *reported);
+    run->s->backend->project(run->s->op, NULL, reported);
+    multiply(run, reported, w->vector[V]);
     *sum = *largest = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {
         const TalusNaturalBlock *b = &w->block[i];
         double f[3];
-        talus_natural_map(b, shown + i * b->rows, w->vector[V] + i * b->rows, f);
+        talus_natural_map(b, reported + i * b->rows, w->vector[V] + i * b->rows, f);
         double size = block_size(b, f);
         *sum += size * size;
         *largest = size <= *largest ? *largest : size; /* a NaN shows */
     }
-    talus_best_offer(&w->best, run->s, shown, *sum);
+    talus_best_offer(&w->best, run->s, reported, *sum);
 }
 
 /* ---- steps ---- */
@@ -281,7 +294,7 @@ static void end_proximal(Run *run)
 {
     Work *w = run->w;
     bool done = run->merit <= run->inner * run->first;
-    if (!done && run->steps < MOST_NEWTON && isfinite(run->merit))
+    if (!done && run->steps < MAX_NEWTON && isfinite(run->merit))
         return;
     if (!(run->merit <= run->first)) {
         memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof *w->memory);
@@ -304,27 +317,31 @@ static void iterate(Run *run)
     for (;;) {
         double sum, largest;
         measure(run, &sum, &largest);
-        if (!talus_solve_next(run->s, 0, w->vector[SHOWN], NULL, sum, largest))
+        if (!talus_solve_next(run->s, 0, w->vector[REPORTED], NULL, sum, largest))
             return;
         newton_step(run);
         end_proximal(run);
     }
 }
 
-TalusStatus talus_prox_run(TalusSolve *s, TalusProx *w, const TalusProxRules *rules, bool resumed)
+/* Blocks are under Coulomb's law where the solve is exact (s->plan), else under the relaxation, with whatever shifts
+ * are in the offsets. The best point met is left in gamma. */
+static TalusStatus solve_prox(TalusSolve *s)
 {
-    Run run = {.s = s, .p = rules, .w = w, .n = s->op->rows * s->op->blocks};
-    TALUS_TRY(prepare(&run, resumed));
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .w = w, .n = s->op->rows * s->op->blocks};
+    TALUS_TRY(prepare(&run, s->resumed && w->rho > 0.0));
     memcpy(w->vector[X], s->gamma, (size_t)run.n * sizeof *s->gamma);
     iterate(&run);
     w->rho = run.rho;
-    memcpy(s->gamma, w->vector[SHOWN], (size_t)run.n * sizeof *s->gamma);
+    memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     talus_best_take(&w->best, s, s->gamma);
     return TALUS_OK;
 }
 
-void talus_prox_clear(TalusProx *w, const TalusBackend *backend)
+static void clear(void *work, const TalusBackend *backend)
 {
+    Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
     talus_release(w->left);
@@ -334,34 +351,15 @@ void talus_prox_clear(TalusProx *w, const TalusBackend *backend)
     talus_best_clear(&w->best, backend);
 }
 
-static TalusStatus solve_prox(TalusSolve *s)
-{
-    TalusProx *w = s->work;
-    return talus_prox_run(s, w, s->params, s->strictness < 1.0 && w->rho > 0.0);
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_prox_clear(work, backend);
-}
-
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation";
-}
-
 const TalusSolverType talus_solver_prox = {
     .name = "prox",
     .summary = "proximal point, Newton steps, direct solver: exact Coulomb, small stiff problems",
     .reference = "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/solvers.md",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC) |
              TALUS_TAKES_JOINT,
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(Params),
+    TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_prox,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation",
 };

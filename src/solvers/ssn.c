@@ -46,23 +46,14 @@ static void clear(void *work, const TalusBackend *backend)
     talus_ssn_clear(work);
 }
 
-static const char *on_host(const void *parameters)
-{
-    (void)parameters;
-    return "the factorisation of the free rows";
-}
-
 const TalusSolverType talus_solver_ssn = {
     .name = "ssn",
     .summary = "semismooth Newton on boxes: few steps once the active set is known, each dear",
     .reference = "preclik-2009 section 3.3",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
-    .params = params,
-    .param_count = sizeof params / sizeof *params,
-    .param_size = sizeof(TalusSsnParams),
-    .state_size = 0,
+    TALUS_PARAMS(params, TalusSsnParams),
     .work_size = sizeof(TalusSsn),
     .solve = solve_ssn,
     .clear = clear,
-    .on_host = on_host,
+    .on_host = "the factorisation of the free rows",
 };

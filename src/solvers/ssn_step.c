@@ -281,7 +281,7 @@ static double merit(TalusSsn *w, TalusSolve *s, double t)
 }
 
 /* Where the merit stays as it is along d, bounds contradict each other: whole steps, so that impulses grow
- * and the driver's watch finds its proof. */
+ * and the infeasibility monitor finds its proof. */
 static double step_length(TalusSsn *w, TalusSolve *s)
 {
     static const double SLOPE =

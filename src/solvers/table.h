@@ -1,5 +1,6 @@
 /* solvers/table.h - the table of solvers: TALUS_SOLVER(x) stands for talus_solver_x. Read more than once, so
  * without a guard. */
+TALUS_SOLVER(auto)
 TALUS_SOLVER(apgd)
 TALUS_SOLVER(lbfgs_fb)
 TALUS_SOLVER(gs)

@@ -37,7 +37,7 @@ typedef struct Run {
     double rms, max; /* residual of the last iterate */
     double least;    /* rms so far in this round, */
     int since;       /*   and iterations since */
-    double size;     /* |gamma| when the watch looked last */
+    double size;     /* |gamma| at the last check for infeasibility */
     double value;    /* objective at POINT, that at x0 being zero */
     bool finite;     /* objectives have been so far */
     bool done;       /* the solve is to end */
@@ -269,13 +269,11 @@ static bool begins(Run *run)
 {
     TalusSolve *s = run->s;
     double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
-    if (!s->started)
-        s->info->start_residual = run->rms;
-    s->started = true;
-    if (s->strictness < 1.0) /* the claim before this one was wrong */
+    talus_solve_note_start(s, run->rms);
+    if (s->resumed) /* the claim before this one was wrong */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s); /* a first snapshot for the watch */
-    if (!talus_solve_show(s, run->w->gamma, NULL, run->rms))
+    talus_solve_suspect(s); /* a first snapshot for the infeasibility monitor */
+    if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done =
         run->p->stop == TALUS_TAO_STOP_OURS && reached <= s->options->tolerance * s->strictness;
@@ -284,7 +282,7 @@ static bool begins(Run *run)
 
 /* Where there is no solution iterates may grow by more than a factor in a step. Only those that are no worse
  * than the start are along a direction that proves it. */
-static void watch_growth(Run *run)
+static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
     double size = sqrt(s->backend->dot(s->op, run->w->gamma, run->w->gamma));
@@ -300,8 +298,8 @@ static bool goes_on(Run *run, double norm)
 {
     TalusSolve *s = run->s;
     talus_solve_count(s, 0);
-    watch_growth(run);
-    bool on = talus_solve_show(s, run->w->gamma, NULL, run->rms) &&
+    check_growth(run);
+    bool on = talus_solve_observe(s, run->w->gamma, NULL, run->rms) &&
               talus_solve_continue(s, run->rms, run->max);
     if (run->p->stop != TALUS_TAO_STOP_PAPER)
         return on;
@@ -502,10 +500,4 @@ void talus_tao_clear(void *work, const TalusBackend *backend)
     talus_release(w->gamma);
     talus_release(w->velocity);
     talus_best_clear(&w->best, backend);
-}
-
-const char *talus_tao_on_host(const void *params)
-{
-    (void)params;
-    return "PETSc";
 }

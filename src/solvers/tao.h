@@ -63,7 +63,6 @@ typedef struct TalusTaoWork {
 
 TalusStatus talus_tao_solve(TalusSolve *solve, const TalusTaoKind *kind);
 void talus_tao_clear(void *work, const TalusBackend *backend);
-const char *talus_tao_on_host(const void *params);
 
 /* tao_load.c. NULL where the module is at hand, else what is missing. It is looked for, not loaded. */
 const char *talus_tao_missing(void);

@@ -1,4 +1,4 @@
-/* solvers/watch.c - when to look for a proof that there is no solution, and where.
+/* solvers/infeasibility.c - when to search for a proof that there is no solution, and where.
  *
  * Let some velocity v_f + w satisfy all constraints, q + D'w in K*. Then every delta in K has
  *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
@@ -9,34 +9,34 @@
  * it asks for is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal),
  * there is a suspicion, no more: a heavy body on a light one asks for the root of the mass ratio. The proof is
  * then sought nearby (certificate.c). With compliance N + E stands for N. While prisms have bounds, which hold
- * delta back sideways, nothing is looked for (outer.c). De Saxce's shifts only raise q: a proof with them is
+ * delta back sideways, nothing is checked (outer.c). De Saxce's shifts only raise q: a proof with them is
  * one without. */
-#include "solvers/watch.h"
+#include "solvers/infeasibility.h"
 
 enum { FIRST_SNAPSHOT = 64 };
 
 static const double FAR = 10.0;
 
-void talus_watch_reset(TalusWatch *watch)
+void talus_infeasibility_reset(TalusInfeasibility *monitor)
 {
-    watch->next = FIRST_SNAPSHOT;
-    watch->has_old = false;
-    watch->off = false;
+    monitor->next = FIRST_SNAPSHOT;
+    monitor->has_old = false;
+    monitor->off = false;
 }
 
-void talus_watch_clear(TalusWatch *watch, const TalusBackend *backend)
+void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *backend)
 {
-    backend->release(watch->old);
-    backend->release(watch->delta);
-    backend->release(watch->product);
-    talus_certificate_clear(&watch->certificate, backend);
+    backend->release(monitor->old);
+    backend->release(monitor->delta);
+    backend->release(monitor->product);
+    talus_certificate_clear(&monitor->certificate, backend);
 }
 
 /* Whether delta is nearly a proof. */
 static bool is_suspect(TalusSolve *solve)
 {
     const TalusBackend *backend = solve->backend;
-    TalusWatch *w = solve->watch;
+    TalusInfeasibility *w = solve->infeasibility;
     TalusSizes delta, q;
     backend->sizes(solve->op, NULL, w->delta, &delta);
     if (!(delta.outside <= 1e-4 * delta.size))
@@ -54,10 +54,10 @@ static bool is_suspect(TalusSolve *solve)
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
     const TalusBackend *backend = solve->backend;
-    TalusWatch *w = solve->watch;
+    TalusInfeasibility *w = solve->infeasibility;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (backend->reserve(&w->delta, &w->delta_room, n, "certificate") != TALUS_OK ||
-        backend->reserve(&w->product, &w->product_room, n, "certificate") != TALUS_OK)
+    if (backend->reserve(&w->delta, &w->delta_capacity, n, "certificate") != TALUS_OK ||
+        backend->reserve(&w->product, &w->product_capacity, n, "certificate") != TALUS_OK)
         return false;
     const double *const ends[2] = {x, w->old};
     backend->combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
@@ -66,19 +66,19 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
-bool talus_watch_due(const TalusSolve *solve)
+bool talus_infeasibility_due(const TalusSolve *solve)
 {
-    return !solve->watch->off && solve->info->iterations >= solve->watch->next;
+    return !solve->infeasibility->off && solve->info->iterations >= solve->infeasibility->next;
 }
 
-bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                      double rms)
+bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                               double rms)
 {
-    TalusWatch *w = solve->watch;
+    TalusInfeasibility *w = solve->infeasibility;
     TalusSizes sizes;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (!talus_watch_due(solve) ||
-        solve->backend->reserve(&w->old, &w->old_room, n, "snapshot") != TALUS_OK)
+    if (!talus_infeasibility_due(solve) ||
+        solve->backend->reserve(&w->old, &w->old_capacity, n, "snapshot") != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
     solve->backend->sizes(solve->op, metric, x, &sizes);
