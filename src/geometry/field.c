@@ -60,7 +60,6 @@ const TalusShapeOps talus_field_ops = {
     .name = "field",
     .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed bodies "
                "only",
-    .fixed_only = true,
     .check = check,
     .build = build,
     .measure = measure,

@@ -3,12 +3,12 @@
 #define TALUS_GEOMETRY_KINDS_H
 
 #include "geometry/shape.h"
+#include "geometry/traits.h"
 
 #define TALUS_PI 3.14159265358979323846
 
 typedef struct TalusShapeOps {
     const char *name, *summary;
-    bool fixed_only;
     /* Fails with a message that names the field, its value and what it should be. */
     TalusStatus (*check)(const TalusShapeDef *def);
     /* Where the kind has arrays: makes shape->block and lays them out in it, with shape->def pointing there.
@@ -21,9 +21,9 @@ typedef struct TalusShapeOps {
     TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
 } TalusShapeOps;
 
-extern const TalusShapeOps talus_sphere_ops, talus_plane_ops, talus_box_ops, talus_cylinder_ops,
-    talus_revolve_ops, talus_capsule_ops, talus_cone_ops, talus_ellipsoid_ops, talus_hull_ops,
-    talus_compound_ops, talus_trimesh_ops, talus_field_ops;
+#define TALUS_DECLARE_OPS(argument, kind, file, traits) \
+    extern const TalusShapeOps talus_##file##_ops;
+TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
 /* Lays out arrays in a block, aligned to 16 bytes. Without a base it counts only, so that one function run
  * twice, before and after the block is made, places everything. */

@@ -64,7 +64,6 @@ const TalusShapeOps talus_revolve_ops = {
     .name = "revolve",
     .summary =
         "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
-    .fixed_only = true,
     .check = check,
     .build = build,
     .measure = measure,

@@ -303,7 +303,6 @@ const TalusShapeOps talus_trimesh_ops = {
     .name = "mesh",
     .summary = "triangles, from a file or given: closed ones bound a solid, open ones are thin "
                "walls; fixed or driven bodies only",
-    .fixed_only = true,
     .check = check,
     .build = build,
     .measure = measure,
