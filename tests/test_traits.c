@@ -64,7 +64,8 @@ static bool is_supported(const TalusShape *shape)
     bool same = shape->def.kind != TALUS_SHAPE_PLANE;
     for (int axis = 0; axis < 3; axis++) {
         TalusVec3 d = talus_vec3(axis == 0, axis == 1, axis == 2);
-        TalusVec3 high = talus_support(shape, 0.6, d), low = talus_support(shape, 0.6, talus_neg(d));
+        TalusVec3 high = talus_support(shape, 0.6, d),
+                  low = talus_support(shape, 0.6, talus_neg(d));
         same &= fabs(along(high, axis) - along(b.hi, axis)) < 1e-12;
         same &= fabs(along(low, axis) - along(b.lo, axis)) < 1e-12;
     }

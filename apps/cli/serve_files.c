@@ -162,7 +162,7 @@ static void look_at_head(ServeFiles *files)
     if (fd < 0)
         return;
     if (pread(fd, &chunk, sizeof chunk, (off_t)place.offset) == sizeof chunk &&
-        chunk.size <= TALUS_FRAMES_HEAD_LIMIT && talus_chunk_bytes(&chunk) <= place.size &&
+        chunk.size <= TALUS_FRAMES_HEAD_MOST && talus_chunk_bytes(&chunk) <= place.size &&
         TALUS_ALLOC(text, chunk.size + 1, "head of frames") == TALUS_OK &&
         pread(fd, text, chunk.size, (off_t)(place.offset + sizeof chunk)) == (ssize_t)chunk.size &&
         talus_frames_head_read(text, chunk.size, files->place.name, &files->head) != TALUS_OK)

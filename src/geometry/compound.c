@@ -234,7 +234,9 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_compound_ops = {
     .name = "compound",
     .summary = "several convex shapes as one body",
+    .uses = TALUS_USES_PARTS,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_compound,
 };

@@ -17,4 +17,5 @@ const TalusShapeOps talus_plane_ops = {
     .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
     .check = check,
     .measure = measure,
+    .mesh = talus_mesh_plane,
 };

@@ -15,6 +15,11 @@ static bool known(TalusShapeKind kind)
     return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS && kinds[kind];
 }
 
+const TalusShapeOps *talus_shape_ops(TalusShapeKind kind)
+{
+    return kinds[kind];
+}
+
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!known(def->kind))

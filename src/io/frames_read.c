@@ -158,9 +158,9 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
     if (f->loaded_head == head)
         return TALUS_OK;
     f->loaded_head = -1;
-    if (f->head[head].size > TALUS_FRAMES_HEAD_LIMIT + sizeof chunk)
+    if (f->head[head].size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
         return talus_fail(TALUS_ERR_FORMAT, "%s: a head of %" PRIu64 " bytes; at most %d are read",
-                          f->path, f->head[head].size, TALUS_FRAMES_HEAD_LIMIT);
+                          f->path, f->head[head].size, TALUS_FRAMES_HEAD_MOST);
     TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
     TALUS_TRY(
         talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));
