@@ -211,8 +211,11 @@ static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
     if (list->count > TALUS_FIGURE_LEVELS || (list->count == 0) != plain)
         return talus_json_fail(list, 0, "has %d levels; expected %s", list->count,
                                plain ? "none" : "1 to 4");
-    for (const TalusJson *n = list->first; n; n = n->next)
-        TALUS_TRY(read_level(n, &out->level[out->levels++]));
+    for (const TalusJson *n = list->first; n; n = n->next) {
+        TALUS_TRY(read_level(n, &out->level[out->levels]));
+        if (out->level[out->levels++].piece_count != out->level[0].piece_count)
+            return talus_json_fail(n, 0, "has more or fewer pieces than the level before");
+    }
     return TALUS_OK;
 }
 
@@ -245,7 +248,7 @@ static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;
     for (int k = 0; k < mesh->piece_count; k++) {
-        if (from[k] < 0)
+        if (from[k] <= 0)
             return talus_fail(TALUS_ERR_FORMAT, "piece: has %d triangles", from[k]);
         mesh->piece[k] = from[k];
         covered += from[k];
