@@ -369,6 +369,9 @@ TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
 /* ---- the reader's parts: frames_scan.c, frames_read.c ---- */
 
+/* Of the file's format. */
+int talus_frames_version(const TalusFrames *frames);
+
 typedef struct TalusHeadPlace {
     uint64_t offset, size;
 } TalusHeadPlace;

@@ -82,6 +82,11 @@ TalusStatus talus_frames_refresh(TalusFrames *frames)
 
 /* ---- questions ---- */
 
+int talus_frames_version(const TalusFrames *frames)
+{
+    return (int)frames->version;
+}
+
 int talus_frames_count(const TalusFrames *frames)
 {
     return frames->count;
