@@ -1,6 +1,6 @@
 // Bodies that move and are no spheres, and the ground: one call for each shape. Where the clip plane opens a solid, the
 // back of it stands in for the flat cut: the ray meets the plane inside the solid, and that point is shown. The back keeps
-// its own depth, and the front hides it where that has not been cut away.
+// its own depth, and the front hides it where that has not been cut away; crevices are not sought there.
 
 import {
   BackSide, BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, Group, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, type IUniform,
@@ -43,15 +43,17 @@ out vec4 colour;
 ${SHADE}${CLIP}
 void main() {
   vec3 p = vAt, n = normalize(vNormal);
+  float crevices = 1.0;
 #ifdef CUT
   if (isCut(p)) discard;
   if (!gl_FrontFacing) {
     if (dot(uClip.xyz, vec3(0.0)) <= uClip.w) discard;
     p = vAt * (uClip.w / dot(uClip.xyz, vAt));
     n = uClip.xyz;
+    crevices = 0.0;
   }
 #endif
-  colour = vec4(shade(vColour, p, n), 1.0);
+  colour = vec4(shade(vColour, p, n), crevices);
 }
 `;
 
