@@ -222,9 +222,9 @@ static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
 static TalusStatus take_vertices(TalusMesh *mesh, const float *point, const int32_t *normal)
 {
     for (int k = 0; k < mesh->vertex_count; k++, point += 3, normal += 3) {
-        const double step = 1.0 / TALUS_NORMAL_STEPS;
+        const double steps = TALUS_NORMAL_STEPS;
         mesh->vertex[k] = talus_vec3(point[0], point[1], point[2]);
-        mesh->normal[k] = talus_vec3(step * normal[0], step * normal[1], step * normal[2]);
+        mesh->normal[k] = talus_vec3(normal[0] / steps, normal[1] / steps, normal[2] / steps);
         if (!(talus_norm(mesh->normal[k]) < 2.0))
             return talus_fail(TALUS_ERR_FORMAT, "normal: vertex %d has one that is not a unit", k);
     }
