@@ -109,6 +109,24 @@ TEST(traits_are_what_shapes_do)
         talus_shape_clear(&shapes[k]);
 }
 
+/* Of those that have a closed form of their own, it is the same. */
+TEST(bounds_follow_from_the_support_function)
+{
+    TalusQuat q = talus_quat_normalize((TalusQuat){1.0, 0.5, -0.2, 0.3});
+    TalusVec3 at = {3.0, -2.0, 1.0};
+    make_all();
+    for (int k = 0; k < TALUS_SHAPE_KINDS; k++) {
+        if (!has(k, TALUS_TRAIT_CONVEX) || k == TALUS_SHAPE_SPHERE)
+            continue;
+        TalusAabb a = talus_shape_bounds(&shapes[k], 0.0, at, q);
+        TalusAabb b = talus_support_bounds(&shapes[k], at, q);
+        CHECK(talus_norm(talus_sub(a.lo, b.lo)) < 1e-12 &&
+              talus_norm(talus_sub(a.hi, b.hi)) < 1e-12);
+    }
+    for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
+        talus_shape_clear(&shapes[k]);
+}
+
 TEST(a_trait_is_one_of_several)
 {
     for (int k = 0; k < TALUS_SHAPE_KINDS; k++) {
@@ -125,6 +143,7 @@ TEST(a_trait_is_one_of_several)
 int main(void)
 {
     RUN(traits_are_what_shapes_do);
+    RUN(bounds_follow_from_the_support_function);
     RUN(a_trait_is_one_of_several);
     return talus_test_result();
 }
