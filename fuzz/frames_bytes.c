@@ -86,6 +86,31 @@ static void check_snapshot(const TalusFramesHead *head, const TalusSnapshot *s)
     }
 }
 
+static void check_mesh(const TalusMesh *mesh, bool solid)
+{
+    int covered = 0;
+    for (int k = 0; k < mesh->vertex_count; k++)
+        check(isfinite(talus_norm(mesh->vertex[k])) && talus_norm(mesh->normal[k]) < 2.0);
+    for (int k = 0; k < 3 * mesh->triangle_count; k++)
+        check(mesh->triangle[k] >= 0 && mesh->triangle[k] < mesh->vertex_count);
+    for (int k = 0; k < 2 * mesh->edge_count; k++)
+        check(mesh->edge[k] >= 0 && mesh->edge[k] < mesh->vertex_count);
+    for (int k = 0; k < mesh->piece_count; k++)
+        covered += mesh->piece[k];
+    check(covered == (solid ? mesh->triangle_count : 0));
+}
+
+static void check_figures(const TalusFramesHead *head)
+{
+    for (int i = 0; head->figures && i < head->shape_count; i++) {
+        const TalusFigure *f = &head->figures[i];
+        check(f->levels >= 0 && f->levels <= TALUS_FIGURE_LEVELS);
+        check((f->levels == 0) == (f->drawn <= TALUS_DRAWN_HALF_SPACE));
+        for (int k = 0; k < f->levels; k++)
+            check_mesh(&f->level[k], f->drawn == TALUS_DRAWN_SOLID);
+    }
+}
+
 static void read_frames(TalusFrames *frames)
 {
     TalusFramesWriter *writer;
@@ -100,6 +125,7 @@ static void read_frames(TalusFrames *frames)
             continue;
         const TalusFramesHead *head = talus_frames_head(frames, i);
         check_snapshot(head, &s);
+        check_figures(head);
         if (k < count) /* what cannot be written again is refused, such as times that go back */
             (void)talus_frames_add_snapshot(writer, head, &s);
     }

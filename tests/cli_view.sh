@@ -222,6 +222,18 @@ must frames 11
 must state '"finished"'
 stop
 
+# ---- frames of the first version, whose heads have no figures: they get them on the way ----
+cp "$TALUS_SOURCE_DIR/tests/frames/version-1.talus" old.talus
+serve old.talus
+must frames 3
+ask get '/data/head?from=0' >head
+grep -aqF '"drawn": "solid", "levels": [[' head || fail "the head of an old file has no figures"
+grep -aqF '"drawn"' old.talus && fail "old.talus is not of the first version"
+stop
+"$TALUS" export old.talus -o old.html >out 2>&1 || fail "export of an old file: $(cat out)"
+contains out "3 of 3 frames"
+"$TALUS" render old.talus --size 80x60 --plain -o old.png >out 2>&1 || fail "a still of an old file: $(cat out)"
+
 # ---- a run at work ----
 "$TALUS" run box-stack --until 1e6 --every 0.01 --out work >log 2>&1 &
 runner=$!

@@ -464,10 +464,11 @@ TEST(a_wrong_index_is_not_needed)
 TEST(other_files_are_refused)
 {
     TalusFrames *frames;
-    static const char later[] = "TALUSFRM\2\0\0\0\0\0\0\0";
+    static const char later[] = "TALUSFRM\3\0\0\0\0\0\0\0";
     write_bytes("later.talus", later, 16);
     CHECK(talus_frames_open("later.talus", &frames) == TALUS_ERR_FORMAT);
-    CHECK_STR(talus_error(), "later.talus: has format version 2, this program reads version 1");
+    CHECK_STR(talus_error(),
+              "later.talus: has format version 3, this program reads versions 1 to 2");
     write_bytes("text.talus", "Talus", 5);
     CHECK(talus_frames_open("text.talus", &frames) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(), "text.talus: is not a Talus frames file");

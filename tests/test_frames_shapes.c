@@ -171,19 +171,19 @@ TEST(reading_survives_every_failed_allocation)
     TalusStatus status = TALUS_ERR_MEMORY;
     for (long n = 1; status != TALUS_OK && n < 1000; n++) {
         TalusHeadStore copy = {0}, back = {0};
-        char *text = NULL;
-        size_t size;
+        TalusPacker packer = {0};
         talus_fail_allocation_in(n);
         status = talus_frames_head_copy(&head, &copy);
         if (status == TALUS_OK)
-            status = talus_frames_head_write(&copy.head, &text, &size);
+            status = talus_frames_head_pack(&packer, &copy.head, TALUS_FRAMES_VERSION);
         if (status == TALUS_OK)
-            status = talus_frames_head_read(text, size, "head", &back);
+            status = talus_frames_head_read((const char *)packer.bytes + sizeof(TalusChunk),
+                                            packer.size - sizeof(TalusChunk), "head", &back);
         talus_fail_allocation_in(0);
         CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
         if (status == TALUS_OK)
             CHECK(talus_frames_head_same(&head, &back.head));
-        talus_release(text);
+        talus_packer_clear(&packer);
         talus_frames_head_clear(&copy);
         talus_frames_head_clear(&back);
     }

@@ -359,7 +359,8 @@ TEST(shapes_own_their_profile)
     REQUIRE_OK(talus_shape_init(&shape, &def));
     points[0] = 9.0;
     CHECK(shape.def.profile[0] == 1.0);
-    CHECK(talus_shape_fixed_only(TALUS_SHAPE_REVOLVE) && !talus_shape_fixed_only(TALUS_SHAPE_BOX));
+    CHECK(talus_shape_has(TALUS_SHAPE_REVOLVE, TALUS_TRAIT_WALL));
+    CHECK(!talus_shape_has(TALUS_SHAPE_BOX, TALUS_TRAIT_WALL));
     CHECK_STR(talus_shape_name(TALUS_SHAPE_REVOLVE), "revolve");
     CHECK(strlen(talus_shape_summary(TALUS_SHAPE_SPHERE)) > 0);
     talus_shape_clear(&shape);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/file.h"
+#include "io/frames.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -326,7 +327,9 @@ static TalusStatus write_page(Export *x, const RunPlace *place)
     describe_run(x, place);
     note_choice(x);
     TALUS_TRY(measure(x));
-    if (x->count < x->total || viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
+    /* The page draws from figures, which files of the first version lack. */
+    if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
+        viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);
     TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, whole_bytes(x)));
     report(x, x->total);

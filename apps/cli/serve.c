@@ -275,6 +275,22 @@ static int answer_frames(const Exchange *x)
     return status;
 }
 
+static int answer_head(const Exchange *x)
+{
+    TalusPacker chunk = {0};
+    uint64_t sent = 0;
+    int status = 200;
+    if (serve_files_head(x->server->files, x->verdict.from, &chunk) != TALUS_OK) {
+        status = answer_text(x, 404, talus_error(), "");
+    } else {
+        send_head(x, 200, "application/octet-stream", chunk.size, "");
+        if (!x->verdict.head)
+            send_bytes(x, (const char *)chunk.bytes, chunk.size, &sent);
+    }
+    talus_packer_clear(&chunk);
+    return status;
+}
+
 /* A byte at a time: civetweb returns only when it has all it was asked for, and a client that sends one
  * byte now and then would never be done. */
 static bool read_body(const Exchange *x, char *body)
@@ -331,6 +347,7 @@ static int answer(const Exchange *x)
     case SERVE_INDEX: return answer_json(x, make_index);
     case SERVE_STEPS: return answer_json(x, make_steps);
     case SERVE_FRAMES: return answer_frames(x);
+    case SERVE_HEAD: return answer_head(x);
     case SERVE_CONTROL: return answer_control(x);
     case SERVE_ROUTES: break;
     }

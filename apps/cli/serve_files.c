@@ -149,26 +149,43 @@ static void look_at_steps(ServeFiles *files, bool *anew)
     }
 }
 
+/* The chunk of a head, checked, in memory that the caller releases; *size is that of its payload. */
+static TalusStatus read_head(const ServeFiles *files, ServePlace place, unsigned char **bytes,
+                             size_t *size)
+{
+    TalusChunk chunk;
+    int fd = open_file(files, files->place.name);
+    bool there = fd >= 0 && pread(fd, &chunk, sizeof chunk, (off_t)place.offset) == sizeof chunk &&
+                 chunk.size <= TALUS_FRAMES_HEAD_MOST && talus_chunk_bytes(&chunk) == place.size;
+    TalusStatus status = TALUS_OK;
+    *bytes = NULL;
+    if (there)
+        status = TALUS_ALLOC(*bytes, place.size, "head of frames");
+    if (there && status == TALUS_OK) {
+        *size = chunk.size;
+        there = pread(fd, *bytes, place.size, (off_t)place.offset) == (ssize_t)place.size &&
+                talus_chunk_crc(&chunk, *bytes + sizeof chunk) == chunk.crc;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (status == TALUS_OK && !there)
+        status = talus_fail(TALUS_ERR_FORMAT, "the head of the frames is damaged");
+    return status;
+}
+
 /* Title and scene as the first head tells them, for frames without a run.json. */
 static void look_at_head(ServeFiles *files)
 {
+    unsigned char *bytes;
+    size_t size;
     if (files->head_offset > 0 || files->index.head_count == 0)
         return;
-    ServePlace place = files->index.heads[0];
-    int fd = open_file(files, files->place.name);
-    char *text = NULL;
-    TalusChunk chunk;
-    files->head_offset = place.offset;
-    if (fd < 0)
-        return;
-    if (pread(fd, &chunk, sizeof chunk, (off_t)place.offset) == sizeof chunk &&
-        chunk.size <= TALUS_FRAMES_HEAD_LIMIT && talus_chunk_bytes(&chunk) <= place.size &&
-        TALUS_ALLOC(text, chunk.size + 1, "head of frames") == TALUS_OK &&
-        pread(fd, text, chunk.size, (off_t)(place.offset + sizeof chunk)) == (ssize_t)chunk.size &&
-        talus_frames_head_read(text, chunk.size, files->place.name, &files->head) != TALUS_OK)
+    files->head_offset = files->index.heads[0].offset;
+    if (read_head(files, files->index.heads[0], &bytes, &size) == TALUS_OK &&
+        talus_frames_head_read((const char *)bytes + sizeof(TalusChunk), size, files->place.name,
+                               &files->head) != TALUS_OK)
         talus_frames_head_clear(&files->head);
-    talus_release(text);
-    close(fd);
+    talus_release(bytes);
 }
 
 /* ---- a look at everything; the lock is held ---- */
@@ -271,6 +288,38 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
     }
     *size = fd >= 0 ? (uint64_t)about.st_size : 0;
     return fd;
+}
+
+/* The head of a file of version 1 has no figures, and no zero ends its text. */
+static TalusStatus pack_head(const ServeFiles *files, ServePlace place, TalusPacker *chunk)
+{
+    TalusHeadStore head = {0};
+    unsigned char *bytes;
+    size_t size;
+    TalusStatus status = read_head(files, place, &bytes, &size);
+    if (status == TALUS_OK && memchr(bytes + sizeof(TalusChunk), 0, size)) {
+        status = talus_pack_bytes(chunk, bytes, place.size);
+    } else if (status == TALUS_OK) {
+        status = talus_frames_head_read((const char *)bytes + sizeof(TalusChunk), size,
+                                        files->place.name, &head);
+        if (status == TALUS_OK)
+            status = talus_frames_head_pack(chunk, &head.head, TALUS_FRAMES_VERSION);
+        talus_frames_head_clear(&head);
+    }
+    talus_release(bytes);
+    return status;
+}
+
+TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk)
+{
+    Look look;
+    pthread_mutex_lock(&files->lock);
+    take_look(files, &look);
+    TalusStatus status = number < files->index.head_count
+                             ? pack_head(files, files->index.heads[number], chunk)
+                             : talus_fail(TALUS_ERR_ARGUMENT, "there is no head of this number");
+    pthread_mutex_unlock(&files->lock);
+    return status;
 }
 
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json)

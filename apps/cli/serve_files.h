@@ -8,6 +8,8 @@
 
 #include "json_out.h"
 
+#include "io/frames.h"
+
 #include <talus/base.h>
 
 enum { SERVE_INDEX_ROWS = 10000 }; /* frames in one answer at most */
@@ -34,6 +36,10 @@ void serve_files_close(ServeFiles *files);
 
 /* The frames file: a descriptor of the caller's, or -1. */
 int serve_files_frames(ServeFiles *files, uint64_t *size);
+
+/* Appends the HEAD chunk of this number as files of the present version have it: one of an earlier version gets
+ * its figures here, so that the page knows one kind of head alone. */
+TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
 /* Whole answers, as docs/server.md has them. */
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);

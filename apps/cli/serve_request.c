@@ -20,6 +20,7 @@ static const struct {
     [SERVE_INDEX] = {"/api/index", false},
     [SERVE_STEPS] = {"/api/steps", false},
     [SERVE_FRAMES] = {"/data/frames.talus", false},
+    [SERVE_HEAD] = {"/data/head", false},
     [SERVE_CONTROL] = {"/api/control", true},
 };
 
@@ -121,7 +122,8 @@ static bool read_query(const char *query, ServeVerdict *verdict)
         if (value >= end)
             return false;
         bool from = length == 4 && memcmp(query, "from", 4) == 0 &&
-                    (verdict->route == SERVE_INDEX || verdict->route == SERVE_STEPS);
+                    (verdict->route == SERVE_INDEX || verdict->route == SERVE_STEPS ||
+                     verdict->route == SERVE_HEAD);
         bool stride =
             length == 6 && memcmp(query, "stride", 6) == 0 && verdict->route == SERVE_STEPS;
         if (!from && !stride)

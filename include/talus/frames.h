@@ -82,6 +82,7 @@ typedef struct TalusFramesHead {
     int shape_count, material_count;
     const TalusShapeDef *shapes;
     const TalusFramesMaterial *materials;
+    const struct TalusFigure *figures; /* how shapes are drawn, as a file tells it; may be NULL */
 } TalusFramesHead;
 
 /* ---- writing ---- */

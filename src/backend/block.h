@@ -131,9 +131,7 @@ TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOpti
  * ones. */
 TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
 {
-    bool round = kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_CYLINDER ||
-                 kind == TALUS_SHAPE_CAPSULE || kind == TALUS_SHAPE_ELLIPSOID;
-    return round ? size : 0.0;
+    return talus_shape_has(kind, TALUS_TRAIT_ROLLS) ? size : 0.0;
 }
 
 /* The length by which moments are divided (talus/world.h), from the radii above; `size` is that of the

@@ -28,7 +28,7 @@ static double fat_radius(const TalusGrid *grid, uint32_t i)
 
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
-    return talus_unbounded(talus_body_kind(grid->bodies, i)) ||
+    return talus_shape_has(talus_body_kind(grid->bodies, i), TALUS_TRAIT_WALL) ||
            (grid->bodies->fixed[i] && fat_radius(grid, i) > grid->large);
 }
 
@@ -36,7 +36,8 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 static bool sampled(const TalusBodyView *v, int i)
 {
-    if (v->shape[i] < 0 || v->fixed[i] || talus_unbounded(talus_body_kind(v, (uint32_t)i)))
+    if (v->shape[i] < 0 || v->fixed[i] ||
+        talus_shape_has(talus_body_kind(v, (uint32_t)i), TALUS_TRAIT_WALL))
         return false;
     TalusVec3 x = v->position[i], u = v->velocity[i];
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
@@ -157,10 +158,11 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
         if (v->shape[i] < 0)
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
-        if (talus_unbounded(kind) && !v->fixed[i])
+        if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !v->fixed[i])
             return talus_refuse_loose(i, kind);
-        *unbounded_walls += talus_unbounded(kind);
-        *large_walls += v->fixed[i] && !talus_unbounded(kind) && is_wall(grid, (uint32_t)i);
+        *unbounded_walls += talus_shape_has(kind, TALUS_TRAIT_WALL);
+        *large_walls +=
+            v->fixed[i] && !talus_shape_has(kind, TALUS_TRAIT_WALL) && is_wall(grid, (uint32_t)i);
     }
     return TALUS_OK;
 }

@@ -32,13 +32,6 @@ typedef struct TalusLevel {
 
 /* ---- bodies ---- */
 
-/* Shapes that are always walls: without bounds, or without a size of their own to take margins from. */
-TALUS_INLINE bool talus_unbounded(TalusShapeKind kind)
-{
-    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE || kind == TALUS_SHAPE_MESH ||
-           kind == TALUS_SHAPE_FIELD;
-}
-
 TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
 {
     TalusVec3 x = v->position[i], u = v->velocity[i];

@@ -39,9 +39,7 @@ static bool is_listed(const TalusDetector *d, TalusKey key)
 
 static bool is_convex(const TalusBodyView *v, uint32_t body)
 {
-    TalusShapeKind kind = talus_body_kind(v, body);
-    return kind != TALUS_SHAPE_REVOLVE && kind != TALUS_SHAPE_MESH && kind != TALUS_SHAPE_FIELD &&
-           kind != TALUS_SHAPE_COMPOUND;
+    return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
 /* Two convex bodies with a contact do not go through each other, wherever they touch next. */

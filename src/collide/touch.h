@@ -185,14 +185,6 @@ TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, d
 
 #define TALUS_SHAPE_PAIR(first, second) ((int)(first)*TALUS_SHAPE_KINDS + (int)(second))
 
-/* Shapes with a support function. */
-TALUS_INLINE bool talus_is_convex(TalusShapeKind kind)
-{
-    return kind == TALUS_SHAPE_SPHERE || kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_CYLINDER ||
-           kind == TALUS_SHAPE_CAPSULE || kind == TALUS_SHAPE_CONE ||
-           kind == TALUS_SHAPE_ELLIPSOID || kind == TALUS_SHAPE_HULL;
-}
-
 /* The closed forms of a sphere a; false if there is none. */
 TALUS_INLINE bool talus_touches_sphere(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_TOUCH_SINK *sink)
@@ -234,14 +226,15 @@ TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, 
         return true;
     default: break;
     }
-    if (talus_is_convex(kind_a) && (kind_b == TALUS_SHAPE_MESH || kind_b == TALUS_SHAPE_FIELD)) {
+    bool convex = talus_shape_has(kind_a, TALUS_TRAIT_CONVEX);
+    if (convex && talus_shape_has(kind_b, TALUS_TRAIT_FACETS)) {
         if (kind_a == TALUS_SHAPE_SPHERE)
             talus_sphere_facets(a, b, reach, sink);
         else
             talus_convex_facets(a, b, reach, sink);
         return true;
     }
-    if (!talus_is_convex(kind_a) || (!talus_is_convex(kind_b) && kind_b != TALUS_SHAPE_PLANE))
+    if (!convex || !talus_shape_has(kind_b, TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE))
         return false;
     if (kind_b == TALUS_SHAPE_PLANE)
         talus_convex_plane(a, b, reach, sink);
@@ -279,17 +272,10 @@ TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double re
     return talus_boxes_near(&p, &q, reach);
 }
 
-/* Shapes that may only be walls. */
-TALUS_INLINE bool talus_is_wall(TalusShapeKind kind)
-{
-    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE || kind == TALUS_SHAPE_MESH ||
-           kind == TALUS_SHAPE_FIELD;
-}
-
 /* Neither a compound: the table has walls last, and of other kinds the lower one first. */
 TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
 {
-    return talus_is_wall(a) || (!talus_is_wall(b) && a > b);
+    return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
 }
 
 TALUS_INLINE bool talus_touches_simple(const TalusPose *a, const TalusPose *b, double reach,

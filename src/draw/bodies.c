@@ -4,10 +4,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/period.h"
-#include "geometry/bounds.h"
-#include "geometry/mesh.h"
 #include "io/fields.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Room for so many more. */
@@ -52,7 +51,7 @@ static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind
 bool talus_is_drawn_solid(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    if (talus_is_wall(talus_picture_kind(picture, row))) {
+    if (talus_is_wall(picture, row)) {
         if (!talus_is_ground(picture, row))
             return false;
     } else if (s->fixed[row] && !picture->fixed_solid) {
@@ -69,68 +68,25 @@ typedef struct Place {
     uint32_t rgb;
 } Place;
 
-/* The middle of a form's box is `middle` in the axes of its shape. */
-static TalusForm *add_placed(TalusSolids *solids, const Place *p, TalusFormKind kind,
-                             TalusVec3 half, TalusVec3 middle)
+static void add_piece(TalusSolids *solids, const Place *p, const TalusPiece *piece)
 {
-    TalusVec3 at = talus_add(p->position, talus_rotate(p->q, middle));
-    return add_form(solids, add_solid(solids, talus_f3_of(at), 0.0, p->rgb), kind, half, p->q);
-}
-
-static void add_hull(TalusSolids *solids, const Place *p, const TalusShape *shape, int item)
-{
-    TalusVec3 middle = talus_scale(0.5, talus_add(shape->box.lo, shape->box.hi));
-    TalusVec3 half = talus_scale(0.5, talus_sub(shape->box.hi, shape->box.lo));
-    TalusForm *form = add_placed(solids, p, TALUS_FORM_HULL, half, middle);
-    form->item = item;
-}
-
-/* A convex shape; `radius` is a sphere's, `shape` and `item` are a hull's. */
-static void add_convex(TalusSolids *solids, const Place *p, const TalusShapeDef *def, double radius,
-                       const TalusShape *shape, int item)
-{
-    TalusVec3 none = talus_vec3(0, 0, 0);
-    double r = def->radius, h = def->half_height;
-    switch (def->kind) {
-    case TALUS_SHAPE_SPHERE: add_solid(solids, talus_f3_of(p->position), radius, p->rgb); break;
-    case TALUS_SHAPE_BOX: add_placed(solids, p, TALUS_FORM_BOX, def->half, none); break;
-    case TALUS_SHAPE_ELLIPSOID: add_placed(solids, p, TALUS_FORM_ELLIPSOID, def->half, none); break;
-    case TALUS_SHAPE_CYLINDER:
-        add_placed(solids, p, TALUS_FORM_CYLINDER, talus_vec3(r, r, h), none);
-        break;
-    case TALUS_SHAPE_CAPSULE:
-        add_placed(solids, p, TALUS_FORM_CAPSULE, talus_vec3(r, r, h + r), none);
-        break;
-    case TALUS_SHAPE_CONE: /* from -h/2 to 3h/2 */
-        add_placed(solids, p, TALUS_FORM_CONE, talus_vec3(r, r, h), talus_vec3(0, 0, 0.5 * h));
-        break;
-    default: add_hull(solids, p, shape, item); break;
-    }
-}
-
-static void add_compound(TalusSolids *solids, const Place *p, const TalusLook *look)
-{
-    int item = look->first_hull;
-    for (int k = 0; k < look->shape.def.part_count; k++) {
-        const TalusChild *child = &look->shape.child[k];
-        Place part = {talus_child_position(child, p->position, p->q),
-                      talus_child_orientation(child, p->q), p->rgb};
-        add_convex(solids, &part, &child->shape.def, child->shape.def.radius, &child->shape, item);
-        item += child->shape.def.kind == TALUS_SHAPE_HULL;
-    }
+    TalusVec3 at = talus_add(p->position, talus_rotate(p->q, piece->middle));
+    TalusSolid *solid = add_solid(solids, talus_f3_of(at), 0.0, p->rgb);
+    TalusForm *form = add_form(solids, solid, TALUS_FORM_POLYHEDRON, piece->half, p->q);
+    form->item = piece->first;
+    form->levels = piece->levels;
 }
 
 static void add_body(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
     const TalusLook *look = &picture->look[s->shape[row]];
     Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
                talus_picture_colour(picture, row)};
-    if (def->kind == TALUS_SHAPE_COMPOUND)
-        add_compound(&picture->bodies, &p, look);
-    else
-        add_convex(&picture->bodies, &p, def, s->radius[row], &look->shape, look->first_hull);
+    if (look->figure->drawn == TALUS_DRAWN_SPHERE)
+        add_solid(&picture->bodies, talus_f3_of(p.position), s->radius[row], p.rgb);
+    for (int k = 0; k < look->pieces; k++)
+        add_piece(&picture->bodies, &p, &picture->piece[look->first + k]);
 }
 
 /* ---- grounds ---- */
@@ -160,17 +116,14 @@ static TalusStatus add_ground(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     TalusSolids *solids = &picture->bodies;
-    TalusMesh mesh;
+    const TalusMesh *mesh = talus_figure_level(talus_picture_figure(picture, row), INT_MAX);
     Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
                talus_picture_colour(picture, row)};
-    TALUS_TRY(talus_mesh_of_shape(&picture->head->shapes[s->shape[row]], 1.0, TALUS_MESH_SEGMENTS,
-                                  &mesh));
-    TalusStatus status =
-        make_room(solids, mesh.triangle_count, mesh.triangle_count, 3 * mesh.triangle_count);
-    for (int k = 0; k < mesh.triangle_count && status == TALUS_OK; k++)
-        add_triangle(solids, &p, &mesh, k);
-    talus_mesh_free(&mesh);
-    return status;
+    TALUS_TRY(
+        make_room(solids, mesh->triangle_count, mesh->triangle_count, 3 * mesh->triangle_count));
+    for (int k = 0; k < mesh->triangle_count; k++)
+        add_triangle(solids, &p, mesh, k);
+    return TALUS_OK;
 }
 
 /* The half that is cut away is the camera's. */
@@ -191,7 +144,9 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
     int count = 0;
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i))
-            count += picture->look[s->shape[i]].solids;
+            count += talus_is_drawn(picture, i, TALUS_DRAWN_SPHERE)
+                         ? 1
+                         : picture->look[s->shape[i]].pieces;
     TALUS_TRY(make_room(&picture->bodies, count, count, 0));
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
@@ -262,7 +217,7 @@ static void add_chain(TalusPicture *picture, int k, double force)
         return;
     TalusVec3 middle = talus_sub(talus_madd(from, 0.5, way), picture->origin);
     TalusSolid *tube = add_solid(&picture->chains, talus_f3_of(middle), length, rgb);
-    add_form(&picture->chains, tube, TALUS_FORM_CYLINDER, talus_vec3(radius, radius, 0.5 * length),
+    add_form(&picture->chains, tube, TALUS_FORM_TUBE, talus_vec3(radius, radius, 0.5 * length),
              turn_to(talus_scale(1.0 / length, way)));
     add_solid(&picture->chains, talus_f3_of(talus_sub(from, picture->origin)), radius, rgb);
     add_solid(&picture->chains, talus_f3_of(talus_sub(to, picture->origin)), radius, rgb);
@@ -292,7 +247,6 @@ static void release_solids(TalusSolids *solids)
     talus_release(solids->solid);
     talus_release(solids->form);
     talus_release(solids->normal);
-    talus_release(solids->hull);
 }
 
 void talus_picture_clear(TalusPicture *picture)

@@ -6,47 +6,38 @@
 
 #include <stdlib.h>
 
+static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
+                                  {-INFINITY, -INFINITY, -INFINITY}};
+
 /* ---- extents ---- */
 
-/* A revolve fills the cylinder about it. */
-static void revolve_extent(const TalusShapeDef *def, TalusQuat q, TalusVec3 *middle,
-                           TalusVec3 *extent)
+/* Of the turned vertices: of walls, which are few, at the finest level, of others at the coarsest, which is off
+ * by a hundredth. */
+static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
+                          TalusVec3 *extent)
 {
-    double low = INFINITY, high = -INFINITY, radius = 0.0;
-    for (int k = 0; k < def->point_count; k++) {
-        radius = fmax(radius, def->profile[2 * k]);
-        low = fmin(low, def->profile[2 * k + 1]);
-        high = fmax(high, def->profile[2 * k + 1]);
+    const TalusMesh *mesh =
+        &figure->level[figure->drawn == TALUS_DRAWN_SOLID ? 0 : figure->levels - 1];
+    TalusAabb b = nothing;
+    for (int k = 0; k < mesh->vertex_count; k++) {
+        TalusVec3 p = talus_rotate(q, mesh->vertex[k]);
+        b = talus_aabb_join(b, (TalusAabb){p, p});
     }
-    *middle = talus_add(*middle, talus_rotate(q, talus_vec3(0, 0, 0.5 * (low + high))));
-    *extent = talus_cylinder_extent(radius, 0.5 * (high - low), q);
-}
-
-static void checked_extent(const TalusShape *shape, TalusQuat q, TalusVec3 *middle,
-                           TalusVec3 *extent)
-{
-    TalusAabb b = talus_shape_bounds(shape, 0.0, *middle, q);
-    *middle = talus_scale(0.5, talus_add(b.lo, b.hi));
+    *middle = talus_madd(*middle, 0.5, talus_add(b.lo, b.hi));
     *extent = talus_scale(0.5, talus_sub(b.hi, b.lo));
 }
 
 bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
 {
     const TalusSnapshot *s = picture->snapshot;
-    const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
-    TalusQuat q = s->orientation[row];
-    double r = s->radius[row];
+    const TalusFigure *figure = talus_picture_figure(picture, row);
     *middle = s->position[row];
-    switch (def->kind) {
-    case TALUS_SHAPE_SPHERE: *extent = talus_vec3(r, r, r); break;
-    case TALUS_SHAPE_BOX: *extent = talus_box_extent(def->half, q); break;
-    case TALUS_SHAPE_CYLINDER:
-        *extent = talus_cylinder_extent(def->radius, def->half_height, q);
-        break;
-    case TALUS_SHAPE_REVOLVE: revolve_extent(def, q, middle, extent); break;
-    case TALUS_SHAPE_PLANE: return false;
-    default: checked_extent(&picture->look[s->shape[row]].shape, q, middle, extent); break;
-    }
+    if (figure->drawn == TALUS_DRAWN_HALF_SPACE)
+        return false;
+    if (figure->drawn == TALUS_DRAWN_SPHERE)
+        *extent = talus_vec3(s->radius[row], s->radius[row], s->radius[row]);
+    else
+        figure_extent(figure, s->orientation[row], middle, extent);
     return isfinite(talus_norm(*middle)) && isfinite(talus_norm(*extent));
 }
 
@@ -100,8 +91,6 @@ static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
     *bounds = talus_aabb_join(*bounds, talus_aabb(middle, extent));
 }
 
-static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
-                                  {-INFINITY, -INFINITY, -INFINITY}};
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* where nothing has an extent */
 
 /* What a body covers, unless that does not count. */
@@ -242,7 +231,7 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
         if (!talus_is_drawn_solid(picture, i) || !fair_extent(picture, i, &middle, &extent))
             continue;
         middle = talus_sub(middle, picture->origin);
-        if (talus_picture_kind(picture, i) == TALUS_SHAPE_SPHERE)
+        if (talus_is_drawn(picture, i, TALUS_DRAWN_SPHERE))
             fit_sphere(fit, middle, s->radius[i]);
         else
             fit_box(fit, middle, extent);

@@ -5,11 +5,13 @@
 #include "base/status.h"
 #include "geometry/mesh.h"
 
-/* Of a circle: the silhouette of a vessel is to be round; other things are smaller. */
-enum { WALL_SEGMENTS = 192, SEGMENTS = 64 };
+#include <limits.h>
 
-/* Of fixed bodies with an inside: glass beyond this would be neither clear nor quick. */
-enum { PANES_MOST = 1 << 16 };
+/* Of fixed bodies with an inside: glass beyond this would be neither clear nor quick. One has no more than
+ * BODY_MOST, where a level of its figure has so few. */
+enum { PANES_MOST = 1 << 16, BODY_MOST = 8192 };
+
+enum { SPHERE_SEGMENTS = 64 };
 
 #define GROUND_COSINE 0.8660254037844386 /* a plane within 30 degrees of level is ground */
 
@@ -27,18 +29,23 @@ static TalusF3 place(const Pose *pose, TalusVec3 p)
     return talus_f3_of(talus_madd(pose->position, pose->scale, talus_rotate(pose->q, p)));
 }
 
+/* Where `from` is given, in the mesh's frame, normals are turned away from it. */
 static TalusStatus add_panes(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose,
-                             bool one_sided)
+                             bool one_sided, const TalusVec3 *from)
 {
     size_t have = (size_t)picture->pane_count, more = (size_t)mesh->triangle_count;
     TALUS_TRY(TALUS_RESERVE(picture->pane, picture->pane_capacity, have + more, have, "panes"));
     for (int k = 0; k < mesh->triangle_count; k++) {
         TalusPane *pane = &picture->pane[picture->pane_count++];
         pane->one_sided = one_sided;
+        const int *t = mesh->triangle + 3 * (size_t)k;
+        double side =
+            from && talus_dot(mesh->normal[t[0]], talus_sub(mesh->vertex[t[0]], *from)) < 0.0 ? -1.0
+                                                                                              : 1.0;
         for (int c = 0; c < 3; c++) {
-            int v = mesh->triangle[3 * k + c];
-            pane->corner[c] = place(pose, mesh->vertex[v]);
-            pane->normal[c] = talus_f3_of(talus_rotate(pose->q, mesh->normal[v]));
+            TalusVec3 normal = talus_scale(side, mesh->normal[t[c]]);
+            pane->corner[c] = place(pose, mesh->vertex[t[c]]);
+            pane->normal[c] = talus_f3_of(talus_rotate(pose->q, normal));
         }
     }
     return TALUS_OK;
@@ -60,7 +67,7 @@ static TalusStatus add_lines(TalusPicture *picture, const TalusMesh *mesh, const
 static bool is_plane(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    return s->fixed[row] && picture->head->shapes[s->shape[row]].kind == TALUS_SHAPE_PLANE;
+    return s->fixed[row] && talus_is_drawn(picture, row, TALUS_DRAWN_HALF_SPACE);
 }
 
 static TalusMeshPlane plane_of(const TalusPicture *picture, int row)
@@ -105,7 +112,7 @@ static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes
         set_ground(picture, planes[which].point, planes[which].normal);
     TalusStatus status = TALUS_OK;
     if (!(level && ghost))
-        status = add_panes(picture, &mesh, &stays, true);
+        status = add_panes(picture, &mesh, &stays, true, NULL);
     if (status == TALUS_OK && !(level && ghost && count == 1))
         status = add_lines(picture, &mesh, &stays);
     talus_mesh_free(&mesh);
@@ -132,25 +139,13 @@ static TalusStatus add_planes(TalusPicture *picture)
 
 /* ---- other fixed bodies ---- */
 
-/* A sphere's at least of each part. */
-static int compound_panes(const TalusShape *shape)
+static int panes_of(const TalusFigure *figure)
 {
-    return SEGMENTS * SEGMENTS * shape->def.part_count;
-}
-
-static int panes_of(TalusShapeKind kind, const TalusLook *look)
-{
-    switch (kind) {
-    case TALUS_SHAPE_SPHERE:
-    case TALUS_SHAPE_ELLIPSOID:
-    case TALUS_SHAPE_CAPSULE: return SEGMENTS * SEGMENTS;
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CONE: return 4 * SEGMENTS;
-    case TALUS_SHAPE_BOX: return 12;
-    case TALUS_SHAPE_HULL: return 2 * look->shape.def.vertex_count;
-    case TALUS_SHAPE_COMPOUND: return compound_panes(&look->shape);
-    default: return 0; /* walls stay panes, however many */
-    }
+    if (figure->drawn == TALUS_DRAWN_SPHERE)
+        return SPHERE_SEGMENTS * SPHERE_SEGMENTS;
+    if (figure->drawn == TALUS_DRAWN_SOLID)
+        return talus_figure_level(figure, BODY_MOST)->triangle_count;
+    return 0; /* walls stay panes, however many */
 }
 
 bool talus_container_is_solid(const TalusPicture *picture)
@@ -161,53 +156,54 @@ bool talus_container_is_solid(const TalusPicture *picture)
     int64_t panes = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->fixed[i])
-            panes += panes_of(talus_picture_kind(picture, i), &picture->look[s->shape[i]]);
+            panes += panes_of(talus_picture_figure(picture, i));
     return panes > PANES_MOST;
 }
 
 /* Where a vessel is shown, what turns its outside to the viewer is left out. Which side that is, the winding of
- * a mesh does not tell: of a wall with a thickness the inner face looks inward. So normals are turned away
+ * a sheet does not tell: of a wall with a thickness the inner face looks inward. So normals are turned away
  * from a point above the middle, by half the width of all: of a bowl or a hopper both faces of the near
  * side are left out then, and both faces of the far side seen. */
-static void turn_outward(TalusMesh *mesh, TalusVec3 up)
+static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
 {
-    TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int k = 0; k < mesh->vertex_count; k++) {
-        TalusVec3 p = mesh->vertex[k];
-        b.lo = talus_vec3(fmin(b.lo.x, p.x), fmin(b.lo.y, p.y), fmin(b.lo.z, p.z));
-        b.hi = talus_vec3(fmax(b.hi.x, p.x), fmax(b.hi.y, p.y), fmax(b.hi.z, p.z));
-    }
+    TalusAabb b = figure->box;
     TalusVec3 half = talus_scale(0.5, talus_sub(b.hi, b.lo));
     double above = fabs(up.x) * half.x + fabs(up.y) * half.y + fabs(up.z) * half.z;
-    TalusVec3 from =
-        talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
-    for (int k = 0; k < mesh->triangle_count; k++) {
-        const int *t = mesh->triangle + 3 * (size_t)k; /* each corner has a vertex of its own */
-        TalusVec3 way = talus_sub(mesh->vertex[t[0]], from);
-        if (talus_dot(mesh->normal[t[0]], way) < 0.0)
-            for (int c = 0; c < 3; c++)
-                mesh->normal[t[c]] = talus_neg(mesh->normal[t[c]]);
-    }
+    return talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
+}
+
+static TalusStatus add_mesh(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose,
+                            const TalusVec3 *from)
+{
+    TALUS_TRY(add_panes(picture, mesh, pose, false, from));
+    return add_lines(picture, mesh, pose);
+}
+
+static TalusStatus add_sphere(TalusPicture *picture, const Pose *pose)
+{
+    static const TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE};
+    TalusMesh mesh;
+    TALUS_TRY(talus_mesh_of_shape(&sphere, 1.0, SPHERE_SEGMENTS, &mesh));
+    TalusStatus status = add_mesh(picture, &mesh, pose, NULL);
+    talus_mesh_free(&mesh);
+    return status;
 }
 
 static TalusStatus add_fixed(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    const TalusShapeDef *def = &picture->head->shapes[s->shape[row]];
-    bool wall = talus_is_wall(def->kind);
-    if (talus_is_ground(picture, row) || (!wall && picture->fixed_solid))
+    const TalusFigure *figure = talus_picture_figure(picture, row);
+    bool sphere = figure->drawn == TALUS_DRAWN_SPHERE;
+    if (talus_is_ground(picture, row) || (!talus_is_wall(picture, row) && picture->fixed_solid))
         return TALUS_OK;
-    Pose pose = {def->kind == TALUS_SHAPE_SPHERE ? s->radius[row] : 1.0, s->orientation[row],
+    Pose pose = {sphere ? s->radius[row] : 1.0, s->orientation[row],
                  talus_sub(s->position[row], picture->origin)};
-    TalusMesh mesh;
-    TALUS_TRY(talus_mesh_of_shape(def, 1.0, wall ? WALL_SEGMENTS : SEGMENTS, &mesh));
-    if (def->kind == TALUS_SHAPE_MESH)
-        turn_outward(&mesh, talus_rotate_back(pose.q, picture->up));
-    TalusStatus status = add_panes(picture, &mesh, &pose, false);
-    if (status == TALUS_OK)
-        status = add_lines(picture, &mesh, &pose);
-    talus_mesh_free(&mesh);
-    return status;
+    if (sphere)
+        return add_sphere(picture, &pose);
+    TalusVec3 from = point_above(figure, talus_rotate_back(pose.q, picture->up));
+    int most = figure->drawn == TALUS_DRAWN_SOLID ? BODY_MOST : INT_MAX;
+    return add_mesh(picture, talus_figure_level(figure, most), &pose,
+                    figure->drawn == TALUS_DRAWN_SHEET ? &from : NULL);
 }
 
 /* Without a plane to stand on, things stand on the lowest point of what holds them. */

@@ -129,6 +129,18 @@ static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, ui
     return (Colour){white * c.x + shine, white * c.y + shine, white * c.z + shine, 1.0f};
 }
 
+/* The normal of a polyhedron's facet at a point of it, in view coordinates, and whether a sharp edge is within
+ * `wide` of it. */
+static TalusF3 facet_normal(const Expose *e, const TalusPlaced *solid, int face, TalusF3 at,
+                            float wide, bool *edge)
+{
+    if (face < 0)
+        return e->cut.normal;
+    TalusF3 p = talus_placed_in(solid, talus_f3_sub(at, solid->centre));
+    *edge = talus_polyhedron_near_edge(solid->polyhedron, face, p, wide);
+    return talus_placed_out(solid, talus_polyhedron_normal(solid->polyhedron, face, p));
+}
+
 static Colour solid_colour(const Expose *e, const TalusSolids *solids, const TalusRaster *raster,
                            size_t pixel, TalusRay ray, bool open)
 {
@@ -136,9 +148,14 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     TalusPlaced solid = talus_solid_place(solids, index, &e->view);
     float t = raster->depth[pixel];
     TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* at a rim that rounding has lost */
-    talus_placed_hit(&solid, &e->cut, ray, &t, &normal);
+    bool edge = false;
+    if (solid.kind == TALUS_FORM_POLYHEDRON)
+        normal = facet_normal(e, &solid, raster->face[pixel], talus_f3_madd(ray.o, t, ray.d),
+                              e->edge * t, &edge);
+    else
+        talus_placed_hit(&solid, &e->cut, ray, &t, &normal);
     Colour c = surface(e, ray, t, normal, solids->solid[index].rgb, open);
-    if (!open && talus_placed_edge(&solid, talus_f3_madd(ray.o, t, ray.d)) < e->edge * t) {
+    if (!open && edge) {
         c = faded(c, 1.0f - TALUS_EDGE_SHADE);
         c.a = 1.0f;
     }

@@ -5,7 +5,7 @@
 
 #include "draw/draw.h"
 #include "draw/raster.h"
-#include "geometry/shape.h"
+#include "geometry/figure.h"
 
 /* A triangle of a container. */
 typedef struct TalusPane {
@@ -17,20 +17,25 @@ typedef struct TalusLine {
     TalusF3 from, to;
 } TalusLine;
 
+/* A convex piece of a shape: half the box about it, and that box's middle in the body's frame. */
+typedef struct TalusPiece {
+    TalusVec3 middle, half;
+    int first, levels; /* of its polyhedra */
+} TalusPiece;
+
 /* A shape of the head as a picture needs it. */
 typedef struct TalusLook {
-    TalusShape shape;
-    bool ready;     /* `shape` holds it: kinds that have arrays */
-    bool ground;    /* a surface that is stood on: drawn as it is, never as glass */
-    int solids;     /* of a body with it */
-    int first_hull; /* of itself, or of the first part that is one */
+    const TalusFigure *figure;
+    bool ground;       /* a surface that is stood on: drawn as it is, never as glass */
+    int first, pieces; /* of a solid */
 } TalusLook;
 
 typedef struct TalusPicture {
-    TalusLook *look;   /* of each shape */
-    TalusFacet *facet; /* of all hulls; their corners; the corners of each facet */
-    TalusF3 *corner;
-    int *loop;
+    TalusLook *look; /* of each shape */
+    TalusPiece *piece;
+    TalusPolyhedron *polyhedron;
+    int polyhedra;
+    TalusFigure *made; /* figures that the head does not have */
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     const TalusDrawDef *def;
@@ -58,16 +63,30 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
  * glass. */
 bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
-static inline TalusShapeKind talus_picture_kind(const TalusPicture *picture, int row)
+static inline const TalusFigure *talus_picture_figure(const TalusPicture *picture, int row)
 {
-    return picture->head->shapes[picture->snapshot->shape[row]].kind;
+    return picture->look[picture->snapshot->shape[row]].figure;
+}
+
+static inline bool talus_is_drawn(const TalusPicture *picture, int row, TalusDrawn drawn)
+{
+    return talus_picture_figure(picture, row)->drawn == drawn;
 }
 
 /* Surfaces without an inside. */
-static inline bool talus_is_wall(TalusShapeKind kind)
+static inline bool talus_is_wall(const TalusPicture *picture, int row)
 {
-    return kind == TALUS_SHAPE_PLANE || kind == TALUS_SHAPE_REVOLVE || kind == TALUS_SHAPE_MESH ||
-           kind == TALUS_SHAPE_FIELD;
+    return talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SPHERE &&
+           talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SOLID;
+}
+
+/* The finest level of a figure with so many triangles at most, else its coarsest. */
+static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int most)
+{
+    int k = figure->levels - 1;
+    while (k > 0 && figure->level[k].triangle_count > most)
+        k--;
+    return &figure->level[k];
 }
 
 /* Whether a body is drawn as solids or as the triangles of a ground; else it is panes. */

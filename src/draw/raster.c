@@ -154,7 +154,7 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index, const Tal
             float t;
             TalusF3 normal;
             if (talus_placed_hit(solid, &job->cut, talus_view_ray(job->view, x, y), &t, &normal))
-                keep_nearest(&raster->depth[at], raster->hit ? &raster->hit[at] : NULL, t, index);
+                keep_nearest(raster, at, t, index, 0);
         }
 }
 
@@ -332,8 +332,10 @@ static TalusStatus make_room(TalusRaster *raster, const Job *job, bool hits)
 {
     size_t pixel_count = (size_t)raster->width * (size_t)raster->height;
     TALUS_TRY(TALUS_RESERVE(raster->depth, raster->depth_capacity, pixel_count, 0, "depths"));
-    if (hits)
+    if (hits) {
         TALUS_TRY(TALUS_RESERVE(raster->hit, raster->hit_capacity, pixel_count, 0, "pixels"));
+        TALUS_TRY(TALUS_RESERVE(raster->face, raster->face_capacity, pixel_count, 0, "pixels"));
+    }
     TALUS_TRY(TALUS_RESERVE(raster->splat, raster->splat_capacity, (size_t)job->solids->count, 0,
                             "solids in view"));
     return TALUS_RESERVE(raster->start, raster->start_capacity,
@@ -366,6 +368,7 @@ void talus_raster_clear(TalusRaster *raster)
 {
     talus_release(raster->depth);
     talus_release(raster->hit);
+    talus_release(raster->face);
     talus_release(raster->splat);
     talus_release(raster->list);
     talus_release(raster->sorted);

@@ -1,8 +1,5 @@
-/* draw/raster_faces.c - hulls and triangles, face by face; ellipsoids in depth maps. */
+/* draw/raster_faces.c - polyhedra and triangles, face by face; small polyhedra in depth maps. */
 #include "draw/raster_tile.h"
-
-/* More go ray by ray. */
-enum { MOST_FACETS = 256, MOST_CORNERS = 256 };
 
 /* ---- planes in a picture ---- */
 
@@ -20,12 +17,6 @@ static bool linear_of(bool perspective, TalusF3 n, float offset, Linear *out)
         below = below < 0.0f ? -1e-12f : 1e-12f;
     *out = (Linear){n.x / below, n.y / below, one / below};
     return below < 0.0f;
-}
-
-static TalusF3 out_of_axes(const TalusPlaced *solid, TalusF3 a)
-{
-    TalusF3 r = talus_f3_scale(a.x, solid->axis[0]);
-    return talus_f3_madd(talus_f3_madd(r, a.y, solid->axis[1]), a.z, solid->axis[2]);
 }
 
 /* ---- polygons ---- */
@@ -48,19 +39,21 @@ static int pixel_from(float x, int least, int most)
     return whole + ((float)whole < x);
 }
 
-static void begin_rows(const Splat *s, const Point *corner, const int *loop, int count, Rows *rows)
+static void add_row(const Splat *s, Rows *rows, int y)
 {
-    float low = INFINITY, high = -INFINITY;
-    for (int k = 0; k < count; k++) {
-        low = fminf(low, corner[loop[k]].y);
-        high = fmaxf(high, corner[loop[k]].y);
-    }
-    rows->first = pixel_from(low, s->y0, s->y1);
-    rows->end = pixel_from(high, s->y0, s->y1);
-    for (int y = rows->first; y < rows->end; y++) {
-        rows->low[y - s->y0] = INFINITY;
-        rows->high[y - s->y0] = -INFINITY;
-    }
+    rows->low[y - s->y0] = INFINITY;
+    rows->high[y - s->y0] = -INFINITY;
+}
+
+/* Rows are made when an edge first reaches them: most facets have few. */
+static void widen_rows(const Splat *s, Rows *rows, int first, int end)
+{
+    if (rows->first >= rows->end)
+        rows->first = rows->end = first;
+    while (rows->first > first)
+        add_row(s, rows, --rows->first);
+    while (rows->end < end)
+        add_row(s, rows, rows->end++);
 }
 
 /* An edge belongs to the rows whose middle lies from its upper end on to before its lower one, and its x is
@@ -72,19 +65,29 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
         a = b;
         b = c;
     }
+    int begin = pixel_from(a.y, s->y0, s->y1), end = pixel_from(b.y, s->y0, s->y1);
+    if (begin >= end)
+        return;
     float slope = (b.x - a.x) / (b.y - a.y);
-    int end = pixel_from(b.y, s->y0, s->y1);
-    for (int y = pixel_from(a.y, s->y0, s->y1); y < end; y++) {
+    widen_rows(s, rows, begin, end);
+    for (int y = begin; y < end; y++) {
         float x = a.x + ((float)y + 0.5f - a.y) * slope;
         rows->low[y - s->y0] = fminf(rows->low[y - s->y0], x);
         rows->high[y - s->y0] = fmaxf(rows->high[y - s->y0], x);
     }
 }
 
-static void fill_row(const Tile *tile, int32_t index, Linear l, int y, int x0, int x1)
+/* Rows of a triangle, or of a polyhedron whose facets are numbered. */
+typedef struct Paint {
+    int32_t index, face;
+    Linear l;
+} Paint;
+
+static void fill_row(const Tile *tile, const Paint *paint, int y, int x0, int x1)
 {
     const Job *job = tile->job;
     const TalusView *view = job->view;
+    Linear l = paint->l;
     size_t row = (size_t)y * (size_t)job->raster->width;
     float *depth = job->raster->depth + row;
     float b = l.v * (((float)y + 0.5f - view->cy) / view->scale) + l.one;
@@ -99,21 +102,9 @@ static void fill_row(const Tile *tile, int32_t index, Linear l, int y, int x0, i
         float near = l.u * tile->u[x - tile->x0] + b;
         if (view->perspective && !(near > 0.0f))
             continue;
-        keep_nearest(&depth[x], job->raster->hit ? &job->raster->hit[row + (size_t)x] : NULL,
-                     view->perspective ? 1.0f / near : -near, index);
+        keep_nearest(job->raster, row + (size_t)x, view->perspective ? 1.0f / near : -near,
+                     paint->index, paint->face);
     }
-}
-
-static void fill(const Tile *tile, const Splat *s, int32_t index, const Point *corner,
-                 const int *loop, int count, Linear l)
-{
-    Rows rows;
-    begin_rows(s, corner, loop, count, &rows);
-    for (int k = 0; k < count; k++)
-        add_edge(s, corner[loop[k]], corner[loop[k + 1 < count ? k + 1 : 0]], &rows);
-    for (int y = rows.first; y < rows.end; y++)
-        fill_row(tile, index, l, y, pixel_from(rows.low[y - s->y0], s->x0, s->x1),
-                 pixel_from(rows.high[y - s->y0], s->x0, s->x1));
 }
 
 static Point project(const TalusView *view, TalusF3 q)
@@ -123,50 +114,113 @@ static Point project(const TalusView *view, TalusF3 q)
     return p;
 }
 
+/* The stretch of pixels in each row of a convex polygon. */
+#define FOR_ROWS(s, rows, y, x0, x1)                                                          \
+    for (int y = (rows)->first, x0, x1;                                                       \
+         y < (rows)->end && (x0 = pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
+                            x1 = pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
+         y++)
+
 static void draw_triangle(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
 {
-    static const int loop[3] = {0, 1, 2};
     const TalusView *view = tile->job->view;
     Point corner[3];
+    Rows rows;
+    Paint paint = {.index = index};
     TalusF3 n = talus_f3_cross(talus_f3_sub(solid->axis[1], solid->axis[0]),
                                talus_f3_sub(solid->axis[2], solid->axis[0]));
-    Linear l;
     for (int k = 0; k < 3; k++)
         corner[k] = project(view, talus_f3_add(solid->centre, solid->axis[k]));
     linear_of(view->perspective, n, talus_f3_dot(n, talus_f3_add(solid->centre, solid->axis[0])),
-              &l);
-    fill(tile, s, index, corner, loop, 3, l);
+              &paint.l);
+    rows.first = rows.end = 0;
+    for (int k = 0; k < 3; k++)
+        add_edge(s, corner[k], corner[(k + 1) % 3], &rows);
+    FOR_ROWS(s, &rows, y, x0, x1) fill_row(tile, &paint, y, x0, x1);
 }
+
+/* ---- polyhedra ---- */
 
 /* The eye in the axes of a solid; of a parallel view, the way there. */
 static TalusF3 eye_in_axes(const TalusView *view, const TalusPlaced *solid)
 {
     TalusF3 to = view->perspective ? talus_f3_scale(-1.0f, solid->centre) : talus_f3(0, 0, -1.0f);
-    return talus_f3(talus_f3_dot(solid->axis[0], to), talus_f3_dot(solid->axis[1], to),
-                    talus_f3_dot(solid->axis[2], to));
+    return talus_placed_in(solid, to);
 }
 
-/* The faces that look to the eye cover what is seen of a hull, each pixel once. */
-static void draw_hull(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+static bool looks_at_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye)
 {
-    const TalusView *view = tile->job->view;
-    TalusF3 eye = eye_in_axes(view, solid);
-    Point corner[MOST_CORNERS];
-    for (int k = 0; k < solid->corner_count; k++)
-        corner[k] =
-            project(view, talus_f3_add(solid->centre, out_of_axes(solid, solid->corner[k])));
-    for (int k = 0; k < solid->facet_count; k++) {
-        const TalusFacet *f = &solid->facet[k];
-        if (!(talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f)))
+    return talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f);
+}
+
+/* Corners of a facet are projected so many at a time. */
+enum { BATCH = 16 };
+
+/* Whether some of the points may lie on either side of the splat in neither direction. */
+static bool may_cover(const Splat *s, const Point *at, int count)
+{
+    float x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    for (int k = 0; k < count; k++) {
+        x0 = fminf(x0, at[k].x);
+        x1 = fmaxf(x1, at[k].x);
+        y0 = fminf(y0, at[k].y);
+        y1 = fmaxf(y1, at[k].y);
+    }
+    return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
+}
+
+/* The rows of facet f. A body is drawn tile by tile, so most of its facets lie elsewhere. */
+static void project_facet(const Tile *tile, const Splat *s, const TalusPlaced *solid,
+                          const TalusFacet *f, Rows *rows)
+{
+    const TalusPolyhedron *p = solid->polyhedron;
+    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the next one's first */
+    rows->first = rows->end = 0;
+    for (int k = 0, have = 0; k < f->count; k++) {
+        TalusF3 q = talus_placed_out(solid, p->corner[p->loop[f->first + k]]);
+        at[have++] = project(tile->job->view, talus_f3_add(solid->centre, q));
+        first = k == 0 ? at[0] : first;
+        bool last = k + 1 == f->count;
+        if (!last && have < BATCH)
             continue;
-        TalusF3 n = out_of_axes(solid, f->normal);
-        Linear l;
-        if (linear_of(view->perspective, n, f->offset + talus_f3_dot(n, solid->centre), &l))
-            fill(tile, s, index, corner, solid->loop + f->first, f->count, l);
+        if (last)
+            at[have++] = first;
+        if (f->count <= BATCH && !may_cover(s, at, have))
+            return;
+        for (int i = 0; i + 1 < have; i++)
+            add_edge(s, at[i], at[i + 1], rows);
+        at[0] = at[have - 1];
+        have = 1;
     }
 }
 
-/* ---- ellipsoids in a depth map ---- */
+static Linear facet_plane(const Tile *tile, const TalusPlaced *solid, const TalusFacet *f)
+{
+    TalusF3 n = talus_placed_out(solid, f->normal);
+    Linear l;
+    linear_of(tile->job->view->perspective, n, f->offset + talus_f3_dot(n, solid->centre), &l);
+    return l;
+}
+
+/* The facets that look to the eye cover what is seen of a polyhedron, each pixel once. */
+static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
+                            const TalusPlaced *solid)
+{
+    const TalusPolyhedron *p = solid->polyhedron;
+    TalusF3 eye = eye_in_axes(tile->job->view, solid);
+    Rows rows;
+    for (int k = 0; k < p->facets; k++) {
+        if (!looks_at_eye(tile->job->view, &p->facet[k], eye))
+            continue;
+        project_facet(tile, s, solid, &p->facet[k], &rows);
+        if (rows.first >= rows.end)
+            continue;
+        Paint paint = {index, k, facet_plane(tile, solid, &p->facet[k])};
+        FOR_ROWS(s, &rows, y, x0, x1) fill_row(tile, &paint, y, x0, x1);
+    }
+}
+
+/* ---- polyhedra in a depth map ---- */
 
 /* With M = sum of a a' / h^2 over the axes, x' M x = 1 on the surface; along the ray at (u, v) from the middle
  * that is M_zz t^2 + 2 b t + c = 0. */
@@ -197,92 +251,93 @@ static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusPlaced *
     }
 }
 
-/* In a depth map a hull of a few pixels is as good as the ellipsoid of its volume: its faces are smaller
- * than what a point is lifted by (lamp.h). */
+/* In a depth map a polyhedron of a few pixels is as good as the ellipsoid of its volume: its facets are smaller
+ * than what a point is lifted by (lamp.h). Those of few facets are drawn as quickly as they are. */
 static bool is_small(const Tile *tile, const TalusPlaced *solid)
 {
-    return 2.0f * solid->radius * tile->job->view->scale < 16.0f;
+    return solid->polyhedron->facets > 12 && 2.0f * solid->radius * tile->job->view->scale < 16.0f;
 }
 
-/* ---- a hull that is cut ---- */
+/* ---- a polyhedron that is cut ---- */
 
-/* The ray is inside from the least value of the planes that look to the eye down to the greatest of the others. */
-typedef struct Facing {
-    Linear front[MOST_FACETS + 1], back[MOST_FACETS + 1]; /* and the cut */
-    int fronts, backs;
-} Facing;
+/* The stretch of each pixel's ray within it: where it enters, through which facet, and where it leaves. */
+typedef struct Stretch {
+    float enter[TILE * TILE], leave[TILE * TILE];
+    int32_t face[TILE * TILE];
+} Stretch;
 
-static void add_facing(Facing *facing, bool perspective, TalusF3 n, float offset)
+static void note_row(const Tile *tile, Stretch *stretch, const Paint *paint, int y, int x0, int x1,
+                     bool front)
 {
-    Linear l;
-    if (linear_of(perspective, n, offset, &l))
-        facing->front[facing->fronts++] = l;
-    else
-        facing->back[facing->backs++] = l;
-}
-
-static void face_hull(const Job *job, const TalusPlaced *solid, Facing *facing)
-{
-    facing->fronts = facing->backs = 0;
-    for (int k = 0; k < solid->facet_count; k++) {
-        TalusF3 n = out_of_axes(solid, solid->facet[k].normal);
-        add_facing(facing, job->view->perspective, n,
-                   solid->facet[k].offset + talus_f3_dot(n, solid->centre));
+    const TalusView *view = tile->job->view;
+    Linear l = paint->l;
+    float b = l.v * (((float)y + 0.5f - view->cy) / view->scale) + l.one;
+    for (int x = x0; x < x1; x++) {
+        int at = (y - tile->y0) * TILE + (x - tile->x0);
+        float near = l.u * tile->u[x - tile->x0] + b;
+        float t = view->perspective ? (near > 0.0f ? 1.0f / near : INFINITY) : -near;
+        if (front) {
+            stretch->enter[at] = t;
+            stretch->face[at] = paint->face;
+        } else {
+            stretch->leave[at] = t;
+        }
     }
-    if (job->cut.on)
-        add_facing(facing, job->view->perspective, job->cut.normal, job->cut.offset);
 }
 
-static void draw_cut_hull(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+static void find_stretch(const Tile *tile, const Splat *s, const TalusPlaced *solid,
+                         Stretch *stretch)
+{
+    const TalusPolyhedron *p = solid->polyhedron;
+    TalusF3 eye = eye_in_axes(tile->job->view, solid);
+    Rows rows;
+    for (int y = s->y0 - tile->y0; y < s->y1 - tile->y0; y++)
+        for (int x = s->x0 - tile->x0; x < s->x1 - tile->x0; x++) {
+            stretch->enter[y * TILE + x] = INFINITY;
+            stretch->leave[y * TILE + x] = -INFINITY;
+        }
+    for (int k = 0; k < p->facets; k++) {
+        bool front = looks_at_eye(tile->job->view, &p->facet[k], eye);
+        project_facet(tile, s, solid, &p->facet[k], &rows);
+        Paint paint = {.face = k, .l = facet_plane(tile, solid, &p->facet[k])};
+        FOR_ROWS(s, &rows, y, x0, x1) note_row(tile, stretch, &paint, y, x0, x1, front);
+    }
+}
+
+static void draw_cut(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
 {
     const Job *job = tile->job;
-    TalusRaster *raster = job->raster;
-    bool perspective = job->view->perspective;
-    const float *u = tile->u + (s->x0 - tile->x0);
-    int wide = s->x1 - s->x0;
-    Facing facing;
-    float first[TILE], last[TILE];
-    face_hull(job, solid, &facing);
-    for (int y = s->y0; y < s->y1; y++) {
-        float v = ((float)y + 0.5f - job->view->cy) / job->view->scale;
-        for (int x = 0; x < wide; x++) {
-            first[x] = INFINITY;
-            last[x] = perspective ? 0.0f : -INFINITY;
+    Stretch stretch;
+    find_stretch(tile, s, solid, &stretch);
+    for (int y = s->y0; y < s->y1; y++)
+        for (int x = s->x0; x < s->x1; x++) {
+            int at = (y - tile->y0) * TILE + (x - tile->x0);
+            TalusRay ray = talus_view_ray(job->view, x, y);
+            float along = talus_f3_dot(job->cut.normal, ray.d), enter = stretch.enter[at];
+            float room = job->cut.offset - talus_f3_dot(job->cut.normal, ray.o);
+            float leave = along > 0.0f ? fminf(stretch.leave[at], room / along) : stretch.leave[at];
+            bool open = along < 0.0f && room / along > enter;
+            if (open)
+                enter = room / along;
+            if (enter < leave && enter > 0.0f && (along != 0.0f || room >= 0.0f))
+                keep_nearest(job->raster, (size_t)y * (size_t)job->raster->width + (size_t)x, enter,
+                             index, open ? -1 : stretch.face[at]);
         }
-        for (int k = 0; k < facing.fronts; k++) {
-            float a = facing.front[k].u, b = facing.front[k].v * v + facing.front[k].one;
-            for (int x = 0; x < wide; x++)
-                first[x] = a * u[x] + b < first[x] ? a * u[x] + b : first[x];
-        }
-        for (int k = 0; k < facing.backs; k++) {
-            float a = facing.back[k].u, b = facing.back[k].v * v + facing.back[k].one;
-            for (int x = 0; x < wide; x++)
-                last[x] = a * u[x] + b > last[x] ? a * u[x] + b : last[x];
-        }
-        size_t at = (size_t)y * (size_t)raster->width + (size_t)s->x0;
-        for (int x = 0; x < wide; x++, at++)
-            if (first[x] > last[x] && first[x] < INFINITY)
-                keep_nearest(&raster->depth[at], raster->hit ? &raster->hit[at] : NULL,
-                             perspective ? 1.0f / first[x] : -first[x], index);
-    }
 }
 
 bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
 {
     const Job *job = tile->job;
-    bool map = !job->view->perspective && !job->raster->hit && !job->cut.on;
-    bool hull = solid->kind == TALUS_FORM_HULL;
+    bool map = !job->view->perspective && !job->raster->hit;
     if (solid->kind == TALUS_FORM_TRIANGLE)
         draw_triangle(tile, s, index, solid);
-    else if (map && solid->kind == TALUS_FORM_ELLIPSOID)
-        draw_ellipsoid(tile, s, solid, solid->half);
-    else if (map && hull && is_small(tile, solid))
-        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->round, solid->half));
-    else if (!hull || solid->facet_count > MOST_FACETS || solid->corner_count > MOST_CORNERS)
+    else if (solid->kind != TALUS_FORM_POLYHEDRON)
         return false;
     else if (job->cut.on)
-        draw_cut_hull(tile, s, index, solid);
+        draw_cut(tile, s, index, solid);
+    else if (map && is_small(tile, solid))
+        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->polyhedron->round, solid->half));
     else
-        draw_hull(tile, s, index, solid);
+        draw_polyhedron(tile, s, index, solid);
     return true;
 }

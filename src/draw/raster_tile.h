@@ -28,16 +28,19 @@ typedef struct Tile {
     float u[TILE]; /* of each column's rays */
 } Tile;
 
-static inline void keep_nearest(float *depth, int32_t *hit, float t, int32_t index)
+/* `face` is the facet of a polyhedron, -1 where it is cut. */
+static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int32_t index,
+                                int32_t face)
 {
-    if (hit) {
-        if (t < *depth || (t == *depth && index < *hit))
-            *hit = index;
+    float *depth = &raster->depth[pixel];
+    if (raster->hit && (t < *depth || (t == *depth && index < raster->hit[pixel]))) {
+        raster->hit[pixel] = index;
+        raster->face[pixel] = face;
     }
     *depth = fminf(*depth, t);
 }
 
-/* Hulls and triangles by their faces, ellipsoids in depth maps; false for what is to be drawn ray by ray. */
+/* Polyhedra and triangles by their faces; false for what is to be drawn ray by ray. */
 bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid);
 
 #endif

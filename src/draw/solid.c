@@ -1,4 +1,4 @@
-/* draw/solid.c - rays against spheres, boxes, round forms, hulls and triangles. */
+/* draw/solid.c - rays against spheres, tubes and triangles; polyhedra at their levels. */
 #include "draw/solid.h"
 
 /* A stretch of a ray, and the normal where it begins. */
@@ -80,145 +80,17 @@ static Local local_ray(const TalusPlaced *form, TalusRay ray)
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
     Local r = {.shift = -talus_f3_dot(from, ray.d) / talus_f3_dot(ray.d, ray.d)};
     from = talus_f3_madd(from, r.shift, ray.d);
-    r.o = talus_f3(talus_f3_dot(form->axis[0], from), talus_f3_dot(form->axis[1], from),
-                   talus_f3_dot(form->axis[2], from));
-    r.d = talus_f3(talus_f3_dot(form->axis[0], ray.d), talus_f3_dot(form->axis[1], ray.d),
-                   talus_f3_dot(form->axis[2], ray.d));
+    r.o = talus_placed_in(form, from);
+    r.d = talus_placed_in(form, ray.d);
     return r;
 }
 
-static TalusF3 out_of_axes(const TalusF3 axis[3], TalusF3 a)
-{
-    TalusF3 r = talus_f3_scale(a.x, axis[0]);
-    return talus_f3_madd(talus_f3_madd(r, a.y, axis[1]), a.z, axis[2]);
-}
-
-/* A union of convex parts that is convex itself is entered with the first and left with the last. */
-static void join(Span *all, const Span *part)
-{
-    if (part->t0 < all->t0) {
-        all->t0 = part->t0;
-        all->normal = part->normal;
-    }
-    all->t1 = fmaxf(all->t1, part->t1);
-}
-
-/* The straight part, and a ball at either end. */
-static bool capsule_span(const TalusPlaced *form, Local l, Span *out)
-{
-    float radius = form->half.x, straight = form->half.z - radius;
-    Span part = {-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    *out = (Span){INFINITY, -INFINITY, {0.0f, 0.0f, -1.0f}};
-    if (slab(l.o.z, l.d.z, straight, form->axis[2], &part) &&
-        side(l.o, l.d, radius, form->axis, &part))
-        join(out, &part);
-    for (int end = -1; end <= 1; end += 2) {
-        TalusF3 middle = {0.0f, 0.0f, (float)end * straight};
-        if (sphere_span(middle, radius, (TalusRay){l.o, l.d}, &part)) {
-            part.normal = out_of_axes(form->axis, part.normal);
-            join(out, &part);
-        }
-    }
-    return out->t0 < out->t1;
-}
-
-/* In coordinates divided by the semi-axes it is the unit sphere. */
-static bool ellipsoid_span(const TalusPlaced *form, Local l, Span *out)
-{
-    TalusF3 h = form->half;
-    TalusRay ray = {{l.o.x / h.x, l.o.y / h.y, l.o.z / h.z},
-                    {l.d.x / h.x, l.d.y / h.y, l.d.z / h.z}};
-    if (!sphere_span(talus_f3(0.0f, 0.0f, 0.0f), 1.0f, ray, out))
-        return false;
-    TalusF3 n = {out->normal.x / h.x, out->normal.y / h.y, out->normal.z / h.z};
-    out->normal = out_of_axes(form->axis, talus_f3_unit(n));
-    return true;
-}
-
-/* The stretch within x^2 + y^2 <= k^2 z^2, z <= 0: the nappe below an apex at the origin. With
- * a t^2 + 2 b t + c <= 0: a > 0 between the roots, of one nappe; a < 0 outside them, a nappe each. */
-static bool nappe(TalusF3 o, TalusF3 d, float k, float *enter, float *leave)
-{
-    float kk = k * k, a = d.x * d.x + d.y * d.y - kk * d.z * d.z;
-    float b = o.x * d.x + o.y * d.y - kk * o.z * d.z, c = o.x * o.x + o.y * o.y - kk * o.z * o.z;
-    float root = b * b - a * c;
-    if (a == 0.0f) /* along the mantle: one root */
-        a = 1e-12f * (d.x * d.x + d.y * d.y + d.z * d.z);
-    if (root < 0.0f && a > 0.0f)
-        return false;
-    root = sqrtf(fmaxf(root, 0.0f));
-    float q = b > 0.0f ? -b - root : -b + root, t0 = q / a, t1 = q != 0.0f ? c / q : t0;
-    float low = fminf(t0, t1), high = fmaxf(t0, t1);
-    if (a > 0.0f) {
-        *enter = low;
-        *leave = high;
-        return o.z + 0.5f * (low + high) * d.z <= 0.0f;
-    }
-    *enter = d.z > 0.0f ? -INFINITY : high;
-    *leave = d.z > 0.0f ? low : INFINITY;
-    return true;
-}
-
-static bool cone_span(const TalusPlaced *form, Local l, Span *out)
-{
-    float h = form->half.z, k = 0.5f * form->half.x / h, enter, leave;
-    *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    if (!slab(l.o.z, l.d.z, h, form->axis[2], out) ||
-        !nappe(talus_f3(l.o.x, l.o.y, l.o.z - h), l.d, k, &enter, &leave))
-        return false;
-    if (enter > out->t0) {
-        out->t0 = enter;
-        float x = l.o.x + enter * l.d.x, y = l.o.y + enter * l.d.y, r = sqrtf(x * x + y * y);
-        TalusF3 n = r > 0.0f ? talus_f3(x / r, y / r, k) : talus_f3(0.0f, 0.0f, 1.0f);
-        out->normal = out_of_axes(form->axis, talus_f3_unit(n));
-    }
-    out->t1 = fminf(out->t1, leave);
-    return out->t0 < out->t1;
-}
-
-static bool hull_span(const TalusPlaced *form, Local l, Span *out)
-{
-    int entered = -1;
-    *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    for (int k = 0; k < form->facet_count; k++) {
-        const TalusFacet *f = &form->facet[k];
-        float along = talus_f3_dot(f->normal, l.d), room = f->offset - talus_f3_dot(f->normal, l.o);
-        if (along == 0.0f) {
-            if (room < 0.0f)
-                return false;
-            continue;
-        }
-        float t = room / along;
-        if (along > 0.0f) {
-            out->t1 = fminf(out->t1, t);
-        } else if (t > out->t0) {
-            out->t0 = t;
-            entered = k;
-        }
-    }
-    if (entered >= 0)
-        out->normal = out_of_axes(form->axis, form->facet[entered].normal);
-    return out->t0 < out->t1;
-}
-
-static bool form_span(const TalusPlaced *form, TalusRay ray, Span *out)
+static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
 {
     Local l = local_ray(form, ray);
-    bool met;
-    switch (form->kind) {
-    case TALUS_FORM_CAPSULE: met = capsule_span(form, l, out); break;
-    case TALUS_FORM_CONE: met = cone_span(form, l, out); break;
-    case TALUS_FORM_ELLIPSOID: met = ellipsoid_span(form, l, out); break;
-    case TALUS_FORM_HULL: met = hull_span(form, l, out); break;
-    default:
-        *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-        met = slab(l.o.z, l.d.z, form->half.z, form->axis[2], out);
-        if (form->kind == TALUS_FORM_CYLINDER)
-            met = met && side(l.o, l.d, form->half.x, form->axis, out);
-        else
-            met = met && slab(l.o.x, l.d.x, form->half.x, form->axis[0], out) &&
-                  slab(l.o.y, l.d.y, form->half.y, form->axis[1], out);
-    }
+    *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
+    bool met = slab(l.o.z, l.d.z, form->half.z, form->axis[2], out) &&
+               side(l.o, l.d, form->half.x, form->axis, out);
     out->t0 += l.shift;
     out->t1 += l.shift;
     return met;
@@ -264,6 +136,21 @@ static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
     return span->t0 < span->t1;
 }
 
+/* The coarsest level that is off by less than this, in pixels, or the finest. Shadows are blurred anyway. */
+#define FINE_PICTURE 0.25f
+#define FINE_MAP 1.0f
+
+static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusForm *form,
+                                       const TalusView *view, TalusF3 centre, float radius)
+{
+    float pixels = radius * view->scale / (view->perspective ? fmaxf(centre.z, radius) : 1.0f);
+    float fine = view->perspective ? FINE_PICTURE : FINE_MAP;
+    const TalusPolyhedron *level = solids->polyhedron + form->item;
+    for (int k = 1; k < form->levels && level->off * pixels > fine; k++)
+        level++;
+    return level;
+}
+
 TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
@@ -274,15 +161,8 @@ TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusV
         r.kind = (int)form->kind;
         r.half = form->half;
         r.view = view;
-        if (form->kind == TALUS_FORM_HULL) {
-            const TalusPolyhedron *hull = &solids->hull[form->item];
-            r.facet = hull->facet;
-            r.corner = hull->corner;
-            r.loop = hull->loop;
-            r.facet_count = hull->facets;
-            r.corner_count = hull->corners;
-            r.round = hull->round;
-        }
+        if (form->kind == TALUS_FORM_POLYHEDRON)
+            r.polyhedron = level_of(solids, form, view, r.centre, r.radius);
         r.normal = form->kind == TALUS_FORM_TRIANGLE ? solids->normal + form->item : NULL;
         for (int k = 0; k < 3; k++)
             r.axis[k] = talus_view_turn(view, form->axis[k]);
@@ -297,7 +177,7 @@ bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ra
     if (solid->kind == TALUS_FORM_TRIANGLE)
         return triangle_hit(solid, ray, t, normal);
     if (solid->kind < 0 ? !sphere_span(solid->centre, solid->radius, ray, &span)
-                        : !form_span(solid, ray, &span))
+                        : !tube_span(solid, ray, &span))
         return false;
     if (cut->on && !cut_span(cut, ray, &span))
         return false;
@@ -306,46 +186,4 @@ bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ra
     *t = span.t0;
     *normal = span.normal;
     return true;
-}
-
-/* On the face f, the edge with another face lies at its distance over the sine of the angle between the two;
- * blunt edges are none. */
-static float hull_edge(const TalusPlaced *solid, TalusF3 p)
-{
-    const float blunt = 0.94f; /* cosine: 20 degrees */
-    int on = 0;
-    float least = INFINITY, edge2 = INFINITY;
-    for (int k = 0; k < solid->facet_count; k++) {
-        float room = fabsf(solid->facet[k].offset - talus_f3_dot(solid->facet[k].normal, p));
-        if (room < least) {
-            least = room;
-            on = k;
-        }
-    }
-    TalusF3 n = solid->facet[on].normal;
-    for (int k = 0; k < solid->facet_count; k++) {
-        float room = solid->facet[k].offset - talus_f3_dot(solid->facet[k].normal, p);
-        float c = talus_f3_dot(n, solid->facet[k].normal), sine2 = 1.0f - c * c;
-        if (k != on && c < blunt && room * room < edge2 * sine2)
-            edge2 = room * room / sine2;
-    }
-    return sqrtf(edge2);
-}
-
-/* Of the distances to the faces the least is that of the face the point is on, the next the edge's. */
-float talus_placed_edge(const TalusPlaced *solid, TalusF3 at)
-{
-    TalusF3 p = talus_f3_sub(at, solid->centre), h = solid->half;
-    float x = talus_f3_dot(solid->axis[0], p), y = talus_f3_dot(solid->axis[1], p);
-    float up = talus_f3_dot(solid->axis[2], p), z = h.z - fabsf(up);
-    switch (solid->kind) {
-    case TALUS_FORM_BOX:
-        x = h.x - fabsf(x);
-        y = h.y - fabsf(y);
-        return fmaxf(fminf(x, y), fminf(fmaxf(x, y), z)); /* the middle one */
-    case TALUS_FORM_CYLINDER: return fmaxf(z, h.x - sqrtf(x * x + y * y));
-    case TALUS_FORM_CONE: return fmaxf(h.z + up, h.x - sqrtf(x * x + y * y)); /* its rim */
-    case TALUS_FORM_HULL: return hull_edge(solid, talus_f3(x, y, up));
-    default: return INFINITY;
-    }
 }

@@ -133,6 +133,23 @@ TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, Talus
     return talus_aabb(talus_add(position, talus_rotate(orientation, middle)), extent);
 }
 
+/* Of a convex shape without a closed form: where the support function reaches along the axes of the world. */
+TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 position,
+                                            TalusQuat orientation)
+{
+    double lo[3], hi[3];
+    for (int k = 0; k < 3; k++) {
+        TalusVec3 axis = talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+        TalusVec3 own = talus_rotate_back(orientation, axis);
+        hi[k] = talus_dot(own, talus_support(shape, 0.0, own));
+        lo[k] = talus_dot(own, talus_support(shape, 0.0, talus_neg(own)));
+    }
+    TalusAabb b = {talus_vec3(lo[0], lo[1], lo[2]), talus_vec3(hi[0], hi[1], hi[2])};
+    b.lo = talus_add(b.lo, position);
+    b.hi = talus_add(b.hi, position);
+    return b;
+}
+
 /* Of all but compounds. Planes are unbounded in all directions (+-infinity). */
 TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radius,
                                            TalusVec3 position, TalusQuat orientation)
@@ -153,8 +170,11 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
     case TALUS_SHAPE_HULL: return talus_hull_bounds(shape, position, orientation);
     case TALUS_SHAPE_MESH:
     case TALUS_SHAPE_FIELD: return talus_turned_box(shape->box, position, orientation);
-    default: return all;
+    default: break;
     }
+    return talus_shape_has(def->kind, TALUS_TRAIT_CONVEX)
+               ? talus_support_bounds(shape, position, orientation)
+               : all;
 }
 
 /* The pose of part k of a compound whose pose is given. */

@@ -11,23 +11,9 @@
 
 #define CENTRED 0x1p-40 /* of the extent: a centre of mass so near the origin is there */
 
-static bool may_be_part(TalusShapeKind kind)
-{
-    switch (kind) {
-    case TALUS_SHAPE_SPHERE:
-    case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CAPSULE:
-    case TALUS_SHAPE_CONE:
-    case TALUS_SHAPE_ELLIPSOID:
-    case TALUS_SHAPE_HULL: return true;
-    default: return false;
-    }
-}
-
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
-    if (!part->shape || !may_be_part(part->shape->kind))
+    if (!part->shape || !talus_shape_has(part->shape->kind, TALUS_TRAIT_CONVEX))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "compound: part %d is a %s; expected a sphere, box, cylinder, capsule, "
                           "cone, ellipsoid or hull",
@@ -248,7 +234,9 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_compound_ops = {
     .name = "compound",
     .summary = "several convex shapes as one body",
+    .uses = TALUS_USES_PARTS,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_compound,
 };

@@ -60,8 +60,9 @@ const TalusShapeOps talus_field_ops = {
     .name = "field",
     .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed bodies "
                "only",
-    .fixed_only = true,
+    .uses = TALUS_USES_HEIGHTS,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_field,
 };

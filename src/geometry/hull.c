@@ -355,7 +355,9 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_hull_ops = {
     .name = "hull",
     .summary = "the convex hull of points",
+    .uses = TALUS_USES_VERTEX,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_hull,
 };

@@ -2,13 +2,27 @@
 #ifndef TALUS_GEOMETRY_KINDS_H
 #define TALUS_GEOMETRY_KINDS_H
 
+#include "geometry/mesh_build.h"
 #include "geometry/shape.h"
+#include "geometry/traits.h"
 
 #define TALUS_PI 3.14159265358979323846
 
+/* Members of TalusShapeDef that a kind is given by. */
+enum {
+    TALUS_USES_HALF = 1,
+    TALUS_USES_RADIUS = 2,
+    TALUS_USES_HALF_HEIGHT = 4,
+    TALUS_USES_PROFILE = 8,
+    TALUS_USES_VERTEX = 16,
+    TALUS_USES_TRIANGLE = 32,
+    TALUS_USES_HEIGHTS = 64, /* height, columns, rows, spacing */
+    TALUS_USES_PARTS = 128
+};
+
 typedef struct TalusShapeOps {
     const char *name, *summary;
-    bool fixed_only;
+    int uses; /* TALUS_USES_* */
     /* Fails with a message that names the field, its value and what it should be. */
     TalusStatus (*check)(const TalusShapeDef *def);
     /* Where the kind has arrays: makes shape->block and lays them out in it, with shape->def pointing there.
@@ -19,11 +33,16 @@ typedef struct TalusShapeOps {
     void (*measure)(TalusShape *shape);
     /* At density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
     TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
+    /* Triangles, to be drawn (geometry/mesh_build.h); what it leaves on failure is freed. */
+    TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;
 
-extern const TalusShapeOps talus_sphere_ops, talus_plane_ops, talus_box_ops, talus_cylinder_ops,
-    talus_revolve_ops, talus_capsule_ops, talus_cone_ops, talus_ellipsoid_ops, talus_hull_ops,
-    talus_compound_ops, talus_trimesh_ops, talus_field_ops;
+#define TALUS_DECLARE_OPS(argument, kind, file, traits) \
+    extern const TalusShapeOps talus_##file##_ops;
+TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
+
+/* The row of a known kind. */
+const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
 
 /* Lays out arrays in a block, aligned to 16 bytes. Without a base it counts only, so that one function run
  * twice, before and after the block is made, places everything. */

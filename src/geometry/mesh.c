@@ -19,6 +19,7 @@ void talus_mesh_free(TalusMesh *mesh)
     talus_release(mesh->normal);
     talus_release(mesh->triangle);
     talus_release(mesh->edge);
+    talus_release(mesh->piece);
     memset(mesh, 0, sizeof *mesh);
 }
 
@@ -117,7 +118,7 @@ void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, doubl
 /* ---- kinds ---- */
 
 /* A sphere stretched along the axes by `half`. */
-TalusStatus talus_mesh_of_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out)
+static TalusStatus mesh_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out)
 {
     int n = circle.n, rings = n / 2; /* bands from pole to pole */
     TalusMeshSizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
@@ -139,9 +140,21 @@ TalusStatus talus_mesh_of_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMes
     return TALUS_OK;
 }
 
-static TalusStatus mesh_cylinder(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
+TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
-    double r = def->radius, h = def->half_height;
+    (void)shape;
+    return mesh_ellipsoid(talus_vec3(how->radius, how->radius, how->radius), how->circle, out);
+}
+
+TalusStatus talus_mesh_ellipsoid(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+{
+    return mesh_ellipsoid(shape->def.half, how->circle, out);
+}
+
+TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+{
+    TalusCircle circle = how->circle;
+    double r = shape->def.radius, h = shape->def.half_height;
     int n = circle.n;
     size_t m = (size_t)n;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4 * m, 2 * m + 2 * (m - 2), 2 * m}));
@@ -182,9 +195,11 @@ static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double
     }
 }
 
-static TalusStatus mesh_box(const TalusShapeDef *def, TalusMesh *out)
+TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    const TalusShapeDef *def = &shape->def;
     double half[3] = {def->half.x, def->half.y, def->half.z};
+    (void)how;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){24, 12, 12}));
     for (int axis = 0; axis < 3; axis++) {
         add_box_face(out, half, axis, -1.0);
@@ -193,8 +208,10 @@ static TalusStatus mesh_box(const TalusShapeDef *def, TalusMesh *out)
     return TALUS_OK;
 }
 
-static TalusStatus mesh_square(double extent, TalusMesh *out)
+TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    double extent = how->extent;
+    (void)shape;
     TALUS_TRY(talus_check_length("plane", "extent", extent));
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4, 2, 4}));
     TalusVec3 up = talus_vec3(0, 0, 1);
@@ -251,8 +268,10 @@ static TalusRim end_normal(const TalusShapeDef *def, int k, int point, double si
     return (TalusRim){at.r, at.z, n.nr, n.nz};
 }
 
-static TalusStatus mesh_revolve(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
+TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    const TalusShapeDef *def = &shape->def;
+    TalusCircle circle = how->circle;
     int n = circle.n;
     size_t faces = (size_t)def->point_count - 1, m = (size_t)n;
     TALUS_TRY(
@@ -272,27 +291,27 @@ static TalusStatus mesh_revolve(const TalusShapeDef *def, TalusCircle circle, Ta
     return TALUS_OK;
 }
 
-TalusStatus talus_mesh_of_checked(const TalusShape *shape, double radius, double extent,
-                                  TalusCircle circle, TalusMesh *out)
+/* ---- any shape ---- */
+
+/* A convex shape is one piece; a compound has noted its own. */
+static TalusStatus note_piece(const TalusShape *shape, TalusMesh *mesh)
 {
-    const TalusShapeDef *def = &shape->def;
-    switch (def->kind) {
-    case TALUS_SHAPE_SPHERE:
-        return talus_mesh_of_ellipsoid(talus_vec3(radius, radius, radius), circle, out);
-    case TALUS_SHAPE_PLANE: return mesh_square(extent, out);
-    case TALUS_SHAPE_BOX: return mesh_box(def, out);
-    case TALUS_SHAPE_CYLINDER: return mesh_cylinder(def, circle, out);
-    case TALUS_SHAPE_REVOLVE: return mesh_revolve(def, circle, out);
-    case TALUS_SHAPE_CAPSULE: return talus_mesh_of_capsule(def, circle, out);
-    case TALUS_SHAPE_CONE: return talus_mesh_of_cone(def, circle, out);
-    case TALUS_SHAPE_ELLIPSOID: return talus_mesh_of_ellipsoid(def->half, circle, out);
-    case TALUS_SHAPE_HULL: return talus_mesh_of_hull(shape, out);
-    case TALUS_SHAPE_COMPOUND: return talus_mesh_of_compound(shape, circle, out);
-    case TALUS_SHAPE_MESH: return talus_mesh_of_triangles(def, out);
-    case TALUS_SHAPE_FIELD: return talus_mesh_of_field(def, out);
-    default: break;
-    }
-    return talus_fail(TALUS_ERR_ARGUMENT, "mesh: shape of kind %d", (int)def->kind);
+    if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_CONVEX))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(mesh->piece, 1, "mesh pieces"));
+    mesh->piece[mesh->piece_count++] = mesh->triangle_count;
+    return TALUS_OK;
+}
+
+TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+{
+    memset(out, 0, sizeof *out);
+    TalusStatus status = talus_shape_ops(shape->def.kind)->mesh(shape, how, out);
+    if (status == TALUS_OK)
+        status = note_piece(shape, out);
+    if (status != TALUS_OK)
+        talus_mesh_free(out);
+    return status;
 }
 
 TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int segments,
@@ -308,7 +327,8 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
     TalusStatus status = TALUS_ALLOC(circle, (size_t)segments, "circle");
     if (status == TALUS_OK) {
         fill_circle(circle, segments);
-        status = talus_mesh_of_checked(&checked, 1.0, extent, (TalusCircle){segments, circle}, out);
+        TalusMeshing how = {{segments, circle}, 1.0, extent};
+        status = talus_mesh_of_checked(&checked, &how, out);
         talus_release(circle);
     }
     talus_shape_clear(&checked);

@@ -7,10 +7,11 @@
 /* Vertices are doubled along sharp edges, so that every corner of a triangle has the normal of its
  * face; the triangles of a solid close it without gaps all the same. */
 typedef struct TalusMesh {
-    int vertex_count, triangle_count, edge_count;
+    int vertex_count, triangle_count, edge_count, piece_count;
     TalusVec3 *vertex, *normal; /* normals: unit, out of a solid, away from the axis of a revolve */
     int *triangle; /* 3 vertices each, anticlockwise seen from where the normals point */
     int *edge;     /* 2 vertices each: the lines of a drawing, that is sharp edges and free rims */
+    int *piece;    /* triangles of each convex piece, which follow one another; walls have none */
 } TalusMesh;
 
 enum { TALUS_MESH_SEGMENTS = 64 }; /* of a full circle, where nothing speaks for another number */

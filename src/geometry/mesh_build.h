@@ -62,18 +62,29 @@ void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);
 /* A disc about z, seen from below: the other way round. */
 void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z);
 
-/* ---- kinds: mesh.c, mesh_kinds.c ---- */
+/* What a mesh is made with besides the shape. */
+typedef struct TalusMeshing {
+    TalusCircle circle;
+    double radius; /* of a sphere */
+    double extent; /* of a plane */
+} TalusMeshing;
 
-/* Of a checked shape; `radius` is a sphere's. */
-TalusStatus talus_mesh_of_checked(const TalusShape *shape, double radius, double extent,
-                                  TalusCircle circle, TalusMesh *out);
+/* Of a checked shape, by the function of its kind; the pieces of a solid are noted. */
+TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
-TalusStatus talus_mesh_of_capsule(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out);
-TalusStatus talus_mesh_of_cone(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out);
-TalusStatus talus_mesh_of_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out);
-TalusStatus talus_mesh_of_hull(const TalusShape *shape, TalusMesh *out);
-TalusStatus talus_mesh_of_compound(const TalusShape *shape, TalusCircle circle, TalusMesh *out);
-TalusStatus talus_mesh_of_triangles(const TalusShapeDef *def, TalusMesh *out);
-TalusStatus talus_mesh_of_field(const TalusShapeDef *def, TalusMesh *out);
+/* ---- kinds: mesh.c, mesh_kinds.c; `mesh` of their rows in kinds.h ---- */
+
+TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_capsule(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_cone(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_ellipsoid(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_hull(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_trimesh(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TalusStatus talus_mesh_field(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
 #endif

@@ -8,8 +8,10 @@
 
 /* ---- round ---- */
 
-TalusStatus talus_mesh_of_capsule(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
+TalusStatus talus_mesh_capsule(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    const TalusShapeDef *def = &shape->def;
+    TalusCircle circle = how->circle;
     int n = circle.n, rings = n / 2, equator = n / 4, last = rings + 1;
     size_t m = (size_t)n;
     TALUS_TRY(talus_mesh_allocate(
@@ -30,9 +32,10 @@ TalusStatus talus_mesh_of_capsule(const TalusShapeDef *def, TalusCircle circle, 
 }
 
 /* The base is half of the half height below the centre of mass. */
-TalusStatus talus_mesh_of_cone(const TalusShapeDef *def, TalusCircle circle, TalusMesh *out)
+TalusStatus talus_mesh_cone(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
-    double r = def->radius, h = def->half_height, slant = sqrt(r * r + 4.0 * h * h);
+    TalusCircle circle = how->circle;
+    double r = shape->def.radius, h = shape->def.half_height, slant = sqrt(r * r + 4.0 * h * h);
     int n = circle.n;
     size_t m = (size_t)n;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){3 * m, 2 * m - 2, m}));
@@ -48,11 +51,12 @@ TalusStatus talus_mesh_of_cone(const TalusShapeDef *def, TalusCircle circle, Tal
 
 /* ---- hull ---- */
 
-TalusStatus talus_mesh_of_hull(const TalusShape *shape, TalusMesh *out)
+TalusStatus talus_mesh_hull(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
     const TalusHull *hull = &shape->hull;
     const TalusVec3 *vertex = shape->def.vertex;
     size_t corners = (size_t)hull->loop_start[hull->faces];
+    (void)how;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){corners, corners, (size_t)hull->edges}));
     for (int f = 0; f < hull->faces; f++) {
         const double *p = hull->plane[f];
@@ -110,20 +114,25 @@ static TalusStatus append(TalusMesh *mesh, const TalusMesh *part, const TalusChi
 }
 
 /* The parts as they are: where they overlap, each has its surface within the other. */
-TalusStatus talus_mesh_of_compound(const TalusShape *shape, TalusCircle circle, TalusMesh *out)
+TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
-    TalusStatus status = talus_mesh_allocate(out, (TalusMeshSizes){0, 0, 0});
-    for (int k = 0; k < shape->def.part_count && status == TALUS_OK; k++) {
+    int parts = shape->def.part_count;
+    int *pieces;
+    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){0, 0, 0}));
+    TALUS_TRY(TALUS_ALLOC(pieces, (size_t)parts, "mesh pieces"));
+    TalusStatus status = TALUS_OK;
+    for (int k = 0; k < parts && status == TALUS_OK; k++) {
         const TalusChild *child = &shape->child[k];
+        TalusMeshing own = {how->circle, child->shape.def.radius, 1.0};
         TalusMesh part;
-        status = talus_mesh_of_checked(&child->shape, child->shape.def.radius, 1.0, circle, &part);
+        status = talus_mesh_of_checked(&child->shape, &own, &part);
+        pieces[k] = part.triangle_count;
         if (status == TALUS_OK)
             status = append(out, &part, child);
-        if (status == TALUS_OK || part.vertex)
-            talus_mesh_free(&part);
+        talus_mesh_free(&part);
     }
-    if (status != TALUS_OK)
-        talus_mesh_free(out);
+    out->piece = pieces;
+    out->piece_count = parts;
     return status;
 }
 
@@ -212,9 +221,11 @@ static bool is_line(const TalusShapeDef *def, const Star *star, int triangle, in
 }
 
 /* Every corner has a vertex of its own. */
-TalusStatus talus_mesh_of_triangles(const TalusShapeDef *def, TalusMesh *out)
+TalusStatus talus_mesh_trimesh(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    const TalusShapeDef *def = &shape->def;
     Star star;
+    (void)how;
     size_t corners = 3 * (size_t)def->triangle_count;
     TALUS_TRY(star_create(def, &star));
     TalusStatus status =
@@ -260,10 +271,12 @@ static double slope(const TalusShapeDef *def, int column, int row, int right, in
 }
 
 /* The surface alone, with its rim. */
-TalusStatus talus_mesh_of_field(const TalusShapeDef *def, TalusMesh *out)
+TalusStatus talus_mesh_field(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
+    const TalusShapeDef *def = &shape->def;
     int nx = def->columns, ny = def->rows;
     size_t points = (size_t)nx * (size_t)ny, rim = 2 * ((size_t)nx + (size_t)ny);
+    (void)how;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){points, 2 * points, rim}));
     for (int row = 0; row < ny; row++)
         for (int column = 0; column < nx; column++) {

@@ -15,7 +15,7 @@ static void measure(TalusShape *shape)
 const TalusShapeOps talus_plane_ops = {
     .name = "plane",
     .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
-    .fixed_only = true,
     .check = check,
     .measure = measure,
+    .mesh = talus_mesh_plane,
 };

@@ -64,8 +64,9 @@ const TalusShapeOps talus_revolve_ops = {
     .name = "revolve",
     .summary =
         "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
-    .fixed_only = true,
+    .uses = TALUS_USES_PROFILE,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_revolve,
 };

@@ -7,18 +7,17 @@
 
 #include <string.h>
 
-static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {
-    [TALUS_SHAPE_SPHERE] = &talus_sphere_ops,   [TALUS_SHAPE_PLANE] = &talus_plane_ops,
-    [TALUS_SHAPE_BOX] = &talus_box_ops,         [TALUS_SHAPE_CYLINDER] = &talus_cylinder_ops,
-    [TALUS_SHAPE_REVOLVE] = &talus_revolve_ops, [TALUS_SHAPE_CAPSULE] = &talus_capsule_ops,
-    [TALUS_SHAPE_CONE] = &talus_cone_ops,       [TALUS_SHAPE_ELLIPSOID] = &talus_ellipsoid_ops,
-    [TALUS_SHAPE_HULL] = &talus_hull_ops,       [TALUS_SHAPE_COMPOUND] = &talus_compound_ops,
-    [TALUS_SHAPE_MESH] = &talus_trimesh_ops,    [TALUS_SHAPE_FIELD] = &talus_field_ops,
-};
+#define ROW(argument, kind, file, traits) [TALUS_SHAPE_##kind] = &talus_##file##_ops,
+static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(ROW, 0)};
 
 static bool known(TalusShapeKind kind)
 {
     return (int)kind >= 0 && kind < TALUS_SHAPE_KINDS && kinds[kind];
+}
+
+const TalusShapeOps *talus_shape_ops(TalusShapeKind kind)
+{
+    return kinds[kind];
 }
 
 static TalusStatus check(const TalusShapeDef *def)
@@ -45,11 +44,6 @@ const char *talus_shape_name(TalusShapeKind kind)
 const char *talus_shape_summary(TalusShapeKind kind)
 {
     return known(kind) ? kinds[kind]->summary : "";
-}
-
-bool talus_shape_fixed_only(TalusShapeKind kind)
-{
-    return known(kind) && kinds[kind]->fixed_only;
 }
 
 /* ---- mass ---- */

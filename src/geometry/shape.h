@@ -2,6 +2,8 @@
 #ifndef TALUS_GEOMETRY_SHAPE_H
 #define TALUS_GEOMETRY_SHAPE_H
 
+#include "geometry/traits.h"
+
 #include <talus/shape.h>
 
 /* Topology of a convex polyhedron; vertices are def.vertex. Faces are maximal planar polygons, anticlockwise
@@ -90,9 +92,5 @@ void talus_shape_rebase(TalusShape *shape, unsigned char *copy, unsigned char *t
 /* Mass properties of a shape, as talus_shape_mass. */
 TalusStatus talus_shape_properties(const TalusShape *shape, double radius, double density,
                                    TalusMassProperties *out);
-
-/* True for shapes that may only belong to fixed bodies (plane, revolve, field) or, with a mesh, to bodies that
- * are fixed or driven: they have no volume. */
-bool talus_shape_fixed_only(TalusShapeKind kind);
 
 #endif

@@ -28,7 +28,9 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 const TalusShapeOps talus_sphere_ops = {
     .name = "sphere",
     .summary = "a ball; its radius is given by the body",
+    .uses = TALUS_USES_RADIUS,
     .check = check,
     .measure = measure,
     .mass = mass,
+    .mesh = talus_mesh_sphere,
 };

@@ -303,8 +303,9 @@ const TalusShapeOps talus_trimesh_ops = {
     .name = "mesh",
     .summary = "triangles, from a file or given: closed ones bound a solid, open ones are thin "
                "walls; fixed or driven bodies only",
-    .fixed_only = true,
+    .uses = TALUS_USES_VERTEX | TALUS_USES_TRIANGLE,
     .check = check,
     .build = build,
     .measure = measure,
+    .mesh = talus_mesh_trimesh,
 };

@@ -245,8 +245,7 @@ TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
     TALUS_TRY(TALUS_RESERVE(rows->row, rows->capacity, (size_t)snapshot->body_count, 0,
                             "rows of a frame"));
     for (int i = 0; i < snapshot->body_count; i++) {
-        TalusShapeKind kind = talus_body_kind(head, snapshot, i);
-        if (!talus_shape_fixed_only(kind) && kind != TALUS_SHAPE_MESH)
+        if (!talus_shape_has(talus_body_kind(head, snapshot, i), TALUS_TRAIT_WALL))
             rows->row[rows->count++] = i;
     }
     return TALUS_OK;

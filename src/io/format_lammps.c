@@ -7,6 +7,7 @@
  * be drawn. What has no name there keeps ours. */
 #include "base/memory.h"
 #include "geometry/bounds.h"
+#include "geometry/kinds.h"
 #include "io/fields.h"
 #include "io/formats.h"
 #include "io/growing.h"
@@ -129,15 +130,12 @@ static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
 
 static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
 {
-    switch (shape->kind) {
-    case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_ELLIPSOID: return shape->half;
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CAPSULE:
-    case TALUS_SHAPE_CONE:
+    int uses = talus_shape_ops(shape->kind)->uses;
+    if (uses & TALUS_USES_HALF)
+        return shape->half;
+    if (uses & TALUS_USES_HALF_HEIGHT)
         return talus_vec3(shape->radius, shape->radius, 2.0 * shape->half_height);
-    default: return talus_vec3(0.0, 0.0, 0.0);
-    }
+    return talus_vec3(0.0, 0.0, 0.0);
 }
 
 static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "geometry/figure.h"
 #include "io/dir.h"
 #include "io/json.h"
 #include "io/scene_arena.h"
@@ -15,10 +16,12 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 1,
+    TALUS_FRAMES_VERSION = 2, /* version 1 has no figures in its heads */
     TALUS_FRAMES_KEY_EVERY = 16,
     TALUS_FRAMES_PER_BYTE = 8,         /* bodies and chains to a byte of a payload, at most */
-    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* bytes of a HEAD */
+    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* bytes of a HEAD's JSON */
+    TALUS_FRAMES_HEAD_MOST = 1 << 28,  /* bytes of a HEAD */
+    TALUS_FIGURE_PER_BYTE = 8,         /* vertices, triangles and edges to a byte of a HEAD */
     TALUS_FRAMES_MOST =
         INT32_MAX / 4 /* bodies or chains: four numbers of each are counted by int */
 };
@@ -99,6 +102,11 @@ enum {
     TALUS_ARRAY_CHAIN_B,
     TALUS_ARRAY_CHAIN_FORCE,
     TALUS_ARRAY_CHAIN_POINT,
+    TALUS_ARRAY_POINT, /* from here on: of figures, in a HEAD */
+    TALUS_ARRAY_NORMAL,
+    TALUS_ARRAY_TRIANGLE,
+    TALUS_ARRAY_EDGE,
+    TALUS_ARRAY_PIECE,
     TALUS_ARRAYS /* names are below this */
 };
 
@@ -126,6 +134,7 @@ const char *talus_array_name(int name);
 typedef struct TalusPacked {
     TalusArrayHead head;
     bool other;           /* the array before it with another prediction: the shorter one is kept */
+    bool repeats;         /* as the packer's */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated */
     size_t size, used, plane_capacity, data_capacity;
@@ -136,6 +145,7 @@ typedef struct TalusPacked {
  * of `pool`; the bytes do not depend on it. */
 typedef struct TalusPacker {
     TalusPool *pool; /* NULL: the calling thread alone */
+    bool repeats;    /* arrays repeat themselves: search for it, however long it takes */
     unsigned char *bytes;
     size_t size, capacity;
     uint32_t arrays;
@@ -157,7 +167,8 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
                                 const int32_t *guess);
 TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
                               const uint16_t *value);
-TalusStatus talus_pack_floats(TalusPacker *packer, int name, int tuples, const float *value);
+TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
+                              const float *value);
 
 /* The arrays of a frame where they stand; `head.tuples` is 0 for those that are not there. */
 typedef struct TalusArrayView {
@@ -176,12 +187,15 @@ typedef struct TalusUnpacker {
 void talus_unpacker_clear(TalusUnpacker *unpacker);
 /* Checks the frame's head and finds its arrays. */
 TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size);
+/* Finds arrays that follow one another up to the end, or up to zeros. */
+TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size);
 /* Each fails unless the array is there with exactly these tuples; 0 tuples are always there. */
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value);
 TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 uint16_t *value);
-TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int tuples, float *value);
+TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                float *value);
 
 /* The upper half of a single, rounded to nearest even with `drop` of its low bits zero. */
 uint16_t talus_to_half(double value, int drop);
@@ -215,6 +229,7 @@ void talus_frame_state_clear(TalusFrameState *state);
 void talus_frame_match(const TalusFrameState *before, const TalusBodyId *id, int count,
                        int32_t *match);
 
+/* Spheres have no orientation in a file. */
 static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
 {
     return head->shapes[shape].kind == TALUS_SHAPE_SPHERE;
@@ -226,6 +241,7 @@ static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
 typedef struct TalusHeadStore {
     TalusFramesHead head;
     TalusArena arena;
+    TalusFigure *figure; /* [head.shape_count], or NULL */
 } TalusHeadStore;
 
 /* What a world has that a frames head tells: shapes, materials, gravity, periods, step. `def` (may be NULL)
@@ -242,10 +258,31 @@ TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot
 /* Against gravity; +z without any. */
 TalusVec3 talus_frames_up(const TalusFramesHead *head);
 
-/* The JSON of a HEAD, to be released, and back. `source` is for messages. */
-TalusStatus talus_frames_head_write(const TalusFramesHead *head, char **text, size_t *size);
-TalusStatus talus_frames_head_read(const char *text, size_t size, const char *source,
+/* Appends the HEAD chunk of a file of this version, and back from its payload. `source` is for messages. Of
+ * version 1 the payload is JSON alone; since then zeros follow it up to a multiple of 8 bytes, at least one, and
+ * the arrays of the figures. */
+TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
+TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
+
+/* ---- figures of a head: frames_figure.c ---- */
+
+/* The figures of all shapes, made from the table of shapes; to be freed. */
+TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out);
+void talus_head_free_figures(TalusFigure **figure, int count);
+
+TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count);
+size_t talus_head_padding(const TalusFigure *figure, int count, size_t size);
+
+typedef struct TalusHeadPayload {
+    const char *source; /* for messages */
+    const unsigned char *bytes;
+    size_t size, arrays_at;
+} TalusHeadPayload;
+
+/* Of the shapes of a head's JSON, from the arrays behind it. */
+TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload payload,
+                                    TalusFigure **out);
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
@@ -259,7 +296,9 @@ typedef struct TalusHeadText {
 void talus_head_put(TalusHeadText *text, const char *bytes, size_t size);
 void talus_head_print(TalusHeadText *text, const char *format, ...) TALUS_PRINTF(2, 3);
 void talus_head_vector(TalusHeadText *text, const char *key, TalusVec3 v);
+/* Leaves the object open. */
 void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape);
+void talus_head_figure(TalusHeadText *text, const TalusFigure *figure);
 
 /* Numbers of a head within this can be squared and added without overflow. */
 #define TALUS_HEAD_MOST 1e100
@@ -330,6 +369,9 @@ TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
 /* ---- the reader's parts: frames_scan.c, frames_read.c ---- */
 
+/* Of the file's format. */
+int talus_frames_version(const TalusFrames *frames);
+
 typedef struct TalusHeadPlace {
     uint64_t offset, size;
 } TalusHeadPlace;
@@ -337,6 +379,7 @@ typedef struct TalusHeadPlace {
 struct TalusFrames {
     char *path;
     int fd;
+    uint32_t version; /* of the file */
     TalusFrameInfo *frame;
     int *frame_head; /* number of the head of each frame, -1 without one */
     TalusHeadPlace *head;

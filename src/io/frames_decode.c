@@ -85,7 +85,7 @@ static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFram
                                 TalusFrameState *now)
 {
     TALUS_TRY(TALUS_RESERVE(d->radius, d->radius_capacity, (size_t)count, 0, "frame"));
-    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, count, d->radius));
+    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, 1, count, d->radius));
     for (int i = 0, next = 0; i < now->count; i++) {
         now->radius[i] = d->match[i] < 0 ? d->radius[next++] : before->radius[d->match[i]];
         if (!(now->radius[i] >= 0.0f))

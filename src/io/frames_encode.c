@@ -243,7 +243,7 @@ static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
     for (int i = 0; i < e->now.count; i++)
         if (key || e->match[i] < 0)
             e->radius[count++] = e->now.radius[i];
-    TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, count, e->radius));
+    TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, 1, count, e->radius));
     for (int name = TALUS_ARRAY_SHAPE; name <= TALUS_ARRAY_LAYER; name++)
         TALUS_TRY(pack_new(e, name, key));
     return TALUS_OK;

@@ -13,6 +13,7 @@ enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
 {
+    talus_head_free_figures(&store->figure, store->head.shape_count);
     talus_arena_clear(&store->arena);
     *store = (TalusHeadStore){0};
 }
@@ -67,6 +68,7 @@ static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
     TalusShapeDef *shape;
     TalusFramesMaterial *material;
     out->head = *head;
+    out->head.figures = NULL; /* made again where they are wanted */
     TALUS_TRY(copy_text(&out->arena, head->title, &out->head.title));
     TALUS_TRY(copy_text(&out->arena, head->scene, &out->head.scene));
     TALUS_TRY(make_tables(out, head->shape_count, head->material_count, &shape, &material));

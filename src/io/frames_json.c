@@ -35,12 +35,16 @@ static void print_period(TalusHeadText *text, const TalusPeriod *period)
         talus_head_print(text, "},\n");
 }
 
-static void print_tables(TalusHeadText *text, const TalusFramesHead *head)
+static void print_tables(TalusHeadText *text, const TalusFramesHead *head,
+                         const TalusFigure *figure)
 {
     talus_head_print(text, "\"shapes\": [");
     for (int i = 0; i < head->shape_count; i++) {
         talus_head_print(text, "%s", i ? ", " : "");
         talus_head_shape(text, &head->shapes[i]);
+        if (figure)
+            talus_head_figure(text, &figure[i]);
+        talus_head_print(text, "}");
     }
     talus_head_print(text, "],\n\"materials\": [");
     for (int i = 0; i < head->material_count; i++) {
@@ -52,10 +56,10 @@ static void print_tables(TalusHeadText *text, const TalusFramesHead *head)
     talus_head_print(text, "]}\n");
 }
 
-TalusStatus talus_frames_head_write(const TalusFramesHead *head, char **text, size_t *size)
+static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *figure,
+                              TalusHeadText *text)
 {
     TalusHeadText out = {0};
-    *text = NULL;
     talus_head_print(&out, "{\"producer\": \"talus %s\", \"title\": ", talus_version());
     print_string(&out, head->title);
     talus_head_print(&out, ", \"scene\": ");
@@ -71,19 +75,64 @@ TalusStatus talus_frames_head_write(const TalusFramesHead *head, char **text, si
         talus_head_print(&out, ", \"floor\": %.17g", head->floor);
     talus_head_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
-    print_tables(&out, head);
+    print_tables(&out, head, figure);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_LIMIT)
         out.status = talus_fail(TALUS_ERR_UNSUPPORTED,
                                 "frames: %d shapes and %d materials take more than the %d bytes "
                                 "that a head may have",
                                 head->shape_count, head->material_count, TALUS_FRAMES_HEAD_LIMIT);
-    if (out.status != TALUS_OK) {
-        talus_release(out.bytes);
-        return out.status;
-    }
-    *text = out.bytes;
-    *size = out.size;
+    *text = out;
+    return out.status;
+}
+
+/* The payload: zeros end the text, and fill it up where there is more to a byte than a reader takes. */
+static TalusStatus pack_payload(TalusPacker *p, const TalusHeadText *text,
+                                const TalusFigure *figure, int shapes)
+{
+    size_t start = p->size;
+    TALUS_TRY(talus_pack_bytes(p, text->bytes, text->size));
+    if (!figure)
+        return TALUS_OK;
+    TALUS_TRY(talus_pack_bytes(p, NULL, 8 - text->size % 8));
+    TALUS_TRY(talus_head_pack_figures(p, figure, shapes));
+    TALUS_TRY(talus_pack_bytes(p, NULL, talus_head_padding(figure, shapes, p->size - start)));
+    if (p->size - start > TALUS_FRAMES_HEAD_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "frames: the figures of %d shapes take more than the %d bytes that a "
+                          "head may have",
+                          shapes, TALUS_FRAMES_HEAD_MOST);
     return TALUS_OK;
+}
+
+static TalusStatus pack_chunk(TalusPacker *p, const TalusFramesHead *head,
+                              const TalusFigure *figure)
+{
+    size_t start = p->size;
+    TalusHeadText text = {0};
+    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_HEAD};
+    TalusStatus status = write_text(head, figure, &text);
+    if (status == TALUS_OK)
+        status = talus_pack_bytes(p, NULL, sizeof chunk);
+    if (status == TALUS_OK)
+        status = pack_payload(p, &text, figure, head->shape_count);
+    talus_release(text.bytes);
+    if (status != TALUS_OK)
+        return status;
+    chunk.size = p->size - start - sizeof chunk;
+    chunk.crc = talus_chunk_crc(&chunk, p->bytes + start + sizeof chunk);
+    memcpy(p->bytes + start, &chunk, sizeof chunk);
+    return talus_pack_bytes(p, NULL, -chunk.size & 7);
+}
+
+TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version)
+{
+    TalusFigure *made = NULL;
+    if (version > 1 && !head->figures)
+        TALUS_TRY(talus_head_make_figures(head, &made));
+    TalusStatus status =
+        pack_chunk(packer, head, version > 1 ? (made ? made : head->figures) : NULL);
+    talus_head_free_figures(&made, head->shape_count);
+    return status;
 }
 
 /* ---- reading ---- */
@@ -191,14 +240,22 @@ static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFram
     return read_materials(arena, root, head);
 }
 
-TalusStatus talus_frames_head_read(const char *text, size_t size, const char *source,
+TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out)
 {
     TalusJson *root;
+    const char *end = memchr(payload, 0, size);
+    size_t text = end ? (size_t)(end - payload) : size, arrays = (text / 8 + 1) * 8;
     talus_frames_head_clear(out);
-    TalusStatus status = talus_json_parse(&out->arena, text, size, source, true, &root);
+    TalusStatus status = talus_json_parse(&out->arena, payload, text, source, true, &root);
     if (status == TALUS_OK)
         status = read_root(&out->arena, root, &out->head);
+    if (status == TALUS_OK && end) {
+        TalusHeadPayload all = {source, (const unsigned char *)payload, size,
+                                arrays < size ? arrays : size};
+        status = talus_head_read_figures(talus_json_get(root, "shapes"), all, &out->figure);
+        out->head.figures = out->figure;
+    }
     if (status != TALUS_OK)
         talus_frames_head_clear(out);
     return status;

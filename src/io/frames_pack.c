@@ -13,7 +13,7 @@
 /* Planes are noise or runs, so looking for other repeats costs time and gains nothing: for a million
  * bodies runs alone gave smaller frames than any other setting up to level 6, and the fastest
  * (bench/frames.c). Fewer bytes than the least are not worth a stream. */
-enum { LEVEL = 1, LEAST_DEFLATED = 64, GRAIN = 16384 };
+enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
 {
@@ -36,6 +36,11 @@ const char *talus_array_name(int name)
         [TALUS_ARRAY_CHAIN_B] = "chain_b",
         [TALUS_ARRAY_CHAIN_FORCE] = "chain_force",
         [TALUS_ARRAY_CHAIN_POINT] = "chain_point",
+        [TALUS_ARRAY_POINT] = "point",
+        [TALUS_ARRAY_NORMAL] = "normal",
+        [TALUS_ARRAY_TRIANGLE] = "triangle",
+        [TALUS_ARRAY_EDGE] = "edge",
+        [TALUS_ARRAY_PIECE] = "piece",
     };
     return name > 0 && name < TALUS_ARRAYS ? names[name] : "unknown";
 }
@@ -114,8 +119,9 @@ static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t ch
         a->head.coding = TALUS_CODING_STORED;
         if (!talus_deflate_available() || a->size < LEAST_DEFLATED)
             continue;
-        a->status = talus_deflate(LEVEL, TALUS_DEFLATE_RUNS, a->plane, a->size, a->data,
-                                  talus_deflate_bound(a->size), &a->used);
+        a->status = talus_deflate(a->repeats ? THOROUGH : LEVEL,
+                                  a->repeats ? TALUS_DEFLATE_ANY : TALUS_DEFLATE_RUNS, a->plane,
+                                  a->size, a->data, talus_deflate_bound(a->size), &a->used);
         if (a->used < a->size)
             a->head.coding = TALUS_CODING_ZLIB;
         else
@@ -198,6 +204,7 @@ static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
         TALUS_TRY(TALUS_RESERVE(a->data, a->data_capacity, talus_deflate_bound(size), 0, "frame"));
     a->head = head;
     a->other = other;
+    a->repeats = p->repeats;
     a->size = size;
     Planes planes = {p->code, a};
     talus_parallel(p->pool, head.tuples, GRAIN, fill_planes, &planes);
@@ -300,15 +307,16 @@ TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int
     return take(packer, head, false);
 }
 
-TalusStatus talus_pack_floats(TalusPacker *packer, int name, int tuples, const float *value)
+TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
+                              const float *value)
 {
     if (tuples == 0)
         return TALUS_OK;
-    TALUS_TRY(reserve_code(packer, 1, tuples));
-    memcpy(packer->code, value, (size_t)tuples * sizeof *value);
+    TALUS_TRY(reserve_code(packer, components, tuples));
+    memcpy(packer->code, value, (size_t)components * (size_t)tuples * sizeof *value);
     TalusArrayHead head = {.name = (uint8_t)name,
                            .type = TALUS_TYPE_F32,
-                           .components = 1,
+                           .components = (uint8_t)components,
                            .width = 4,
                            .tuples = (uint32_t)tuples};
     return take(packer, head, false);

@@ -83,6 +83,11 @@ TalusStatus talus_frames_refresh(TalusFrames *frames)
 
 /* ---- questions ---- */
 
+int talus_frames_version(const TalusFrames *frames)
+{
+    return (int)frames->version;
+}
+
 int talus_frames_count(const TalusFrames *frames)
 {
     return frames->count;
@@ -159,10 +164,10 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
     if (f->loaded_head == head)
         return TALUS_OK;
     f->loaded_head = -1;
-    if (f->head[head].size > TALUS_FRAMES_HEAD_LIMIT + sizeof chunk)
+    if (f->head[head].size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "a head of %" PRIu64 " bytes; at most %d are read",
-                               f->head[head].size, TALUS_FRAMES_HEAD_LIMIT);
+                               f->head[head].size, TALUS_FRAMES_HEAD_MOST);
     TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
     TALUS_TRY(
         talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));

@@ -42,16 +42,18 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
 /* A file that has just been created may not have its first bytes yet. */
 static TalusStatus check_start(TalusFrames *f, uint64_t size)
 {
-    TalusFileHead head = {.version = TALUS_FRAMES_VERSION}, found = {0};
+    TalusFileHead head = {0}, found = {0};
     size_t there = size < sizeof head ? (size_t)size : sizeof head;
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
     TALUS_TRY(talus_frames_bytes(f, 0, &found, there));
     if (memcmp(&found, &head, there < sizeof head.magic ? there : sizeof head.magic) != 0)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT, "is not a Talus frames file");
-    if (there == sizeof head && found.version != TALUS_FRAMES_VERSION)
+    if (there == sizeof head && (found.version < 1 || found.version > TALUS_FRAMES_VERSION))
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
-                               "has format version %" PRIu32 ", this program reads version %d",
+                               "has format version %" PRIu32
+                               ", this program reads versions 1 to %d",
                                found.version, TALUS_FRAMES_VERSION);
+    f->version = found.version;
     return TALUS_OK;
 }
 

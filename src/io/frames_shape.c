@@ -3,7 +3,7 @@
  * Points, heights and triangles may be many: they are base64 of the numbers as they lie in memory,
  * little-endian doubles and 32-bit integers, and so come back exactly. */
 #include "base/memory.h"
-#include "geometry/shape.h"
+#include "geometry/kinds.h"
 #include "io/base64.h"
 #include "io/frames.h"
 
@@ -80,46 +80,50 @@ static void print_parts(TalusHeadText *text, const TalusShapeDef *shape)
     talus_head_print(text, "]");
 }
 
-/* Spheres have the radius of their bodies, but not those of a compound. */
-static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part)
+static void print_heights(TalusHeadText *text, const TalusShapeDef *shape)
 {
-    talus_head_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
-    switch (shape->kind) {
-    case TALUS_SHAPE_SPHERE:
-        if (part)
-            talus_head_print(text, ", \"radius\": %.17g", shape->radius);
-        break;
-    case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_ELLIPSOID:
-        talus_head_print(text, ", ");
-        talus_head_vector(text, "half", shape->half);
-        break;
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CAPSULE:
-    case TALUS_SHAPE_CONE:
-        talus_head_print(text, ", \"radius\": %.17g, \"half_height\": %.17g", shape->radius,
-                         shape->half_height);
-        break;
-    case TALUS_SHAPE_REVOLVE: print_profile(text, shape); break;
-    case TALUS_SHAPE_MESH:
-        print_bytes(text, "triangle", shape->triangle,
-                    3 * (size_t)shape->triangle_count * sizeof *shape->triangle); /* fallthrough */
-    case TALUS_SHAPE_HULL:
-        print_bytes(text, "vertex", shape->vertex,
-                    (size_t)shape->vertex_count * sizeof *shape->vertex);
-        break;
-    case TALUS_SHAPE_FIELD:
-        talus_head_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g",
-                         shape->columns, shape->rows, shape->spacing);
-        print_bytes(text, "height", shape->height,
-                    (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
-        break;
-    case TALUS_SHAPE_COMPOUND: print_parts(text, shape); break;
-    default: break;
-    }
-    talus_head_print(text, "}");
+    talus_head_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g", shape->columns,
+                     shape->rows, shape->spacing);
+    print_bytes(text, "height", shape->height,
+                (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
+/* What a shape is given by. Spheres have the radius of their bodies, but not those of a compound. */
+static int used(const TalusShapeDef *shape, bool part)
+{
+    int uses = talus_shape_ops(shape->kind)->uses;
+    return shape->kind == TALUS_SHAPE_SPHERE && !part ? 0 : uses;
+}
+
+static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part)
+{
+    int uses = used(shape, part);
+    talus_head_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
+    if (uses & TALUS_USES_HALF) {
+        talus_head_print(text, ", ");
+        talus_head_vector(text, "half", shape->half);
+    }
+    if (uses & TALUS_USES_RADIUS)
+        talus_head_print(text, ", \"radius\": %.17g", shape->radius);
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        talus_head_print(text, ", \"half_height\": %.17g", shape->half_height);
+    if (uses & TALUS_USES_PROFILE)
+        print_profile(text, shape);
+    if (uses & TALUS_USES_TRIANGLE)
+        print_bytes(text, "triangle", shape->triangle,
+                    3 * (size_t)shape->triangle_count * sizeof *shape->triangle);
+    if (uses & TALUS_USES_VERTEX)
+        print_bytes(text, "vertex", shape->vertex,
+                    (size_t)shape->vertex_count * sizeof *shape->vertex);
+    if (uses & TALUS_USES_HEIGHTS)
+        print_heights(text, shape);
+    if (uses & TALUS_USES_PARTS)
+        print_parts(text, shape);
+    if (part)
+        talus_head_print(text, "}");
+}
+
+/* The object is left open: how the shape is drawn may follow. */
 void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape)
 {
     print_shape(text, shape, false);
@@ -218,7 +222,7 @@ static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, Talu
     return TALUS_OK;
 }
 
-static TalusStatus read_mesh(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+static TalusStatus read_triangles(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     const void *triangle;
     TALUS_TRY(
@@ -232,7 +236,7 @@ static TalusStatus read_mesh(TalusArena *arena, const TalusJson *node, TalusShap
     return TALUS_OK;
 }
 
-static TalusStatus read_field(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+static TalusStatus read_heights(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     double columns, rows;
     const void *height;
@@ -287,18 +291,12 @@ static TalusStatus read_parts(TalusArena *arena, const TalusJson *node, TalusSha
     return TALUS_OK;
 }
 
-static TalusStatus read_round(const TalusJson *node, TalusShapeDef *out)
-{
-    TALUS_TRY(talus_head_number(node, "radius", &out->radius));
-    return talus_head_number(node, "half_height", &out->half_height);
-}
-
 static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     const void *vertex;
     TALUS_TRY(read_doubles(arena, node, "vertex", 3, &vertex, &out->vertex_count));
     out->vertex = vertex;
-    return out->kind == TALUS_SHAPE_MESH ? read_mesh(arena, node, out) : TALUS_OK;
+    return TALUS_OK;
 }
 
 static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
@@ -322,21 +320,22 @@ static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part
 {
     *out = (TalusShapeDef){0};
     TALUS_TRY(read_name(node, &out->kind));
-    switch (out->kind) {
-    case TALUS_SHAPE_SPHERE:
-        return part ? talus_head_number(node, "radius", &out->radius) : TALUS_OK;
-    case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_ELLIPSOID: return talus_head_read_vector(node, "half", &out->half);
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CAPSULE:
-    case TALUS_SHAPE_CONE: return read_round(node, out);
-    case TALUS_SHAPE_REVOLVE: return read_profile(arena, node, out);
-    case TALUS_SHAPE_HULL:
-    case TALUS_SHAPE_MESH: return read_vertices(arena, node, out);
-    case TALUS_SHAPE_FIELD: return read_field(arena, node, out);
-    case TALUS_SHAPE_COMPOUND: return read_parts(arena, node, out);
-    default: return TALUS_OK;
-    }
+    int uses = used(out, part);
+    if (uses & TALUS_USES_HALF)
+        TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
+    if (uses & TALUS_USES_RADIUS)
+        TALUS_TRY(talus_head_number(node, "radius", &out->radius));
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        TALUS_TRY(talus_head_number(node, "half_height", &out->half_height));
+    if (uses & TALUS_USES_PROFILE)
+        TALUS_TRY(read_profile(arena, node, out));
+    if (uses & TALUS_USES_VERTEX)
+        TALUS_TRY(read_vertices(arena, node, out));
+    if (uses & TALUS_USES_TRIANGLE)
+        TALUS_TRY(read_triangles(arena, node, out));
+    if (uses & TALUS_USES_HEIGHTS)
+        TALUS_TRY(read_heights(arena, node, out));
+    return uses & TALUS_USES_PARTS ? read_parts(arena, node, out) : TALUS_OK;
 }
 
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
@@ -405,7 +404,8 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     out->vertex = copy[VERTEX];
     out->triangle = copy[TRIANGLE];
     out->height = copy[HEIGHT];
-    return shape->kind == TALUS_SHAPE_COMPOUND ? copy_parts(arena, shape, out) : TALUS_OK;
+    out->part = NULL;
+    return used(shape, false) & TALUS_USES_PARTS ? copy_parts(arena, shape, out) : TALUS_OK;
 }
 
 static bool same_arrays(const TalusShapeDef *a, const TalusShapeDef *b)
@@ -420,6 +420,8 @@ static bool same_arrays(const TalusShapeDef *a, const TalusShapeDef *b)
     return true;
 }
 
+static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part);
+
 static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
 {
     if (a->part_count != b->part_count)
@@ -428,27 +430,29 @@ static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
         const TalusShapePart *p = &a->part[k], *q = &b->part[k];
         if (memcmp(&p->position, &q->position, sizeof p->position) != 0 ||
             memcmp(&p->orientation, &q->orientation, sizeof p->orientation) != 0 ||
-            p->shape->radius != q->shape->radius || !talus_head_same_shape(p->shape, q->shape))
+            !same_shape(p->shape, q->shape, true))
             return false;
     }
     return true;
 }
 
-bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b)
+static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
 {
+    int uses = used(a, part);
     if (a->kind != b->kind)
         return false;
-    switch (a->kind) {
-    case TALUS_SHAPE_SPHERE:
-    case TALUS_SHAPE_PLANE: return true;
-    case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_ELLIPSOID: return memcmp(&a->half, &b->half, sizeof a->half) == 0;
-    case TALUS_SHAPE_CYLINDER:
-    case TALUS_SHAPE_CAPSULE:
-    case TALUS_SHAPE_CONE: return a->radius == b->radius && a->half_height == b->half_height;
-    case TALUS_SHAPE_COMPOUND: return same_parts(a, b);
-    case TALUS_SHAPE_FIELD:
-        return a->columns == b->columns && a->spacing == b->spacing && same_arrays(a, b);
-    default: return same_arrays(a, b);
-    }
+    if (uses & TALUS_USES_HALF && memcmp(&a->half, &b->half, sizeof a->half) != 0)
+        return false;
+    if (uses & TALUS_USES_RADIUS && a->radius != b->radius)
+        return false;
+    if (uses & TALUS_USES_HALF_HEIGHT && a->half_height != b->half_height)
+        return false;
+    if (uses & TALUS_USES_HEIGHTS && (a->columns != b->columns || a->spacing != b->spacing))
+        return false;
+    return uses & TALUS_USES_PARTS ? same_parts(a, b) : same_arrays(a, b);
+}
+
+bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b)
+{
+    return same_shape(a, b, false);
 }

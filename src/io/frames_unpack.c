@@ -81,6 +81,17 @@ static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, si
     return TALUS_OK;
 }
 
+TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size)
+{
+    memset(unpacker->array, 0, sizeof unpacker->array);
+    for (size_t offset = 0; offset < size && bytes[offset] != 0;) {
+        if (size - offset < sizeof(TalusArrayHead))
+            return talus_fail(TALUS_ERR_FORMAT, "ends within an array");
+        TALUS_TRY(take_array(unpacker, bytes, size, &offset));
+    }
+    return TALUS_OK;
+}
+
 TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size)
 {
     size_t offset = sizeof unpacker->head;
@@ -177,15 +188,17 @@ TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int component
     return TALUS_OK;
 }
 
-TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int tuples, float *value)
+TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                float *value)
 {
     const TalusArrayView *view = &unpacker->array[name];
-    TALUS_TRY(check_expected(view, name, TALUS_TYPE_F32, 1, tuples));
+    size_t count = (size_t)components * (size_t)tuples;
+    TALUS_TRY(check_expected(view, name, TALUS_TYPE_F32, components, tuples));
     if (tuples == 0)
         return TALUS_OK;
     TALUS_TRY(unpack_code(unpacker, view));
-    memcpy(value, unpacker->code, (size_t)tuples * sizeof *value);
-    for (int i = 0; i < tuples; i++)
+    memcpy(value, unpacker->code, count * sizeof *value);
+    for (size_t i = 0; i < count; i++)
         if (!isfinite(value[i]))
             return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
                                   "a value is not finite");

@@ -13,6 +13,7 @@
 
 struct TalusFramesWriter {
     TalusGrowing file;
+    int version; /* of the file, which a resume keeps */
     TalusDetail detail;
     TalusHeadStore named; /* title and scene alone */
     TalusHeadStore head;  /* the last one written */
@@ -42,6 +43,7 @@ static void writer_free(TalusFramesWriter *w)
 static TalusStatus start_file(TalusFramesWriter *w)
 {
     TalusFileHead head = {.version = TALUS_FRAMES_VERSION};
+    w->version = TALUS_FRAMES_VERSION;
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
     TALUS_TRY(talus_growing_cut(&w->file, 0));
     return talus_growing_append(&w->file, &head, sizeof head);
@@ -142,6 +144,7 @@ static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
         return start_file(w);
     TALUS_TRY(talus_frames_head_copy(head, &w->head));
     w->has_head = true;
+    w->version = (int)old->version;
     TALUS_TRY(take_rows(w, old, last + 1));
     TALUS_TRY(talus_frames_decode(old, last, NULL));
     w->encoder.before = old->state[old->newest];
@@ -241,20 +244,10 @@ static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *
 static TalusStatus write_head(TalusFramesWriter *w, const TalusFramesHead *head)
 {
     TalusPacker packer = {0};
-    char *text;
-    size_t size;
-    TALUS_TRY(talus_frames_head_write(head, &text, &size));
-    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_HEAD, .size = size};
-    chunk.crc = talus_chunk_crc(&chunk, text);
-    TalusStatus status = talus_pack_bytes(&packer, &chunk, sizeof chunk);
-    if (status == TALUS_OK)
-        status = talus_pack_bytes(&packer, text, size);
-    if (status == TALUS_OK)
-        status = talus_pack_bytes(&packer, NULL, -size & 7);
+    TalusStatus status = talus_frames_head_pack(&packer, head, w->version);
     if (status == TALUS_OK)
         status = talus_growing_append(&w->file, packer.bytes, packer.size);
     talus_packer_clear(&packer);
-    talus_release(text);
     return status;
 }
 

@@ -174,7 +174,8 @@ TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *bod
 
 bool talus_scene_is_wall(const SceneShape *shape)
 {
-    return shape->kind != SCENE_ROCK && talus_shape_fixed_only((TalusShapeKind)shape->kind);
+    return shape->kind != SCENE_ROCK &&
+           talus_shape_has((TalusShapeKind)shape->kind, TALUS_TRAIT_WALL);
 }
 
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,

@@ -200,10 +200,9 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
 static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
 {
     TalusShapeKind kind = shape->def.kind;
-    bool round = kind == TALUS_SHAPE_CYLINDER || kind == TALUS_SHAPE_CAPSULE ||
-                 kind == TALUS_SHAPE_CONE || kind == TALUS_SHAPE_SPHERE;
+    bool axial = talus_shape_has(kind, TALUS_TRAIT_AXIAL);
     double corner = sqrt(half.x * half.x + half.y * half.y), all = shape->bounding_radius;
-    *across = round ? half.x : kind == TALUS_SHAPE_BOX ? corner : fmin(corner, all);
+    *across = axial ? half.x : kind == TALUS_SHAPE_BOX ? corner : fmin(corner, all);
     *bound = kind == TALUS_SHAPE_SPHERE ? shape->def.radius : all;
     if (kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_CYLINDER)
         *bound = sqrt(*across * *across + half.z * half.z);
@@ -215,7 +214,7 @@ static void add_form(Builder *b, Forms *f, int index, bool by_origin)
     SceneForms *room = &f->room;
     f->shape[room->count] = index;
     f->centre[room->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
-    if (!talus_shape_fixed_only(shape->def.kind)) {
+    if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL)) {
         TalusAabb box = talus_shape_bounds(shape, shape->def.radius, talus_vec3(0, 0, 0),
                                            talus_quat_identity());
         TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),

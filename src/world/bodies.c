@@ -119,7 +119,7 @@ static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *bat
     if (batch->count > 0 && !batch->position)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position is NULL; it has no default");
     TalusShapeKind kind = world->shape[batch->shape].def.kind;
-    if (talus_shape_fixed_only(kind) && !batch->fixed)
+    if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !batch->fixed)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a %s must be fixed", talus_shape_name(kind));
     if (!(batch->mass >= 0.0) || !isfinite(batch->mass) || !(batch->density >= 0.0) ||
         !isfinite(batch->density))

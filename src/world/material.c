@@ -228,7 +228,7 @@ static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;
     *out = (TalusGyration){0};
-    if (kind == TALUS_SHAPE_SPHERE || talus_shape_fixed_only(kind))
+    if (kind == TALUS_SHAPE_SPHERE || talus_shape_has(kind, TALUS_TRAIT_WALL))
         return TALUS_OK;
     TalusMassProperties unit;
     TALUS_TRY(talus_shape_properties(shape, 0.0, 1.0, &unit));

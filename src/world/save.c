@@ -176,7 +176,7 @@ static bool admit_slot(TalusWorld *world, int i)
     bool loose = talus_slot_loose(b, i);
     if (loose ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
         return false;
-    if (loose && talus_shape_fixed_only(shape->def.kind))
+    if (loose && talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL))
         return false;
     b->counts.living++;
     b->counts.general += loose && !sphere;

@@ -10,7 +10,7 @@
 static double volume_of(const TalusShape *shape, double radius)
 {
     TalusMassProperties unit;
-    if (talus_shape_fixed_only(shape->def.kind) ||
+    if (talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL) ||
         talus_shape_properties(shape, radius, 1.0, &unit) != TALUS_OK)
         return 0.0;
     return unit.mass;

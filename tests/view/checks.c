@@ -98,6 +98,24 @@ static void check_index(void)
     client_free(&index);
 }
 
+/* The first head is given as it stands in the file. */
+static void check_head(const char *dir)
+{
+    size_t size;
+    char *file = read_whole(dir, "frames.talus", &size);
+    Reply head = client_ask("GET", "/data/head?from=0", "", NULL);
+    const size_t at = 16; /* behind the file's own */
+    if (head.status != 200 || head.body_size > size - at || memcmp(head.body, "TCHKHEAD", 8) != 0 ||
+        memcmp(head.body, file + at, head.body_size) != 0)
+        client_fail("head: status %d, %zu bytes", head.status, head.body_size);
+    client_free(&head);
+    free(file);
+    head = client_ask("GET", "/data/head?from=99", "", NULL);
+    if (head.status != 404)
+        client_fail("a head that is not there: status %d", head.status);
+    client_free(&head);
+}
+
 static void check_steps(const char *dir)
 {
     size_t size;
@@ -141,7 +159,8 @@ void check_routes(const char *dir)
                                         "residual",   "potential",   "tolerance", "missed",
                                         "iterations", "penetration", NULL};
     static const char *const targets[] = {"/",          "/api/status",        "/api/index",
-                                          "/api/steps", "/data/frames.talus", "/?anything"};
+                                          "/api/steps", "/data/frames.talus", "/?anything",
+                                          "/data/head"};
     char token[64];
     size_t size;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
@@ -150,6 +169,7 @@ void check_routes(const char *dir)
     check_keys("/api/index", index);
     check_keys("/api/steps", steps);
     check_index();
+    check_head(dir);
     check_steps(dir);
     if (!client_token(token))
         client_fail("the page has no token");

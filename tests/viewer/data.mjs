@@ -4,10 +4,11 @@
 
 import { deflateSync } from "node:zlib";
 import { load } from "./data_bundle.mjs";
-import { chunk, crc32, file, framePayload, HEAD, mixed, random, rawArray } from "./data_file.mjs";
+import { chunk, crc32, file, framePayload, HEAD, headOf, mixed, random, rawArray } from "./data_file.mjs";
+import { figure } from "./shapes.mjs";
 
 const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable, samples } = await load(`
-  export * from "./data/file"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps"; export { samples } from "./ui/steady";`);
+  export * from "./data/file"; export * from "./data/head"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps"; export { samples } from "./ui/steady";`);
 
 let failures = 0;
 function check(what, ok, seen = "") {
@@ -77,13 +78,13 @@ async function sharing() {
 }
 
 async function damage() {
-  const frames = mixed(3), bytes = file(HEAD, frames), { frames: places, heads } = walk(bytes), head = parseHead(openChunk(bytes.subarray(heads[0].offset)).payload);
+  const frames = mixed(3), bytes = file(HEAD, frames), { frames: places, heads } = walk(bytes), head = await parseHead(openChunk(bytes.subarray(heads[0].offset)).payload);
   // A file that ends anywhere shows its whole chunks.
   for (let size = 0; size < bytes.length; size += 197) {
     if (size < 16) await refused(`file of ${size} bytes`, () => walk(bytes.subarray(0, size)), /TALUSFRM/);
     else equal(`file cut to ${size}`, walk(bytes.subarray(0, size)).frames.length, places.filter((p) => p.offset + p.size <= size).length);
   }
-  await refused("another version", () => walk(Uint8Array.from(bytes, (v, k) => (k === 8 ? 2 : v))), /version 2/);
+  for (const v of [1, 3]) await refused("another version", () => walk(Uint8Array.from(bytes, (b, k) => (k === 8 ? v : b))), new RegExp(`version ${v}`));
 
   // Any changed byte is seen by the CRC.
   const { offset, size } = places[0], before = await decodeFrame(bytes.subarray(offset, offset + size), head, null);
@@ -154,28 +155,41 @@ async function claims(head) {
   await refused("a chain beyond the bodies", try_(new Uint8Array(chunk("FRAM", payload, { key: true }))), /chain 0: rows/);
 }
 
-const base64 = (numbers) => Buffer.from(numbers.buffer).toString("base64");
+// A head whose JSON and arrays may be changed; `arrays`: those of one solid tetrahedron.
+const corners = Float32Array.of(-0.5, -0.5, -0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1), faces = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
+const bitsOf = (floats) => Array.from(new Uint32Array(Float32Array.from(floats).buffer)), zigzag = (v) => v.map((x) => ((x << 1) ^ (x >> 31)) >>> 0);
+const tetrahedron = { kind: "anything", drawn: "solid", levels: [[4, 4, 0, 1]] };
+const arraysOf = ({ point = corners, triangle = faces, normal = Array(12).fill(0), piece = [4] } = {}) => [
+  rawArray({ name: 19, type: 3, components: 3, width: 4, words: bitsOf(point) }), rawArray({ name: 20, type: 1, components: 3, width: 2, words: zigzag(normal) }),
+  rawArray({ name: 21, type: 1, components: 3, width: 1, words: zigzag(triangle) }), rawArray({ name: 23, type: 1, components: 1, width: 1, words: zigzag(piece) }),
+];
+function headWith(change, arrays = arraysOf()) {
+  const text = Buffer.from(JSON.stringify({ ...HEAD, shapes: [tetrahedron], ...change }));
+  return new Uint8Array(Buffer.concat([text, Buffer.alloc(8 - (text.length % 8)), ...arrays]));
+}
 
 async function heads() {
-  const bytes = (change) => new TextEncoder().encode(JSON.stringify({ ...HEAD, ...change }));
   await refused("head: not JSON", () => parseHead(new TextEncoder().encode("{")), /not JSON/);
-  for (const [key, value] of [["quantum", 0], ["radius", "x"], ["gravity", [0, 1]], ["origin", [0, 0, null]], ["shapes", [{ kind: "torus" }]], ["shapes", 3], ["materials", [3]],
-    ["shapes", [{ kind: "revolve", profile: [[1, 2]] }]], ["shapes", [{ kind: "box", half: [1, 2] }]], ["shapes", [{ kind: "ellipsoid", half: [1, 2, 0] }]],
-    ["shapes", [{ kind: "hull", vertex: "AAAA" }]], ["shapes", [{ kind: "hull", vertex: "?" }]], ["shapes", [{ kind: "hull", vertex: base64(Float64Array.of(0, 1, NaN)) }]],
-    ["shapes", [{ kind: "mesh", vertex: base64(Float64Array.of(0, 0, 1)), triangle: base64(Int32Array.of(0, 0, 1)) }]],
-    ["shapes", [{ kind: "field", columns: 2, rows: 3, spacing: 1, height: base64(new Float64Array(5)) }]], ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0, 0], shape: { kind: "sphere" } }] }]],
-    ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0], shape: { kind: "box", half: [1, 1, 1] } }] }]],
-    ["shapes", [{ kind: "compound", parts: [{ position: [0, 0, 0], orientation: [1, 0, 0, 0], shape: { kind: "plane" } }] }]]]) {
-    await refused(`head: ${key}`, () => parseHead(bytes({ [key]: value })), new RegExp(`head of the frames: ${key}.* must be`));
+  const shape = (change) => ["shapes", [{ ...tetrahedron, ...change }]];
+  for (const [key, value] of [["quantum", 0], ["radius", "x"], ["gravity", [0, 1]], ["origin", [0, 0, null]], ["shapes", 3], ["materials", [3]], ["shapes", [{ kind: "box", half: [1, 1, 1] }]],
+    shape({ drawn: "painted" }), shape({ levels: [] }), shape({ levels: 3 }), shape({ levels: [[4, 4, 0]] }), shape({ levels: [[4, -4, 0, 1]] }), shape({ levels: [[4, 4.5, 0, 1]] }), shape({ drawn: "sphere" }), shape({ drawn: "half space" })]) {
+    await refused(`head: ${key} ${JSON.stringify(value)}`, () => parseHead(headWith({ [key]: value })), new RegExp(`head of the frames: ${key}.* must be`));
   }
-  equal("head", parseHead(bytes({})).shapes, HEAD.shapes);
-  const vertex = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1), triangle = Int32Array.of(0, 2, 1, 0, 1, 3), height = Float64Array.of(0, 1, 2, 3);
-  const part = { position: [1, 2, 3], orientation: [1, 0, 0, 0], shape: { kind: "sphere", radius: 2 } };
-  const plain = [{ kind: "capsule", radius: 1, half_height: 2 }, { kind: "cone", radius: 1, half_height: 2 }, { kind: "ellipsoid", half: [1, 2, 3] }, { kind: "compound", parts: [part] }];
-  equal("shapes of plain numbers", parseHead(bytes({ shapes: plain })).shapes, plain);
-  const packed = parseHead(bytes({ shapes: [{ kind: "hull", vertex: base64(vertex) }, { kind: "mesh", vertex: base64(vertex), triangle: base64(triangle) },
-    { kind: "field", columns: 2, rows: 2, spacing: 0.5, height: base64(height) }] })).shapes;
-  equal("shapes with arrays", packed.map((s) => [s.kind, [...(s.vertex ?? s.height)], [...(s.triangle ?? [])]]), [["hull", [...vertex], []], ["mesh", [...vertex], [...triangle]], ["field", [...height], []]]);
+  const level = (sizes) => ({ shapes: [{ ...tetrahedron, levels: [sizes] }] });
+  await refused("head: more vertices than there are", () => parseHead(headWith(level([5, 4, 0, 1]))), /array point: 4 tuples; expected 5/);
+  await refused("head: fewer triangles", () => parseHead(headWith(level([4, 3, 0, 1]))), /array triangle: 4 tuples; expected 3/);
+  await refused("head: edges that are not there", () => parseHead(headWith(level([4, 4, 2, 1]))), /figures are missing/);
+  await refused("head: no arrays", () => parseHead(headWith({}, [])), /figures are missing/);
+  await refused("head: a vertex that is not there", () => parseHead(headWith({}, arraysOf({ triangle: [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 4] }))), /array triangle has vertex 4; there are 4/);
+  await refused("head: a point that is no number", () => parseHead(headWith({}, arraysOf({ point: corners.map((v, k) => (k === 5 ? NaN : v)) }))), /point must be numbers/);
+  await refused("head: far more than its bytes", () => parseHead(headWith(level([4e6, 4, 0, 1]))), /claims/);
+  await refused("head: cut off", () => parseHead(headWith({}).subarray(0, -60)), /bytes of data|within one|missing/);
+  const [solid] = (await parseHead(headWith({}))).shapes;
+  equal("head: a figure of a kind that nobody knows", [solid.kind, solid.drawn, Array.from(solid.levels[0].triangles), Array.from(solid.levels[0].position)], ["anything", "solid", faces, Array.from(corners)]);
+  check("head: what has no edges has sections", solid.levels[0].lines.length > 0 && solid.levels[0].lines.length % 6 === 0);
+  const all = (await parseHead(new Uint8Array(headOf(HEAD)))).shapes, plain = (s) => s.levels.map((l) => [Array.from(l.position).slice(0, 3 * l.triangles.length), Array.from(l.triangles)]);
+  equal("head: figures", all.map((s) => [s.kind, s.drawn, plain(s)]), HEAD.shapes.map((s) => figure(s)).map((s) => [s.kind, s.drawn, plain(s)]));
+  equal("head: lines", all.map((s) => s.levels.map((l) => Array.from(l.lines))), HEAD.shapes.map((s) => figure(s).levels.map((l) => Array.from(l.lines))));
 }
 
 async function reading() {

@@ -1,6 +1,7 @@
 // Frames files for tests, with everything that docs/frames.md allows: predicted frames, bodies that come and go, arrays
 // stored or deflated.
 
+import { headPayload } from "./shapes.mjs";
 import { deflateSync } from "node:zlib";
 
 export function random(seed) {
@@ -70,7 +71,7 @@ function integers(name, components, values, prediction, before, deflated) {
   return rawArray({ name, type: 1, components, prediction, width: narrowest(words), words, deflated });
 }
 const halves = (name, components, values, deflated) => rawArray({ name, type: 2, components, width: 2, words: values.map(bf16Bits), deflated });
-const singles = (name, values, deflated) => rawArray({ name, type: 3, components: 1, width: 4, words: Array.from(new Uint32Array(Float32Array.from(values).buffer)), deflated });
+const singles = (name, values, deflated, components = 1) => rawArray({ name, type: 3, components, width: 4, words: Array.from(new Uint32Array(Float32Array.from(values).buffer)), deflated });
 
 // A frame is { time, step, contacts, bodies, chains }; a body { index, generation, at (quanta), velocity, turn (times 32767; not for
 // spheres), radius, shape, material, tag, fixed, layer, force, touching }; a chain { a, b (rows), force, point (quanta from a) }.
@@ -98,11 +99,14 @@ export function framePayload(head, frame, before, deflated = true) {
   return Buffer.concat([counts, ...arrays]);
 }
 
+export const headOf = (head, deflated = true) => headPayload(head, (name, type, components, values) =>
+  type === "f32" ? singles(name, values, deflated, components) : integers(name, components, values, 1, null, deflated));
+
 export function file(head, frames, { every = 16, deflated = true } = {}) {
   const start = Buffer.alloc(16);
   start.write("TALUSFRM", 0, "latin1");
-  start.writeUInt32LE(1, 8);
-  return new Uint8Array(Buffer.concat([start, chunk("HEAD", Buffer.from(JSON.stringify(head))), chunk("WHAT", Buffer.from("a kind from the future")),
+  start.writeUInt32LE(2, 8);
+  return new Uint8Array(Buffer.concat([start, chunk("HEAD", headOf(head, deflated)), chunk("WHAT", Buffer.from("a kind from the future")),
     ...frames.map((f, k) => chunk("FRAM", framePayload(head, f, k % every === 0 ? null : frames[k - 1], deflated), { time: f.time, step: f.step, key: k % every === 0 }))]));
 }
 

@@ -47,6 +47,7 @@ globalThis.fetch = async (path, init = {}) => {
     server.state = "paused";
     return status();
   }
+  if (pathname === "/data/head") return new Response(server.bytes.slice(heads[from].offset, heads[from].offset + heads[from].size));
   const [, a, b] = /^bytes=(\d+)-(\d+)$/.exec(init.headers.Range);
   return new Response(server.bytes.slice(Number(a), Number(b) + 1), { status: 206 });
 };

@@ -3,6 +3,7 @@
 // chains and mark show; the picture rests when nothing changes and comes back when the GPU was lost.
 
 import { bundle } from "./data_bundle.mjs";
+import { figure } from "./shapes.mjs";
 
 const script = await bundle(`
   export { createEngine } from "./engine/engine"; export { scaleOf, nice, select } from "./engine/colour"; export * from "./engine/palette";`, "iife");
@@ -12,7 +13,8 @@ const WIDTH = 360, HEIGHT = 270;
 
 // In the page: frames from a short list of bodies, and pixels of the engine's own stills.
 const helpers = `
-  const shapes = [{ kind: "sphere" }, { kind: "plane" }, { kind: "box", half: [0.3, 0.2, 0.4] }, { kind: "cylinder", radius: 0.25, half_height: 0.4 }, { kind: "revolve", profile: [[0, 0], [2, 0], [2, 3]] }];
+  const figure = ${figure};
+  const shapes = [{ kind: "sphere" }, { kind: "plane" }, { kind: "box", half: [0.3, 0.2, 0.4] }, { kind: "cylinder", radius: 0.25, half_height: 0.4 }, { kind: "revolve", profile: [[0, 0], [2, 0], [2, 3]] }].map((s) => figure(s));
   const head = { title: "", scene: "", gravity: [0, 0, -9.81], step: 0.01, radius: 0.3, quantum: 2 ** -9, origin: [0, 0, 0], detail: "full", shapes, materials: Array.from({ length: 7 }, () => ({ name: "", friction: 0, density: 1 })) };
   // { at, radius, shape, material, fixed, turn, speed }
   function frameOf(bodies, { chains = [], head: h = head, time = 0 } = {}) {
@@ -108,15 +110,14 @@ async function bodies(p) {
 async function forms(p) {
   const seen = await p.evaluate(async () => {
     start();
-    const cube = Float64Array.from([-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].flatMap((z) => [0.3 * x, 0.3 * y, 0.3 * z]))));
-    const part = (shape, x) => ({ position: [x, 0, 0], orientation: [1, 0, 0, 0], shape }), ring = 24, profile = [[0.3, 0], [0.9, 1], [1, 1], [0.4, 0]];
+    const ring = 24, profile = [[0.3, 0], [0.9, 1], [1, 1], [0.4, 0]];
     const vertex = Float64Array.from(profile.flatMap(([r, h]) => Array.from({ length: ring }, (_, k) => [r * Math.cos(2 * Math.PI * k / ring), r * Math.sin(2 * Math.PI * k / ring), h]).flat()));
     const triangle = Int32Array.from(profile.flatMap((_, j) => Array.from({ length: ring }, (_, k) => {
       const a = j * ring + k, b = j * ring + (k + 1) % ring, c = ((j + 1) % 4) * ring + k, d = ((j + 1) % 4) * ring + (k + 1) % ring;
       return [a, c, b, b, c, d];
     }).flat()));
-    const special = [{ kind: "capsule", radius: 0.2, half_height: 0.25 }, { kind: "cone", radius: 0.4, half_height: 0.4 }, { kind: "ellipsoid", half: [0.4, 0.3, 0.2] }, { kind: "hull", vertex: cube },
-      { kind: "compound", parts: [part({ kind: "sphere", radius: 0.2 }, -0.3), part({ kind: "box", half: [0.3, 0.1, 0.1] }, 0)] }, { kind: "field", columns: 3, rows: 2, spacing: 4, height: Float64Array.of(-2, -2, -2, -2, -2, -2) }, { kind: "mesh", vertex, triangle }];
+    const special = [{ kind: "capsule", radius: 0.2, half_height: 0.25 }, { kind: "cone", radius: 0.4, half_height: 0.4 }, { kind: "ellipsoid", half: [0.4, 0.3, 0.2] }, { kind: "hull", half: [0.3, 0.3, 0.3] },
+      { kind: "compound", parts: [{ at: -0.3, radius: 0.2 }, { at: 0, half: [0.3, 0.1, 0.1] }] }, { kind: "field", columns: 3, rows: 2, spacing: 4, height: [-2, -2, -2, -2, -2, -2] }, { kind: "mesh", vertex, triangle }].map((s) => figure(s));
     const own = { ...head, shapes: special };
     const list = [0, 1, 2, 3, 4].map((k) => ({ at: [k - 2, 0, 0], material: k, shape: k, radius: 0.6 }));
     engine.setColour("material", null);

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateSync } from "node:zlib";
+import { headPayload } from "./shapes.mjs";
 
 const template = join(dirname(fileURLToPath(import.meta.url)), "../../apps/viewer/dist/viewer.html");
 
@@ -89,8 +90,8 @@ function frame(head, { time, step, contacts, bodies, chains }) {
 export function framesFile(head, frames) {
   const start = Buffer.alloc(16);
   start.write("TALUSFRM", 0, "latin1");
-  start.writeUInt32LE(1, 8);
-  return Buffer.concat([start, chunk("HEAD", Buffer.from(JSON.stringify(head))), ...frames.map((f) => frame(head, f))]);
+  start.writeUInt32LE(2, 8);
+  return Buffer.concat([start, chunk("HEAD", headPayload(head, array)), ...frames.map((f) => frame(head, f))]);
 }
 
 // ---- the runs ----

@@ -3,21 +3,20 @@
 
 export type Vec3 = [number, number, number];
 
-export type Shape =
-  | { kind: "sphere"; radius?: number } // of a compound's part; else the bodies have one each
-  | { kind: "plane" }
-  | { kind: "box"; half: Vec3 }
-  | { kind: "cylinder"; radius: number; half_height: number }
-  | { kind: "revolve"; profile: [number, number][] }
-  | { kind: "capsule"; radius: number; half_height: number } // of its straight part
-  | { kind: "cone"; radius: number; half_height: number }    // base at -1/2, apex at 3/2 of the half height
-  | { kind: "ellipsoid"; half: Vec3 }
-  | { kind: "hull"; vertex: Float64Array }                   // 3 per corner, each of them one
-  | { kind: "mesh"; vertex: Float64Array; triangle: Int32Array }
-  | { kind: "field"; columns: number; rows: number; spacing: number; height: Float64Array }
-  | { kind: "compound"; parts: Part[] };
+// How a shape is seen. Spheres have the radius of their body, half spaces are solid below z = 0 of it; others are
+// triangles: solids of convex pieces, surfaces whose normals point away from what they hold (vessel), those of which
+// either side may be the inner one (sheet), those that are stood on (ground).
+export type Drawn = "sphere" | "half space" | "solid" | "vessel" | "sheet" | "ground";
 
-export interface Part { position: Vec3; orientation: [number, number, number, number]; shape: Shape }
+// Triangles in the body's frame.
+export interface Surface {
+  position: Float32Array;
+  normal: Float32Array;
+  triangles: Uint32Array;
+  lines: Float32Array; // two points each: sharp edges and free rims, or where it has none, sections through the middle
+}
+
+export interface Shape { kind: string; drawn: Drawn; levels: Surface[] } // levels of detail, coarse to fine
 
 export interface Material { name: string; friction: number; density: number }
 

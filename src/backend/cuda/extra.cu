@@ -37,7 +37,7 @@ static void note_kind(CuTables *t, TalusShapeKind kind)
 {
     t->ragged |=
         kind != TALUS_SHAPE_SPHERE && kind != TALUS_SHAPE_PLANE && kind != TALUS_SHAPE_REVOLVE;
-    t->facets |= kind == TALUS_SHAPE_MESH || kind == TALUS_SHAPE_FIELD;
+    t->facets |= talus_shape_has(kind, TALUS_TRAIT_FACETS);
 }
 
 TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables)

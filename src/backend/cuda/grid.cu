@@ -47,7 +47,8 @@ template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double 
 
 static __device__ bool sampled(const TalusBodyView &v, int64_t i)
 {
-    if (v.shape[i] < 0 || v.fixed[i] || talus_unbounded(talus_body_kind(&v, (uint32_t)i)))
+    if (v.shape[i] < 0 || v.fixed[i] ||
+        talus_shape_has(talus_body_kind(&v, (uint32_t)i), TALUS_TRAIT_WALL))
         return false;
     TalusVec3 x = v.position[i], u = v.velocity[i];
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
@@ -199,13 +200,13 @@ static __device__ float measure(const CuDetect &d, uint32_t i)
         return 0.0f;
     TalusShapeKind kind = talus_body_kind(v, i);
     bool fixed = v->fixed[i], sphere = kind == TALUS_SHAPE_SPHERE;
-    if (talus_unbounded(kind) && !fixed)
+    if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !fixed)
         atomicMin(&grid->found.loose, i);
     if (!talus_body_finite(v, i))
         atomicMin(&grid->found.bad, i);
     else if (sphere && v->size[i] != v->radius[i])
         atomicMin(&grid->found.odd, i);
-    else if (talus_unbounded(kind)) {
+    else if (talus_shape_has(kind, TALUS_TRAIT_WALL)) {
         uint32_t k = atomicAdd(&grid->found.unbounded, 1u);
         if (k < d.wall_room)
             d.wall_slot[k] = i;

@@ -109,7 +109,7 @@ static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
         return CU_KIND_PARTS;
     if (b == TALUS_SHAPE_PLANE)
         return CU_KIND_PLANE;
-    return b == TALUS_SHAPE_MESH || b == TALUS_SHAPE_FIELD ? CU_KIND_FACETS : CU_KIND_CONVEX;
+    return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
 /* In any order: where a pair's contacts go does not depend on it. */

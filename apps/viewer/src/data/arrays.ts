@@ -4,10 +4,10 @@ import { viewOf } from "./file";
 
 export const enum Name {
   index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
-  chain_a, chain_b, chain_force, chain_point,
+  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece,
 }
 const NAMES = ["", "index", "generation", "position", "velocity", "speed", "orientation", "radius", "shape", "material", "tag", "fixed", "layer",
-  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point"];
+  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point", "point", "normal", "triangle", "edge", "piece"];
 
 const enum Type { integer = 1, bf16, f32 }
 
@@ -17,7 +17,8 @@ const FORMS: Record<number, [Type, number]> = {
   [Name.speed]: [Type.bf16, 1], [Name.orientation]: [Type.integer, 4], [Name.radius]: [Type.f32, 1], [Name.shape]: [Type.integer, 1],
   [Name.material]: [Type.integer, 1], [Name.tag]: [Type.integer, 1], [Name.fixed]: [Type.integer, 1], [Name.layer]: [Type.integer, 1],
   [Name.force]: [Type.bf16, 1], [Name.touching]: [Type.integer, 1], [Name.chain_a]: [Type.integer, 1], [Name.chain_b]: [Type.integer, 1],
-  [Name.chain_force]: [Type.bf16, 1], [Name.chain_point]: [Type.integer, 3],
+  [Name.chain_force]: [Type.bf16, 1], [Name.chain_point]: [Type.integer, 3], [Name.point]: [Type.f32, 3], [Name.normal]: [Type.integer, 3],
+  [Name.triangle]: [Type.integer, 3], [Name.edge]: [Type.integer, 2], [Name.piece]: [Type.integer, 1],
 };
 
 // Bodies and chains together per byte of a frame: writers fill up frames that would have more, so that no small
@@ -105,11 +106,13 @@ function gather(planes: Uint8Array, component: number, width: number, n: number,
 export interface Before { values: Int32Array; rows: Int32Array | null }
 
 export class Arrays {
-  readonly bodies: number;
-  readonly contacts: number;
+  bodies = 0;
+  contacts = 0;
   #places = new Map<number, Place>();
 
-  constructor(payload: Uint8Array) {
+  // The arrays of a frame.
+  constructor(payload: Uint8Array | null) {
+    if (!payload) return;
     if (payload.length < 16) throw new Error(`frame of ${payload.length} bytes; its counts alone take 16`);
     const view = viewOf(payload);
     this.bodies = view.getUint32(0, true);
@@ -118,17 +121,32 @@ export class Arrays {
     let at = 16;
     for (let k = 0; k < arrays; k++) {
       if (at + 16 > payload.length) throw new Error(`frame says ${arrays} arrays; it ends within number ${k + 1}`);
-      const name = view.getUint8(at), label = `array ${NAMES[name] || name}`;
-      const place = placeOf(view, at, payload, label);
-      if (FORMS[name]) {
-        checkForm(place, name, view.getUint8(at + 5), label);
-        if (this.#places.has(name)) throw new Error(`${label}: it is there twice`);
-        this.#places.set(name, place);
-      }
-      at += 16 + Math.ceil(place.data.length / 8) * 8;
+      at = this.#take(view, at, payload);
     }
     const most = MOST_PER_BYTE * payload.length, chains = this.tuples(Name.chain_a);
     if (this.bodies + chains > most) throw new Error(`frame of ${payload.length} bytes that claims ${this.bodies} bodies and ${chains} chains; at most ${most} are read`);
+  }
+
+  // Arrays that follow one another from `at` to the end, or to a zero.
+  static list(payload: Uint8Array, at: number): Arrays {
+    const arrays = new Arrays(null), view = viewOf(payload);
+    while (at < payload.length && payload[at] !== 0) {
+      if (at + 16 > payload.length) throw new Error("arrays that end within one");
+      at = arrays.#take(view, at, payload);
+    }
+    return arrays;
+  }
+
+  // Takes the array that begins here; where the next one does.
+  #take(view: DataView, at: number, payload: Uint8Array): number {
+    const name = view.getUint8(at), label = `array ${NAMES[name] || name}`;
+    const place = placeOf(view, at, payload, label);
+    if (FORMS[name]) {
+      checkForm(place, name, view.getUint8(at + 5), label);
+      if (this.#places.has(name)) throw new Error(`${label}: it is there twice`);
+      this.#places.set(name, place);
+    }
+    return at + 16 + Math.ceil(place.data.length / 8) * 8;
   }
 
   has(name: Name): boolean {

@@ -106,7 +106,7 @@ function shareKept(now: Kept, before: Frame): Kept {
 
 // Which bodies are not spheres.
 function rowsWithTurn(head: Head, shape: Uint16Array): Int32Array {
-  const turning = head.shapes.map((s) => s.kind !== "sphere");
+  const turning = head.shapes.map((s) => s.drawn !== "sphere");
   if (!turning.includes(true)) return new Int32Array(0);
   let n = 0;
   for (let k = 0; k < shape.length; k++) if (turning[shape[k]!]) n++;

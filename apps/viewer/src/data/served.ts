@@ -1,6 +1,7 @@
 // A run behind `talus view`: finished, or still going on.
 
 import type { Frame, FrameInfo, RunState, Source, Status } from "../types";
+import type { HeadPlace } from "./file";
 import type { RunJson } from "./source";
 import { StepsTable, type StepsJson } from "./steps";
 import { Store } from "./store";
@@ -44,6 +45,13 @@ async function readRange(offset: number, size: number): Promise<Uint8Array> {
   return bytes;
 }
 
+// As the present version has it, whatever the file's.
+async function readHead(_place: HeadPlace, number: number): Promise<Uint8Array> {
+  const answer = await ask(`/data/head?from=${number}`, DATA_WITHIN);
+  if (!answer.ok) throw new Error(`frames: the server answers ${answer.status} where a head was asked for`);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
 export class ServedSource implements Source {
   readonly served = true;
   readonly note: string;
@@ -52,7 +60,7 @@ export class ServedSource implements Source {
   title: string;
   scene: string;
   status: Status = { state: "finished", step: 0, time: 0, until: 0, stepsPerSecond: 0, message: "", control: false };
-  #store = new Store(readRange);
+  #store = new Store(readRange, readHead);
   #token: string;
   #identity: number | undefined;
   #changed: (() => void)[] = [];

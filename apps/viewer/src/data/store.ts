@@ -4,9 +4,11 @@
 import type { Frame, FrameInfo, Head } from "../types";
 import { breathe } from "./arrays";
 import { decodeFrame, type Decoded } from "./decode";
-import { openChunk, parseHead, type HeadPlace } from "./file";
+import { openChunk, type HeadPlace } from "./file";
+import { parseHead } from "./head";
 
 export type Reader = (offset: number, size: number) => Promise<Uint8Array>;
+export type HeadReader = (place: HeadPlace, number: number) => Promise<Uint8Array>;
 
 const KEPT = 256 * 2 ** 20;    // bytes of decoded frames
 const REQUEST = 32 * 2 ** 20;  // most bytes of one request
@@ -18,6 +20,7 @@ export class Store {
   frames: FrameInfo[] = [];
   heads: HeadPlace[] = [];
   #read: Reader;
+  #readHead: HeadReader;
   #decoded = new Map<number, Decoded>(); // the oldest first
   #bytes = 0;
   #raw = new Map<number, Uint8Array>();  // read, not decoded yet
@@ -28,8 +31,10 @@ export class Store {
   #last = -1;    // what was asked for last
   #epoch = 0;    // of the file: numbers mean something else after reset()
 
-  constructor(read: Reader) {
+  // Heads are read from the file, unless there is another way to them.
+  constructor(read: Reader, readHead: HeadReader = ({ offset, size }) => read(offset, size)) {
     this.#read = read;
+    this.#readHead = readHead;
   }
 
   // The file is another one now, or has been cut.
@@ -171,14 +176,17 @@ export class Store {
   }
 
   async #headOf(info: FrameInfo): Promise<Head> {
-    let place: HeadPlace | undefined;
-    for (const h of this.heads) if (h.offset < info.offset && h.offset >= (place?.offset ?? 0)) place = h;
+    let number = -1;
+    this.heads.forEach((h, k) => {
+      if (h.offset < info.offset && h.offset >= (this.heads[number]?.offset ?? 0)) number = k;
+    });
+    const place = this.heads[number];
     if (!place) throw new Error("frames file without a head before its frames");
     const known = this.#heads.get(place.offset);
     if (known) return known;
-    const epoch = this.#epoch, chunk = openChunk(await this.#read(place.offset, place.size));
+    const epoch = this.#epoch, chunk = openChunk(await this.#readHead(place, number));
     if (chunk.kind !== "head") throw new Error("a frame stands where a head should");
-    const head = parseHead(chunk.payload);
+    const head = await parseHead(chunk.payload);
     if (epoch === this.#epoch) this.#heads.set(place.offset, head);
     return head;
   }

@@ -2,10 +2,10 @@
 
 import type { Frame, Shape, Vec3 } from "../types";
 import { select } from "./colour";
-import { surfaceOf } from "./surfaces";
-import { add, corners, cover, emptyBox, isEmpty, product, rotate, type Box, type Quat } from "./vector";
+import { corners, cover, emptyBox, isEmpty, rotate, type Box, type Quat } from "./vector";
 
-const SAMPLES = 40000; // bodies looked at for percentiles
+const SAMPLES = 40000;   // bodies looked at for percentiles
+const MOST_POINTS = 512; // of a shape that are turned for its bounds
 
 export const positionOf = (f: Frame, row: number): Vec3 => [f.position[3 * row]!, f.position[3 * row + 1]!, f.position[3 * row + 2]!];
 export const turnOf = (f: Frame, row: number): Quat => [f.orientation[4 * row]!, f.orientation[4 * row + 1]!, f.orientation[4 * row + 2]!, f.orientation[4 * row + 3]!];
@@ -21,78 +21,37 @@ export function rowOf(f: Frame, { index, generation }: { index: number; generati
   return low < f.count && f.index[low] === index && (generation === undefined || f.generation[low] === generation) ? low : -1;
 }
 
-// The box about points.
-function boxOf(points: ArrayLike<number>): Box {
-  const box = emptyBox();
-  for (let k = 0; k < points.length; k++) {
-    const c = k % 3;
-    box.lo[c] = Math.min(box.lo[c]!, points[k]!);
-    box.hi[c] = Math.max(box.hi[c]!, points[k]!);
-  }
-  return box;
-}
+const points = new WeakMap<Shape, Float64Array>();
 
-const boxes = new WeakMap<Shape, Float64Array>();
-
-// The corners of the box of a mesh or a field, which have too many of their own.
-function boxCorners(shape: Shape): Float64Array {
-  let known = boxes.get(shape);
+// The points of a shape's coarsest level, each once; the corners of the box about them where they are too many.
+function pointsOf(shape: Shape): Float64Array {
+  let known = points.get(shape);
   if (!known) {
-    known = Float64Array.from(corners(boxOf(surfaceOf(shape)!.position)).flat());
-    boxes.set(shape, known);
+    const p = shape.levels[0]!.position, seen = new Map<string, Vec3>(), box = emptyBox();
+    for (let k = 0; k < p.length; k += 3) {
+      const at: Vec3 = [p[k]!, p[k + 1]!, p[k + 2]!];
+      cover(box, at, [0, 0, 0]);
+      if (seen.size <= MOST_POINTS) seen.set(at.join(), at);
+    }
+    known = Float64Array.from((seen.size > MOST_POINTS ? corners(box) : [...seen.values()]).flat());
+    points.set(shape, known);
   }
   return known;
 }
 
 // How far a shape reaches along each axis on both sides of its position, as low and high corner.
-function reach(shape: Shape, radius: number, turn: Quat): Box | null {
-  if (shape.kind === "sphere") return { lo: [-radius, -radius, -radius], hi: [radius, radius, radius] };
-  if (shape.kind === "plane") return null;
-  const box = emptyBox();
+function reach(shape: Shape, turn: Quat): Box | null {
+  if (shape.drawn === "half space") return null;
+  const box = emptyBox(), v = pointsOf(shape);
   const x = rotate(turn, [1, 0, 0]), y = rotate(turn, [0, 1, 0]), z = rotate(turn, [0, 0, 1]);
-  const ring = (r: number, h: number): void => cover(box, z.map((c) => c * h) as Vec3, z.map((c) => r * Math.sqrt(Math.max(0, 1 - c * c))) as Vec3);
-  const points = (v: Float64Array): void => {
-    for (let k = 0; k < v.length; k += 3) {
-      for (let c = 0; c < 3; c++) {
-        const p = x[c]! * v[k]! + y[c]! * v[k + 1]! + z[c]! * v[k + 2]!;
-        if (p < box.lo[c]!) box.lo[c] = p;
-        if (p > box.hi[c]!) box.hi[c] = p;
-      }
+  for (let k = 0; k < v.length; k += 3) {
+    for (let c = 0; c < 3; c++) {
+      const p = x[c]! * v[k]! + y[c]! * v[k + 1]! + z[c]! * v[k + 2]!;
+      if (p < box.lo[c]!) box.lo[c] = p;
+      if (p > box.hi[c]!) box.hi[c] = p;
     }
-  };
-  switch (shape.kind) {
-    case "box":
-      cover(box, [0, 0, 0], [0, 1, 2].map((c) => Math.abs(x[c]!) * shape.half[0] + Math.abs(y[c]!) * shape.half[1] + Math.abs(z[c]!) * shape.half[2]) as Vec3);
-      break;
-    case "ellipsoid":
-      cover(box, [0, 0, 0], [0, 1, 2].map((c) => Math.hypot(x[c]! * shape.half[0], y[c]! * shape.half[1], z[c]! * shape.half[2])) as Vec3);
-      break;
-    case "cylinder":
-      ring(shape.radius, -shape.half_height);
-      ring(shape.radius, shape.half_height);
-      break;
-    case "capsule":
-      cover(box, [0, 0, 0], z.map((c) => Math.abs(c) * shape.half_height + shape.radius) as Vec3);
-      break;
-    case "cone":
-      ring(shape.radius, -0.5 * shape.half_height);
-      ring(0, 1.5 * shape.half_height);
-      break;
-    case "revolve":
-      for (const [r, h] of shape.profile) ring(r, h);
-      break;
-    case "hull":
-      points(shape.vertex);
-      break;
-    case "compound":
-      for (const part of shape.parts) {
-        const own = reach(part.shape, part.shape.kind === "sphere" ? part.shape.radius! : 0, product(turn, part.orientation)), at = rotate(turn, part.position);
-        if (own) for (const p of [own.lo, own.hi]) cover(box, add(at, p), [0, 0, 0]);
-      }
-      break;
-    default: points(boxCorners(shape));
   }
-  return box;
+  return isEmpty(box) ? null : box;
 }
 
 // Bodies that have flown far off are not waited for: along each axis those beyond the 1st and 99th percentile
@@ -118,7 +77,7 @@ export function boundsOf(f: Frame): Box | null {
     const shape = f.head.shapes[f.shape[i]!]!, k = 3 * i;
     const x = f.position[k]!, y = f.position[k + 1]!, z = f.position[k + 2]!;
     if (!f.fixed[i] && !(x >= lo[0] && x <= hi[0] && y >= lo[1] && y <= hi[1] && z >= lo[2] && z <= hi[2])) continue;
-    if (shape.kind === "sphere") {
+    if (shape.drawn === "sphere") {
       const r = f.radius[i]!;
       if (x - r < box.lo[0]) box.lo[0] = x - r;
       if (y - r < box.lo[1]) box.lo[1] = y - r;
@@ -128,7 +87,7 @@ export function boundsOf(f: Frame): Box | null {
       if (z + r > box.hi[2]) box.hi[2] = z + r;
       continue;
     }
-    const part = reach(shape, f.radius[i]!, turnOf(f, i));
+    const part = reach(shape, turnOf(f, i));
     if (!part) continue;
     cover(box, [x + part.lo[0], y + part.lo[1], z + part.lo[2]], [0, 0, 0]);
     cover(box, [x + part.hi[0], y + part.hi[1], z + part.hi[2]], [0, 0, 0]);

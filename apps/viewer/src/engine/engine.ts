@@ -37,25 +37,14 @@ function qualityOf(renderer: WebGLRenderer): Quality {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? "plain" : "full";
 }
 
-// Of `others` each shape has rows of its own; the ground is among them, though it is fixed.
-interface Rows { spheres: Int32Array; boxes: Int32Array; cylinders: Int32Array; others: ShapeRows[]; walls: Int32Array }
+// Of `solids` each shape has rows of its own; the ground is among them, though it is fixed.
+interface Rows { spheres: Int32Array; solids: ShapeRows[]; walls: Int32Array }
 
-const enum Group { sphere, box, cylinder, wall, first } // and from `first` on one for each shape
+const enum Group { sphere, wall, first } // and from `first` on one for each shape
 
 function sortRows(frame: Frame, up: Vec3): Rows {
   const shapes = frame.head.shapes;
-  const groups = shapes.map((s, k): number => {
-    switch (s.kind) {
-      case "sphere": return Group.sphere;
-      case "box": return Group.box;
-      case "cylinder": return Group.cylinder;
-      case "plane":
-      case "revolve":
-      case "mesh":
-      case "field": return Group.wall;
-      default: return Group.first + k;
-    }
-  });
+  const groups = shapes.map((s, k): number => (s.drawn === "sphere" ? Group.sphere : s.drawn === "solid" ? Group.first + k : Group.wall));
   const known = new Map<number, boolean>(); // of a shape, whether it is the ground: as its first body stands
   const isGroundAt = (i: number): boolean => {
     const k = frame.shape[i]!;
@@ -70,8 +59,8 @@ function sortRows(frame: Frame, up: Vec3): Rows {
   }
   const rows = counts.map((n) => new Int32Array(n)), at = counts.map(() => 0);
   for (let i = 0; i < frame.count; i++) rows[of[i]!]![at[of[i]!]!++] = i;
-  const others = shapes.map((shape, k): ShapeRows => ({ shape, rows: rows[Group.first + k]!, fixed: groups[k] === Group.wall })).filter((o) => o.rows.length > 0);
-  return { spheres: rows[Group.sphere]!, boxes: rows[Group.box]!, cylinders: rows[Group.cylinder]!, others, walls: rows[Group.wall]! };
+  const solids = shapes.map((shape, k): ShapeRows => ({ shape, rows: rows[Group.first + k]!, fixed: groups[k] === Group.wall })).filter((o) => o.rows.length > 0);
+  return { spheres: rows[Group.sphere]!, solids, walls: rows[Group.wall]! };
 }
 
 class ThreeEngine implements Engine {
@@ -194,10 +183,10 @@ class ThreeEngine implements Engine {
     this.#alive = frame.fixed.includes(0);
     if (opening || this.#fresh) this.#setBounds(this.#room);
     this.#fresh = false;
-    const { spheres, boxes, cylinders, others } = this.#rows;
+    const { spheres, solids } = this.#rows;
     this.#reach = farthest(frame, centre(this.#bounds));
     this.#spheres.show(frame, spheres);
-    this.#solids.show(frame, boxes, cylinders, others);
+    this.#solids.show(frame, solids);
     this.#showWalls();
     this.#recolour();
     this.#showChains();
@@ -353,7 +342,7 @@ class ThreeEngine implements Engine {
     for (const o of this.#outlines) o.show([]);
     const frame = this.#frame, row = frame && this.#selected ? rowOf(frame, this.#selected) : -1;
     if (!frame || row < 0 || (frame.fixed[row] && this.#walls.how === "hidden")) return;
-    if (frame.head.shapes[frame.shape[row]!]!.kind === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
+    if (frame.head.shapes[frame.shape[row]!]!.drawn === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
     else for (const o of this.#outlines) o.show(outlineOf(frame, row, this.#bounds, this.#orbit.axes));
   }
 
@@ -407,9 +396,7 @@ class ThreeEngine implements Engine {
     if (!frame || !rows) return null;
     const ray = this.#orbit.rayAt(x, y), span = spanOf(ray, this.#cut);
     let hit = pickSpheres(frame, rows.spheres, ray, span, this.#walls.how !== "hidden");
-    hit = pickSolids(frame, rows.boxes, ray, span, hit);
-    hit = pickSolids(frame, rows.cylinders, ray, span, hit);
-    for (const { rows: of, fixed } of rows.others) if (!fixed || this.#walls.how !== "hidden") hit = pickSolids(frame, of, ray, span, hit);
+    for (const { rows: of, fixed } of rows.solids) if (!fixed || this.#walls.how !== "hidden") hit = pickSolids(frame, of, ray, span, hit);
     if (this.#walls.how === "shown" && this.#walls.triangles) {
       const seen = (row: number, facing: boolean): boolean => (isVessel(frame.head.shapes[frame.shape[row]!]!) ? !facing : facing);
       hit = pickWalls(this.#walls.triangles, seen, ray, span, hit);

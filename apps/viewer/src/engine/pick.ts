@@ -1,10 +1,12 @@
 // Which body a ray meets first. A loop over all bodies: a million take a few milliseconds.
 
-import type { Frame, Vec3 } from "../types";
+import type { Frame, Surface, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import type { Ray } from "./camera";
-import { surfaceOf, type Surface } from "./surfaces";
+import { surfaceOf } from "./surfaces";
 import { cross, dot, inverse, rotate, scale, sub } from "./vector";
+
+const PICKED = 4096; // triangles of a body that are looked at, where it has a level of so few
 
 // The part of a ray that is there: what the clip plane cuts away is not.
 export interface Span { from: number; to: number }
@@ -26,16 +28,6 @@ const enter = (a: number, b: number, span: Span): number => {
   return at <= Math.min(b, span.to) ? at : Infinity;
 };
 
-function slab(from: number, way: number, half: number, range: Span): void {
-  if (Math.abs(way) < 1e-12) {
-    if (Math.abs(from) > half) range.to = -Infinity;
-    return;
-  }
-  const a = (-half - from) / way, b = (half - from) / way;
-  range.from = Math.max(range.from, Math.min(a, b));
-  range.to = Math.min(range.to, Math.max(a, b));
-}
-
 // By its triangles: from the first to the last that is met.
 function enterSurface(surface: Surface | null, radius: number, o: Vec3, d: Vec3, span: Span): number {
   const off = sub(o, scale(d, dot(o, d)));
@@ -56,22 +48,7 @@ function enterSurface(surface: Surface | null, radius: number, o: Vec3, d: Vec3,
 function enterSolid(frame: Frame, row: number, ray: Ray, span: Span): number {
   const shape = frame.head.shapes[frame.shape[row]!]!, back = inverse(turnOf(frame, row));
   const o = rotate(back, sub(ray.from, positionOf(frame, row))), d = rotate(back, ray.way);
-  const range: Span = { from: -Infinity, to: Infinity };
-  if (shape.kind === "box") {
-    for (let c = 0; c < 3; c++) slab(o[c]!, d[c]!, shape.half[c]!, range);
-  } else if (shape.kind === "cylinder") {
-    slab(o[2], d[2], shape.half_height, range);
-    const a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1], c = o[0] * o[0] + o[1] * o[1] - shape.radius ** 2;
-    const h = b * b - a * c;
-    if (a < 1e-12 ? c > 0 : h < 0) return Infinity;
-    if (a >= 1e-12) {
-      range.from = Math.max(range.from, (-b - Math.sqrt(h)) / a);
-      range.to = Math.min(range.to, (-b + Math.sqrt(h)) / a);
-    }
-  } else {
-    return enterSurface(surfaceOf(shape), frame.radius[row]!, o, d, span);
-  }
-  return range.from <= range.to ? enter(range.from, range.to, span) : Infinity;
+  return enterSurface(surfaceOf(shape, PICKED), frame.radius[row]!, o, d, span);
 }
 
 export interface Hit { row: number; at: number }

@@ -67,7 +67,8 @@ uniform float uStrength;
 out vec4 colour;
 void main() {
   ivec2 pixel = ivec2(gl_FragCoord.xy);
-  vec3 c = texelFetch(uPicture, pixel, 0).rgb;
+  vec4 picture = texelFetch(uPicture, pixel, 0); // its alpha: 0 where the depth is not that of what is seen
+  vec3 c = picture.rgb;
   if (uStrength > 0.0) {
     vec2 here = texelFetch(uOpen, pixel, 0).rg, sum = vec2(here.r, 1.0) * 0.01;
     ivec2 last = textureSize(uOpen, 0) - 1;
@@ -75,7 +76,7 @@ void main() {
       vec2 there = texelFetch(uOpen, clamp(pixel + ivec2(k & 3, k >> 2) - 2, ivec2(0), last), 0).rg;
       sum += vec2(there.r, 1.0) * max(0.0, 1.0 - abs(there.g - here.g) / (0.4 + 0.002 * here.g));
     }
-    c *= pow(mix(1.0, sum.x / sum.y, uStrength), 1.0 / 2.2);
+    c *= pow(mix(1.0, sum.x / sum.y, uStrength * picture.a), 1.0 / 2.2);
   }
   colour = vec4(c, 1.0);
 }

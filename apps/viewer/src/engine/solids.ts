@@ -1,14 +1,14 @@
-// Bodies that move and are no spheres, and the ground: boxes and cylinders by one call for each of the two kinds,
-// others by one for each shape. Where the clip plane opens a solid, the back of it stands in for the flat cut: the ray
-// meets the plane inside the solid, and that point is shown.
+// Bodies that move and are no spheres, and the ground: one call for each shape. Where the clip plane opens a solid, the
+// back of it stands in for the flat cut: the ray meets the plane inside the solid, and that point is shown. The back keeps
+// its own depth, and the front hides it where that has not been cut away; crevices are not sought there.
 
 import {
   BackSide, BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, Group, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, type IUniform,
 } from "three";
-import type { Frame, Shape } from "../types";
-import { BODY_COLOUR, CLIP, DEPTH, HEADER, SHADE, type Shared } from "./glsl";
+import type { Frame, Shape, Surface } from "../types";
+import { BODY_COLOUR, CLIP, HEADER, SHADE, type Shared } from "./glsl";
 import { gatherValues, upload } from "./spheres";
-import { surfaceOf, unitBox, unitCylinder, type Surface } from "./surfaces";
+import { surfaceOf } from "./surfaces";
 
 const TURN = `
 vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.yzw, cross(q.yzw, v) + q.x * v); }
@@ -19,52 +19,41 @@ in vec3 position;
 in vec3 normal;
 in vec3 aCentre;
 in vec4 aTurn;
-in vec3 aSize;
 in float aValue;
 uniform mat4 viewMatrix;
 uniform mat4 projectionMatrix;
 flat out vec3 vColour;
-flat out vec3 vCentre;
-flat out mat3 vInto;
 out vec3 vAt;
 out vec3 vNormal;
 ${BODY_COLOUR}${TURN}
 void main() {
-  vec3 at = (viewMatrix * vec4(aCentre + turn(aTurn, position * aSize), 1.0)).xyz;
-  mat3 view = mat3(viewMatrix);
-  mat3 axes = view * mat3(turn(aTurn, vec3(1, 0, 0)), turn(aTurn, vec3(0, 1, 0)), turn(aTurn, vec3(0, 0, 1)));
-  vInto = mat3(axes[0] / aSize.x, axes[1] / aSize.y, axes[2] / aSize.z);
-  vCentre = (viewMatrix * vec4(aCentre, 1.0)).xyz;
+  vec3 at = (viewMatrix * vec4(aCentre + turn(aTurn, position), 1.0)).xyz;
   vColour = bodyColour(aValue);
   vAt = at;
-  vNormal = view * turn(aTurn, normal);
+  vNormal = mat3(viewMatrix) * turn(aTurn, normal);
   gl_Position = projectionMatrix * vec4(at, 1.0);
 }
 `;
 
 const FRAGMENT = `${HEADER}
 flat in vec3 vColour;
-flat in vec3 vCentre;
-flat in mat3 vInto;
 in vec3 vAt;
 in vec3 vNormal;
 out vec4 colour;
-${SHADE}${CLIP}${DEPTH}
+${SHADE}${CLIP}
 void main() {
   vec3 p = vAt, n = normalize(vNormal);
+  float crevices = 1.0;
 #ifdef CUT
   if (isCut(p)) discard;
   if (!gl_FrontFacing) {
     if (dot(uClip.xyz, vec3(0.0)) <= uClip.w) discard;
     p = vAt * (uClip.w / dot(uClip.xyz, vAt));
-    vec3 q = transpose(vInto) * (p - vCentre);
-    bool inside = KIND_TEST;
-    if (!inside) discard;
     n = uClip.xyz;
+    crevices = 0.0;
   }
-  gl_FragDepth = depthOf(gl_FrontFacing || KIND_KNOWN ? p : vAt);
 #endif
-  colour = vec4(shade(vColour, p, n), 1.0);
+  colour = vec4(shade(vColour, p, n), crevices);
 }
 `;
 
@@ -76,23 +65,16 @@ void main() {
 }
 `;
 
-// What a solid is drawn with: `inside` tells whether q, in the axes of the body and divided by its size, is in it.
-// Of a shape without such a test the back keeps its own depth, and the front hides it where that has not been cut away.
-interface Look { surface: Surface; inside: string | null; sized: boolean }
-
-class Kind {
+class Batch {
   readonly mesh: Mesh;
   readonly shadow: Mesh;
   rows: Int32Array = new Int32Array(0);
   #geometry = new InstancedBufferGeometry();
   #material: RawShaderMaterial;
   #capacity = 0;
-  #attributes!: { centre: InstancedBufferAttribute; turn: InstancedBufferAttribute; size: InstancedBufferAttribute; value: InstancedBufferAttribute };
-  #look: Look;
+  #attributes!: { centre: InstancedBufferAttribute; turn: InstancedBufferAttribute; value: InstancedBufferAttribute };
 
-  constructor(shared: Shared, clipLight: IUniform, look: Look) {
-    this.#look = look;
-    const { surface } = look;
+  constructor(shared: Shared, clipLight: IUniform, surface: Surface) {
     this.#geometry.setAttribute("position", new BufferAttribute(surface.position, 3));
     this.#geometry.setAttribute("normal", new BufferAttribute(surface.normal, 3));
     this.#geometry.setIndex(new BufferAttribute(surface.triangles, 1));
@@ -106,8 +88,7 @@ class Kind {
   }
 
   setCut(on: boolean): void {
-    const { inside } = this.#look;
-    this.#material.defines = on ? { CUT: 1, KIND_TEST: inside ?? "true", KIND_KNOWN: inside ? "true" : "false" } : {};
+    this.#material.defines = on ? { CUT: 1 } : {};
     this.#material.side = on ? DoubleSide : 0;
     this.#material.needsUpdate = true;
   }
@@ -122,7 +103,7 @@ class Kind {
       return attribute;
     };
     this.#geometry.dispose();
-    this.#attributes = { centre: make("aCentre", 3), turn: make("aTurn", 4), size: make("aSize", 3), value: make("aValue", 1) };
+    this.#attributes = { centre: make("aCentre", 3), turn: make("aTurn", 4), value: make("aValue", 1) };
   }
 
   show(frame: Frame, rows: Int32Array): void {
@@ -130,15 +111,12 @@ class Kind {
     this.rows = rows;
     this.#geometry.instanceCount = rows.length;
     this.mesh.visible = this.shadow.visible = rows.length > 0;
-    const { centre, turn, size } = this.#attributes;
+    const { centre, turn } = this.#attributes;
     rows.forEach((row, k) => {
-      const shape = frame.head.shapes[frame.shape[row]!]!;
       for (let c = 0; c < 3; c++) centre.array[3 * k + c] = frame.position[3 * row + c]!;
       for (let c = 0; c < 4; c++) turn.array[4 * k + c] = frame.orientation[4 * row + c]!;
-      const half = !this.#look.sized ? ONE : shape.kind === "box" ? shape.half : shape.kind === "cylinder" ? [shape.radius, shape.radius, shape.half_height] : ONE;
-      for (let c = 0; c < 3; c++) size.array[3 * k + c] = half[c]!;
     });
-    for (const a of [centre, turn, size]) upload(a, rows.length);
+    for (const a of [centre, turn]) upload(a, rows.length);
   }
 
   colour(values: Float32Array): void {
@@ -155,18 +133,16 @@ class Kind {
 // The rows of the bodies of one shape.
 export interface ShapeRows { shape: Shape; rows: Int32Array; fixed: boolean }
 
-const ONE = [1, 1, 1];
-const segmentsFor = (count: number): number => (count > 5000 ? 16 : count > 500 ? 24 : 48);
+// Of all bodies of a shape together: above it they get a coarser level.
+const MOST_TRIANGLES = 1.5e6;
 
-interface Made { shape: Shape; segments: number; fixed: boolean; kind: Kind }
+interface Made { shape: Shape; surface: Surface; fixed: boolean; batch: Batch }
 
 export class Solids {
   readonly meshes = new Group();
   readonly shadows = new Group();
   #shared: Shared;
   #clipLight: IUniform;
-  #boxes: Kind;
-  #cylinders: Kind;
   #made: Made[] = [];
   #cut = false;
   #hidden = false;
@@ -174,58 +150,49 @@ export class Solids {
   constructor(shared: Shared, clipLight: IUniform) {
     this.#shared = shared;
     this.#clipLight = clipLight;
-    this.#boxes = this.#add({ surface: unitBox(), inside: "all(lessThanEqual(abs(q), vec3(1.0001)))", sized: true });
-    this.#cylinders = this.#add({ surface: unitCylinder(), inside: "length(q.xy) <= 1.0001 && abs(q.z) <= 1.0001", sized: true });
-  }
-
-  get #kinds(): Kind[] {
-    return [this.#boxes, this.#cylinders, ...this.#made.map((m) => m.kind)];
   }
 
   get count(): number {
-    return this.#kinds.reduce((sum, k) => sum + k.rows.length, 0);
+    return this.#made.reduce((sum, m) => sum + m.batch.rows.length, 0);
   }
 
-  #add(look: Look): Kind {
-    const kind = new Kind(this.#shared, this.#clipLight, look);
-    if (this.#cut) kind.setCut(true);
-    this.meshes.add(kind.mesh);
-    this.shadows.add(kind.shadow);
-    return kind;
+  #add(surface: Surface): Batch {
+    const batch = new Batch(this.#shared, this.#clipLight, surface);
+    if (this.#cut) batch.setCut(true);
+    this.meshes.add(batch.mesh);
+    this.shadows.add(batch.shadow);
+    return batch;
   }
 
-  #kindOf({ shape, rows, fixed }: ShapeRows, old: Made[]): Made {
-    const segments = segmentsFor(rows.length), at = old.findIndex((m) => m.shape === shape && m.segments === segments && m.fixed === fixed);
-    if (at >= 0) return old.splice(at, 1)[0]!;
-    return { shape, segments, fixed, kind: this.#add({ surface: surfaceOf(shape, segments)!, inside: null, sized: false }) };
+  #batchOf({ shape, rows, fixed }: ShapeRows, old: Made[]): Made {
+    const surface = surfaceOf(shape, MOST_TRIANGLES / rows.length)!, at = old.findIndex((m) => m.shape === shape && m.surface === surface && m.fixed === fixed);
+    return at >= 0 ? old.splice(at, 1)[0]! : { shape, surface, fixed, batch: this.#add(surface) };
   }
 
-  show(frame: Frame, boxes: Int32Array, cylinders: Int32Array, others: ShapeRows[]): void {
+  show(frame: Frame, shapes: ShapeRows[]): void {
     const old = this.#made;
-    this.#made = others.map((o) => this.#kindOf(o, old));
-    for (const { kind } of old) {
-      this.meshes.remove(kind.mesh);
-      this.shadows.remove(kind.shadow);
-      kind.dispose();
+    this.#made = shapes.map((o) => this.#batchOf(o, old));
+    for (const { batch } of old) {
+      this.meshes.remove(batch.mesh);
+      this.shadows.remove(batch.shadow);
+      batch.dispose();
     }
-    this.#boxes.show(frame, boxes);
-    this.#cylinders.show(frame, cylinders);
-    this.#made.forEach((m, k) => m.kind.show(frame, others[k]!.rows));
+    this.#made.forEach((m, k) => m.batch.show(frame, shapes[k]!.rows));
     this.hide(this.#hidden);
   }
 
   // The ground goes with the container.
   hide(fixed: boolean): void {
     this.#hidden = fixed;
-    for (const m of this.#made) if (m.fixed) m.kind.mesh.visible = m.kind.shadow.visible = !fixed && m.kind.rows.length > 0;
+    for (const m of this.#made) if (m.fixed) m.batch.mesh.visible = m.batch.shadow.visible = !fixed && m.batch.rows.length > 0;
   }
 
   colour(values: Float32Array): void {
-    for (const k of this.#kinds) k.colour(values);
+    for (const m of this.#made) m.batch.colour(values);
   }
 
   setCut(on: boolean): void {
     this.#cut = on;
-    for (const k of this.#kinds) k.setCut(on);
+    for (const m of this.#made) m.batch.setCut(on);
   }
 }

@@ -18,9 +18,6 @@ export function rotate([w, x, y, z]: Quat, v: Vec3): Vec3 {
   return add(along(v, t, w), cross([x, y, z], t));
 }
 
-export const product = ([a, b, c, d]: Quat, [w, x, y, z]: Quat): Quat => [
-  a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w,
-];
 
 export const inverse = ([w, x, y, z]: Quat): Quat => [w, -x, -y, -z];
 

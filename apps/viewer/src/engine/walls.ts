@@ -3,17 +3,19 @@
 // ghosted, they are a veil that thickens towards its edges.
 
 import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector2, Vector3 } from "three";
-import type { Container, Frame, Shape, Vec3 } from "../types";
+import type { Container, Frame, Shape, Surface, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import { CLIP, HEADER, SHADE, type Shared } from "./glsl";
 import { Lines } from "./lines";
 import { GHOST, GROUND_WITHIN } from "./palette";
-import { planePolygon, surfaceOf, type Plane, type Surface } from "./surfaces";
+import { planePolygon, surfaceOf, type Plane } from "./surfaces";
 import { add, along, centre, cover, dot, emptyBox, length, rotate, scale, sub, type Box, type Frame3 } from "./vector";
 
 // How a surface is seen: solids from outside; a wall that turns its back on the inside, as revolves do; one that
 // faces it, as planes do; the ground.
 const enum Side { solid, back, front, ground }
+
+const SOLID_MOST = 8192; // triangles of a fixed solid, where it has a level of so few
 
 const VERTEX = `${HEADER}
 in vec3 position;
@@ -177,32 +179,42 @@ function planePart(row: number, planes: Plane[], which: number, bounds: Box, axe
   };
 }
 
-export const isVessel = (shape: Shape): boolean => shape.kind === "revolve" || shape.kind === "mesh";
+export const isVessel = (shape: Shape): boolean => shape.drawn === "vessel" || shape.drawn === "sheet";
 
-// What turns its outside to the viewer is left out of a shown vessel. The winding of a mesh does not tell which side
-// that is: of a wall with a thickness the inner face looks inward. So the triangles of a mesh are turned away from a
-// point above it.
-function outward(shape: Shape, s: Surface, up: Vec3): Surface {
-  if (shape.kind !== "mesh") return s;
-  const box = emptyBox(), p = (k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
+const wallOf = (shape: Shape): Surface | null => surfaceOf(shape, shape.drawn === "solid" ? SOLID_MOST : Infinity);
+
+// Each corner of a triangle with a vertex of its own.
+function parted(s: Surface): Surface {
+  const each = (a: Float32Array): Float32Array => {
+    const out = new Float32Array(3 * s.triangles.length);
+    s.triangles.forEach((v, k) => out.set(a.subarray(3 * v, 3 * v + 3), 3 * k));
+    return out;
+  };
+  return { ...s, position: each(s.position), normal: each(s.normal), triangles: s.triangles.map((_, k) => k) };
+}
+
+// What turns its outside to the viewer is left out of a shown vessel. The winding of a sheet does not tell which side
+// that is: of a wall with a thickness the inner face looks inward. So its triangles are turned away from a point above it.
+function outward(shape: Shape, welded: Surface, up: Vec3): Surface {
+  if (shape.drawn !== "sheet") return welded;
+  const s = parted(welded), box = emptyBox(), p = (k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
   for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k), [0, 0, 0]);
   const half = scale(sub(box.hi, box.lo), 0.5), above = up.reduce((sum, u, c) => sum + Math.abs(u) * half[c]!, 0);
-  const from = along(centre(box), up, above + length(half)), normal = s.normal.slice();
-  for (let k = 0; k < s.triangles.length; k += 3) {
-    const [a, b, c] = [s.triangles[k]!, s.triangles[k + 1]!, s.triangles[k + 2]!]; // each corner has a vertex of its own
-    const n: Vec3 = [normal[3 * a]!, normal[3 * a + 1]!, normal[3 * a + 2]!];
-    if (dot(n, sub(p(a), from)) < 0) for (const v of [a, b, c]) for (let i = 0; i < 3; i++) normal[3 * v + i] = -normal[3 * v + i]!;
+  const from = along(centre(box), up, above + length(half)), normal = s.normal;
+  for (let k = 0; k < normal.length; k += 9) {
+    const n: Vec3 = [normal[k]!, normal[k + 1]!, normal[k + 2]!];
+    if (dot(n, sub(p(k / 3), from)) < 0) for (let i = k; i < k + 9; i++) normal[i] = -normal[i]!;
   }
-  return { ...s, normal };
+  return s;
 }
 
 function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Part[] {
-  const kindOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
-  const planeRows = Array.from(rows).filter((row) => kindOf(row).kind === "plane");
+  const shapeOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
+  const planeRows = Array.from(rows).filter((row) => shapeOf(row).drawn === "half space");
   const planes = planeRows.map((row): Plane => ({ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1] as Vec3) }));
   const parts: (Part | null)[] = planeRows.map((row, k) => planePart(row, planes, k, bounds, axes));
   for (const row of rows) {
-    const shape = kindOf(row), surface = surfaceOf(shape);
+    const shape = shapeOf(row), surface = wallOf(shape);
     if (surface) parts.push({ row, side: isVessel(shape) ? Side.back : Side.solid, surface: outward(shape, placed(frame, row, surface), axes.up) });
   }
   return parts.filter((p): p is Part => p !== null);
@@ -210,7 +222,7 @@ function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Par
 
 // The lines of one body, to mark it.
 export function outlineOf(frame: Frame, row: number, bounds: Box, axes: Frame3): Float32Array {
-  const surface = surfaceOf(frame.head.shapes[frame.shape[row]!]!);
+  const surface = wallOf(frame.head.shapes[frame.shape[row]!]!);
   if (surface) return placed(frame, row, surface).lines;
   const planes: Plane[] = [{ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1]) }];
   const polygon = planePolygon(planes, 0, bounds, axes);

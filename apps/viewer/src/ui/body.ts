@@ -9,20 +9,17 @@ import { type Control, iconButton, tick } from "./controls";
 
 export interface BodyId { index: number; generation: number }
 
+// Its kind, extents along its own axes, and of surfaces how fine they are.
 function shapeText(shape: Shape | undefined): string {
-  switch (shape?.kind) {
-    case "box": return `box ${shape.half.map((h) => plain(2 * h)).join(" × ")} m`;
-    case "cylinder": return `cylinder, radius ${plain(shape.radius)} m, height ${plain(2 * shape.half_height)} m`;
-    case "revolve": return `solid of revolution, ${shape.profile.length} points`;
-    case "capsule": return `capsule, radius ${plain(shape.radius)} m, length ${plain(2 * (shape.half_height + shape.radius))} m`;
-    case "cone": return `cone, radius ${plain(shape.radius)} m, height ${plain(2 * shape.half_height)} m`;
-    case "ellipsoid": return `ellipsoid ${shape.half.map((h) => plain(2 * h)).join(" × ")} m`;
-    case "hull": return `hull of ${shape.vertex.length / 3} corners`;
-    case "mesh": return `mesh of ${integer(shape.triangle.length / 3)} triangles`;
-    case "field": return `height field, ${shape.columns} × ${shape.rows}`;
-    case "compound": return `compound of ${shape.parts.length} parts`;
-    default: return shape?.kind ?? "unknown";
-  }
+  const finest = shape?.levels.at(-1);
+  if (!shape || !finest) return shape?.kind ?? "unknown";
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  finest.position.forEach((v, k) => {
+    low[k % 3] = Math.min(low[k % 3]!, v);
+    high[k % 3] = Math.max(high[k % 3]!, v);
+  });
+  const size = high.map((v, c) => plain(v - low[c]!)).join(" × ");
+  return `${shape.kind} ${size} m` + (shape.drawn === "solid" ? "" : `, ${integer(finest.triangles.length / 3)} triangles`);
 }
 
 type Row = [name: string, text: (frame: Frame, row: number) => string | null];

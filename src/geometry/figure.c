@@ -1,0 +1,164 @@
+/* geometry/figure.c - figures from the table of shapes.
+ *
+ * The level of a body is chosen by its size in the picture: with n segments a circle of r pixels is off by
+ * r (1 - cos(pi / n)), so 16 do for 5 pixels, 64 for 200, 192 for 1800. A level that would have more triangles than
+ * MOST is left out, and so is one that has no more than the level before: a box is a box at any level. */
+#include "geometry/figure.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "geometry/bounds.h"
+#include "geometry/traits.h"
+
+#include <string.h>
+
+enum { MOST = 16384 };
+
+const char *talus_drawn_name(TalusDrawn drawn)
+{
+    static const char *const names[TALUS_DRAWN_KINDS] = {"sphere", "half space", "solid",
+                                                         "vessel", "sheet",      "ground"};
+    return names[drawn];
+}
+
+static TalusDrawn drawn_as(TalusShapeKind kind)
+{
+    if (kind == TALUS_SHAPE_SPHERE)
+        return TALUS_DRAWN_SPHERE;
+    if (!talus_shape_has(kind, TALUS_TRAIT_WALL))
+        return TALUS_DRAWN_SOLID;
+    return talus_shape_has(kind, TALUS_TRAIT_HALF_SPACE) ? TALUS_DRAWN_HALF_SPACE
+           : talus_shape_has(kind, TALUS_TRAIT_VESSEL)   ? TALUS_DRAWN_VESSEL
+           : talus_shape_has(kind, TALUS_TRAIT_GROUND)   ? TALUS_DRAWN_GROUND
+                                                         : TALUS_DRAWN_SHEET;
+}
+
+/* ---- numbers as files keep them ---- */
+
+static double step(double x)
+{
+    return rint(TALUS_NORMAL_STEPS * x) / TALUS_NORMAL_STEPS + 0.0; /* no -0 */
+}
+
+static TalusStatus round_mesh(TalusMesh *mesh)
+{
+    for (int k = 0; k < mesh->vertex_count; k++) {
+        TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
+        mesh->vertex[k] = talus_vec3((float)p.x + 0.0, (float)p.y + 0.0, (float)p.z + 0.0);
+        mesh->normal[k] = talus_vec3(step(n.x), step(n.y), step(n.z));
+        p = mesh->vertex[k];
+        if (!isfinite(p.x + p.y + p.z))
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "a shape is too large to be drawn");
+    }
+    return TALUS_OK;
+}
+
+/* ---- equal vertices ---- */
+
+static bool same_vertex(const TalusMesh *mesh, int a, int b)
+{
+    return memcmp(&mesh->vertex[a], &mesh->vertex[b], sizeof *mesh->vertex) == 0 &&
+           memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
+}
+
+/* The first vertex that equals vertex k; `table` holds those known so far, or -1. */
+static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
+{
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);
+    size_t at = talus_hash(hash, &mesh->normal[k], sizeof *mesh->normal) & (slots - 1);
+    while (table[at] >= 0 && !same_vertex(mesh, table[at], k))
+        at = (at + 1) & (slots - 1);
+    if (table[at] < 0)
+        table[at] = k;
+    return table[at];
+}
+
+/* `number` becomes the new number of each vertex. */
+static void move_vertices(TalusMesh *mesh, int *number, int *table, size_t slots)
+{
+    int count = 0;
+    for (int k = 0; k < mesh->vertex_count; k++) {
+        int first = find_vertex(mesh, k, table, slots);
+        number[k] = first == k ? count++ : number[first];
+    }
+    for (int k = 0; k < mesh->vertex_count; k++) { /* number[k] <= k */
+        mesh->vertex[number[k]] = mesh->vertex[k];
+        mesh->normal[number[k]] = mesh->normal[k];
+    }
+    mesh->vertex_count = count;
+    for (int k = 0; k < 3 * mesh->triangle_count; k++)
+        mesh->triangle[k] = number[mesh->triangle[k]];
+    for (int k = 0; k < 2 * mesh->edge_count; k++)
+        mesh->edge[k] = number[mesh->edge[k]];
+}
+
+static TalusStatus weld(TalusMesh *mesh)
+{
+    size_t slots = 16;
+    int *number, *table = NULL;
+    while (slots < 2 * (size_t)mesh->vertex_count)
+        slots *= 2;
+    TalusStatus status = TALUS_ALLOC(number, (size_t)mesh->vertex_count, "vertices");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(table, slots, "vertices");
+    if (status == TALUS_OK) {
+        memset(table, -1, slots * sizeof *table);
+        move_vertices(mesh, number, table, slots);
+    }
+    talus_release(number);
+    talus_release(table);
+    return status;
+}
+
+/* ---- levels ---- */
+
+/* Adds a level, unless it is no finer than the last or too fine. */
+static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigure *out, bool *more)
+{
+    TalusMesh *mesh = &out->level[out->levels];
+    int before = out->levels > 0 ? mesh[-1].triangle_count : 0;
+    TALUS_TRY(talus_mesh_of_shape(shape, 1.0, segments, mesh));
+    *more = mesh->triangle_count > before && (out->levels == 0 || mesh->triangle_count <= MOST);
+    if (!*more) {
+        talus_mesh_free(mesh);
+        return TALUS_OK;
+    }
+    out->levels++;
+    *more = mesh->triangle_count <= MOST;
+    TALUS_TRY(round_mesh(mesh));
+    return weld(mesh);
+}
+
+void talus_figure_measure(TalusFigure *figure)
+{
+    const TalusMesh *mesh = figure->levels > 0 ? &figure->level[figure->levels - 1] : NULL;
+    TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int k = 0; mesh && k < mesh->vertex_count; k++) {
+        TalusVec3 p = mesh->vertex[k];
+        b = talus_aabb_join(b, (TalusAabb){p, p});
+    }
+    figure->box = mesh && mesh->vertex_count > 0 ? b : (TalusAabb){0};
+}
+
+TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out)
+{
+    static const int segments[TALUS_FIGURE_LEVELS] = {16, 32, 64, 192};
+    TalusStatus status = TALUS_OK;
+    memset(out, 0, sizeof *out);
+    out->drawn = drawn_as(shape->kind);
+    bool more = out->drawn > TALUS_DRAWN_HALF_SPACE;
+    for (int k = 0; k < TALUS_FIGURE_LEVELS && more && status == TALUS_OK; k++)
+        status = add_level(shape, segments[k], out, &more);
+    if (status != TALUS_OK)
+        talus_figure_free(out);
+    talus_figure_measure(out);
+    return status;
+}
+
+void talus_figure_free(TalusFigure *figure)
+{
+    for (int k = 0; k < TALUS_FIGURE_LEVELS; k++)
+        talus_mesh_free(&figure->level[k]);
+    memset(figure, 0, sizeof *figure);
+}

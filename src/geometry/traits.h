@@ -1,0 +1,45 @@
+/* geometry/traits.h - the table of shapes: each kind with the file that implements it and its traits; for host and
+ * device. Code that treats kinds alike asks for a trait, so that a new kind needs a row here and nothing there. */
+#ifndef TALUS_GEOMETRY_TRAITS_H
+#define TALUS_GEOMETRY_TRAITS_H
+
+#include <talus/math.h>
+#include <talus/shape.h>
+
+enum {
+    TALUS_TRAIT_CONVEX = 1,      /* solid, with a support function (geometry/support.h) */
+    TALUS_TRAIT_ROLLS = 2,       /* rolls on a curved side of radius `size` */
+    TALUS_TRAIT_AXIAL = 4,       /* looks the same however it is turned about z */
+    TALUS_TRAIT_WALL = 8,        /* no inside, so no mass: for bodies that are fixed or driven */
+    TALUS_TRAIT_HALF_SPACE = 16, /* solid below z = 0, without bounds */
+    TALUS_TRAIT_FACETS = 32,     /* triangles with a tree of boxes (geometry/facets.h) */
+    TALUS_TRAIT_VESSEL = 64,     /* a wall whose normals point away from what it holds */
+    TALUS_TRAIT_GROUND = 128     /* a wall that is solid below, so it is stood on */
+};
+
+/* One row per kind: X(argument, kind, file, traits). The kinds are in the order of TalusShapeKind. */
+#define TALUS_SHAPE_TABLE(X, argument)                                                          \
+    X(argument, SPHERE, sphere, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)     \
+    X(argument, PLANE, plane, TALUS_TRAIT_WALL | TALUS_TRAIT_HALF_SPACE)                        \
+    X(argument, BOX, box, TALUS_TRAIT_CONVEX)                                                   \
+    X(argument, CYLINDER, cylinder, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL) \
+    X(argument, REVOLVE, revolve, TALUS_TRAIT_WALL | TALUS_TRAIT_VESSEL)                        \
+    X(argument, CAPSULE, capsule, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)   \
+    X(argument, CONE, cone, TALUS_TRAIT_CONVEX | TALUS_TRAIT_AXIAL)                             \
+    X(argument, ELLIPSOID, ellipsoid, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS)                   \
+    X(argument, HULL, hull, TALUS_TRAIT_CONVEX)                                                 \
+    X(argument, COMPOUND, compound, 0)                                                          \
+    X(argument, MESH, trimesh, TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS)                           \
+    X(argument, FIELD, field, TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS | TALUS_TRAIT_GROUND)
+
+#define TALUS_TRAIT_BIT(trait, kind, file, traits) \
+    | (((traits) & (trait)) != 0 ? 1u << TALUS_SHAPE_##kind : 0u)
+
+/* Whether a kind has one of these traits. The table becomes one word of bits, a constant where `trait` is one. */
+TALUS_INLINE bool talus_shape_has(TalusShapeKind kind, int trait)
+{
+    unsigned kinds = 0u TALUS_SHAPE_TABLE(TALUS_TRAIT_BIT, trait);
+    return (kinds >> (unsigned)kind & 1u) != 0;
+}
+
+#endif
