@@ -43,10 +43,10 @@ static inline Case open_case(TestProblem test)
         c.gamma[k] = 0.01 * (talus_rng_uniform(&rng) - 0.3);
     c.contact = calloc((size_t)c.op->blocks + 1, sizeof *c.contact);
     c.class_of = calloc((size_t)c.op->blocks + 1, sizeof *c.class_of);
-    CHECK_OK(cuda->mirror(c.op, &c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
     CHECK_OK(cuda->scratch(&c.device));
-    CHECK_OK(cuda->reserve(&c.vector, &c.room, (size_t)c.n, "test vector"));
-    cuda->put(c.vector, c.gamma, (size_t)c.n);
+    CHECK_OK(cuda->reserve(cuda_op(), &c.vector, &c.room, (size_t)c.n, "test vector"));
+    cuda->put(cuda_op(), c.vector, c.gamma, (size_t)c.n);
     return c;
 }
 

@@ -55,14 +55,14 @@ static Case open_case(int which)
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.op = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
-    CHECK_OK(cuda->mirror(c.op, &c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
     CHECK_OK(cuda->scratch(&c.device));
     return c;
 }
 
 static void close_case(Case *c)
 {
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
@@ -93,9 +93,9 @@ static double *upload(const double *host, int n)
 {
     double *device = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&device, &room, (size_t)n, "test vector"));
+    CHECK_OK(cuda->reserve(cuda_op(), &device, &room, (size_t)n, "test vector"));
     if (host)
-        cuda->put(device, host, (size_t)n);
+        cuda->put(cuda_op(), device, host, (size_t)n);
     return device;
 }
 
@@ -103,7 +103,7 @@ static double *upload(const double *host, int n)
 static bool near(const double *device, const double *host, int n)
 {
     double *got = vector(n), worst = 0.0, size = 0.0;
-    cuda->get(got, device, (size_t)n);
+    cuda->get(cuda_op(), got, device, (size_t)n);
     for (int k = 0; k < n; k++) {
         worst = isfinite(got[k]) ? fmax(worst, fabs(got[k] - host[k])) : INFINITY;
         size = fmax(size, fabs(host[k]));
@@ -122,14 +122,14 @@ TEST(vectors_come_back_as_they_went)
     NEEDS_CUDA();
     enum { N = 100000 };
     double *x = random_vector(N, 1), *y = vector(N), *a = upload(x, N), *b = upload(NULL, N);
-    cuda->copy(b, a, N);
-    cuda->zero(b + 10, 1000);
-    cuda->get(y, b, N);
+    cuda->copy(cuda_op(), b, a, N);
+    cuda->zero(cuda_op(), b + 10, 1000);
+    cuda->get(cuda_op(), y, b, N);
     CHECK(memcmp(y, x, 10 * sizeof *x) == 0);
     CHECK(memcmp(y + 1010, x + 1010, (N - 1010) * sizeof *x) == 0);
     for (int k = 10; k < 1010; k++)
         CHECK(y[k] == 0.0);
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->release(a);
     cuda->release(b);
     cuda->release(NULL);
@@ -141,7 +141,8 @@ TEST(vectors_come_back_as_they_went)
 static void sum_and_combine(int blocks)
 {
     TalusCpuScratch scratch = {0};
-    TalusOperator host = {.rows = 3, .blocks = blocks, .scratch = &scratch, .pair = NULL};
+    TalusOperator host = {
+        .rows = 3, .blocks = blocks, .scratch = &scratch, .context = cuda_context()};
     int n = 3 * blocks, counts[] = {0, 1, 2, 8, 9, 17, TALUS_VECTORS};
     double *x[TALUS_VECTORS], *there[TALUS_VECTORS], a[TALUS_VECTORS];
     double sums[TALUS_VECTORS], expected[TALUS_VECTORS];
@@ -174,7 +175,7 @@ static void sum_and_combine(int blocks)
     }
     free(scratch.partial);
     free(scratch.many);
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
 }
 
 TEST(sums_and_combinations)
@@ -328,7 +329,7 @@ TEST(huge_impulses_do_not_hide_a_residual)
     double *there = upload(gamma, 2), terms2, terms_max;
     TalusResidualSums sums;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    CHECK_OK(cuda->mirror(talus_problem_operator(problem), &device));
+    CHECK_OK(cuda_mirror(talus_problem_operator(problem), &device));
     CHECK_OK(cuda->scratch(&device));
     cuda->residual(&device, there, &sums);
     CHECK_NEAR(sums.residual2, 0.25, 1e-15);
@@ -355,7 +356,7 @@ TEST(a_mirror_is_filled_again)
         const TalusOperator *op = talus_problem_operator(problem);
         int n = talus_problem_size(problem);
         double *x = random_vector(n, 11), *there = upload(x, n);
-        CHECK_OK(cuda->mirror(op, &device));
+        CHECK_OK(cuda_mirror(op, &device));
         CHECK_OK(cuda->scratch(&device));
         cuda->residual(&device, there, &got);
         cpu->residual(op, x, &expected);
@@ -369,23 +370,23 @@ TEST(a_mirror_is_filled_again)
     cuda->mirror_clear(&device);
     CHECK(!device.device);
     cuda->mirror_clear(&device);
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
 }
 
-/* Before all others: with the process's first sum, whose memory is refused. */
+/* Before all others: with the context's first sum, whose memory is refused. */
 TEST(sums_that_failed_are_no_numbers)
 {
     NEEDS_CUDA();
     Case c = open_case(0);
     double *x = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&x, &room, (size_t)c.n, "a vector"));
-    cuda->zero(x, (size_t)c.n);
+    CHECK_OK(cuda->reserve(cuda_op(), &x, &room, (size_t)c.n, "a vector"));
+    cuda->zero(cuda_op(), x, (size_t)c.n);
     talus_fail_allocation_in(1);
     double sum = cuda->dot(&c.device, x, x);
     talus_fail_allocation_in(0);
     CHECK(isnan(sum));
-    CHECK(cuda->check() != TALUS_OK);
+    CHECK(cuda->check(cuda_context()) != TALUS_OK);
     CHECK(strstr(talus_error(), "partial sums"));
     CHECK(cuda->dot(&c.device, x, x) == 0.0);
     cuda->release(x);
@@ -404,5 +405,5 @@ int main(void)
     RUN(nan_is_not_lost);
     RUN(huge_impulses_do_not_hide_a_residual);
     RUN(a_mirror_is_filled_again);
-    return talus_test_result();
+    return cuda_test_result();
 }

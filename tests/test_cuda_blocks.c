@@ -226,13 +226,13 @@ static void make_diagonal(Diagonal *m, int blocks)
                             .values = m->values,
                             .offset = m->values,
                             .diagonal = m->diagonal};
-    CHECK_OK(cuda->mirror(&m->op, &m->device));
+    CHECK_OK(cuda_mirror(&m->op, &m->device));
     CHECK_OK(cuda->scratch(&m->device));
 }
 
 static void free_diagonal(Diagonal *m)
 {
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->mirror_clear(&m->device);
     free(m->start);
     free(m->column);
@@ -249,7 +249,7 @@ TEST(no_blocks)
     size_t room = 0;
     TalusForward forward = {NAN, NAN, NAN, NAN};
     int active = -1, changed = -1;
-    CHECK_OK(cuda->reserve(&x, &room, 1, "test"));
+    CHECK_OK(cuda->reserve(cuda_op(), &x, &room, 1, "test"));
     cuda->project(&m.device, NULL, none);
     cuda->forward_backward(&m.device, NULL, x, x, 0.2, NULL, NULL, &forward);
     cuda->compare(&m.device, NULL, x, x, &active, &changed);
@@ -274,19 +274,19 @@ TEST(more_blocks_than_threads)
         x[i] = i % 3 == 0 || i == n - 1 ? 0.0 : 1.0;
         expected += x[i] == 0.0;
     }
-    CHECK_OK(cuda->reserve(&b, &b_room, (size_t)n, "test"));
-    CHECK_OK(cuda->reserve(&a, &a_room, (size_t)n, "test"));
-    cuda->put(b, x, (size_t)n);
-    cuda->zero(a, (size_t)n);
+    CHECK_OK(cuda->reserve(cuda_op(), &b, &b_room, (size_t)n, "test"));
+    CHECK_OK(cuda->reserve(cuda_op(), &a, &a_room, (size_t)n, "test"));
+    cuda->put(cuda_op(), b, x, (size_t)n);
+    cuda->zero(cuda_op(), a, (size_t)n);
     cuda->compare(&m.device, NULL, a, b, &active, &changed);
     CHECK_INT(active, expected);
     CHECK_INT(changed, n - expected);
     for (int i = 0; i < n; i++)
         x[i] = 1.0;
-    cuda->put(a, x, (size_t)n);
+    cuda->put(cuda_op(), a, x, (size_t)n);
     for (int i = 0; i < n; i++)
         x[i] = i == 5 ? 4.0 : 0.5; /* the least step is not the last that its thread sees */
-    cuda->put(b, x, (size_t)n);
+    cuda->put(cuda_op(), b, x, (size_t)n);
     CHECK(cuda->feasible_step(&m.device, NULL, a, b) == 0.25);
     cuda->release(a);
     cuda->release(b);
@@ -307,5 +307,5 @@ int main(void)
     RUN(nan_reaches_the_residual);
     RUN(no_blocks);
     RUN(more_blocks_than_threads);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -241,12 +241,12 @@ static Direct begin(const TestProblem *test, int iterations)
     CHECK_OK(talus_problem_create(&test->def, NULL, &d.problem));
     d.n = talus_problem_size(d.problem);
     d.x = calloc((size_t)d.n, sizeof *d.x);
-    CHECK_OK(cuda->mirror(talus_problem_operator(d.problem), &d.op));
+    CHECK_OK(cuda_mirror(talus_problem_operator(d.problem), &d.op));
     CHECK_OK(cuda->scratch(&d.op));
     for (int k = 0; k < VECTORS; k++) {
         size_t n = k == METRIC ? 4 * (size_t)d.op.blocks : (size_t)d.n, room = 0;
-        CHECK_OK(cuda->reserve(&d.vector[k], &room, n, "test"));
-        cuda->zero(d.vector[k], n);
+        CHECK_OK(cuda->reserve(cuda_op(), &d.vector[k], &room, n, "test"));
+        cuda->zero(cuda_op(), d.vector[k], n);
     }
     cuda->metric(&d.op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)d.vector[METRIC]);
     d.state = (TalusProportioning){.metric = (const TalusMetricBlock *)d.vector[METRIC],
@@ -269,13 +269,13 @@ static Direct begin(const TestProblem *test, int iterations)
 static double gradient_error(Direct *d)
 {
     double *g = calloc((size_t)d->n, sizeof *g), *at = calloc((size_t)d->n, sizeof *at), size = 0.0;
-    cuda->get(g, d->state.g, (size_t)d->n);
+    cuda->get(cuda_op(), g, d->state.g, (size_t)d->n);
     cuda->gradient(&d->op, d->state.metric, d->state.x, true, d->state.phi);
-    cuda->get(at, d->state.phi, (size_t)d->n);
+    cuda->get(cuda_op(), at, d->state.phi, (size_t)d->n);
     double worst = largest_difference(g, at, d->n);
-    cuda->zero(d->state.p, (size_t)d->n);
+    cuda->zero(cuda_op(), d->state.p, (size_t)d->n);
     cuda->gradient(&d->op, d->state.metric, d->state.p, true, d->state.phi);
-    cuda->get(at, d->state.phi, (size_t)d->n);
+    cuda->get(cuda_op(), at, d->state.phi, (size_t)d->n);
     for (int k = 0; k < d->n; k++)
         size = fmax(size, fabs(at[k]));
     free(g);
@@ -287,14 +287,14 @@ static void run_and_get(Direct *d)
 {
     CHECK_OK(cuda->proportion_run(&d->op, &d->state, &d->run));
     CHECK_INT(d->run.done, d->run.iterations);
-    cuda->get(d->x, d->state.x, (size_t)d->n);
+    cuda->get(cuda_op(), d->x, d->state.x, (size_t)d->n);
 }
 
 static void end(Direct *d)
 {
     for (int k = 0; k < VECTORS; k++)
         cuda->release(d->vector[k]);
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->mirror_clear(&d->op);
     talus_problem_destroy(d->problem);
     free(d->x);
@@ -387,5 +387,5 @@ int main(void)
     RUN(fresh_gradients_change_nothing);
     RUN(norms_are_raised);
     RUN(runs_end);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -177,5 +177,5 @@ int main(void)
     RUN(runs_of_iterations_know_shifts_and_sets);
     RUN(heavy_bodies_are_swept_in_sequence);
     RUN(what_sweeps_do_not_know_is_refused);
-    return talus_test_result();
+    return cuda_test_result();
 }

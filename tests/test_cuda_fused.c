@@ -38,7 +38,7 @@ static void check_accelerate(Case *c)
             memcpy(host.x, c->x, (size_t)c->n * sizeof(double));
         if (step == 3)
             host.warm = device.warm = false;
-        cuda->put(device.x, host.x, (size_t)c->n);
+        cuda->put(cuda_op(), device.x, host.x, (size_t)c->n);
         memcpy(before, host.x_prev, (size_t)c->n * sizeof(double));
         cpu->accelerate(c->op, &host, &expected);
         cuda->accelerate(&c->device, &device, &got);
@@ -183,7 +183,7 @@ static void check_direction(QuasiCase *k)
         weight[i] = 0.3 - 0.017 * i;
     cpu->quasi_direction(k->c->op, &k->host, weight);
     cuda->quasi_direction(&k->c->device, &k->device, weight);
-    cuda->get(got, k->device.d, (size_t)n);
+    cuda->get(cuda_op(), got, k->device.d, (size_t)n);
     for (int e = 0; e < n; e++) {
         double sum = weight[0] * k->host.r[e], size = fabs(sum);
         for (int p = 0; p < count; p++) {
@@ -280,7 +280,7 @@ static void check_quasi(Case *c)
                 memcpy(k.s[p + 1], k.s[p], (size_t)c->n * sizeof(double));
                 memcpy(k.y[p + 1], k.y[p], (size_t)c->n * sizeof(double));
                 memcpy(k.host.pair[p + 1], k.host.pair[p], (size_t)c->n * sizeof(double));
-                cuda->copy(k.device.pair[p + 1], k.device.pair[p], (size_t)c->n);
+                cuda->copy(cuda_op(), k.device.pair[p + 1], k.device.pair[p], (size_t)c->n);
             }
         }
         check_direction(&k);
@@ -305,5 +305,5 @@ int main(void)
     RUN(accelerated_step);
     RUN(optimised_gradient_step);
     RUN(quasi_newton_step);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,13 +14,7 @@
 #include <string.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda, *mixed; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda || !mixed)     \
-            SKIP(talus_error()); \
-    } while (0)
+static const TalusBackend *mixed; /* found where cuda is */
 
 /* ---- problems ---- */
 
@@ -63,7 +58,7 @@ static Case open_test(TestProblem test)
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.host = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
-    CHECK_OK(cuda->mirror(c.host, &c.device));
+    CHECK_OK(cuda_mirror(c.host, &c.device));
     CHECK_OK(cuda->scratch(&c.device));
     double *zero = calloc((size_t)c.n, sizeof *zero);
     cpu->residual(c.host, zero, &start);
@@ -91,7 +86,7 @@ static Case open_exact(int which)
 
 static void close_case(Case *c)
 {
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
@@ -120,8 +115,8 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
     Accelerated a = {.backend = backend};
     for (int k = 0; k < 4; k++) {
         size_t n = k == 3 ? 4 * (size_t)c->host->blocks : (size_t)c->n, room = 0;
-        CHECK_OK(backend->reserve(&a.vector[k], &room, n, "test"));
-        backend->zero(a.vector[k], n);
+        CHECK_OK(backend->reserve(cuda_op(), &a.vector[k], &room, n, "test"));
+        backend->zero(cuda_op(), a.vector[k], n);
     }
     backend->metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
     a.state = (TalusAccelerated){.x = a.vector[0],
@@ -139,7 +134,7 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
 static void end(const Case *c, Accelerated *a, double *gamma)
 {
     a->backend->scale(operator_of(c, a->backend), a->state.metric, false, a->state.x_prev);
-    a->backend->get(gamma, a->state.x_prev, (size_t)c->n);
+    a->backend->get(cuda_op(), gamma, a->state.x_prev, (size_t)c->n);
     for (int k = 0; k < 4; k++)
         a->backend->release(a->vector[k]);
 }
@@ -158,10 +153,10 @@ static TalusRun relax(const Case *c, const TalusBackend *backend, TalusRun run, 
 {
     double *x = NULL;
     size_t room = 0;
-    CHECK_OK(backend->reserve(&x, &room, (size_t)c->n, "test"));
-    backend->zero(x, (size_t)c->n);
+    CHECK_OK(backend->reserve(cuda_op(), &x, &room, (size_t)c->n, "test"));
+    backend->zero(cuda_op(), x, (size_t)c->n);
     CHECK_OK(backend->relax_run(operator_of(c, backend), 0.3, 0.9, x, &run));
-    backend->get(gamma, x, (size_t)c->n);
+    backend->get(cuda_op(), gamma, x, (size_t)c->n);
     backend->release(x);
     return run;
 }
@@ -501,7 +496,7 @@ TEST(stops_at_what_is_no_number)
     double *x = vector(&c);
     TalusRun run = {.iterations = 500, .check = 5};
     double nan[8] = {NAN, NAN, NAN, 1.0, 0.0, 0.0, 0.0, 1.0};
-    cuda->put(&c.device.body[0][0], nan, 8);
+    cuda->put(cuda_op(), &c.device.body[0][0], nan, 8);
     TalusRun done = accelerate(&c, cuda, TALUS_METRIC_ANISOTROPIC, run, x);
     CHECK_INT(done.done, 1);
     CHECK(isnan(done.residual2));
@@ -527,5 +522,5 @@ int main(void)
     RUN(the_same_bits_every_time);
     RUN(stops_where_the_cpu_stops);
     RUN(stops_at_what_is_no_number);
-    return talus_test_result();
+    return cuda_test_result();
 }

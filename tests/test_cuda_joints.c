@@ -32,7 +32,7 @@ static Case make_joint_case(int form)
     c.rows = c.op->rows;
     c.blocks = c.op->blocks;
     c.n = c.rows * c.blocks;
-    CHECK_OK(cuda->mirror(c.op, &c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
     CHECK_OK(cuda->scratch(&c.device));
     CHECK_INT(c.device.joints, c.op->joints);
     if (form == 1)
@@ -187,5 +187,5 @@ int main(void)
     cuda = talus_backend_find("cuda");
     RUN(operations_on_joints);
     RUN(chains_are_solved_there);
-    return talus_test_result();
+    return cuda_test_result();
 }

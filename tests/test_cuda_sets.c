@@ -37,12 +37,12 @@ static Case make_case(const ModelOptions *options)
     c.rows = c.model.rows;
     c.blocks = c.model.blocks;
     c.n = c.model.n;
-    CHECK_OK(cuda->mirror(c.op, &c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
     CHECK_OK(cuda->scratch(&c.device));
     if (c.model.metric) {
         size_t n = 4 * (size_t)c.blocks;
-        CHECK_OK(cuda->reserve(&c.metric_there, &c.metric_room, n, "metric"));
-        cuda->put(c.metric_there, c.model.metric[0], n);
+        CHECK_OK(cuda->reserve(cuda_op(), &c.metric_there, &c.metric_room, n, "metric"));
+        cuda->put(cuda_op(), c.metric_there, c.model.metric[0], n);
         c.metric = (const TalusMetricBlock *)c.model.metric;
         c.device_metric = (const TalusMetricBlock *)c.metric_there;
     }
@@ -51,7 +51,7 @@ static Case make_case(const ModelOptions *options)
 
 static void free_case(Case *c)
 {
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     cuda->release(c->metric_there);
     cuda->mirror_clear(&c->device);
     free_model_case(&c->model);
@@ -59,13 +59,13 @@ static void free_case(Case *c)
 
 static void settle(const Case *c, const Both *v)
 {
-    cuda->put(v->device, v->host, (size_t)c->n);
+    cuda->put(cuda_op(), v->device, v->host, (size_t)c->n);
 }
 
 static Both make_both(const Case *c, uint64_t seed)
 {
     Both v = {.host = model_vector(c->n, seed, -0.4)};
-    CHECK_OK(cuda->reserve(&v.device, &v.room, (size_t)c->n, "test"));
+    CHECK_OK(cuda->reserve(cuda_op(), &v.device, &v.room, (size_t)c->n, "test"));
     settle(c, &v);
     return v;
 }
@@ -91,7 +91,7 @@ static void free_all(Both *v, int count)
 static bool same(const double *host, const double *device, int n)
 {
     double *got = calloc((size_t)n + 1, sizeof *got), worst = 0.0, size = 0.0;
-    cuda->get(got, device, (size_t)n);
+    cuda->get(cuda_op(), got, device, (size_t)n);
     for (int k = 0; k < n; k++) {
         double off = fabs(got[k] - host[k]);
         worst = isnan(off) || isnan(worst) ? NAN : fmax(worst, off);
@@ -227,7 +227,7 @@ static void check_bodies(Case *c, const Both *x)
     int n = 8 * c->op->bodies;
     double *host = model_vector(n, 9, 0.0), *device = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&device, &room, (size_t)n, "velocities"));
+    CHECK_OK(cuda->reserve(cuda_op(), &device, &room, (size_t)n, "velocities"));
     for (int offset = 0; offset < 2; offset++) {
         cpu->bodies(c->op, x->host, offset, (double(*)[8])host);
         cuda->bodies(&c->device, x->device, offset, (double(*)[8])device);
@@ -476,5 +476,5 @@ int main(void)
     RUN(fused_steps);
     RUN(laws_measure_shift_and_estimate);
     RUN(sweeps_check_laws_and_rows);
-    return talus_test_result();
+    return cuda_test_result();
 }

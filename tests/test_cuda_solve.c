@@ -297,9 +297,9 @@ TEST(a_lent_problem_is_solved_in_place)
     double *gamma = NULL, tolerance = 1e-10 * start_residual(owner);
     size_t room = 0, n = (size_t)talus_problem_size(owner);
     CHECK_OK(talus_problem_create_empty(NULL, &problem));
-    CHECK_OK(cuda->mirror(talus_problem_operator(owner), &op));
-    CHECK_OK(cuda->reserve(&gamma, &room, n, "impulses"));
-    cuda->zero(gamma, n);
+    CHECK_OK(cuda_mirror(talus_problem_operator(owner), &op));
+    CHECK_OK(cuda->reserve(cuda_op(), &gamma, &room, n, "impulses"));
+    cuda->zero(cuda_op(), gamma, n);
     talus_problem_lend(problem, cuda, &op, gamma);
     CHECK_INT(talus_problem_size(problem), (int)n);
     CHECK_INT(talus_problem_bodies(problem), talus_problem_bodies(owner));
@@ -308,7 +308,7 @@ TEST(a_lent_problem_is_solved_in_place)
     TalusSolveOptions options = budget(tolerance, 5000);
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
-    cuda->get(talus_problem_gamma(owner), gamma, n);
+    cuda->get(cuda_op(), talus_problem_gamma(owner), gamma, n);
     check_report(&p.def, owner, &info);
     talus_solver_destroy(solver);
     cuda->release(gamma);
@@ -448,5 +448,5 @@ int main(void)
     RUN(iterates_are_shown_on_the_host);
     RUN(infeasible_and_diverging_problems_are_noticed);
     RUN(an_empty_problem_is_solved);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -212,7 +212,7 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
 {
     static const int runs[] = {1, 1, 2, 1, 3};
     double *gamma = calloc((size_t)c->n + 1, sizeof(double));
-    cuda->put(c->vector, c->gamma, (size_t)c->n);
+    cuda->put(cuda_op(), c->vector, c->gamma, (size_t)c->n);
     if (begin(c, options)) {
         Reference r = start_reference(c, options);
         for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
@@ -222,13 +222,13 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
                 expected = sweep_reference(&r);
             CHECK_NEAR(change, expected, 1e-11 * expected);
             cuda->sweep_end(c->sweep, c->vector);
-            cuda->get(gamma, c->vector, (size_t)c->n);
+            cuda->get(cuda_op(), gamma, c->vector, (size_t)c->n);
             cuda->residual(&c->device, c->vector, &sums); /* uses the scratch */
             check_near(gamma, r.gamma, c->n, 1e-12);
         }
         end_reference(&r);
     }
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     free(gamma);
 }
 
@@ -377,5 +377,5 @@ int main(void)
     RUN(the_chaotic_order_converges);
     RUN(sequential_orders_are_refused);
     RUN(the_cpu_refuses_the_chaotic_order);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -193,24 +193,29 @@ typedef struct TalusBackend {
 
     /* Whether it can be used on this machine; the message says why not. */
     TalusStatus (*open)(void);
-    /* What has gone wrong since the last call in operations that return nothing. */
-    TalusStatus (*check)(void);
+    /* A context to run operations in (operator.h), NULL on backends that need none. It is given back after the
+     * operators and engines that were made in it. */
+    TalusStatus (*context_create)(TalusContext **out);
+    void (*context_destroy)(TalusContext *context);
+    /* What has gone wrong in it since the last call in operations that return nothing. */
+    TalusStatus (*check)(TalusContext *context);
     /* The device in words, and the bytes of its memory in use. Only backends with memory of their own. */
     void (*describe)(char *text, size_t size);
     size_t (*memory)(void);
 
     /* The operator's arrays copied from the host's into `op`, which keeps its memory from call to call
-     * and starts as zeros. Only backends with memory of their own have it. */
+     * and starts as zeros but for its context. Only backends with memory of their own have it. */
     TalusStatus (*mirror)(const TalusOperator *host, TalusOperator *op);
     void (*mirror_clear)(TalusOperator *op);
 
-    /* vectors: memory with room for n entries, contents undefined */
-    TalusStatus (*reserve)(double **vector, size_t *capacity, size_t n, const char *what);
+    /* vectors: memory with room for n entries, contents undefined; it may outlive operator and context */
+    TalusStatus (*reserve)(const TalusOperator *op, double **vector, size_t *capacity, size_t n,
+                           const char *what);
     void (*release)(double *vector);
-    void (*put)(double *vector, const double *host, size_t n);
-    void (*get)(double *host, const double *vector, size_t n);
-    void (*copy)(double *to, const double *from, size_t n);
-    void (*zero)(double *vector, size_t n);
+    void (*put)(const TalusOperator *op, double *vector, const double *host, size_t n);
+    void (*get)(const TalusOperator *op, double *host, const double *vector, size_t n);
+    void (*copy)(const TalusOperator *op, double *to, const double *from, size_t n);
+    void (*zero)(const TalusOperator *op, double *vector, size_t n);
     double (*dot)(const TalusOperator *op, const double *x, const double *y);
     /* y = a x + b y */
     void (*axpby)(const TalusOperator *op, double a, const double *x, double b, double *y);

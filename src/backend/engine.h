@@ -129,7 +129,8 @@ typedef struct TalusProbeSums {
 typedef struct TalusEngine TalusEngine;
 
 typedef struct TalusEngineOps {
-    TalusStatus (*create)(TalusEngine **out);
+    /* In the context of its world, which outlives it. */
+    TalusStatus (*create)(TalusContext *context, TalusEngine **out);
     void (*destroy)(TalusEngine *engine);
 
     /* Bodies: all arrays in; positions, velocities, spins and orientations out. `forgotten` [slots] may

@@ -45,7 +45,7 @@ TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperat
         if (state->want_residual)
             go = !note(run, op->blocks, sums.residual2, sums.residual_max);
     }
-    return backend->check();
+    return backend->check(op->context);
 }
 
 TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
@@ -58,5 +58,5 @@ TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *o
         if (talus_run_measures(run, run->done))
             go = !note(run, op->blocks, sum2, max);
     }
-    return backend->check();
+    return backend->check(op->context);
 }

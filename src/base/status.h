@@ -14,7 +14,16 @@
  *     return talus_fail(TALUS_ERR_ARGUMENT, "step: %g is not positive", h);            */
 TalusStatus talus_fail(TalusStatus status, const char *format, ...) TALUS_PRINTF(2, 3);
 
+/* A log function with what it is called with. */
+typedef struct TalusLog {
+    TalusLogFn *fn;
+    void *user;
+} TalusLog;
+
+/* To the log function of the calling thread; or to `log`, where that has one. */
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
+void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
+    TALUS_PRINTF(4, 5);
 
 /* Leaves the function with the status of a failed call. */
 #define TALUS_TRY(call)                         \

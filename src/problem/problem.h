@@ -14,6 +14,7 @@ struct TalusProblem {
 
     /* Where solvers work: on op and gamma themselves, on a copy of them, or on what was lent. */
     const TalusBackend *backend;
+    TalusContext *context; /* of the copy; made with it */
     bool lent;
     TalusOperator *there_op;
     double *there_gamma;

@@ -255,8 +255,8 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.room, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.room, n, "error"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->g.at, &w->g.room, n, "gradient"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->t.at, &w->t.room, n, "error"));
     return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 

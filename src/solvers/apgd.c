@@ -61,8 +61,8 @@ static bool knows_metric(const TalusSolve *s)
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->reserve(&w->x_prev, &w->x_room, n, "previous impulses"));
-    TALUS_TRY(s->backend->reserve(&w->g_prev, &w->g_room, n, "previous gradient"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->x_prev, &w->x_room, n, "previous impulses"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->g_prev, &w->g_room, n, "previous gradient"));
     if (!metric)
         return TALUS_OK;
     TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
@@ -185,9 +185,9 @@ static TalusStatus solve_apgd(TalusSolve *s)
     const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (metric) {
         s->backend->scale(s->op, metric, true, s->gamma);
-        s->backend->zero(w->g_prev, n);
+        s->backend->zero(s->op, w->g_prev, n);
     }
-    s->backend->copy(w->x_prev, s->gamma, n);
+    s->backend->copy(s->op, w->x_prev, s->gamma, n);
     TalusAccelerated a = {.x = s->gamma,
                           .x_prev = w->x_prev,
                           .g_prev = w->g_prev,
@@ -202,7 +202,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
-        s->backend->copy(s->gamma, a.x_prev, n);
+        s->backend->copy(s->op, s->gamma, a.x_prev, n);
     if (metric)
         s->backend->scale(s->op, metric, false, s->gamma);
     return TALUS_OK;

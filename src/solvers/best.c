@@ -16,7 +16,7 @@ TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve)
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     best->least = INFINITY;
     best->kept = false;
-    return solve->backend->reserve(&best->x.at, &best->x.room, n, "best impulses");
+    return solve->backend->reserve(solve->op, &best->x.at, &best->x.room, n, "best impulses");
 }
 
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure)

@@ -49,7 +49,7 @@ static double dot(const Search *s, const double *x, const double *y)
 
 static void copy(const Search *s, double *to, const double *from)
 {
-    s->backend->copy(to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->copy(s->op, to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
 }
 
 /* out = A x on the support. */
@@ -122,7 +122,7 @@ static bool intersect(Search *s)
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     double terms2, most;
-    backend->zero(zero, (size_t)op->rows * (size_t)op->blocks);
+    backend->zero(op, zero, (size_t)op->rows * (size_t)op->blocks);
     backend->terms(op, zero, &terms2, &most);
     return ROUNDING * sqrt(terms2);
 }
@@ -150,7 +150,7 @@ static bool keep_certificate(TalusSolve *solve, const double *delta)
     double *room;
     if (talus_problem_reserve_certificate(solve->problem, &room) != TALUS_OK)
         return false;
-    solve->backend->get(room, delta, (size_t)talus_problem_size(solve->problem));
+    solve->backend->get(solve->op, room, delta, (size_t)talus_problem_size(solve->problem));
     return true;
 }
 
@@ -188,7 +188,8 @@ static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks, stride = (n + 7) / 8 * 8;
     double **const vectors[VECTORS] = {&s->start, &s->x, &s->support, &s->r, &s->p, &s->ap};
-    TALUS_TRY(solve->backend->reserve(&w->memory, &w->room, VECTORS * stride, "certificate"));
+    TALUS_TRY(
+        solve->backend->reserve(solve->op, &w->memory, &w->room, VECTORS * stride, "certificate"));
     for (int k = 0; k < VECTORS; k++)
         *vectors[k] = w->memory + (size_t)k * stride;
     TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_room));

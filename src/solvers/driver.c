@@ -322,7 +322,7 @@ static TalusStatus measure(TalusSolve *solve, TalusNorm norm, double *figure)
     TalusResidual rounding;
     TalusMetrics metrics;
     talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
-    TALUS_TRY(solve->backend->check());
+    TALUS_TRY(solve->backend->check(solve->op->context));
     *figure = norm == TALUS_NORM_MAX ? info->residual.max : info->residual.rms;
     info->rounding = norm == TALUS_NORM_MAX ? rounding.max : rounding.rms;
     if (norm != TALUS_NORM_SICONOS)
@@ -385,9 +385,10 @@ static bool has_diverged(const TalusSolve *solve)
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->reserve(&w->delta, &w->delta_room, n, "zero impulses") != TALUS_OK)
+        solve->backend->reserve(solve->op, &w->delta, &w->delta_room, n, "zero impulses") !=
+            TALUS_OK)
         return false;
-    solve->backend->zero(w->delta, n);
+    solve->backend->zero(solve->op, w->delta, n);
     talus_outer_measure(solve, w->delta, &zero, NULL);
     return info->residual.rms > GROWN * zero.rms;
 }
@@ -399,7 +400,7 @@ static void settle_outcome(TalusSolve *solve)
     if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
         return;
     info->outcome = TALUS_OUTCOME_DIVERGED;
-    solve->backend->zero(solve->gamma, n);
+    solve->backend->zero(solve->op, solve->gamma, n);
     talus_show_other(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }
@@ -451,7 +452,7 @@ static TalusStatus run_in_place(TalusSolver *s, TalusSolve *solve, const TalusSo
     TALUS_TRY(status);
     settle_outcome(solve);
     talus_show_end(solve);
-    return solve->backend->check();
+    return solve->backend->check(solve->op->context);
 }
 
 static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)

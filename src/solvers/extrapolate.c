@@ -22,7 +22,7 @@ static void swap(TalusVector *a, TalusVector *b)
 static TalusStatus reserve(TalusSolve *solve, TalusVector *v)
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    return solve->backend->reserve(&v->at, &v->room, n, "Anderson's memory");
+    return solve->backend->reserve(solve->op, &v->at, &v->room, n, "Anderson's memory");
 }
 
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts, int memory)

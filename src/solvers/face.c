@@ -28,7 +28,7 @@ static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     size_t stride = (n + 7) / 8 * 8;
     double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
-    TALUS_TRY(s->backend->reserve(&w->memory, &w->room, 5 * stride, "vectors of a face"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->memory, &w->room, 5 * stride, "vectors of a face"));
     for (int i = 0; i < 5; i++)
         *vectors[i] = w->memory + (size_t)i * stride;
     return talus_metric_reserve(s, &w->metric_memory, &w->metric_room);

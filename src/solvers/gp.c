@@ -276,7 +276,7 @@ static TalusStatus reserve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     for (int k = 0; k < GP_VECTORS; k++)
-        TALUS_TRY(s->backend->reserve(&w->vector[k], &w->room[k], n, "gradient projection"));
+        TALUS_TRY(s->backend->reserve(s->op, &w->vector[k], &w->room[k], n, "gradient projection"));
     if (p->metric)
         TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
     return TALUS_OK;

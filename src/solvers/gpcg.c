@@ -54,9 +54,9 @@ static TalusStatus solve_gpcg(TalusSolve *s)
     static const TalusKrylov cg = {begin, step};
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(s->backend->reserve(&w->p, &w->p_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->reserve(&w->r, &w->r_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->reserve(&w->ap, &w->ap_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->p, &w->p_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->r, &w->r_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->ap, &w->ap_room, n, "conjugate gradients"));
     return talus_gp_solve(s, s->params, &w->gp, &cg, w);
 }
 

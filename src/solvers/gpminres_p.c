@@ -103,7 +103,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
     TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
     TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
-    TALUS_TRY(s->backend->reserve(&w->mask, &w->mask_room, n, "face"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->mask, &w->mask_room, n, "face"));
     TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));

@@ -114,7 +114,7 @@ static TalusStatus newton(Run *run, bool *go)
     TalusSolve *s = run->s;
     TalusSsnMove move = {.search = run->careful, .length = 1.0};
     double first = run->at.residual2, mark = first;
-    s->backend->copy(run->w->kept, s->gamma, run->n);
+    s->backend->copy(s->op, run->w->kept, s->gamma, run->n);
     talus_ssn_anchor(&run->w->newton, s);
     for (int since = 0; since < run->p->patience;) {
         double before = run->at.residual2;
@@ -133,7 +133,7 @@ static TalusStatus newton(Run *run, bool *go)
         move = next_move(run, &move, before);
     }
     if (!(run->at.residual2 < first))
-        s->backend->copy(s->gamma, run->w->kept, run->n);
+        s->backend->copy(s->op, s->gamma, run->w->kept, run->n);
     return TALUS_OK;
 }
 
@@ -175,7 +175,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;
     if (status == TALUS_OK)

@@ -153,7 +153,7 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     TalusStatus status = TALUS_OK;
     *on = ipm->speed > 0.0;
     if (!*on) {
-        s->backend->zero(s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
+        s->backend->zero(s->op, s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
         talus_best_offer(&w->best, s, s->gamma, 0.0);
         return TALUS_OK;
     }

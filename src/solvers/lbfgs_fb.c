@@ -122,9 +122,11 @@ static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     for (int i = 0; i < VECTORS; i++)
-        TALUS_TRY(s->backend->reserve(&w->vector[i], &w->room[i], n, "quasi-Newton vectors"));
+        TALUS_TRY(
+            s->backend->reserve(s->op, &w->vector[i], &w->room[i], n, "quasi-Newton vectors"));
     for (int i = 0; i < pairs; i++)
-        TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_room[i], n, "quasi-Newton pairs"));
+        TALUS_TRY(
+            s->backend->reserve(s->op, &w->pair[i], &w->pair_room[i], n, "quasi-Newton pairs"));
     return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 

@@ -23,7 +23,7 @@ TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     for (int k = 0; k < MINRES_VECTORS; k++)
-        TALUS_TRY(s->backend->reserve(&m->vector[k], &m->room[k], n, "minimum residuals"));
+        TALUS_TRY(s->backend->reserve(s->op, &m->vector[k], &m->room[k], n, "minimum residuals"));
     return TALUS_OK;
 }
 

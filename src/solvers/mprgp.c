@@ -61,7 +61,7 @@ static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
 /* |S q|^2; uses p. */
 static double offset2(TalusSolve *s, TalusFaceWork *w)
 {
-    s->backend->zero(w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->zero(s->op, w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
     s->backend->gradient(s->op, w->metric, w->p, true, w->np);
     return s->backend->dot(s->op, w->np, w->np);
 }

@@ -15,7 +15,7 @@ static const double LEAST = 0.1;
 
 TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *room)
 {
-    return s->backend->reserve((double **)metric, room,
+    return s->backend->reserve(s->op, (double **)metric, room,
                                (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
                                "metric");
 }
@@ -39,10 +39,10 @@ static void draw(const TalusSolve *s, size_t n, double *x)
         size_t count = drawn - i < DRAW ? drawn - i : DRAW;
         for (size_t k = 0; k < count; k++)
             some[k] = talus_rng_uniform(&rng) - 0.5;
-        s->backend->put(x + i, some, count);
+        s->backend->put(s->op, x + i, some, count);
     }
     for (size_t i = drawn; i < n; i *= 2)
-        s->backend->copy(x + i, x, n - i < i ? n - i : i);
+        s->backend->copy(s->op, x + i, x, n - i < i ? n - i : i);
 }
 
 double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
@@ -52,7 +52,7 @@ double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
     for (int i = 0; !metric && i < s->op->blocks; i += AT_ONCE) {
         int count = s->op->blocks - i < AT_ONCE ? s->op->blocks - i : AT_ONCE;
         const TalusOperator part = {.rows = s->op->rows, .diagonal = diagonal};
-        s->backend->get(diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
+        s->backend->get(s->op, diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
         for (int k = 0; k < count; k++)
             largest = fmax(largest, talus_block_scale(&part, k));
     }
@@ -72,7 +72,7 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
         s->backend->axpby(s->op, 0.0, x, 1.0 / length, x);
         s->backend->gradient(s->op, metric, x, false, y);
         norm = sqrt(s->backend->dot(s->op, y, y));
-        s->backend->copy(x, y, n);
+        s->backend->copy(s->op, x, y, n);
         s->info->products++;
     }
     return metric && norm < LEAST ? LEAST : norm;

@@ -297,7 +297,7 @@ static TalusStatus solve_alone(TalusSolve *s)
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
             return TALUS_OK;
         talus_outer_measure(s, s->gamma, &r, NULL);
-        TALUS_TRY(s->backend->check());
+        TALUS_TRY(s->backend->check(s->op->context));
         double now = s->options->norm == TALUS_NORM_MAX ? r.max : r.rms;
         if (now <= s->options->tolerance)
             return TALUS_OK;
@@ -329,7 +329,7 @@ static TalusStatus solve_coulomb(TalusSolve *s)
 static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
-    s->backend->zero(s->op->estimate, (size_t)s->op->blocks);
+    s->backend->zero(s->op, s->op->estimate, (size_t)s->op->blocks);
     return stretch(s, s->options->tolerance, left > 1 ? left / 2 : 1, go);
 }
 

@@ -42,12 +42,12 @@ static bool show(TalusSolve *solve, const double *gamma)
     double stopped = talus_now();
     if (solve->reduced) {
         if (gamma != solve->show->gamma)
-            solve->backend->copy(solve->show->gamma, gamma, size_within(solve));
+            solve->backend->copy(solve->op, solve->show->gamma, gamma, size_within(solve));
         talus_reduced_recover(solve->reduced, solve->show->gamma);
         gamma = solve->show->gamma;
     }
     if (solve->backend->remote) {
-        solve->backend->get(solve->show->host, gamma, size_of(solve));
+        solve->backend->get(solve->op, solve->show->host, gamma, size_of(solve));
         gamma = solve->show->host;
     }
     TalusObservation seen = {.iteration = solve->info->iterations,
@@ -66,7 +66,8 @@ TalusStatus talus_show_begin(TalusSolve *solve)
     TalusShow *s = solve->show;
     if (!solve->options->observer)
         return TALUS_OK;
-    TALUS_TRY(solve->backend->reserve(&s->gamma, &s->room, size_of(solve), "observed impulses"));
+    TALUS_TRY(solve->backend->reserve(solve->op, &s->gamma, &s->room, size_of(solve),
+                                      "observed impulses"));
     if (solve->backend->remote)
         TALUS_TRY(TALUS_RESERVE(s->host, s->host_room, size_of(solve), 0, "observed impulses"));
     if (!solve->backend->remote && solve->op->base)
@@ -88,7 +89,7 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
     TalusShow *s = solve->show;
     if (!metric)
         return show(solve, x);
-    solve->backend->copy(s->gamma, x, size_within(solve));
+    solve->backend->copy(solve->op, s->gamma, x, size_within(solve));
     solve->backend->scale(solve->op, metric, false, s->gamma);
     return show(solve, s->gamma);
 }

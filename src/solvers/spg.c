@@ -78,9 +78,9 @@ static const TalusParam params[] = {
 static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->reserve(&w->g, &w->g_room, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->d, &w->d_room, n, "direction"));
-    TALUS_TRY(s->backend->reserve(&w->nd, &w->nd_room, n, "product"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->g, &w->g_room, n, "gradient"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->d, &w->d_room, n, "direction"));
+    TALUS_TRY(s->backend->reserve(s->op, &w->nd, &w->nd_room, n, "product"));
     TALUS_TRY(talus_best_begin(&w->best, s));
     return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
 }

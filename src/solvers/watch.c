@@ -56,8 +56,8 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     const TalusBackend *backend = solve->backend;
     TalusWatch *w = solve->watch;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (backend->reserve(&w->delta, &w->delta_room, n, "certificate") != TALUS_OK ||
-        backend->reserve(&w->product, &w->product_room, n, "certificate") != TALUS_OK)
+    if (backend->reserve(solve->op, &w->delta, &w->delta_room, n, "certificate") != TALUS_OK ||
+        backend->reserve(solve->op, &w->product, &w->product_room, n, "certificate") != TALUS_OK)
         return false;
     const double *const ends[2] = {x, w->old};
     backend->combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
@@ -78,7 +78,7 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
     TalusSizes sizes;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (!talus_watch_due(solve) ||
-        solve->backend->reserve(&w->old, &w->old_room, n, "snapshot") != TALUS_OK)
+        solve->backend->reserve(solve->op, &w->old, &w->old_room, n, "snapshot") != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
     solve->backend->sizes(solve->op, metric, x, &sizes);
@@ -89,7 +89,7 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
     }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* nothing comes after */
-    solve->backend->copy(w->old, x, n);
+    solve->backend->copy(solve->op, w->old, x, n);
     w->old_rms = rms;
     w->old_size = sizes.size;
     w->has_old = true;

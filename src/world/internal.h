@@ -239,7 +239,9 @@ struct TalusWorld {
     char *solver_spec, *backend_name; /* def points at these */
     const TalusBackend *backend;
     const TalusStages *stages;
-    TalusEngine *engine; /* NULL on the host */
+    TalusContext *context; /* of its backend; NULL on the host */
+    TalusEngine *engine;   /* NULL on the host */
+    TalusLog log;          /* without a function: the thread's */
     TalusMirror mirror;
     double gravity_norm;
     double reference_speed;

@@ -109,7 +109,8 @@ static TalusStatus open_backend(TalusWorld *world)
     world->stages = &talus_stages_host;
     if (!world->backend->engine)
         return TALUS_OK;
-    TALUS_TRY(world->backend->engine->create(&world->engine));
+    TALUS_TRY(world->backend->context_create(&world->context));
+    TALUS_TRY(world->backend->engine->create(world->context, &world->engine));
     world->stages = &talus_stages_engine;
     world->mirror.tables_ahead = world->mirror.bodies_ahead = true;
     return TALUS_OK;
@@ -184,6 +185,8 @@ void talus_world_destroy(TalusWorld *world)
     talus_problem_destroy(world->problem);
     if (world->engine)
         world->backend->engine->destroy(world->engine);
+    if (world->backend)
+        world->backend->context_destroy(world->context);
     talus_detector_destroy(world->detector);
     talus_pool_destroy(world->pool);
     talus_sources_clear(world);
@@ -208,6 +211,11 @@ void talus_world_destroy(TalusWorld *world)
     talus_release(world->solver_spec);
     talus_release(world->backend_name);
     talus_release(world);
+}
+
+void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user)
+{
+    world->log = (TalusLog){fn, user};
 }
 
 double talus_world_time(const TalusWorld *world)

@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-static TalusStatus vector_reserve(double **vector, size_t *capacity, size_t n, const char *what)
+static TalusStatus vector_reserve(const TalusOperator *op, double **vector, size_t *capacity,
+                                  size_t n, const char *what)
 {
+    (void)op;
     return TALUS_RESERVE(*vector, *capacity, n, 0, what);
 }
 
@@ -18,18 +20,38 @@ static void vector_release(double *vector)
     talus_release(vector);
 }
 
-static void vector_copy(double *to, const double *from, size_t n)
+static void vector_copy(const TalusOperator *op, double *to, const double *from, size_t n)
 {
+    (void)op;
     memcpy(to, from, n * sizeof *to);
 }
 
-static void vector_zero(double *vector, size_t n)
+static void vector_zero(const TalusOperator *op, double *vector, size_t n)
 {
+    (void)op;
     memset(vector, 0, n * sizeof *vector);
 }
 
 static TalusStatus fine(void)
 {
+    return TALUS_OK;
+}
+
+/* Pool and scratch are the operator's: there is nothing else to keep. */
+static TalusStatus context_create(TalusContext **out)
+{
+    *out = NULL;
+    return TALUS_OK;
+}
+
+static void context_destroy(TalusContext *context)
+{
+    (void)context;
+}
+
+static TalusStatus check(TalusContext *context)
+{
+    (void)context;
     return TALUS_OK;
 }
 
@@ -363,7 +385,9 @@ const TalusBackend talus_backend_cpu = {
     .name = "cpu",
     .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
     .open = fine,
-    .check = fine,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .check = check,
     .reserve = vector_reserve,
     .release = vector_release,
     .put = vector_copy,
