@@ -140,7 +140,7 @@ TEST(vectors_come_back_as_they_went)
 /* One vector's sum of many partial ones, and up to TALUS_VECTORS at once. */
 static void sum_and_combine(int blocks)
 {
-    TalusCpuScratch scratch = {0};
+    TalusHostScratch scratch = {0};
     TalusOperator host = {
         .rows = 3, .blocks = blocks, .scratch = &scratch, .context = cuda_context()};
     int n = 3 * blocks, counts[] = {0, 1, 2, 8, 9, 17, TALUS_VECTORS};

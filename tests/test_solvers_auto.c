@@ -116,7 +116,7 @@ TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them
     CHECK(talus_auto_plan(problem, &options).iterations >= 500);
     TalusBackend away = *problem->backend;
     const TalusBackend *here = problem->backend;
-    away.remote = true;
+    away.capabilities = 0;
     problem->backend = &away;
     CHECK(same_plan(talus_auto_plan(problem, &options), lbfgs));
     problem->backend = here;

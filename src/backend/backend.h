@@ -46,9 +46,9 @@ typedef struct TalusStepSums {
  * and 1 / (1 + nu^2), which every projection onto the scaled cone needs. */
 typedef double TalusMetricBlock[4];
 
-/* Workspace of the accelerated method: vectors in the scaled metric. accelerate_run of a backend with
- * memory of its own also takes a matrix-free problem's impulses themselves, metric NULL, and finds the
- * metric's numbers by `kind`; not where blocks are varied. */
+/* Workspace of the accelerated method: vectors in the scaled metric. With TALUS_CAP_FINDS_METRIC accelerate_run
+ * also takes a matrix-free problem's impulses themselves, metric NULL, and finds the metric's numbers by `kind`; not
+ * where blocks are varied. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
@@ -186,9 +186,23 @@ typedef struct TalusSweepOptions {
     uint64_t seed;        /* random order; advanced by each sweep */
 } TalusSweepOptions;
 
+/* What some backends can do and others not: bits of TalusBackend.capabilities. */
+enum {
+    TALUS_CAP_HOST_MEMORY =
+        1 << 0, /* vectors and operators are in the host's memory, where anyone may read and
+                                       write them; else put and get alone reach them */
+    TALUS_CAP_SEES_ITERATES =
+        1 << 1, /* the host sees every iterate at no cost; else iterations are better
+                                       sent many at once */
+    TALUS_CAP_FACTORISES = 1 << 2, /* direct methods work there */
+    TALUS_CAP_ELIMINATES = 1 << 3, /* joints can be eliminated (TalusOperator.elimination) */
+    TALUS_CAP_FINDS_METRIC =
+        1 << 4 /* runs of the accelerated method need no metric (TalusAccelerated) */
+};
+
 typedef struct TalusBackend {
     const char *name, *summary;
-    bool remote;                  /* memory of its own: the host reaches it by put and get alone */
+    unsigned capabilities;        /* TALUS_CAP_... */
     const TalusEngineOps *engine; /* worlds on this backend; NULL: the host's own loops */
 
     /* Whether it can be used on this machine; the message says why not. */
@@ -344,6 +358,11 @@ typedef struct TalusBackend {
     void (*sweep_end)(TalusSweep *sweep, double *gamma);
     void (*sweep_destroy)(TalusSweep *sweep);
 } TalusBackend;
+
+static inline bool talus_backend_can(const TalusBackend *backend, unsigned capabilities)
+{
+    return (backend->capabilities & capabilities) == capabilities;
+}
 
 /* The backend called `name`, or NULL with the message set. */
 const TalusBackend *talus_backend_find(const char *name);

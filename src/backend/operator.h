@@ -93,7 +93,7 @@ typedef struct TalusOperator {
     struct TalusElimination *
         elimination; /* joints to satisfy whenever velocities are gathered (problem/eliminate.h); NULL: none */
 
-    struct TalusCpuScratch *scratch; /* the CPU backend's own */
+    struct TalusHostScratch *scratch; /* the CPU backend's own */
     void *device; /* what a backend with its own memory keeps beside the arrays */
 } TalusOperator;
 

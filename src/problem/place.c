@@ -4,9 +4,15 @@
 
 #include "base/status.h"
 
+/* Solvers work on the host's own arrays. */
+static bool is_here(const TalusProblem *p)
+{
+    return talus_backend_can(p->backend, TALUS_CAP_HOST_MEMORY);
+}
+
 void talus_problem_drop_copy(TalusProblem *p)
 {
-    if (!p->backend->remote)
+    if (is_here(p))
         return;
     p->backend->mirror_clear(&p->copy);
     p->backend->release(p->copy_gamma);
@@ -48,10 +54,10 @@ TalusStatus talus_problem_send(TalusProblem *p)
     size_t n = (size_t)talus_problem_size(p);
     if (p->lent)
         return p->backend->scratch(p->there_op);
-    if (p->backend->remote && !p->context)
+    if (!is_here(p) && !p->context)
         TALUS_TRY(p->backend->context_create(&p->context));
     p->op.context = p->copy.context = p->context;
-    if (!p->backend->remote || n == 0) {
+    if (is_here(p) || n == 0) {
         p->there_op = &p->op;
         p->there_gamma = p->gamma;
         return TALUS_OK;
@@ -67,7 +73,7 @@ TalusStatus talus_problem_send(TalusProblem *p)
 
 void talus_problem_fetch(TalusProblem *p)
 {
-    if (p->lent || !p->backend->remote)
+    if (p->lent || is_here(p))
         return;
     p->backend->get(p->there_op, p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
     if (p->op.estimate)

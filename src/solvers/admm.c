@@ -129,7 +129,8 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     bool complete;
-    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS || s->backend->remote;
+    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS ||
+                 !talus_backend_can(s->backend, TALUS_CAP_FACTORISES);
     if (p->x_step == X_PROXIMAL || (p->x_step == X_AUTO && large))
         return TALUS_OK;
     talus_sparse_clear(&w->matrix);

@@ -55,7 +55,7 @@ static const TalusParam params[] = {
  * of the method, is needed for the first norm alone. */
 static bool knows_metric(const TalusSolve *s)
 {
-    return s->backend->remote && s->op->pair && !s->op->varied;
+    return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair && !s->op->varied;
 }
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)

@@ -22,16 +22,16 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
      "of the random order"},
 };
 
-/* Sweeps on a device with memory of its own before the host looks at the change: a look costs as much
- * as a sweep of a small problem. */
-enum { REMOTE_SWEEPS = 4 };
+/* Sweeps before the change is fetched where that is not free: it costs as much as a sweep of a small problem. */
+enum { UNSEEN_SWEEPS = 4 };
 
 static int sweeps_at_once(const TalusSolve *s)
 {
     int left = s->options->max_iterations - s->info->iterations;
-    if (!s->backend->remote || s->options->observer || s->options->monitor)
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    if (sees || s->options->observer || s->options->monitor)
         return 1;
-    return left < 1 ? 1 : left < REMOTE_SWEEPS ? left : REMOTE_SWEEPS;
+    return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
 }
 
 TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)

@@ -144,7 +144,7 @@ static TalusStatus solve_cpg(TalusSolve *s)
 {
     if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
         return iterate(s);
-    if (s->backend->remote)
+    if (!talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver cpg: moving bounds are on backend cpu alone, and this problem is "
                           "on %s",

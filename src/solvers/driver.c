@@ -190,7 +190,7 @@ static TalusStatus plan_solve(const TalusSolver *s, const TalusProblem *problem,
 {
     const char *part = s->type->on_host ? s->type->on_host(s->params) : NULL;
     TALUS_TRY(talus_outer_plan(s->type, problem, kind, plan));
-    if (part && problem->backend->remote)
+    if (part && !talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "solver %s: %s runs on backend cpu alone, and this problem is on %s",
                           s->type->name, part, problem->backend->name);
@@ -409,13 +409,14 @@ static void settle_outcome(TalusSolve *solve)
  * a world. */
 static size_t backend_bytes(const TalusSolve *solve)
 {
-    return solve->backend->remote && !solve->problem->lent ? solve->backend->memory() : 0;
+    return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
 }
 
 /* Free joints on the host are left to the driver by solvers that can do without them. */
 static TalusStatus eliminate(TalusSolver *s, TalusSolve *solve)
 {
-    bool can = s->type->through_products && !solve->backend->remote && solve->op->pair;
+    bool can = s->type->through_products && solve->op->pair &&
+               talus_backend_can(solve->backend, TALUS_CAP_ELIMINATES);
     if (!can || solve->op->joints == 0 || solve->options->keep_joints)
         return TALUS_OK;
     TALUS_TRY(talus_reduced_fill(&s->reduced, solve->op));

@@ -28,7 +28,8 @@ enum { CHECK = 5, CHECK_UNSEEN = 20 };
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;
-    const int check = talus_chunk_check(s, s->backend->remote ? CHECK : 1, CHECK_UNSEEN);
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
     double rms;
     int since = 0;
     TalusRun run;

@@ -7,7 +7,7 @@
 
 /* Random numbers drawn at a time, and in all for a backend with memory of its own: there they are
  * repeated, for to send as many as a vector has would cost more than the iterations. */
-enum { DRAW = 1024, DRAW_REMOTE = 64 * DRAW };
+enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
 /* In a metric the diagonal is about 1, and so is the norm at least, but where joints leave the contacts no
  * motion (problem/eliminate.h): rounding alone, and no step may be its inverse. */
@@ -33,7 +33,8 @@ void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
 static void draw(const TalusSolve *s, size_t n, double *x)
 {
     TalusRng rng = talus_rng(n);
-    size_t drawn = s->backend->remote && n > DRAW_REMOTE ? DRAW_REMOTE : n;
+    const bool here = talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY);
+    size_t drawn = !here && n > DRAW_COPIED ? DRAW_COPIED : n;
     for (size_t i = 0; i < drawn; i += DRAW) {
         double some[DRAW];
         size_t count = drawn - i < DRAW ? drawn - i : DRAW;

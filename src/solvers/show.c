@@ -28,7 +28,8 @@ static bool ask(TalusSolve *solve, const TalusObservation *seen)
 {
     const TalusSolveOptions *options = solve->options;
     TalusProblem *problem = solve->problem;
-    bool hidden = !solve->backend->remote && problem->op.base, moving = problem->op.moving;
+    const bool here = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY);
+    bool hidden = here && problem->op.base, moving = problem->op.moving;
     if (hidden)
         talus_problem_hide_shifts(problem, solve->show->shifts);
     bool go = options->observer(options->observer_user, seen);
@@ -46,7 +47,7 @@ static bool show(TalusSolve *solve, const double *gamma)
         talus_reduced_recover(solve->reduced, solve->show->gamma);
         gamma = solve->show->gamma;
     }
-    if (solve->backend->remote) {
+    if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY)) {
         solve->backend->get(solve->op, solve->show->host, gamma, size_of(solve));
         gamma = solve->show->host;
     }
@@ -68,9 +69,10 @@ TalusStatus talus_show_begin(TalusSolve *solve)
         return TALUS_OK;
     TALUS_TRY(solve->backend->reserve(solve->op, &s->gamma, &s->room, size_of(solve),
                                       "observed impulses"));
-    if (solve->backend->remote)
+    const bool here = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY);
+    if (!here)
         TALUS_TRY(TALUS_RESERVE(s->host, s->host_room, size_of(solve), 0, "observed impulses"));
-    if (!solve->backend->remote && solve->op->base)
+    if (here && solve->op->base)
         TALUS_TRY(TALUS_RESERVE(s->shifts, s->shift_room, (size_t)solve->op->blocks, 0, "shifts"));
     s->last = -1;
     s->next = next_after(solve->info->iterations);

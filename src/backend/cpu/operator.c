@@ -57,7 +57,7 @@ static TalusStatus check(TalusContext *context)
 
 static TalusStatus scratch(const TalusOperator *op)
 {
-    TalusCpuScratch *s = op->scratch;
+    TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
     size_t chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN) +
                     (size_t)talus_chunks(op->blocks, BLOCK_GRAIN) + 1;
@@ -384,6 +384,8 @@ static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
     .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
+    .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES |
+                    TALUS_CAP_ELIMINATES,
     .open = fine,
     .context_create = context_create,
     .context_destroy = context_destroy,

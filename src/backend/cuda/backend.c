@@ -33,7 +33,7 @@ static const TalusEngineOps engine_ops = {
 
 /* clang-format off */
 #define COMMON          \
-    .remote = true,     \
+    .capabilities = TALUS_CAP_FINDS_METRIC, \
     .engine = &engine_ops, \
     .open = cu_open,    \
     .context_create = cu_context_create, \
