@@ -291,7 +291,7 @@ static inline void *fetch(const void *device, size_t bytes)
 {
     double *host = calloc(bytes / sizeof(double) + 1, sizeof(double));
     if (device && host)
-        cuda->get(cuda_op(), host, device, bytes / sizeof(double));
+        cuda->vector.get(cuda_op(), host, device, bytes / sizeof(double));
     return host;
 }
 
@@ -456,7 +456,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
     for (int i = 0; i < op->blocks; i++)
         memcpy(permuted + op->rows * i, gamma + op->rows * copy->block[i],
                (size_t)op->rows * sizeof(double));
-    cuda->put(cuda_op(), copy->device_gamma, permuted, n);
+    cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
     both->world->solved = talus_problem_velocities(both->world->problem);
 }

@@ -103,18 +103,18 @@ TEST(an_error_belongs_to_a_context)
     REQUIRE_OK(cuda->context_create(&bad));
     TalusOperator there = {.context = good, .rows = 1, .blocks = 3};
     TalusOperator failing = {.context = bad, .rows = 1, .blocks = 3};
-    REQUIRE_OK(cuda->reserve(&there, &x, &room, 3, "test"));
-    cuda->put(&there, x, (const double[3]){1.0, 2.0, 3.0}, 3);
+    REQUIRE_OK(cuda->vector.reserve(&there, &x, &room, 3, "test"));
+    cuda->vector.put(&there, x, (const double[3]){1.0, 2.0, 3.0}, 3);
     talus_fail_allocation_in(1);
-    CHECK(isnan(cuda->dot(&failing, x, x)));
+    CHECK(isnan(cuda->vector.dot(&failing, x, x)));
     talus_fail_allocation_in(0);
-    CHECK(cuda->dot(&there, x, x) == 14.0);
+    CHECK(cuda->vector.dot(&there, x, x) == 14.0);
     CHECK_OK(cuda->check(good));
     CHECK(cuda->check(bad) != TALUS_OK);
     CHECK(strstr(talus_error(), "partial sums"));
-    CHECK(cuda->dot(&failing, x, x) == 14.0);
+    CHECK(cuda->vector.dot(&failing, x, x) == 14.0);
     CHECK_OK(cuda->check(bad));
-    cuda->release(x);
+    cuda->vector.release(x);
     cuda->context_destroy(good);
     cuda->context_destroy(bad);
 }

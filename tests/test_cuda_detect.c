@@ -213,7 +213,7 @@ static void *fetch_array(const void *from, size_t bytes)
 {
     double *to = calloc(bytes / sizeof *to + 1, sizeof *to);
     size_t whole = bytes / sizeof *to;
-    cuda->get(cuda_op(), to, from, whole);
+    cuda->vector.get(cuda_op(), to, from, whole);
     return to;
 }
 

@@ -210,7 +210,8 @@ TEST(a_step_that_is_not_finite_changes_nothing)
         double huge[3] = {1e200, 0.0, 0.0};
         int i = copy.op.blocks / 2;
         give_impulses(&both, &copy, 0.0);
-        cuda->put(cuda_op(), copy.device_gamma + copy.op.rows * i, huge, (size_t)copy.op.rows);
+        cuda->vector.put(cuda_op(), copy.device_gamma + copy.op.rows * i, huge,
+                         (size_t)copy.op.rows);
         CHECK_OK(ops()->solved(both.engine, 1.0, &changed));
         CHECK(changed);
         CHECK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 12, &ledger) ==

@@ -33,7 +33,7 @@ static double *solved(const ModelCase *c, const char *spec, const char *backend,
     ok &= CHECK_NEAR(info.residual.rms, residual.rms, 1e-4 * tolerance); /* rounding of both */
     if (!ok)
         printf("    %s on %s: %d iterations\n", spec, backend, info.iterations);
-    cpu->product(c->op, gamma, true, true, u);
+    cpu->op.product(c->op, gamma, true, true, u);
     talus_solver_destroy(solver);
     return u;
 }

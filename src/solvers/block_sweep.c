@@ -37,20 +37,20 @@ static int sweeps_at_once(const TalusSolve *s)
 TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)
 {
     int products = options->order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    TALUS_TRY(s->backend->sweep_begin(s->op, options, s->gamma, sweep));
+    TALUS_TRY(s->backend->sweep.begin(s->op, options, s->gamma, sweep));
     double rms;
     do {
         int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep_run(*sweep, sweeps) / s->op->blocks);
+        rms = sqrt(s->backend->sweep.run(*sweep, sweeps) / s->op->blocks);
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep_end(*sweep, s->gamma);
+            s->backend->sweep.end(*sweep, s->gamma);
             if (!talus_solve_show(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep_end(*sweep, s->gamma);
+    s->backend->sweep.end(*sweep, s->gamma);
     return TALUS_OK;
 }
 
@@ -71,5 +71,5 @@ TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
 void talus_block_sweep_clear(void *work, const TalusBackend *backend)
 {
     TalusBlockSweepWork *w = work;
-    backend->sweep_destroy(w->sweep);
+    backend->sweep.destroy(w->sweep);
 }

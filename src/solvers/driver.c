@@ -385,10 +385,10 @@ static bool has_diverged(const TalusSolve *solve)
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->reserve(solve->op, &w->delta, &w->delta_room, n, "zero impulses") !=
+        solve->backend->vector.reserve(solve->op, &w->delta, &w->delta_room, n, "zero impulses") !=
             TALUS_OK)
         return false;
-    solve->backend->zero(solve->op, w->delta, n);
+    solve->backend->vector.zero(solve->op, w->delta, n);
     talus_outer_measure(solve, w->delta, &zero, NULL);
     return info->residual.rms > GROWN * zero.rms;
 }
@@ -400,7 +400,7 @@ static void settle_outcome(TalusSolve *solve)
     if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
         return;
     info->outcome = TALUS_OUTCOME_DIVERGED;
-    solve->backend->zero(solve->op, solve->gamma, n);
+    solve->backend->vector.zero(solve->op, solve->gamma, n);
     talus_show_other(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }

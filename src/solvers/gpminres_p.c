@@ -49,7 +49,7 @@ static int list_free_rows(TalusGp *gp, Work *w)
     int free_rows = 0;
     for (int i = 0; i < w->matrix.rows; i++)
         w->mask[i] = 1.0;
-    gp->solve->backend->mask(gp->solve->op, gp->metric, gp->x, w->mask);
+    gp->solve->backend->block.mask(gp->solve->op, gp->metric, gp->x, w->mask);
     for (int i = 0; i < w->matrix.rows; i++) {
         w->place[i] = w->mask[i] != 0.0 ? free_rows : -1;
         if (w->place[i] >= 0)
@@ -103,7 +103,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
     TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
     TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
-    TALUS_TRY(s->backend->reserve(s->op, &w->mask, &w->mask_room, n, "face"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
     TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
@@ -133,7 +133,7 @@ static void clear(void *work, const TalusBackend *backend)
     talus_minres_clear(&w->minres, backend);
     talus_release(w->place);
     talus_release(w->row);
-    backend->release(w->mask);
+    backend->vector.release(w->mask);
     talus_release(w->packed);
 }
 

@@ -6,6 +6,7 @@
  * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
 #include "solvers/chunk.h"
 
+#include "backend/run.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     TalusRun run;
     do { /* the residual is that of the iterate before the step: one product serves both */
         run = talus_chunk_next(s, check, since);
-        TALUS_TRY(s->backend->relax_run(s->op, p->omega, p->lambda, s->gamma, &run));
+        TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
         talus_chunk_count(s, &run);
         rms = sqrt(run.residual2 / s->op->blocks);

@@ -15,19 +15,19 @@ static const double LEAST = 0.1;
 
 TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *room)
 {
-    return s->backend->reserve(s->op, (double **)metric, room,
-                               (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
-                               "metric");
+    return s->backend->vector.reserve(s->op, (double **)metric, room,
+                                      (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
+                                      "metric");
 }
 
 void talus_solver_metric(const TalusSolve *s, TalusMetric kind, TalusMetricBlock *out)
 {
-    s->backend->metric(s->op, kind, out);
+    s->backend->op.metric(s->op, kind, out);
 }
 
 void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
 {
-    backend->release((double *)metric);
+    backend->vector.release((double *)metric);
 }
 
 static void draw(const TalusSolve *s, size_t n, double *x)
@@ -40,10 +40,10 @@ static void draw(const TalusSolve *s, size_t n, double *x)
         size_t count = drawn - i < DRAW ? drawn - i : DRAW;
         for (size_t k = 0; k < count; k++)
             some[k] = talus_rng_uniform(&rng) - 0.5;
-        s->backend->put(s->op, x + i, some, count);
+        s->backend->vector.put(s->op, x + i, some, count);
     }
     for (size_t i = drawn; i < n; i *= 2)
-        s->backend->copy(s->op, x + i, x, n - i < i ? n - i : i);
+        s->backend->vector.copy(s->op, x + i, x, n - i < i ? n - i : i);
 }
 
 double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
@@ -53,7 +53,7 @@ double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
     for (int i = 0; !metric && i < s->op->blocks; i += AT_ONCE) {
         int count = s->op->blocks - i < AT_ONCE ? s->op->blocks - i : AT_ONCE;
         const TalusOperator part = {.rows = s->op->rows, .diagonal = diagonal};
-        s->backend->get(s->op, diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
+        s->backend->vector.get(s->op, diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
         for (int k = 0; k < count; k++)
             largest = fmax(largest, talus_block_scale(&part, k));
     }
@@ -67,13 +67,13 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
     double norm = 0.0;
     draw(s, n, x);
     for (int k = 0; k < iterations; k++) {
-        double length = sqrt(s->backend->dot(s->op, x, x));
+        double length = sqrt(s->backend->vector.dot(s->op, x, x));
         if (!(length > 0.0))
             break;
-        s->backend->axpby(s->op, 0.0, x, 1.0 / length, x);
-        s->backend->gradient(s->op, metric, x, false, y);
-        norm = sqrt(s->backend->dot(s->op, y, y));
-        s->backend->copy(s->op, x, y, n);
+        s->backend->vector.axpby(s->op, 0.0, x, 1.0 / length, x);
+        s->backend->op.gradient(s->op, metric, x, false, y);
+        norm = sqrt(s->backend->vector.dot(s->op, y, y));
+        s->backend->vector.copy(s->op, x, y, n);
         s->info->products++;
     }
     return metric && norm < LEAST ? LEAST : norm;

@@ -256,10 +256,10 @@ static TalusStatus shift(TalusSolve *s)
 {
     Damping damping = damping_of(s);
     double share = damping.share;
-    bool cold = !(s->backend->dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
+    bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law_shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
+        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         share = next_share(s, &damping, reached(s, &sums));
@@ -275,11 +275,11 @@ static TalusStatus tresca(TalusSolve *s)
     bool go = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law_measure(s->op, s->gamma, &sums);
+        s->backend->law.measure(s->op, s->gamma, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));
-        s->backend->law_estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
+        s->backend->law.estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
         TALUS_TRY(stretch(s, stretch_goal(s, reached(s, &sums)), stretch_length(s), &go));
     }
@@ -321,7 +321,7 @@ static TalusStatus solve_coulomb(TalusSolve *s)
         return tresca(s);
     }
     TalusStatus status = shift(s);
-    s->backend->law_unshift(s->op);
+    s->backend->law.unshift(s->op);
     return status;
 }
 
@@ -329,7 +329,7 @@ static TalusStatus solve_coulomb(TalusSolve *s)
 static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
-    s->backend->zero(s->op, s->op->estimate, (size_t)s->op->blocks);
+    s->backend->vector.zero(s->op, s->op->estimate, (size_t)s->op->blocks);
     return stretch(s, s->options->tolerance, left > 1 ? left / 2 : 1, go);
 }
 
@@ -341,7 +341,7 @@ static TalusStatus solve_fixed(TalusSolve *s)
         TALUS_TRY(presolve(s, &go));
         if (!go)
             return TALUS_OK;
-        s->backend->law_estimate(s->op, NULL, s->gamma, 1.0);
+        s->backend->law.estimate(s->op, NULL, s->gamma, 1.0);
         s->info->updates++;
     }
     s->watch->off = true;
@@ -350,7 +350,7 @@ static TalusStatus solve_fixed(TalusSolve *s)
         if (k >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
             !talus_solve_within_budget(s))
             return TALUS_OK;
-        s->backend->law_estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+        s->backend->law.estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
         s->info->updates++;
     }
 }

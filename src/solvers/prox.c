@@ -125,7 +125,7 @@ static TalusStatus prepare(Run *run, bool resumed)
     w->rho = 0.0;
     TALUS_TRY(reserve(s, w));
     set_blocks(s, w->block);
-    s->backend->product(s->op, NULL, false, true, w->vector[OFFSET]);
+    s->backend->op.product(s->op, NULL, false, true, w->vector[OFFSET]);
     return prepare_matrix(s, w);
 }
 
@@ -198,7 +198,7 @@ static void measure(Run *run, double *sum, double *largest)
     Work *w = run->w;
     double *shown = w->vector[SHOWN];
     memcpy(shown, w->vector[X], (size_t)run->n * sizeof *shown);
-    run->s->backend->project(run->s->op, NULL, shown);
+    run->s->backend->block.project(run->s->op, NULL, shown);
     multiply(run, shown, w->vector[V]);
     *sum = *largest = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {

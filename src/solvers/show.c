@@ -43,12 +43,12 @@ static bool show(TalusSolve *solve, const double *gamma)
     double stopped = talus_now();
     if (solve->reduced) {
         if (gamma != solve->show->gamma)
-            solve->backend->copy(solve->op, solve->show->gamma, gamma, size_within(solve));
+            solve->backend->vector.copy(solve->op, solve->show->gamma, gamma, size_within(solve));
         talus_reduced_recover(solve->reduced, solve->show->gamma);
         gamma = solve->show->gamma;
     }
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY)) {
-        solve->backend->get(solve->op, solve->show->host, gamma, size_of(solve));
+        solve->backend->vector.get(solve->op, solve->show->host, gamma, size_of(solve));
         gamma = solve->show->host;
     }
     TalusObservation seen = {.iteration = solve->info->iterations,
@@ -67,8 +67,8 @@ TalusStatus talus_show_begin(TalusSolve *solve)
     TalusShow *s = solve->show;
     if (!solve->options->observer)
         return TALUS_OK;
-    TALUS_TRY(solve->backend->reserve(solve->op, &s->gamma, &s->room, size_of(solve),
-                                      "observed impulses"));
+    TALUS_TRY(solve->backend->vector.reserve(solve->op, &s->gamma, &s->room, size_of(solve),
+                                             "observed impulses"));
     const bool here = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY);
     if (!here)
         TALUS_TRY(TALUS_RESERVE(s->host, s->host_room, size_of(solve), 0, "observed impulses"));
@@ -91,8 +91,8 @@ bool talus_show_iterate(TalusSolve *solve, const double *x, const TalusMetricBlo
     TalusShow *s = solve->show;
     if (!metric)
         return show(solve, x);
-    solve->backend->copy(solve->op, s->gamma, x, size_within(solve));
-    solve->backend->scale(solve->op, metric, false, s->gamma);
+    solve->backend->vector.copy(solve->op, s->gamma, x, size_within(solve));
+    solve->backend->op.scale(solve->op, metric, false, s->gamma);
     return show(solve, s->gamma);
 }
 
@@ -110,7 +110,7 @@ void talus_show_end(TalusSolve *solve)
 
 void talus_show_clear(TalusShow *show, const TalusBackend *backend)
 {
-    backend->release(show->gamma);
+    backend->vector.release(show->gamma);
     talus_release(show->host);
     talus_release(show->shifts);
 }

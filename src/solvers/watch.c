@@ -26,9 +26,9 @@ void talus_watch_reset(TalusWatch *watch)
 
 void talus_watch_clear(TalusWatch *watch, const TalusBackend *backend)
 {
-    backend->release(watch->old);
-    backend->release(watch->delta);
-    backend->release(watch->product);
+    backend->vector.release(watch->old);
+    backend->vector.release(watch->delta);
+    backend->vector.release(watch->product);
     talus_certificate_clear(&watch->certificate, backend);
 }
 
@@ -38,14 +38,14 @@ static bool is_suspect(TalusSolve *solve)
     const TalusBackend *backend = solve->backend;
     TalusWatch *w = solve->watch;
     TalusSizes delta, q;
-    backend->sizes(solve->op, NULL, w->delta, &delta);
+    backend->op.sizes(solve->op, NULL, w->delta, &delta);
     if (!(delta.outside <= 1e-4 * delta.size))
         return false;
-    backend->product(solve->op, w->delta, true, false, w->product);
-    double energy = backend->dot(solve->op, w->product, w->delta);
-    backend->product(solve->op, NULL, false, true, w->product);
-    double gain = -backend->dot(solve->op, w->product, w->delta);
-    backend->sizes(solve->op, NULL, w->product, &q);
+    backend->op.product(solve->op, w->delta, true, false, w->product);
+    double energy = backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.product(solve->op, NULL, false, true, w->product);
+    double gain = -backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.sizes(solve->op, NULL, w->product, &q);
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
@@ -56,13 +56,15 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     const TalusBackend *backend = solve->backend;
     TalusWatch *w = solve->watch;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (backend->reserve(solve->op, &w->delta, &w->delta_room, n, "certificate") != TALUS_OK ||
-        backend->reserve(solve->op, &w->product, &w->product_room, n, "certificate") != TALUS_OK)
+    if (backend->vector.reserve(solve->op, &w->delta, &w->delta_room, n, "certificate") !=
+            TALUS_OK ||
+        backend->vector.reserve(solve->op, &w->product, &w->product_room, n, "certificate") !=
+            TALUS_OK)
         return false;
     const double *const ends[2] = {x, w->old};
-    backend->combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
+    backend->vector.combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
     if (metric)
-        backend->scale(solve->op, metric, false, w->delta);
+        backend->op.scale(solve->op, metric, false, w->delta);
     return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
@@ -78,10 +80,10 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
     TalusSizes sizes;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (!talus_watch_due(solve) ||
-        solve->backend->reserve(solve->op, &w->old, &w->old_room, n, "snapshot") != TALUS_OK)
+        solve->backend->vector.reserve(solve->op, &w->old, &w->old_room, n, "snapshot") != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
-    solve->backend->sizes(solve->op, metric, x, &sizes);
+    solve->backend->op.sizes(solve->op, metric, x, &sizes);
     bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
     if (grown && proves_infeasible(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
@@ -89,7 +91,7 @@ bool talus_watch_look(TalusSolve *solve, const double *x, const TalusMetricBlock
     }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* nothing comes after */
-    solve->backend->copy(solve->op, w->old, x, n);
+    solve->backend->vector.copy(solve->op, w->old, x, n);
     w->old_rms = rms;
     w->old_size = sizes.size;
     w->has_old = true;

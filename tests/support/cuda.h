@@ -36,7 +36,7 @@ static inline const TalusOperator *cuda_op(void)
 static inline TalusStatus cuda_mirror(const TalusOperator *host, TalusOperator *op)
 {
     op->context = cuda_context();
-    return cuda->mirror(host, op);
+    return cuda->op.mirror(host, op);
 }
 
 #define NEEDS_CUDA()             \

@@ -65,10 +65,6 @@ void talus_cpu_recede(const TalusOperator *op, bool relaxed, double least, doubl
 void talus_cpu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y);
 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
-TalusStatus talus_cpu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
-                                     TalusMomentum *momentum, TalusRun *run);
-TalusStatus talus_cpu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
-                                TalusRun *run);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
 void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
