@@ -13,7 +13,7 @@
  * flops at the speed of independent multiplications and additions: the build never contracts them
  * (docs/architecture.md, Determinism). */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 #include "base/timer.h"
 #include "problem/build.h"
 

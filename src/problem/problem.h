@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 #include "backend/host.h"
+#include "linalg/sparse.h"
 #include "problem/build.h"
-#include "problem/sparse.h"
 
 struct TalusProblem {
     TalusOperator op; /* on the host, with the CPU backend's scratch: what public functions read */

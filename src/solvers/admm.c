@@ -27,8 +27,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/ldl.h"
-#include "problem/sparse.h"
+#include "linalg/ldl.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  *
  * heyn-2012 factors A_k = Z'NZ anew for every face by a complete LU without exchange of rows, pivots
  * that vanish raised to a tolerance, and takes one MINRES step per face. MINRES needs a preconditioner
- * that is symmetric and positive definite, which such an LU is not: here it is L D L' (problem/ldl.h),
+ * that is symmetric and positive definite, which such an LU is not: here it is L D L' (linalg/ldl.h),
  * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest one.
  *
  * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in
@@ -11,7 +11,7 @@
  *
  * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows
  * with the cross-section of the bed. The paper found no gain in time either. */
-#include "problem/ldl.h"
+#include "linalg/ldl.h"
 #include "solvers/minres.h"
 
 #include "base/memory.h"

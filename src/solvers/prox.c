@@ -6,7 +6,7 @@
  * D the blocks' scales: N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and
  * x = c solves the problem itself. Each is taken up by Newton's method on the natural map f of all blocks
  * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per Newton
- * step in an order found once per solve (problem/fronts.h).
+ * step in an order found once per solve (linalg/fronts.h).
  *
  * The rules. |f| is in m/s, with the diagonal of the proximal problem, d (1 + rho), as the scale of a
  * block. Newton steps are full ones at first: across kinks, where blocks change between open, sliding and

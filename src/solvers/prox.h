@@ -3,7 +3,7 @@
 #ifndef TALUS_SOLVERS_PROX_H
 #define TALUS_SOLVERS_PROX_H
 
-#include "problem/fronts.h"
+#include "linalg/fronts.h"
 #include "solvers/best.h"
 #include "solvers/natural_map.h"
 

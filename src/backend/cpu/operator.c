@@ -1,7 +1,7 @@
 /* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step; the table. */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/eliminate.h"
 #include "backend/cpu/general.h"
+#include "linalg/eliminate.h"
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -1,4 +1,4 @@
-/* problem/fronts.h - direct solution with matrices diag(L) A + diag(M), A a sparse block matrix.
+/* linalg/fronts.h - direct solution with matrices diag(L) A + diag(M), A a sparse block matrix.
  *
  * Multifrontal elimination (Duff & Reid 1983) for patterns that are symmetric and values that need not
  * be: blocks are eliminated in an order of least degree on the quotient graph (George & Liu 1989), which
@@ -14,10 +14,10 @@
  *     talus_fronts_factor(&f, &a, left, own);       left, own: blocks L_i and M_i by rows
  *     talus_fronts_solve(&f, x);                    x becomes (L A + M)^-1 x
  *     talus_fronts_clear(&f); */
-#ifndef TALUS_PROBLEM_FRONTS_H
-#define TALUS_PROBLEM_FRONTS_H
+#ifndef TALUS_LINALG_FRONTS_H
+#define TALUS_LINALG_FRONTS_H
 
-#include "problem/block_matrix.h"
+#include "linalg/block_matrix.h"
 
 /* The tree of fronts, children before parents, each subtree in one piece. */
 typedef struct TalusFrontTree {

@@ -1,12 +1,12 @@
-/* problem/direct_mumps.c - factors with exchange of rows by MUMPS: the make `mumps`.
+/* linalg/direct_mumps.c - factors with exchange of rows by MUMPS: the make `mumps`.
  *
  * The analysis sees the pattern alone (no matching by values), so that keeping it changes no result. MUMPS
  * has variables that all its instances share: one call at a time. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/direct_make.h"
-#include "problem/one_thread.h"
-#include "problem/package.h"
+#include "linalg/direct_make.h"
+#include "linalg/one_thread.h"
+#include "linalg/package.h"
 
 #include <dmumps_c.h>
 #include <pthread.h>

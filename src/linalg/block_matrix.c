@@ -1,5 +1,5 @@
-/* problem/block_matrix.c - scalar rows gathered into blocks. */
-#include "problem/block_matrix.h"
+/* linalg/block_matrix.c - scalar rows gathered into blocks. */
+#include "linalg/block_matrix.h"
 
 #include "base/memory.h"
 #include "base/status.h"

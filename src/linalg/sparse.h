@@ -1,6 +1,6 @@
-/* problem/sparse.h - what is done with sparse matrices outside the operator. */
-#ifndef TALUS_PROBLEM_SPARSE_H
-#define TALUS_PROBLEM_SPARSE_H
+/* linalg/sparse.h - what is done with sparse matrices outside the operator. */
+#ifndef TALUS_LINALG_SPARSE_H
+#define TALUS_LINALG_SPARSE_H
 
 #include <talus/base.h>
 #include <talus/sparse.h>

@@ -1,9 +1,9 @@
-/* problem/direct_tree.c - rows of the same pattern as blocks, their tree, and back to rows. */
-#include "problem/direct_tree.h"
+/* linalg/direct_tree.c - rows of the same pattern as blocks, their tree, and back to rows. */
+#include "linalg/direct_tree.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/fronts.h"
+#include "linalg/fronts.h"
 
 #include <string.h>
 

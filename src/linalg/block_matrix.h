@@ -1,6 +1,6 @@
-/* problem/block_matrix.h - a sparse matrix of small dense blocks, with a symmetric pattern. */
-#ifndef TALUS_PROBLEM_BLOCK_MATRIX_H
-#define TALUS_PROBLEM_BLOCK_MATRIX_H
+/* linalg/block_matrix.h - a sparse matrix of small dense blocks, with a symmetric pattern. */
+#ifndef TALUS_LINALG_BLOCK_MATRIX_H
+#define TALUS_LINALG_BLOCK_MATRIX_H
 
 #include <talus/base.h>
 #include <talus/sparse.h>

@@ -1,12 +1,12 @@
-/* problem/direct_cholmod.c - Cholesky factors of SuiteSparse: the make `cholmod`.
+/* linalg/direct_cholmod.c - Cholesky factors of SuiteSparse: the make `cholmod`.
  *
  * CHOLMOD chooses the order (AMD, and METIS where that fills in much) and between supernodes and single
  * columns. The lower triangle by rows is its upper triangle by columns. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/direct_make.h"
-#include "problem/one_thread.h"
-#include "problem/package.h"
+#include "linalg/direct_make.h"
+#include "linalg/one_thread.h"
+#include "linalg/package.h"
 
 #include <cholmod.h>
 #include <string.h>

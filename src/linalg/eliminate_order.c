@@ -1,9 +1,9 @@
-/* backend/cpu/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
+/* linalg/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
  *
  * Vertices are bodies, nodes edges between two of them, or at one where the other body does not move. To
  * eliminate a node merges its vertices: the nodes that remain there are those L couples it to. So a node
  * has two vertices at most, always, and the number of nodes at them is its degree. */
-#include "backend/cpu/eliminate_parts.h"
+#include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* problem/ldl.c - order, elimination tree, numbers, solution. */
-#include "problem/ldl.h"
+/* linalg/ldl.c - order, elimination tree, numbers, solution. */
+#include "linalg/ldl.h"
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* backend/cpu/eliminate_factor.c - one machine: A = L L' in blocks, solutions with it, parts of A^-1. */
-#include "backend/cpu/eliminate_parts.h"
+/* linalg/eliminate_factor.c - one machine: A = L L' in blocks, solutions with it, parts of A^-1. */
+#include "linalg/eliminate_parts.h"
 
 #include "base/rng.h"
 

@@ -1,4 +1,4 @@
-/* problem/direct_ldl.c - A = L D L' by fronts, without exchange of rows: the make `ldl`.
+/* linalg/direct_ldl.c - A = L D L' by fronts, without exchange of rows: the make `ldl`.
  *
  * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each
  * pivot is that of its diagonal entry's block. A front is a dense symmetric matrix of which the lower part
@@ -7,9 +7,9 @@
  * rows. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/direct_make.h"
-#include "problem/direct_tree.h"
-#include "problem/product.h"
+#include "linalg/direct_make.h"
+#include "linalg/direct_tree.h"
+#include "linalg/product.h"
 
 #include <math.h>
 #include <string.h>

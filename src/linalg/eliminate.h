@@ -1,4 +1,4 @@
-/* backend/cpu/eliminate.h - joints solved for directly: A x = r with A = D' M^-1 D + E over rows of joints.
+/* linalg/eliminate.h - joints solved for directly: A x = r with A = D' M^-1 D + E over rows of joints.
  *
  * Rows that follow each other between the same two bodies, up to six, are a node. Bodies are vertices and
  * nodes edges of a graph; eliminating a node merges its two vertices, and what it then couples are the
@@ -20,8 +20,8 @@
  *     talus_elimination_destroy(e);
  *
  * The same bits for any number of threads. */
-#ifndef TALUS_BACKEND_CPU_ELIMINATE_H
-#define TALUS_BACKEND_CPU_ELIMINATE_H
+#ifndef TALUS_LINALG_ELIMINATE_H
+#define TALUS_LINALG_ELIMINATE_H
 
 #include "base/pool.h"
 

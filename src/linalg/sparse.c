@@ -1,5 +1,5 @@
-/* problem/sparse.c - building, transposing and multiplying sparse matrices. */
-#include "problem/sparse.h"
+/* linalg/sparse.c - building, transposing and multiplying sparse matrices. */
+#include "linalg/sparse.h"
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -1,8 +1,8 @@
-/* backend/cpu/eliminate_parts.h - the inside of an elimination (eliminate.h), for its files. */
-#ifndef TALUS_BACKEND_CPU_ELIMINATE_PARTS_H
-#define TALUS_BACKEND_CPU_ELIMINATE_PARTS_H
+/* linalg/eliminate_parts.h - the inside of an elimination (eliminate.h), for its files. */
+#ifndef TALUS_LINALG_ELIMINATE_PARTS_H
+#define TALUS_LINALG_ELIMINATE_PARTS_H
 
-#include "backend/cpu/eliminate.h"
+#include "linalg/eliminate.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* problem/direct_mumps_none.c - a build without the package. */
-#include "problem/direct_make.h"
+/* linalg/direct_mumps_none.c - a build without the package. */
+#include "linalg/direct_make.h"
 
 const TalusDirectMake talus_direct_mumps = {
     .name = "mumps",

@@ -1,9 +1,9 @@
-/* problem/direct.c - the table of makes, the pattern that is kept, refinement. */
-#include "problem/direct.h"
+/* linalg/direct.c - the table of makes, the pattern that is kept, refinement. */
+#include "linalg/direct.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/direct_make.h"
+#include "linalg/direct_make.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,15 +1,15 @@
-/* problem/ldl_form.c - B' A^-1 C of sparse B and C.
+/* linalg/ldl_form.c - B' A^-1 C of sparse B and C.
  *
  * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution alone. A column of the
  * right-hand side fills in only along paths of the elimination tree, so that for a mass matrix of
  * many small blocks the cost is that of the blocks. The two factors are scaled by D^-1/2 and each
  * entry is summed in order of elimination, so that entry (i, j) and entry (j, i) are the same sum
  * when A is symmetric. */
-#include "problem/ldl.h"
+#include "linalg/ldl.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <stdlib.h>

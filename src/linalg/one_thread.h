@@ -1,6 +1,6 @@
-/* problem/one_thread.h - keeps the packages that factorise to the thread that calls them. */
-#ifndef TALUS_PROBLEM_ONE_THREAD_H
-#define TALUS_PROBLEM_ONE_THREAD_H
+/* linalg/one_thread.h - keeps the packages that factorise to the thread that calls them. */
+#ifndef TALUS_LINALG_ONE_THREAD_H
+#define TALUS_LINALG_ONE_THREAD_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
-/* problem/product.h - products of dense matrices by rows, tile by tile: for the fronts of sparse factors. */
-#ifndef TALUS_PROBLEM_PRODUCT_H
-#define TALUS_PROBLEM_PRODUCT_H
+/* linalg/product.h - products of dense matrices by rows, tile by tile: for the fronts of sparse factors. */
+#ifndef TALUS_LINALG_PRODUCT_H
+#define TALUS_LINALG_PRODUCT_H
 
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* problem/package.h - packages that factorise, loaded when they are first used.
+/* linalg/package.h - packages that factorise, loaded when they are first used.
  *
  * They stand on BLAS. OpenBLAS starts its threads while it is loaded, and each of them asks for memory without end
  * where there is none, even at the end of the process. So a program that never factorises does not load it, and one
  * that does loads it only where the memory can be had. */
-#ifndef TALUS_PROBLEM_PACKAGE_H
-#define TALUS_PROBLEM_PACKAGE_H
+#ifndef TALUS_LINALG_PACKAGE_H
+#define TALUS_LINALG_PACKAGE_H
 
 #include "base/status.h"
 

@@ -1,8 +1,8 @@
-/* backend/cpu/lane.h - two doubles at a time, the width every 64-bit machine has.
+/* base/lane.h - two doubles at a time, the width every 64-bit machine has.
  *
  * Plain IEEE operations on each lane: results are those of scalar code in the same order. */
-#ifndef TALUS_BACKEND_CPU_LANE_H
-#define TALUS_BACKEND_CPU_LANE_H
+#ifndef TALUS_BASE_LANE_H
+#define TALUS_BASE_LANE_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* problem/ldl.h - sparse factorisation A = L D U without exchange of rows.
+/* linalg/ldl.h - sparse factorisation A = L D U without exchange of rows.
  *
  * U = L' when A is symmetric. For matrices whose symmetric part is positive definite (no exchange
  * is needed then), or semidefinite with a rule for pivots that vanish. Rows are eliminated in the
@@ -14,8 +14,8 @@
  *     talus_ldl_clear(&ldl);
  *
  * The same object takes one matrix after another; memory is kept and grows. */
-#ifndef TALUS_PROBLEM_LDL_H
-#define TALUS_PROBLEM_LDL_H
+#ifndef TALUS_LINALG_LDL_H
+#define TALUS_LINALG_LDL_H
 
 #include <talus/base.h>
 #include <talus/sparse.h>

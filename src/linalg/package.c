@@ -1,8 +1,8 @@
-/* problem/package.c - see package.h. */
-#include "problem/package.h"
+/* linalg/package.c - see package.h. */
+#include "linalg/package.h"
 
 #include "base/memory.h"
-#include "problem/one_thread.h"
+#include "linalg/one_thread.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

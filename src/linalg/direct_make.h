@@ -1,9 +1,9 @@
-/* problem/direct_make.h - what a make of direct solver answers for; direct.c does what all share. Matrices
+/* linalg/direct_make.h - what a make of direct solver answers for; direct.c does what all share. Matrices
  * have at least one row here, and factors are those of the pattern that was analysed last. */
-#ifndef TALUS_PROBLEM_DIRECT_MAKE_H
-#define TALUS_PROBLEM_DIRECT_MAKE_H
+#ifndef TALUS_LINALG_DIRECT_MAKE_H
+#define TALUS_LINALG_DIRECT_MAKE_H
 
-#include "problem/direct.h"
+#include "linalg/direct.h"
 
 typedef struct TalusDirectMake {
     const char *name;

@@ -1,6 +1,6 @@
-/* problem/one_thread.c - which of the libraries are there shows when the process runs, not when it is
+/* linalg/one_thread.c - which of the libraries are there shows when the process runs, not when it is
  * linked: BLAS is exchangeable. */
-#include "problem/one_thread.h"
+#include "linalg/one_thread.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,14 +1,14 @@
-/* problem/fronts.c - numbers of the multifrontal factorisation, and solutions with it.
+/* linalg/fronts.c - numbers of the multifrontal factorisation, and solutions with it.
  *
  * A front is a dense matrix by rows over its list of blocks: the pivots' rows and columns of the
  * matrix, and what the children leave. Its pivots are eliminated PANEL rows and columns at a time, by the
  * inverse of that square, so that all other work is products of dense matrices. What remains beyond the
  * pivots goes to the parent. */
-#include "problem/fronts.h"
+#include "linalg/fronts.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/product.h"
+#include "linalg/product.h"
 
 #include <math.h>
 #include <string.h>

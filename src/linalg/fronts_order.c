@@ -1,4 +1,4 @@
-/* problem/fronts_order.c - elimination of least degree, and the tree of fronts that it gives.
+/* linalg/fronts_order.c - elimination of least degree, and the tree of fronts that it gives.
  *
  * The quotient graph holds, for every block that is left, its neighbours: other blocks, and elements,
  * each the list of blocks that a block eliminated before has tied together. Eliminating p makes one
@@ -7,7 +7,7 @@
  * in the same front. Neighbours that have become alike, coupled to the same blocks and elements, stay so:
  * one stands for all from then on, and its degree counts others than these (Liu 1985; Amestoy, Davis & Duff
  * 1996). Which blocks a front holds is found afterwards, from the pattern and the tree. */
-#include "problem/fronts.h"
+#include "linalg/fronts.h"
 
 #include "base/memory.h"
 #include "base/status.h"

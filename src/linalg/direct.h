@@ -1,4 +1,4 @@
-/* problem/direct.h - sparse symmetric systems A x = b by a direct method, of three makes.
+/* linalg/direct.h - sparse symmetric systems A x = b by a direct method, of three makes.
  *
  *     ldl       of our own: L D L' without exchange of rows, in an order of least degree. For matrices that
  *               are quasi-definite: the sign of every pivot is known beforehand, whatever the order
@@ -15,10 +15,10 @@
  *     talus_direct_factor(d, &a);
  *     talus_direct_solve(d, x);
  *     talus_direct_destroy(d); */
-#ifndef TALUS_PROBLEM_DIRECT_H
-#define TALUS_PROBLEM_DIRECT_H
+#ifndef TALUS_LINALG_DIRECT_H
+#define TALUS_LINALG_DIRECT_H
 
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* backend/cpu/eliminate.c - memory of an elimination, its solutions, and what a body has left of M^-1. */
-#include "backend/cpu/eliminate_parts.h"
+/* linalg/eliminate.c - memory of an elimination, its solutions, and what a body has left of M^-1. */
+#include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -1,9 +1,9 @@
-/* problem/direct_tree.h - the tree of fronts of a symmetric matrix, row by row.
+/* linalg/direct_tree.h - the tree of fronts of a symmetric matrix, row by row.
  *
  * Rows that have the same neighbours are ordered as one block, by least degree (fronts_order.c): the three
  * components of a body's velocity, or the multipliers of one contact. */
-#ifndef TALUS_PROBLEM_DIRECT_TREE_H
-#define TALUS_PROBLEM_DIRECT_TREE_H
+#ifndef TALUS_LINALG_DIRECT_TREE_H
+#define TALUS_LINALG_DIRECT_TREE_H
 
 #include <talus/base.h>
 #include <talus/sparse.h>
