@@ -117,6 +117,8 @@ struct Bed {
     CuArray<double> x, x_prev, g_prev, metric;
 };
 
+static CuContext *cu;
+
 static void must(TalusStatus status)
 {
     if (status == TALUS_OK)
@@ -131,6 +133,7 @@ static Bed make_bed(int bodies)
     int side = (int)cbrt((double)bodies), layers = bodies / (side * side);
     Lattice l = {side, side, layers};
     TalusOperator *op = &bed.op;
+    op->context = cu;
     op->rows = 3;
     op->bodies = side * side * layers;
     op->sphere_sphere =
@@ -157,14 +160,14 @@ static Bed make_bed(int bodies)
     op->bias = bed.bias.at;
     op->mu = bed.mu.at;
     op->diagonal = (double(*)[2])bed.diagonal.at;
-    launch(count_contacts, blocks_for(op->bodies + 1), THREADS, l, op->bodies, bed.first.at,
+    launch(cu, count_contacts, blocks_for(op->bodies + 1), THREADS, l, op->bodies, bed.first.at,
            bed.touch_start.at);
-    must(cu_scan(bed.first.at, bed.first.at, op->bodies + 1));
-    must(cu_scan(bed.touch_start.at, bed.touch_start.at, op->bodies + 1));
-    launch(fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
+    must(cu_scan(cu, bed.first.at, bed.first.at, op->bodies + 1));
+    must(cu_scan(cu, bed.touch_start.at, bed.touch_start.at, op->bodies + 1));
+    launch(cu, fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
     must(cu_scratch(op));
     cu_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
-    must(cu_check());
+    must(cu_check(cu));
     return bed;
 }
 
@@ -186,16 +189,16 @@ static cudaEvent_t from, to;
 
 static void start_clock(void)
 {
-    cu_wait();
-    cu_note(cudaEventRecord(from, cu_stream()), "event");
+    cu_wait(cu);
+    cu_note(cu, cudaEventRecord(from, cu->stream), "event");
 }
 
 static double stop_clock(void)
 {
     float ms = 0.0f;
-    cu_note(cudaEventRecord(to, cu_stream()), "event");
-    cu_note(cudaEventSynchronize(to), "event");
-    cu_note(cudaEventElapsedTime(&ms, from, to), "event");
+    cu_note(cu, cudaEventRecord(to, cu->stream), "event");
+    cu_note(cu, cudaEventSynchronize(to), "event");
+    cu_note(cu, cudaEventElapsedTime(&ms, from, to), "event");
     return 1e-3 * (double)ms;
 }
 
@@ -206,8 +209,8 @@ static double time_run(Bed *bed, bool mixed, bool momentum, bool stepwise, int i
     run.iterations = iterations;
     run.check = CHECK;
     run.stepwise = stepwise;
-    cu_zero(bed->x.at, bytes);
-    cu_zero(bed->x_prev.at, bytes);
+    cu_zero(cu, bed->x.at, bytes);
+    cu_zero(cu, bed->x_prev.at, bytes);
     TalusAccelerated a = {};
     a.x = bed->x.at;
     a.x_prev = bed->x_prev.at;
@@ -264,9 +267,10 @@ static double time_kernel(const IterateKernels *k, int which)
     for (int i = 0; i < LAUNCHES; i++) {
         int parity = i & 1;
         if (which == 0)
-            launch_block(k->bodies, BODY_BLOCKS, BODY_THREADS, parity, (int)SEEN_STEP);
+            launch_block(cu, k->bodies, BODY_BLOCKS, BODY_THREADS, parity, (int)SEEN_STEP);
         else
-            launch_block(which == 1 ? k->step : k->check, CONTACT_BLOCKS, CONTACT_THREADS, parity);
+            launch_block(cu, which == 1 ? k->step : k->check, CONTACT_BLOCKS, CONTACT_THREADS,
+                         parity);
     }
     return stop_clock() / LAUNCHES;
 }
@@ -300,8 +304,8 @@ static void bench_method(Bed *bed, bool mixed, bool momentum)
 {
     static const char *const names[] = {"bodies", "contacts", "contacts, measuring"};
     double share = (double)bed->op.bodies / bed->op.blocks, bytes[3], price;
-    IterateKernels k = mixed ? iterate_kernels_mixed(3, false, momentum)
-                             : iterate_kernels_double(3, false, momentum);
+    IterateKernels k = mixed ? iterate_kernels_mixed(3, false, momentum, false)
+                             : iterate_kernels_double(3, false, momentum, false);
     for (int which = 0; which < 3; which++) {
         Bytes b = bytes_of(mixed, momentum, which);
         bytes[which] = b.contact + share * b.body;
@@ -316,7 +320,7 @@ static void bench_method(Bed *bed, bool mixed, bool momentum)
     print_line(bed, "iteration", one, bytes[0] + ((CHECK - 1) * bytes[1] + bytes[2]) / CHECK);
     for (int which = 0; which < 3; which++)
         print_line(bed, names[which], time_kernel(&k, which), bytes[which]);
-    must(cu_check());
+    must(cu_check(cu));
 }
 
 static void bench(int bodies)
@@ -331,10 +335,10 @@ static void bench(int bodies)
 int main(int argc, char **argv)
 {
     char device[256];
-    must(cu_open());
+    must(cu_context_create(&cu));
     cu_describe(device, sizeof device);
-    cu_note(cudaEventCreate(&from), "event");
-    cu_note(cudaEventCreate(&to), "event");
+    cu_note(cu, cudaEventCreate(&from), "event");
+    cu_note(cu, cudaEventCreate(&to), "event");
     printf("%s\n", device);
     static const int usual[] = {5000, 25000, 1000000, 10000000};
     for (int k = 0; k < (argc > 1 ? argc - 1 : 4); k++) {
@@ -345,5 +349,6 @@ int main(int argc, char **argv)
         }
         bench(bodies);
     }
+    cu_context_destroy(cu);
     return 0;
 }

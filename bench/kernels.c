@@ -13,7 +13,7 @@
  * flops at the speed of independent multiplications and additions: the build never contracts them
  * (docs/architecture.md, Determinism). */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 #include "base/timer.h"
 #include "problem/build.h"
 
@@ -41,12 +41,12 @@ static volatile double sink;
 
 static void run_product(Bench *b)
 {
-    talus_backend_cpu.product(b->op, b->start, false, false, b->out);
+    talus_backend_cpu.op.product(b->op, b->start, false, false, b->out);
 }
 
 static void run_gradient(Bench *b)
 {
-    talus_backend_cpu.product(b->op, b->start, true, true, b->out);
+    talus_backend_cpu.op.product(b->op, b->start, true, true, b->out);
 }
 
 static void run_wrench(Bench *b)
@@ -69,14 +69,14 @@ static void run_velocity(Bench *b)
 static void run_residual(Bench *b)
 {
     double sum2, max;
-    talus_backend_cpu.residual(b->op, b->start, &sum2, &max);
+    talus_backend_cpu.op.residual(b->op, b->start, &sum2, &max);
     sink = sum2;
 }
 
 static void run_relax(Bench *b)
 {
     double sum2, max;
-    talus_backend_cpu.relax(b->op, 0.3, 0.9, b->x, &sum2, &max);
+    talus_backend_cpu.step.relax(b->op, 0.3, 0.9, b->x, &sum2, &max);
     sink = sum2;
 }
 
@@ -84,7 +84,7 @@ static void run_step(Bench *b, bool residual)
 {
     TalusStepSums sums;
     b->state.want_residual = residual;
-    talus_backend_cpu.accelerate(b->op, &b->state, &sums);
+    talus_backend_cpu.step.accelerate(b->op, &b->state, &sums);
     sink = sums.dx2;
 }
 
@@ -100,17 +100,17 @@ static void run_accelerate_residual(Bench *b)
 
 static void run_dot(Bench *b)
 {
-    sink = talus_backend_cpu.dot(b->op, b->start, b->out);
+    sink = talus_backend_cpu.vector.dot(b->op, b->start, b->out);
 }
 
 static void run_axpby(Bench *b)
 {
-    talus_backend_cpu.axpby(b->op, 0.5, b->start, 0.5, b->out);
+    talus_backend_cpu.vector.axpby(b->op, 0.5, b->start, 0.5, b->out);
 }
 
 static void run_sweep(Bench *b)
 {
-    sink = talus_backend_cpu.sweep_run(b->sweep, 1);
+    sink = talus_backend_cpu.sweep.run(b->sweep, 1);
 }
 
 /* ---- bytes and flops ---- */
@@ -339,12 +339,12 @@ static TalusStatus prepare(Bench *b, const char *path)
         *vectors[k] = room((size_t)b->n, sizeof(double));
     b->metric = room((size_t)b->op->blocks, sizeof *b->metric);
     fill_metric(b);
-    return talus_backend_cpu.sweep_begin(b->op, &options, b->start, &b->sweep);
+    return talus_backend_cpu.sweep.begin(b->op, &options, b->start, &b->sweep);
 }
 
 static void destroy(Bench *b)
 {
-    talus_backend_cpu.sweep_destroy(b->sweep);
+    talus_backend_cpu.sweep.destroy(b->sweep);
     talus_problem_destroy(b->problem);
     free(b->x);
     free(b->x_prev);

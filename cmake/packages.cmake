@@ -3,7 +3,7 @@
 #             -DTALUS_CHOLMOD_LIBRARY=OFF leaves it out
 #   MUMPS     indefinite systems of ipm-aug and ipm-soc; the version without MPI
 # Both stand on BLAS; OpenBLAS is the one to have. Nothing is linked with them: they are loaded when they are first
-# used (src/problem/package.h), under the name that linking would have entered.
+# used (src/linalg/package.h), under the name that linking would have entered.
 
 # The SONAME of a shared library; empty where it is none.
 function(talus_soname library out)
@@ -45,13 +45,13 @@ function(talus_filter_packages sources)
   foreach(name cholmod mumps)
     string(TOUPPER ${name} upper)
     if(TALUS_HAVE_${upper})
-      list(FILTER list EXCLUDE REGEX "/src/problem/direct_${name}_none\\.c$")
+      list(FILTER list EXCLUDE REGEX "/src/linalg/direct_${name}_none\\.c$")
     else()
-      list(FILTER list EXCLUDE REGEX "/src/problem/direct_${name}\\.c$")
+      list(FILTER list EXCLUDE REGEX "/src/linalg/direct_${name}\\.c$")
     endif()
   endforeach()
   if(NOT TALUS_HAVE_CHOLMOD AND NOT TALUS_HAVE_MUMPS)
-    list(FILTER list EXCLUDE REGEX "/src/problem/(one_thread|package)\\.c$")
+    list(FILTER list EXCLUDE REGEX "/src/linalg/(one_thread|package)\\.c$")
   endif()
   set(${sources} ${list} PARENT_SCOPE)
 endfunction()
@@ -63,7 +63,7 @@ function(talus_link_packages target)
     string(TOUPPER ${name} upper)
     if(TALUS_HAVE_${upper})
       target_include_directories(${target} SYSTEM PRIVATE ${TALUS_${upper}_INCLUDE})
-      set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/problem/direct_${name}.c APPEND PROPERTY
+      set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/linalg/direct_${name}.c APPEND PROPERTY
         COMPILE_DEFINITIONS "TALUS_${upper}_FILE=\"${talus_${name}_file}\"")
       set(talus_package_libraries ${CMAKE_DL_LIBS})
     endif()

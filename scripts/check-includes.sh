@@ -4,7 +4,8 @@
 # In src/ a file may include its own folder and folders earlier in the order below, written
 # "folder/file.h" or, beside it, "file.h"; public headers are <talus/x.h> everywhere. apps/ come
 # last and see everything but apps/verify, the independent verifier, which sees only public headers
-# and itself. include/talus/ sees only itself. Solvers see no CUDA and no MPI.
+# and itself. include/talus/ sees only itself. What is in a backend's own folder, src/backend/NAME/, is seen by
+# src/backend alone. Solvers see no CUDA and no MPI.
 # Prints file:line: the include: the rule, for each offence; exit status 1 if there is one.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -22,7 +23,7 @@ fi
 find $dirs -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' \) |
     LC_ALL=C sort | awk '
 BEGIN {
-    order = "base geometry collide sets comm backend problem engine solvers world io draw"
+    order = "base linalg geometry collide sets comm backend problem engine solvers world io draw"
     n = split(order, names, " ")
     for (i = 1; i <= n; i++) rank[names[i]] = i
 }
@@ -59,6 +60,8 @@ function check_quoted(name,   part, count) {
         offence(folder " may not include " part[1] " (order: " order ")")
     else if (folder == "solvers" && name ~ /^(backend\/cuda|comm\/mpi)\//)
         offence("solvers may not include CUDA or MPI headers")
+    else if (part[1] == "backend" && count > 2 && folder != "backend")
+        offence("headers of one backend are its own; shared ones are in src/backend/")
 }
 
 function check_angled(name,   part) {

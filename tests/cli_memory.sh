@@ -1,6 +1,6 @@
 #!/bin/sh
 # Under any limit of memory the program ends by itself: it succeeds, or says what it lacks. Libraries that wait for
-# memory without end must not be there before they are needed (src/problem/package.h).
+# memory without end must not be there before they are needed (src/linalg/package.h).
 set -u
 failures=0
 rm -rf cli_memory.work

@@ -97,8 +97,8 @@ static inline void make_metric(Case *c)
         m[3] = 1.0 / (1.0 + m[2] * m[2]);
     }
     size_t n = 4 * (size_t)c->blocks;
-    CHECK_OK(cuda->reserve(&c->device_metric, &c->metric_room, n, "metric"));
-    cuda->put(c->device_metric, c->metric[0], n);
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &c->device_metric, &c->metric_room, n, "metric"));
+    cuda->vector.put(cuda_op(), c->device_metric, c->metric[0], n);
 }
 
 static inline TestProblem make_problem(int rows, bool matrix)
@@ -122,8 +122,8 @@ static inline Case make_case(int rows, bool matrix, bool scaled, Kind kind)
     c.n = c.rows * c.blocks;
     CHECK_INT(c.rows, rows);
     CHECK(c.blocks > 256); /* more than one block of threads */
-    CHECK_OK(cuda->mirror(c.op, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
     if (scaled)
         make_metric(&c);
     c.x = make_vector(&c, 61);
@@ -136,9 +136,9 @@ static inline Case make_case(int rows, bool matrix, bool scaled, Kind kind)
 
 static inline void free_case(Case *c)
 {
-    CHECK_OK(cuda->check());
-    cuda->release(c->device_metric);
-    cuda->mirror_clear(&c->device);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->vector.release(c->device_metric);
+    cuda->op.mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
     free(c->metric);
@@ -164,21 +164,21 @@ static inline Both make_both(const Case *c, const double *values)
     Both v = {.host = vector(c->n)};
     if (values)
         memcpy(v.host, values, (size_t)c->n * sizeof *values);
-    CHECK_OK(cuda->reserve(&v.device, &v.room, (size_t)c->n, "test"));
-    cuda->put(v.device, v.host, (size_t)c->n);
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &v.device, &v.room, (size_t)c->n, "test"));
+    cuda->vector.put(cuda_op(), v.device, v.host, (size_t)c->n);
     return v;
 }
 
 static inline void free_both(Both *v)
 {
-    cuda->release(v->device);
+    cuda->vector.release(v->device);
     free(v->host);
 }
 
 /* Sets both copies to the host's. */
 static inline void settle(const Case *c, const Both *v)
 {
-    cuda->put(v->device, v->host, (size_t)c->n);
+    cuda->vector.put(cuda_op(), v->device, v->host, (size_t)c->n);
 }
 
 /* ---- comparing ---- */
@@ -198,7 +198,7 @@ static inline bool near_blocks(const Case *c, const Both *v, const double *a, co
 {
     double *got = vector(c->n), worst = 0.0;
     const int rows = c->rows;
-    cuda->get(got, v->device, (size_t)c->n);
+    cuda->vector.get(cuda_op(), got, v->device, (size_t)c->n);
     for (int i = 0; i < c->blocks; i++) {
         const double *host = v->host + i * rows;
         double size = fmax(largest(host, rows),
@@ -222,7 +222,7 @@ static inline bool same_blocks(const Case *c, const Both *v, const double *a, co
 static inline bool same_vector(const Case *c, const Both *v)
 {
     double *got = vector(c->n), worst = 0.0, size = largest(v->host, c->n);
-    cuda->get(got, v->device, (size_t)c->n);
+    cuda->vector.get(cuda_op(), got, v->device, (size_t)c->n);
     for (int k = 0; k < c->n; k++) {
         double off = fabs(got[k] - v->host[k]);
         worst = isnan(off) || isnan(worst) ? NAN : fmax(worst, off);

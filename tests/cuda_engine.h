@@ -201,7 +201,8 @@ static inline bool open_both(Both *both, const Scene *scene)
                                   .velocity = calloc(slots, sizeof(TalusVec3)),
                                   .spin = calloc(slots, sizeof(TalusVec3)),
                                   .orientation = calloc(slots, sizeof(TalusQuat))};
-    return CHECK_OK(ops()->create(NULL, &both->engine)) && send(both);
+    return CHECK_OK(ops()->create(&(TalusEngineSetup){.context = cuda_context()}, &both->engine)) &&
+           send(both);
 }
 
 static inline void clear_list(TalusContactList *list)
@@ -293,7 +294,7 @@ static inline void *fetch(const void *device, size_t bytes)
 {
     double *host = calloc(bytes / sizeof(double) + 1, sizeof(double));
     if (device && host)
-        cuda->get(host, device, bytes / sizeof(double));
+        cuda->vector.get(cuda_op(), host, device, bytes / sizeof(double));
     return host;
 }
 
@@ -458,7 +459,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
     for (int i = 0; i < op->blocks; i++)
         memcpy(permuted + op->rows * i, gamma + op->rows * copy->block[i],
                (size_t)op->rows * sizeof(double));
-    cuda->put(copy->device_gamma, permuted, n);
+    cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
     CHECK_OK(both->world->host.ops->solved(both->world->host.engine, INFINITY, &changed));
 }

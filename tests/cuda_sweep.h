@@ -43,18 +43,18 @@ static inline Case open_case(TestProblem test)
         c.gamma[k] = 0.01 * (talus_rng_uniform(&rng) - 0.3);
     c.contact = calloc((size_t)c.op->blocks + 1, sizeof *c.contact);
     c.class_of = calloc((size_t)c.op->blocks + 1, sizeof *c.class_of);
-    CHECK_OK(cuda->mirror(c.op, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
-    CHECK_OK(cuda->reserve(&c.vector, &c.room, (size_t)c.n, "test vector"));
-    cuda->put(c.vector, c.gamma, (size_t)c.n);
+    CHECK_OK(cuda_mirror(c.op, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &c.vector, &c.room, (size_t)c.n, "test vector"));
+    cuda->vector.put(cuda_op(), c.vector, c.gamma, (size_t)c.n);
     return c;
 }
 
 static inline void close_case(Case *c)
 {
-    cuda->sweep_destroy(c->sweep);
-    cuda->release(c->vector);
-    cuda->mirror_clear(&c->device);
+    cuda->sweep.destroy(c->sweep);
+    cuda->vector.release(c->vector);
+    cuda->op.mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
     free(c->gamma);
@@ -64,7 +64,7 @@ static inline void close_case(Case *c)
 
 static inline bool begin(Case *c, const TalusSweepOptions *options)
 {
-    if (!CHECK_OK(cuda->sweep_begin(&c->device, options, c->vector, &c->sweep)))
+    if (!CHECK_OK(cuda->sweep.begin(&c->device, options, c->vector, &c->sweep)))
         return false;
 #ifdef TALUS_HAVE_CUDA
     cu_sweep_order(c->sweep, c->contact, c->class_of);

@@ -27,7 +27,8 @@ static inline bool open_both(Both *b, const Scene *s)
                           .materials = 1};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
-           CHECK_OK(cuda->engine->create(NULL, &b->engine)) &&
+           CHECK_OK(
+               cuda->engine->create(&(TalusEngineSetup){.context = cuda_context()}, &b->engine)) &&
            CHECK_OK(cuda->engine->tables(b->engine, &tables));
 }
 

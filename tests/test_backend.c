@@ -89,12 +89,12 @@ static bool same_products(const Twins *t, bool rigid)
     for (int flags = 0; flags < 4; flags++) {
         bool compliant = flags & 1, offset = flags & 2;
         for (int k = 0; k < 2; k++)
-            cpu->product(t->op[k], x, compliant, offset, y[k]);
+            cpu->op.product(t->op[k], x, compliant, offset, y[k]);
         if (compliant || rigid)
             ok &= near(y[0], y[1], t->n, 1e-12);
     }
     for (int k = 0; k < 2; k++)
-        cpu->product(t->op[k], NULL, true, true, y[k]);
+        cpu->op.product(t->op[k], NULL, true, true, y[k]);
     ok &= near(y[0], y[1], t->n, 1e-12);
     free(x);
     free(y[0]);
@@ -107,7 +107,7 @@ static bool same_residuals(const Twins *t)
     double *x = random_vector(t->n, 2);
     TalusResidualSums sums[2];
     for (int k = 0; k < 2; k++)
-        cpu->residual(t->op[k], x, &sums[k]);
+        cpu->op.residual(t->op[k], x, &sums[k]);
     bool ok = near_one(sums[0].residual2, sums[1].residual2) &&
               near_one(sums[0].residual_max, sums[1].residual_max);
     free(x);
@@ -120,7 +120,7 @@ static bool same_relaxations(const Twins *t)
     bool ok = true;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++)
-            cpu->relax(t->op[k], 0.4, 0.9, x[k], &sum2[k], &max[k]);
+            cpu->step.relax(t->op[k], 0.4, 0.9, x[k], &sum2[k], &max[k]);
         ok &= near_one(sum2[0], sum2[1]) && near_one(max[0], max[1]);
         ok &= near(x[0], x[1], t->n, 1e-12);
     }
@@ -178,7 +178,7 @@ static bool same_accelerations(const Twins *t)
     for (int i = 0; i < 5; i++) {
         for (int k = 0; k < 2; k++) {
             a[k].beta = i ? 0.3 * i : 0.0;
-            cpu->accelerate(t->op[k], &a[k], &sums[k]);
+            cpu->step.accelerate(t->op[k], &a[k], &sums[k]);
         }
         ok &= same_sums(&sums[0], &sums[1]) && near(a[0].x, a[1].x, t->n, 1e-12);
         ok &= near(a[0].x_prev, a[1].x_prev, t->n, 1e-12);
@@ -197,9 +197,9 @@ static bool step_measures_its_start(const Twins *t)
     TalusResidualSums at;
     TalusStepSums sums;
     memcpy(gamma, a.x, (size_t)t->n * sizeof *gamma);
-    cpu->scale(t->op[0], a.metric, false, gamma);
-    cpu->residual(t->op[0], gamma, &at);
-    cpu->accelerate(t->op[0], &a, &sums);
+    cpu->op.scale(t->op[0], a.metric, false, gamma);
+    cpu->op.residual(t->op[0], gamma, &at);
+    cpu->step.accelerate(t->op[0], &a, &sums);
     bool ok =
         near_one(sums.residual2, at.residual2) && near_one(sums.residual_max, at.residual_max);
     end_accelerated(&a);
@@ -215,21 +215,21 @@ static bool same_sweeps(const Twins *t, TalusOrder order, TalusMetric metric)
     double *x[2] = {random_vector(t->n, 6), random_vector(t->n, 6)}, change[2];
     bool ok = true;
     for (int k = 0; k < 2; k++)
-        ok &= CHECK_OK(cpu->sweep_begin(t->op[k], &options, x[k], &sweep[k]));
+        ok &= CHECK_OK(cpu->sweep.begin(t->op[k], &options, x[k], &sweep[k]));
     for (int i = 0; i < 4 && ok; i++) {
         for (int k = 0; k < 2; k++)
-            change[k] = cpu->sweep_run(sweep[k], 1);
+            change[k] = cpu->sweep.run(sweep[k], 1);
         ok &= near_one(change[0], change[1]);
         if (i == 1) /* reading in between, with the scratch used by others, changes nothing */
             for (int k = 0; k < 2; k++) {
                 TalusResidualSums sums;
-                cpu->sweep_end(sweep[k], x[k]);
-                cpu->residual(t->op[k], x[k], &sums);
+                cpu->sweep.end(sweep[k], x[k]);
+                cpu->op.residual(t->op[k], x[k], &sums);
             }
     }
     for (int k = 0; k < 2; k++) {
-        cpu->sweep_end(sweep[k], x[k]);
-        cpu->sweep_destroy(sweep[k]);
+        cpu->sweep.end(sweep[k], x[k]);
+        cpu->sweep.destroy(sweep[k]);
     }
     ok &= near(x[0], x[1], t->n, 1e-11);
     free(x[0]);
@@ -358,15 +358,15 @@ TEST(vector_operations_are_plain_sums)
             sum += x[k] * y[k];
             z[k] = 2.0 * x[k] - 0.5 * y[k];
         }
-        CHECK_NEAR(cpu->dot(op, x, y), sum, 1e-12 * n);
-        cpu->axpby(op, 2.0, x, -0.5, y);
+        CHECK_NEAR(cpu->vector.dot(op, x, y), sum, 1e-12 * n);
+        cpu->vector.axpby(op, 2.0, x, -0.5, y);
         CHECK(memcmp(y, z, (size_t)n * sizeof *y) == 0);
         TalusMetricBlock *metric = metric_of(op);
-        cpu->scale(op, (const TalusMetricBlock *)metric, true, y);
+        cpu->op.scale(op, (const TalusMetricBlock *)metric, true, y);
         for (int k = 0; k < n; k++)
             z[k] /= metric[k / rows][k % rows > 0];
         CHECK(memcmp(y, z, (size_t)n * sizeof *y) == 0);
-        cpu->scale(op, (const TalusMetricBlock *)metric, false, y);
+        cpu->op.scale(op, (const TalusMetricBlock *)metric, false, y);
         for (int k = 0; k < n; k++)
             z[k] *= metric[k / rows][k % rows > 0];
         CHECK(memcmp(y, z, (size_t)n * sizeof *y) == 0);

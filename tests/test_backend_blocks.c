@@ -145,7 +145,7 @@ static void check_gradient(Case *c)
     verify_gradient(&c->test.def, gamma, expected);
     verify_velocity(&c->test.def, NULL, q);
     for (int offset = 0; offset < 2; offset++) {
-        cpu->gradient(c->op, metric_of(c), c->d, offset, out);
+        cpu->op.gradient(c->op, metric_of(c), c->d, offset, out);
         for (int k = 0; k < c->n; k++)
             gamma[k] = s_of(c, k) * (expected[k] - (offset ? 0.0 : q[k]));
         near(out, gamma, c->n, 1e-11);
@@ -170,8 +170,8 @@ static void check_many(Case *c)
         a[v] = 0.5 - 0.03 * v;
     }
     for (int count = 1; count <= TALUS_VECTORS; count += 21) {
-        cpu->dots(c->op, count, (const double *const *)x, c->d, sums);
-        cpu->combine(c->op, count, (const double *const *)x, a, out);
+        cpu->vector.dots(c->op, count, (const double *const *)x, c->d, sums);
+        cpu->vector.combine(c->op, count, (const double *const *)x, a, out);
         memset(expected, 0, (size_t)c->n * sizeof *expected);
         for (int v = 0; v < count; v++) {
             double sum = 0.0;
@@ -183,7 +183,8 @@ static void check_many(Case *c)
         }
         near(out, expected, c->n, 1e-12);
     }
-    cpu->combine(c->op, TALUS_VECTORS, (const double *const *)x, a, x[7]); /* over one of its own */
+    cpu->vector.combine(c->op, TALUS_VECTORS, (const double *const *)x, a,
+                        x[7]); /* over one of its own */
     near(x[7], expected, c->n, 1e-12);
     for (int v = 0; v < TALUS_VECTORS; v++)
         free(x[v]);
@@ -203,7 +204,7 @@ static void check_project(Case *c)
     double *out = vector(c->n), *expected = vector(c->n);
     memcpy(out, c->d, (size_t)c->n * sizeof *out);
     memcpy(expected, c->d, (size_t)c->n * sizeof *out);
-    cpu->project(c->op, metric_of(c), out);
+    cpu->block.project(c->op, metric_of(c), out);
     for (int i = 0; i < c->blocks; i++)
         verify_project(c->rows, mu_of(c, i), expected + i * c->rows);
     near(out, expected, c->n, 1e-14);
@@ -252,7 +253,7 @@ static void check_forward(Case *c)
     double *expected = forward_point(c, 0.3), *t = vector(c->n), *r = vector(c->n);
     double r2 = 0.0, rg = 0.0, sum2, max;
     TalusForward sums, alone;
-    cpu->forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, t, r, &sums);
+    cpu->block.forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, t, r, &sums);
     near(t, expected, c->n, 1e-14);
     for (int k = 0; k < c->n; k++) {
         expected[k] = c->x[k] - expected[k];
@@ -265,10 +266,10 @@ static void check_forward(Case *c)
     near_sum(sums.rg, rg);
     near_sum(sums.residual2, sum2);
     near_sum(sums.residual_max, max);
-    cpu->forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, &alone);
+    cpu->block.forward_backward(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &sums, sizeof sums) == 0);
     memcpy(r, c->x, (size_t)c->n * sizeof *r);
-    cpu->forward_backward(c->op, metric_of(c), r, c->g, 0.3, r, NULL, &alone); /* over x */
+    cpu->block.forward_backward(c->op, metric_of(c), r, c->g, 0.3, r, NULL, &alone); /* over x */
     CHECK(memcmp(r, t, (size_t)c->n * sizeof *r) == 0);
     CHECK(memcmp(&alone, &sums, sizeof sums) == 0);
     free(expected);
@@ -331,8 +332,8 @@ static void check_split(Case *c)
 {
     Parts expected = expected_parts(c, 0.3), got = make_parts(c->n);
     TalusFace alone;
-    cpu->split(c->op, metric_of(c), c->x, c->g, 0.3, got.free_part, got.reduced, got.chopped,
-               &got.face);
+    cpu->block.split(c->op, metric_of(c), c->x, c->g, 0.3, got.free_part, got.reduced, got.chopped,
+                     &got.face);
     near(got.free_part, expected.free_part, c->n, 0.0);
     near(got.reduced, expected.reduced, c->n, 1e-13);
     near(got.chopped, expected.chopped, c->n, 1e-13);
@@ -346,10 +347,11 @@ static void check_split(Case *c)
     CHECK_INT(got.face.unbound, expected.face.unbound);
     CHECK(got.face.active > c->blocks / 8 && got.face.active < c->blocks);
     CHECK(got.face.unbound > 0 && got.face.unbound < got.face.active);
-    cpu->split(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, NULL, &alone);
+    cpu->block.split(c->op, metric_of(c), c->x, c->g, 0.3, NULL, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &got.face, sizeof alone) == 0);
     memcpy(got.chopped, c->g, (size_t)c->n * sizeof(double));
-    cpu->mask(c->op, metric_of(c), c->x, got.chopped); /* what split calls the free gradient */
+    cpu->block.mask(c->op, metric_of(c), c->x,
+                    got.chopped); /* what split calls the free gradient */
     near(got.chopped, expected.free_part, c->n, 0.0);
     free_parts(&expected);
     free_parts(&got);
@@ -379,7 +381,7 @@ TEST(split_sees_small_moves_on_the_mantle)
             x[1 + k] = mu * x[0] * t[k] / size;
             g[1 + k] = -t[k] / size + turn * (k ? t[0] : -t[1]) / size;
         }
-        cpu->split(c.op, NULL, c.x, c.g, 0.5, NULL, NULL, NULL, &face);
+        cpu->block.split(c.op, NULL, c.x, c.g, 0.5, NULL, NULL, NULL, &face);
         double shrink = mu * x[0] / (mu * x[0] + 0.5), expected = shrink * shrink * turn * turn;
         CHECK(mu > 0.0 && face.active == c.blocks);
         CHECK_NEAR(face.chopped2, expected, 1e-3 * expected);
@@ -399,10 +401,10 @@ static void check_tangent(Case *c)
         verify_project(c->rows, mu_of(c, i), moved + i * c->rows);
     for (int k = 0; k < c->n; k++)
         moved[k] = (moved[k] - c->x[k]) / small;
-    cpu->tangent(c->op, metric_of(c), c->x, c->d, out);
+    cpu->block.tangent(c->op, metric_of(c), c->x, c->d, out);
     near(out, moved, c->n, 1e-5); /* of second order in `small` over the distance to the apex */
     memcpy(moved, c->d, (size_t)c->n * sizeof *moved);
-    cpu->tangent(c->op, metric_of(c), c->x, moved, moved);
+    cpu->block.tangent(c->op, metric_of(c), c->x, moved, moved);
     CHECK(memcmp(moved, out, (size_t)c->n * sizeof *out) == 0);
     free(out);
     free(moved);
@@ -440,24 +442,24 @@ static void check_feasible(Case *c)
         double *r = random_vector(c->n, 200 + (uint64_t)trial), a;
         for (int k = 0; k < c->n; k++) /* many scales: other blocks are the first to leave */
             p[k] = k / c->rows % 40 == trial ? r[k] : 1e-3 * r[k];
-        cpu->mask(c->op, metric_of(c), c->x, p);
-        a = cpu->feasible_step(c->op, metric_of(c), c->x, p);
+        cpu->block.mask(c->op, metric_of(c), c->x, p);
+        a = cpu->block.feasible_step(c->op, metric_of(c), c->x, p);
         CHECK(a > 0.0 && a < 1e6);
         CHECK(outside(c, p, a * (1.0 - 1e-9)) <= 1e-13);
         CHECK(outside(c, p, a * (1.0 + 1e-6)) >= 1e-9);
         free(r);
     }
     memset(p, 0, (size_t)c->n * sizeof *p);
-    CHECK(cpu->feasible_step(c->op, metric_of(c), c->x, p) == INFINITY);
+    CHECK(cpu->block.feasible_step(c->op, metric_of(c), c->x, p) == INFINITY);
     for (int i = 0; i < c->blocks; i++)
         p[i * c->rows] = -1.0;
-    CHECK(cpu->feasible_step(c->op, metric_of(c), c->x, p) == INFINITY);
+    CHECK(cpu->block.feasible_step(c->op, metric_of(c), c->x, p) == INFINITY);
     for (int k = 0; k < c->n; k++) /* all to their apex at once */
         p[k] = 0.25 * c->x[k];
-    CHECK_NEAR(cpu->feasible_step(c->op, metric_of(c), c->x, p), 4.0, 1e-5);
+    CHECK_NEAR(cpu->block.feasible_step(c->op, metric_of(c), c->x, p), 4.0, 1e-5);
     for (int i = 0; i < c->blocks; i++)
         p[i * c->rows] = 1.0;
-    CHECK(cpu->feasible_step(c->op, metric_of(c), c->x, p) == 0.0);
+    CHECK(cpu->block.feasible_step(c->op, metric_of(c), c->x, p) == 0.0);
     free(p);
 }
 
@@ -478,11 +480,11 @@ static void check_compare(Case *c)
         expected_active += is_active(&other, i);
         expected_changed += is_active(c, i) != is_active(&other, i);
     }
-    cpu->compare(c->op, metric_of(c), c->x, y, &active, &changed);
+    cpu->block.compare(c->op, metric_of(c), c->x, y, &active, &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
     CHECK(changed > 0);
-    cpu->compare(c->op, metric_of(c), y, y, &active, &changed);
+    cpu->block.compare(c->op, metric_of(c), y, y, &active, &changed);
     CHECK_INT(changed, 0);
     free(y);
 }
@@ -509,16 +511,16 @@ static void run_everything(const Case *c, Everything *e)
     double **v = e->vector;
     for (int i = 0; i < 8; i++)
         v[i] = vector(c->n);
-    cpu->gradient(c->op, m, c->d, true, v[0]);
-    cpu->dots(c->op, 3, three, c->d, e->dots);
-    cpu->combine(c->op, 3, three, weights, v[1]);
-    cpu->project(c->op, m, v[1]);
-    cpu->forward_backward(c->op, m, c->x, c->g, 0.2, v[2], v[3], &e->forward);
-    cpu->split(c->op, m, c->x, c->g, 0.2, v[4], v[5], v[6], &e->face);
-    cpu->tangent(c->op, m, c->x, c->d, v[7]);
-    e->step = cpu->feasible_step(c->op, m, c->x, v[4]);
-    cpu->compare(c->op, m, c->x, v[2], &e->active, &e->changed);
-    cpu->mask(c->op, m, v[1], v[3]);
+    cpu->op.gradient(c->op, m, c->d, true, v[0]);
+    cpu->vector.dots(c->op, 3, three, c->d, e->dots);
+    cpu->vector.combine(c->op, 3, three, weights, v[1]);
+    cpu->block.project(c->op, m, v[1]);
+    cpu->block.forward_backward(c->op, m, c->x, c->g, 0.2, v[2], v[3], &e->forward);
+    cpu->block.split(c->op, m, c->x, c->g, 0.2, v[4], v[5], v[6], &e->face);
+    cpu->block.tangent(c->op, m, c->x, c->d, v[7]);
+    e->step = cpu->block.feasible_step(c->op, m, c->x, v[4]);
+    cpu->block.compare(c->op, m, c->x, v[2], &e->active, &e->changed);
+    cpu->block.mask(c->op, m, v[1], v[3]);
 }
 
 static bool same(const Everything *a, const Everything *b, int n)
@@ -563,8 +565,8 @@ TEST(nan_reaches_the_residual)
     TalusForward forward;
     TalusFace face;
     c.g[4] = NAN;
-    cpu->forward_backward(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, &forward);
-    cpu->split(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, NULL, &face);
+    cpu->block.forward_backward(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, &forward);
+    cpu->block.split(c.op, NULL, c.x, c.g, 0.2, NULL, NULL, NULL, &face);
     CHECK(isnan(forward.residual2) && isnan(forward.residual_max));
     CHECK(isnan(face.residual2) && isnan(face.residual_max));
     free_case(&c);

@@ -42,25 +42,25 @@ static void run_blocks(const ModelCase *c, Results *r)
     int count[2];
     for (int k = 0; k < 4; k++)
         v[k] = model_vector(c->n, 3, -0.5);
-    cpu->project(c->op, m, x);
+    cpu->block.project(c->op, m, x);
     keep(r, x, c->n);
-    cpu->forward_backward(c->op, m, x, g, 0.2, v[0], v[1], &forward);
+    cpu->block.forward_backward(c->op, m, x, g, 0.2, v[0], v[1], &forward);
     KEEP(r, forward);
-    cpu->split(c->op, m, x, g, 0.2, v[1], v[2], v[3], &face);
+    cpu->block.split(c->op, m, x, g, 0.2, v[1], v[2], v[3], &face);
     const double faces[] = {face.free2,     face.reduced_g,    face.chopped_g, face.chopped2,
                             face.residual2, face.residual_max, face.active};
     KEEP(r, faces);
     for (int k = 0; k < 4; k++)
         keep(r, v[k], c->n);
-    cpu->tangent(c->op, m, x, g, v[1]);
-    cpu->mask(c->op, m, x, g);
-    step[0] = cpu->feasible_step(c->op, m, x, g);
-    cpu->compare(c->op, m, x, v[0], &count[0], &count[1]);
+    cpu->block.tangent(c->op, m, x, g, v[1]);
+    cpu->block.mask(c->op, m, x, g);
+    step[0] = cpu->block.feasible_step(c->op, m, x, g);
+    cpu->block.compare(c->op, m, x, v[0], &count[0], &count[1]);
     step[1] = count[0] + 1e5 * count[1];
     KEEP(r, step);
     keep(r, g, c->n);
     keep(r, v[1], c->n);
-    cpu->sizes(c->op, m, v[0], &sizes);
+    cpu->op.sizes(c->op, m, v[0], &sizes);
     KEEP(r, sizes);
     free(x);
     free(g);
@@ -80,21 +80,21 @@ static void run_steps(const ModelCase *c, Results *r)
     double *gamma = model_vector(c->n, 7, -0.3), residual[2];
     TalusStepSums sums;
     for (int k = 0; k < 3; k++) {
-        cpu->accelerate(c->op, &a, &sums);
+        cpu->step.accelerate(c->op, &a, &sums);
         KEEP(r, sums);
     }
     keep(r, a.x, c->n);
     TalusOgm ogm = {a.metric, a.x, a.g_prev, gamma, a.x_prev, 0.2, 0.3, 0.4, true};
-    cpu->ogm_step(c->op, &ogm, &residual[0], &residual[1]);
+    cpu->step.ogm(c->op, &ogm, &residual[0], &residual[1]);
     KEEP(r, residual);
     keep(r, gamma, c->n);
     keep(r, a.x_prev, c->n);
     for (int k = 0; k < 3; k++)
-        cpu->relax(c->op, 0.3, 0.9, gamma, &residual[0], &residual[1]);
+        cpu->step.relax(c->op, 0.3, 0.9, gamma, &residual[0], &residual[1]);
     KEEP(r, residual);
     keep(r, gamma, c->n);
     TalusResidualSums measured;
-    cpu->residual(c->op, gamma, &measured);
+    cpu->op.residual(c->op, gamma, &measured);
     KEEP(r, measured);
     free(a.x);
     free(a.x_prev);
@@ -123,13 +123,13 @@ static void run_quasi(const ModelCase *c, Results *r)
                     .pair = {v[10]}};
     TalusQuasiSums sums;
     TalusSmoothSums smooth;
-    cpu->quasi_direction(c->op, &q, weight);
-    cpu->quasi_step(c->op, &q, &sums);
+    cpu->step.quasi_direction(c->op, &q, weight);
+    cpu->step.quasi_step(c->op, &q, &sums);
     keep(r, &sums.r2, 9);
     q.halve = true;
-    cpu->quasi_step(c->op, &q, &sums);
+    cpu->step.quasi_step(c->op, &q, &sums);
     keep(r, &sums.r2, 9);
-    cpu->quasi_smooth(c->op, &q, 0.3, &smooth);
+    cpu->step.quasi_smooth(c->op, &q, 0.3, &smooth);
     KEEP(r, smooth);
     for (int k = 3; k < 10; k++)
         keep(r, v[k], c->n);
@@ -149,16 +149,16 @@ static void run_sweeps(const ModelCase *c, Results *r)
         double *gamma = model_vector(c->n, 8, -0.3), change;
         TalusResidualSums residual;
         TalusSweep *sweep = NULL;
-        CHECK_OK(cpu->sweep_begin(c->op, &options, gamma, &sweep));
-        change = cpu->sweep_run(sweep, 2);
-        cpu->sweep_end(sweep, gamma);
-        cpu->residual(c->op, gamma, &residual); /* uses the scratch */
+        CHECK_OK(cpu->sweep.begin(c->op, &options, gamma, &sweep));
+        change = cpu->sweep.run(sweep, 2);
+        cpu->sweep.end(sweep, gamma);
+        cpu->op.residual(c->op, gamma, &residual); /* uses the scratch */
         KEEP(r, residual);
-        change += cpu->sweep_run(sweep, 1);
-        cpu->sweep_end(sweep, gamma);
+        change += cpu->sweep.run(sweep, 1);
+        cpu->sweep.end(sweep, gamma);
         KEEP(r, change);
         keep(r, gamma, c->n);
-        cpu->sweep_destroy(sweep);
+        cpu->sweep.destroy(sweep);
         free(gamma);
     }
 }
@@ -167,14 +167,14 @@ static void run_laws(const ModelCase *c, Results *r)
 {
     double *gamma = model_vector(c->n, 9, -0.3), *q = model_vector(c->n, 9, 0.0);
     TalusLawSums sums;
-    cpu->law_shift(c->op, gamma, 0.5, &sums);
+    cpu->law.shift(c->op, gamma, 0.5, &sums);
     KEEP(r, sums);
-    cpu->law_estimate(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
-    cpu->law_measure(c->op, gamma, &sums);
+    cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
+    cpu->law.measure(c->op, gamma, &sums);
     KEEP(r, sums);
-    cpu->product(c->op, gamma, true, true, q);
+    cpu->op.product(c->op, gamma, true, true, q);
     keep(r, q, c->n);
-    cpu->law_unshift(c->op);
+    cpu->law.unshift(c->op);
     free(gamma);
     free(q);
 }
@@ -284,17 +284,17 @@ static void check_sweep(const ModelCase *c, TalusMetric metric)
     TalusSweep *sweep = NULL;
     TalusSparse a;
     REQUIRE_OK(talus_problem_assemble(c->problem, &a));
-    cpu->product(c->op, NULL, false, true, q);
-    REQUIRE_OK(cpu->sweep_begin(c->op, &options, gamma, &sweep));
+    cpu->op.product(c->op, NULL, false, true, q);
+    REQUIRE_OK(cpu->sweep.begin(c->op, &options, gamma, &sweep));
     for (int k = 0; k < 3; k++) {
-        cpu->sweep_run(sweep, 1);
+        cpu->sweep.run(sweep, 1);
         sweep_by_hand(c, &a, q, &options, expected);
     }
-    cpu->sweep_end(sweep, gamma);
+    cpu->sweep.end(sweep, gamma);
     for (int k = 0; k < c->n; k++)
         worst = isnan(gamma[k]) ? NAN : fmax(worst, fabs(gamma[k] - expected[k]));
     CHECK_NEAR(worst, 0.0, 1e-12);
-    cpu->sweep_destroy(sweep);
+    cpu->sweep.destroy(sweep);
     talus_sparse_clear(&a);
     free(gamma);
     free(expected);
@@ -306,8 +306,8 @@ static double objective(const TalusOperator *op, const double *gamma)
 {
     int n = op->rows * op->blocks;
     double *g = model_vector(n, 11, 0.0), *q = model_vector(n, 11, 0.0), sum = 0.0;
-    cpu->product(op, gamma, true, true, g);
-    cpu->product(op, NULL, false, true, q);
+    cpu->op.product(op, gamma, true, true, g);
+    cpu->op.product(op, NULL, false, true, q);
     for (int k = 0; k < n; k++)
         sum += 0.5 * gamma[k] * (g[k] + q[k]);
     free(g);
@@ -323,18 +323,18 @@ static void check_descent(const TalusOperator *op, double reduced)
     double before = 0.0;
     TalusResidualSums first, last;
     TalusSweep *sweep = NULL;
-    cpu->residual(op, gamma, &first);
-    REQUIRE_OK(cpu->sweep_begin(op, &options, gamma, &sweep));
+    cpu->op.residual(op, gamma, &first);
+    REQUIRE_OK(cpu->sweep.begin(op, &options, gamma, &sweep));
     for (int k = 0; k < 200; k++) {
-        cpu->sweep_run(sweep, 1);
-        cpu->sweep_end(sweep, gamma);
+        cpu->sweep.run(sweep, 1);
+        cpu->sweep.end(sweep, gamma);
         double now = objective(op, gamma);
         CHECK(now <= before + 1e-14 * fabs(before));
         before = now;
     }
-    cpu->residual(op, gamma, &last);
+    cpu->op.residual(op, gamma, &last);
     CHECK(last.residual2 <= reduced * reduced * first.residual2);
-    cpu->sweep_destroy(sweep);
+    cpu->sweep.destroy(sweep);
     free(gamma);
 }
 
@@ -375,10 +375,10 @@ TEST(sweeps_over_a_heavy_body)
         gamma[t] = calloc((size_t)n, sizeof(double));
         if (t == 0)
             check_descent(op, 0.5);
-        CHECK_OK(cpu->sweep_begin(op, &options, gamma[t], &sweep));
-        cpu->sweep_run(sweep, 50);
-        cpu->sweep_end(sweep, gamma[t]);
-        cpu->sweep_destroy(sweep);
+        CHECK_OK(cpu->sweep.begin(op, &options, gamma[t], &sweep));
+        cpu->sweep.run(sweep, 50);
+        cpu->sweep.end(sweep, gamma[t]);
+        cpu->sweep.destroy(sweep);
         talus_problem_destroy(problem);
         talus_pool_destroy(pool);
     }

@@ -40,7 +40,7 @@ TEST(six_rows_are_their_matrix)
     double *x = model_vector(c.n, 1, -0.5), *y = model_vector(c.n, 1, 0.0);
     TalusSparse a;
     REQUIRE_OK(talus_problem_assemble(c.problem, &a));
-    cpu->product(c.op, x, true, false, y);
+    cpu->op.product(c.op, x, true, false, y);
     for (int row = 0; row < c.n; row++) {
         double sum = 0.0;
         for (int32_t k = a.start[row]; k < a.start[row + 1]; k++) {
@@ -97,7 +97,7 @@ TEST(six_rows_have_a_metric)
     ModelCase c = six_rows();
     TalusMetricBlock *m = calloc((size_t)c.blocks, sizeof *m);
     for (int trace = 0; trace < 2; trace++) {
-        cpu->metric(c.op, trace ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC, m);
+        cpu->op.metric(c.op, trace ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC, m);
         for (int i = 0; i < c.blocks; i++) {
             double d = talus_problem_diagonal(c.problem, i);
             near_sum(m[i][0], 1.0 / sqrt(trace ? d : c.op->diagonal[i][0]));
@@ -161,7 +161,7 @@ TEST(moments_act_on_bodies)
         }
         power += dot(w, dv, 6);
     }
-    cpu->product(c.op, gamma, false, false, u);
+    cpu->op.product(c.op, gamma, false, false, u);
     near_sum(dot(gamma, u, c.n), power);
     free(gamma);
     free(u);
@@ -223,28 +223,28 @@ static void check_shifts(ModelCase *c)
     double *g = model_vector(c->n, 3, 0.0), *q = model_vector(c->n, 3, 0.0);
     double *shift = calloc((size_t)c->blocks, sizeof *shift), *after = model_vector(c->n, 3, 0.0);
     TalusLawSums sums;
-    cpu->product(c->op, gamma, false, true, u);
-    cpu->product(c->op, gamma, true, true, g);
-    cpu->product(c->op, NULL, false, true, q);
+    cpu->op.product(c->op, gamma, false, true, u);
+    cpu->op.product(c->op, gamma, true, true, g);
+    cpu->op.product(c->op, NULL, false, true, q);
     for (int round = 0; round < 3; round++) {
         Expected e = expected_of(c, gamma, u, g);
         if (round < 2)
-            cpu->law_shift(c->op, gamma, round ? 0.25 : 1.0, &sums);
+            cpu->law.shift(c->op, gamma, round ? 0.25 : 1.0, &sums);
         else
-            cpu->law_measure(c->op, gamma, &sums);
+            cpu->law.measure(c->op, gamma, &sums);
         same_law_sums(&sums, &e.sums);
         for (int i = 0; round < 2 && i < c->blocks; i++)
             shift[i] += (round ? 0.25 : 1.0) * (e.sigma[i] - shift[i]);
-        cpu->product(c->op, NULL, false, true, after); /* the offsets as solvers see them */
+        cpu->op.product(c->op, NULL, false, true, after); /* the offsets as solvers see them */
         for (int k = 0; k < c->n; k++)
             CHECK_NEAR(after[k] - q[k], k % c->rows ? 0.0 : shift[k / c->rows], 1e-13);
         for (int k = 0; round == 0 && k < c->n; k++) /* and then another point */
             gamma[k] = -0.7 * gamma[k];
-        cpu->law_unshift(c->op);
-        cpu->product(c->op, NULL, false, true, after);
+        cpu->law.unshift(c->op);
+        cpu->op.product(c->op, NULL, false, true, after);
         CHECK(memcmp(after, q, (size_t)c->n * sizeof *q) == 0); /* nothing is left of the shift */
-        cpu->product(c->op, gamma, false, true, u);
-        cpu->product(c->op, gamma, true, true, g);
+        cpu->op.product(c->op, gamma, false, true, u);
+        cpu->op.product(c->op, gamma, true, true, g);
         for (int i = 0; c->op->base && i < c->blocks; i++)
             *(c->op->pair ? &c->op->bias[i] : &c->op->offset[3 * i]) = c->op->base[i] + shift[i];
         free(e.sigma);
@@ -264,7 +264,7 @@ static void check_estimates(ModelCase *c)
         before[i] = c->op->estimate[i];
     for (int round = 0; round < 2; round++) {
         double share = round ? 1.0 : 0.3;
-        cpu->law_estimate(c->op, (const TalusMetricBlock *)c->metric, x, share);
+        cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, x, share);
         for (int i = 0; i < c->blocks; i++) {
             double normal = fmax(model_scale(c, i, 0) * x[i * c->rows], 0.0);
             double moved = before[i] + share * (normal - before[i]);
@@ -322,15 +322,15 @@ TEST(laws_of_nothing_but_ccp)
     TalusResidualSums plain;
     TalusLawSums sums;
     CHECK(!c.op->varied && !c.op->base && !c.op->estimate);
-    cpu->residual(c.op, gamma, &plain);
-    cpu->law_shift(c.op, gamma, 1.0, &sums);
+    cpu->op.residual(c.op, gamma, &plain);
+    cpu->law.shift(c.op, gamma, 1.0, &sums);
     near_sum(sums.residual2, plain.residual2);
     near_sum(sums.residual_max, plain.residual_max);
     CHECK(sums.shift2 == 0.0 && sums.estimate2 == 0.0);
-    cpu->law_unshift(c.op);
-    cpu->law_estimate(c.op, NULL, gamma, 1.0);
+    cpu->law.unshift(c.op);
+    cpu->law.estimate(c.op, NULL, gamma, 1.0);
     gamma[4] = NAN;
-    cpu->law_measure(c.op, gamma, &sums);
+    cpu->law.measure(c.op, gamma, &sums);
     CHECK(isnan(sums.residual2) && isnan(sums.residual_max));
     free(gamma);
     free_model_case(&c);

@@ -93,7 +93,7 @@ static void check_project(ModelCase *c)
 {
     double *x = model_vector(c->n, 1, -0.4), *p = vector(c->n), *z = model_vector(c->n, 2, -0.4);
     memcpy(p, x, (size_t)c->n * sizeof *p);
-    cpu->project(c->op, metric_of(c), p);
+    cpu->block.project(c->op, metric_of(c), p);
     model_project_all(c, z);
     for (int i = 0; i < c->blocks; i++) {
         ModelBlock b = model_block(c, i);
@@ -142,9 +142,9 @@ static void check_recession_of(ModelCase *c, bool relaxed)
         for (int k = 0; k < c->rows && size2 <= least * least; k++)
             p[k] = s[k] = 0.0;
     }
-    cpu->recede(c->op, relaxed, least, x);
+    cpu->block.recede(c->op, relaxed, least, x);
     near(x, expected, c->n, 1e-14);
-    cpu->recede_span(c->op, relaxed, x, y);
+    cpu->block.recede_span(c->op, relaxed, x, y);
     near(y, span, c->n, 0.0);
     free(x);
     free(y);
@@ -171,7 +171,7 @@ static void check_forward(ModelCase *c)
     TalusSizes sizes, expected = {0.0, 0.0, 0.0};
     model_project_all(c, x);
     double *p = forward_point(c, x, g, 0.3);
-    cpu->forward_backward(c->op, metric_of(c), x, g, 0.3, t, r, &sums);
+    cpu->block.forward_backward(c->op, metric_of(c), x, g, 0.3, t, r, &sums);
     near(t, p, c->n, 1e-14);
     for (int k = 0; k < c->n; k++) {
         r2 += (x[k] - p[k]) * (x[k] - p[k]);
@@ -182,7 +182,7 @@ static void check_forward(ModelCase *c)
     near_sum(sums.rg, rg);
     near_sum(sums.residual2, sum2);
     near_sum(sums.residual_max, max);
-    cpu->sizes(c->op, metric_of(c), g, &sizes);
+    cpu->op.sizes(c->op, metric_of(c), g, &sizes);
     for (int i = 0; i < c->blocks; i++) {
         double d = talus_problem_diagonal(c->problem, i), inside[6];
         ModelBlock b = model_block(c, i);
@@ -255,8 +255,8 @@ static void check_faces(ModelCase *c)
     int active = 0, counted, changed;
     double *p = forward_point(c, x, g, 0.3);
     memcpy(masked, g, (size_t)c->n * sizeof *g);
-    cpu->mask(c->op, metric_of(c), x, masked);
-    cpu->split(c->op, metric_of(c), x, g, 0.3, free_part, NULL, chopped, &face);
+    cpu->block.mask(c->op, metric_of(c), x, masked);
+    cpu->block.split(c->op, metric_of(c), x, g, 0.3, free_part, NULL, chopped, &face);
     for (int i = 0; i < c->blocks; i++) {
         ModelBlock b = model_block(c, i);
         bool bound = on_boundary(c, i, x + i * c->rows);
@@ -272,7 +272,7 @@ static void check_faces(ModelCase *c)
     near(masked, free_part, c->n, 0.0);
     CHECK_INT(face.active, active);
     CHECK(active > 0 && active < c->blocks);
-    cpu->compare(c->op, metric_of(c), p, x, &counted, &changed);
+    cpu->block.compare(c->op, metric_of(c), p, x, &counted, &changed);
     CHECK_INT(counted, active);
     for (int i = 0; i < c->blocks; i++)
         changed -= on_boundary(c, i, p + i * c->rows) != on_boundary(c, i, x + i * c->rows);
@@ -315,10 +315,10 @@ static void check_directions(ModelCase *c)
     model_project_all(c, moved);
     for (int k = 0; k < c->n; k++)
         moved[k] = (moved[k] - x[k]) / little;
-    cpu->tangent(c->op, metric_of(c), x, d, out);
+    cpu->block.tangent(c->op, metric_of(c), x, d, out);
     near(out, moved, c->n, 1e-5);
-    cpu->mask(c->op, metric_of(c), x, d);
-    double a = cpu->feasible_step(c->op, metric_of(c), x, d);
+    cpu->block.mask(c->op, metric_of(c), x, d);
+    double a = cpu->block.feasible_step(c->op, metric_of(c), x, d);
     CHECK(a > 0.0 && isfinite(a));
     CHECK(all_allowed(c, x, d, a * (1.0 - 1e-9), 1e-15));
     CHECK(!all_allowed(c, x, d, a * (1.0 + 1e-6), 1e-12));
@@ -339,7 +339,7 @@ TEST(directions)
 static double *gradient_of(const ModelCase *c, const double *x)
 {
     double *g = vector(c->n);
-    cpu->gradient(c->op, metric_of(c), x, true, g);
+    cpu->op.gradient(c->op, metric_of(c), x, true, g);
     return g;
 }
 
@@ -350,9 +350,9 @@ static void check_residual(ModelCase *c)
     if (c->metric)
         free(x);
     else {
-        cpu->product(c->op, x, true, true, g);
+        cpu->op.product(c->op, x, true, true, g);
         natural(c, x, g, &expected2, &expected_max);
-        cpu->residual(c->op, x, &sums);
+        cpu->op.residual(c->op, x, &sums);
         near_sum(sums.residual2, expected2);
         near_sum(sums.residual_max, expected_max);
         for (int i = 0; i < c->blocks; i++)
@@ -361,7 +361,7 @@ static void check_residual(ModelCase *c)
         double *p = forward_point(c, x, g, 0.4);
         for (int k = 0; k < c->n; k++)
             p[k] = x[k] + 0.9 * (p[k] - x[k]);
-        cpu->relax(c->op, 0.4, 0.9, x, &sum2, &max);
+        cpu->step.relax(c->op, 0.4, 0.9, x, &sum2, &max);
         near(x, p, c->n, 1e-13);
         near_sum(sum2, expected2);
         free(p);
@@ -392,7 +392,7 @@ static void check_accelerated(ModelCase *c)
     memcpy(a.x, x, (size_t)c->n * sizeof *x);
     memcpy(a.x_prev, xp, (size_t)c->n * sizeof *x);
     memcpy(a.g_prev, gp, (size_t)c->n * sizeof *x);
-    cpu->accelerate(c->op, &a, &sums);
+    cpu->step.accelerate(c->op, &a, &sums);
     for (int k = 0; k < c->n; k++) {
         y[k] = x[k] + 0.6 * (x[k] - xp[k]);
         h[k] = g[k] + 0.6 * (g[k] - gp[k]);
@@ -407,7 +407,7 @@ static void check_accelerated(ModelCase *c)
     near_sum(sums.restart, restart);
     near_sum(sums.residual2, sum2);
     near_sum(sums.residual_max, max);
-    cpu->accelerate(c->op, &a, &sums); /* from the wrenches that the first has left */
+    cpu->step.accelerate(c->op, &a, &sums); /* from the wrenches that the first has left */
     double *again = gradient_of(c, next);
     near(a.g_prev, again, c->n, 1e-12);
     double *const all[] = {x, xp, g, gp, y, h, next, again, a.x, a.x_prev, a.g_prev};
@@ -439,8 +439,8 @@ static void check_quasi(ModelCase *c)
     for (int halve = 0; halve < 2; halve++) {
         q.halve = halve;
         if (!halve)
-            cpu->quasi_direction(c->op, &q, weight);
-        cpu->quasi_step(c->op, &q, &sums);
+            cpu->step.quasi_direction(c->op, &q, weight);
+        cpu->step.quasi_step(c->op, &q, &sums);
         double *x = vector(c->n), r2 = 0.0;
         for (int k = 0; k < c->n; k++)
             x[k] = v[QX][k] - (halve ? 0.35 : 0.7) * v[QR][k];
@@ -460,7 +460,7 @@ static void check_quasi(ModelCase *c)
         free(g);
         free(p);
     }
-    cpu->quasi_smooth(c->op, &q, 1.0, &smoothed);
+    cpu->step.quasi_smooth(c->op, &q, 1.0, &smoothed);
     natural(c, v[QX], v[QG], &sum2, &max);
     near_sum(smoothed.residual2, sum2);
     near_sum(smoothed.residual_max, max);
@@ -486,7 +486,7 @@ static void check_ogm(ModelCase *c)
         double *g = gradient_of(c, x), *t = forward_point(c, x, g, 0.3);
         TalusOgm o = {metric_of(c), x, g, vector(c->n), next, 0.3, 0.5, 0.25, true};
         memcpy(o.y, y, (size_t)c->n * sizeof *y);
-        cpu->ogm_step(c->op, &o, &got2, &got_max);
+        cpu->step.ogm(c->op, &o, &got2, &got_max);
         natural(c, x, g, &sum2, &max);
         near(o.y, t, c->n, 1e-14);
         for (int k = 0; k < c->n; k++)

@@ -132,14 +132,14 @@ TEST(coupled_blocks_have_different_colours)
     TalusProblem *problem;
     TalusSweep *sweep = NULL;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    REQUIRE_OK(talus_backend_cpu.sweep_begin(talus_problem_operator(problem), &options,
+    REQUIRE_OK(talus_backend_cpu.sweep.begin(talus_problem_operator(problem), &options,
                                              talus_problem_gamma(problem), &sweep));
     for (int row = 0; row < SIZE; row++)
         for (int32_t k = m.start[row]; k < m.start[row + 1]; k++) {
             int i = row / 3, j = m.column[k] / 3;
             CHECK(i == j || sweep->colouring.class_of[i] != sweep->colouring.class_of[j]);
         }
-    talus_backend_cpu.sweep_destroy(sweep);
+    talus_backend_cpu.sweep.destroy(sweep);
     talus_problem_destroy(problem);
 }
 

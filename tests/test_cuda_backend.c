@@ -55,15 +55,15 @@ static Case open_case(int which)
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.op = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
-    CHECK_OK(cuda->mirror(c.op, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
     return c;
 }
 
 static void close_case(Case *c)
 {
-    CHECK_OK(cuda->check());
-    cuda->mirror_clear(&c->device);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->op.mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
 }
@@ -93,9 +93,9 @@ static double *upload(const double *host, int n)
 {
     double *device = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&device, &room, (size_t)n, "test vector"));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &device, &room, (size_t)n, "test vector"));
     if (host)
-        cuda->put(device, host, (size_t)n);
+        cuda->vector.put(cuda_op(), device, host, (size_t)n);
     return device;
 }
 
@@ -103,7 +103,7 @@ static double *upload(const double *host, int n)
 static bool near(const double *device, const double *host, int n)
 {
     double *got = vector(n), worst = 0.0, size = 0.0;
-    cuda->get(got, device, (size_t)n);
+    cuda->vector.get(cuda_op(), got, device, (size_t)n);
     for (int k = 0; k < n; k++) {
         worst = isfinite(got[k]) ? fmax(worst, fabs(got[k] - host[k])) : INFINITY;
         size = fmax(size, fabs(host[k]));
@@ -122,17 +122,17 @@ TEST(vectors_come_back_as_they_went)
     NEEDS_CUDA();
     enum { N = 100000 };
     double *x = random_vector(N, 1), *y = vector(N), *a = upload(x, N), *b = upload(NULL, N);
-    cuda->copy(b, a, N);
-    cuda->zero(b + 10, 1000);
-    cuda->get(y, b, N);
+    cuda->vector.copy(cuda_op(), b, a, N);
+    cuda->vector.zero(cuda_op(), b + 10, 1000);
+    cuda->vector.get(cuda_op(), y, b, N);
     CHECK(memcmp(y, x, 10 * sizeof *x) == 0);
     CHECK(memcmp(y + 1010, x + 1010, (N - 1010) * sizeof *x) == 0);
     for (int k = 10; k < 1010; k++)
         CHECK(y[k] == 0.0);
-    CHECK_OK(cuda->check());
-    cuda->release(a);
-    cuda->release(b);
-    cuda->release(NULL);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->vector.release(a);
+    cuda->vector.release(b);
+    cuda->vector.release(NULL);
     free(x);
     free(y);
 }
@@ -140,8 +140,9 @@ TEST(vectors_come_back_as_they_went)
 /* One vector's sum of many partial ones, and up to TALUS_VECTORS at once. */
 static void sum_and_combine(int blocks)
 {
-    TalusCpuScratch scratch = {0};
-    TalusOperator host = {.rows = 3, .blocks = blocks, .scratch = &scratch, .pair = NULL};
+    TalusHostScratch scratch = {0};
+    TalusOperator host = {
+        .rows = 3, .blocks = blocks, .scratch = &scratch, .context = cuda_context()};
     int n = 3 * blocks, counts[] = {0, 1, 2, 8, 9, 17, TALUS_VECTORS};
     double *x[TALUS_VECTORS], *there[TALUS_VECTORS], a[TALUS_VECTORS];
     double sums[TALUS_VECTORS], expected[TALUS_VECTORS];
@@ -153,28 +154,28 @@ static void sum_and_combine(int blocks)
         there[k] = upload(x[k], n);
         a[k] = 0.1 * k - 1.0;
     }
-    near_one(cuda->dot(&host, there[0], there[1]), cpu->dot(&host, x[0], x[1]));
+    near_one(cuda->vector.dot(&host, there[0], there[1]), cpu->vector.dot(&host, x[0], x[1]));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         int count = counts[i];
         const double *const *device = (const double *const *)there;
-        cuda->dots(&host, count, device, there[3], sums);
-        cpu->dots(&host, count, (const double *const *)x, x[3], expected);
+        cuda->vector.dots(&host, count, device, there[3], sums);
+        cpu->vector.dots(&host, count, (const double *const *)x, x[3], expected);
         for (int k = 0; k < count; k++)
             near_one(sums[k], expected[k]);
-        cuda->combine(&host, count, device, a, there[0]);
-        cpu->combine(&host, count, (const double *const *)x, a, x[0]);
+        cuda->vector.combine(&host, count, device, a, there[0]);
+        cpu->vector.combine(&host, count, (const double *const *)x, a, x[0]);
         near(there[0], x[0], n);
     }
-    cuda->axpby(&host, 0.7, there[4], -1.3, there[5]);
-    cpu->axpby(&host, 0.7, x[4], -1.3, x[5]);
+    cuda->vector.axpby(&host, 0.7, there[4], -1.3, there[5]);
+    cpu->vector.axpby(&host, 0.7, x[4], -1.3, x[5]);
     near(there[5], x[5], n);
     for (int k = 0; k < TALUS_VECTORS; k++) {
-        cuda->release(there[k]);
+        cuda->vector.release(there[k]);
         free(x[k]);
     }
     free(scratch.partial);
     free(scratch.many);
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
 }
 
 TEST(sums_and_combinations)
@@ -198,12 +199,12 @@ TEST(bodies_move_alike)
         double *x = random_vector(c.n, 7), *v = vector(size);
         double *there = upload(x, c.n), *moved = upload(NULL, size);
         for (int free_motion = 0; free_motion < 2; free_motion++) {
-            cuda->bodies(&c.device, there, free_motion, (double(*)[8])moved);
-            cpu->bodies(c.op, x, free_motion, (double(*)[8])v);
+            cuda->op.bodies(&c.device, there, free_motion, (double(*)[8])moved);
+            cpu->op.bodies(c.op, x, free_motion, (double(*)[8])v);
             near(moved, v, size);
         }
-        cuda->release(there);
-        cuda->release(moved);
+        cuda->vector.release(there);
+        cuda->vector.release(moved);
         free(x);
         free(v);
     }
@@ -215,17 +216,17 @@ static void compare_products(const Case *c, const double *x, const double *there
     double *out = vector(c->n), *result = upload(NULL, c->n);
     for (int mask = 0; mask < 4; mask++) {
         bool compliant = mask & 1, offset = mask & 2;
-        cuda->product(&c->device, there, compliant, offset, result);
-        cpu->product(c->op, x, compliant, offset, out);
+        cuda->op.product(&c->device, there, compliant, offset, result);
+        cpu->op.product(c->op, x, compliant, offset, out);
         near(result, out, c->n);
-        cuda->gradient(&c->device, mask & 1 ? there_metric : NULL, there, offset, result);
-        cpu->gradient(c->op, mask & 1 ? metric : NULL, x, offset, out);
+        cuda->op.gradient(&c->device, mask & 1 ? there_metric : NULL, there, offset, result);
+        cpu->op.gradient(c->op, mask & 1 ? metric : NULL, x, offset, out);
         near(result, out, c->n);
     }
-    cuda->product(&c->device, NULL, false, true, result);
-    cpu->product(c->op, NULL, false, true, out);
+    cuda->op.product(&c->device, NULL, false, true, result);
+    cpu->op.product(c->op, NULL, false, true, out);
     near(result, out, c->n);
-    cuda->release(result);
+    cuda->vector.release(result);
     free(out);
 }
 
@@ -240,23 +241,23 @@ TEST(products_and_metrics_are_the_same)
             TalusMetricBlock *host_blocks = (TalusMetricBlock *)metric;
             TalusMetricBlock *blocks = (TalusMetricBlock *)there_metric;
             TalusSizes sizes, expected;
-            cuda->metric(&c.device, (TalusMetric)kind, blocks);
-            cpu->metric(c.op, (TalusMetric)kind, host_blocks);
+            cuda->op.metric(&c.device, (TalusMetric)kind, blocks);
+            cpu->op.metric(c.op, (TalusMetric)kind, host_blocks);
             if (c.op->rows == 3 || kind == TALUS_METRIC_TRACE) /* else s_t is no number */
                 near(there_metric, metric, 4 * c.op->blocks);
             compare_products(&c, x, there, (const TalusMetricBlock *)host_blocks,
                              (const TalusMetricBlock *)blocks);
             for (int scaled = 0; scaled < 2; scaled++) {
-                cuda->sizes(&c.device, scaled ? blocks : NULL, there, &sizes);
-                cpu->sizes(c.op, scaled ? (const TalusMetricBlock *)host_blocks : NULL, x,
-                           &expected);
+                cuda->op.sizes(&c.device, scaled ? blocks : NULL, there, &sizes);
+                cpu->op.sizes(c.op, scaled ? (const TalusMetricBlock *)host_blocks : NULL, x,
+                              &expected);
                 near_one(sizes.size, expected.size);
                 near_one(sizes.outside, expected.outside);
                 near_one(sizes.over, expected.over);
             }
         }
-        cuda->release(there);
-        cuda->release(there_metric);
+        cuda->vector.release(there);
+        cuda->vector.release(there_metric);
         free(x);
         free(metric);
     }
@@ -270,21 +271,21 @@ TEST(residual_and_relaxation_are_the_same)
         double *x = random_vector(c.n, 9), *there = upload(x, c.n), sum2, max, got2, got_max;
         TalusResidualSums expected, got;
         for (int k = 0; k < 4; k++) {
-            cuda->residual(&c.device, there, &got);
-            cpu->residual(c.op, x, &expected);
+            cuda->op.residual(&c.device, there, &got);
+            cpu->op.residual(c.op, x, &expected);
             near_one(got.residual2, expected.residual2);
             near_one(got.residual_max, expected.residual_max);
-            cuda->terms(&c.device, there, &got2, &got_max);
-            cpu->terms(c.op, x, &sum2, &max);
+            cuda->op.terms(&c.device, there, &got2, &got_max);
+            cpu->op.terms(c.op, x, &sum2, &max);
             near_one(got2, sum2);
             near_one(got_max, max);
-            cuda->relax(&c.device, 0.4, 0.9, there, &got2, &got_max);
-            cpu->relax(c.op, 0.4, 0.9, x, &sum2, &max);
+            cuda->step.relax(&c.device, 0.4, 0.9, there, &got2, &got_max);
+            cpu->step.relax(c.op, 0.4, 0.9, x, &sum2, &max);
             near_one(got2, sum2);
             near_one(got_max, max);
             near(there, x, c.n);
         }
-        cuda->release(there);
+        cuda->vector.release(there);
         free(x);
     }
 }
@@ -301,10 +302,10 @@ TEST(nan_is_not_lost)
         double kept = x[at];
         x[at] = NAN;
         double *there = upload(x, c.n);
-        cuda->residual(&c.device, there, &sums);
+        cuda->op.residual(&c.device, there, &sums);
         CHECK(isnan(sums.residual2));
         CHECK(isnan(sums.residual_max));
-        cuda->release(there);
+        cuda->vector.release(there);
         x[at] = kept;
     }
     free(x);
@@ -328,16 +329,16 @@ TEST(huge_impulses_do_not_hide_a_residual)
     double *there = upload(gamma, 2), terms2, terms_max;
     TalusResidualSums sums;
     REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-    CHECK_OK(cuda->mirror(talus_problem_operator(problem), &device));
-    CHECK_OK(cuda->scratch(&device));
-    cuda->residual(&device, there, &sums);
+    CHECK_OK(cuda_mirror(talus_problem_operator(problem), &device));
+    CHECK_OK(cuda->op.scratch(&device));
+    cuda->op.residual(&device, there, &sums);
     CHECK_NEAR(sums.residual2, 0.25, 1e-15);
     CHECK_NEAR(sums.residual_max, 0.4, 1e-15);
-    cuda->terms(&device, there, &terms2, &terms_max);
+    cuda->op.terms(&device, there, &terms2, &terms_max);
     CHECK_NEAR(terms2, 8e36, 1e22);
     CHECK_NEAR(terms_max, 2e18, 1e3);
-    cuda->release(there);
-    cuda->mirror_clear(&device);
+    cuda->vector.release(there);
+    cuda->op.mirror_clear(&device);
     talus_problem_destroy(problem);
 }
 
@@ -355,40 +356,40 @@ TEST(a_mirror_is_filled_again)
         const TalusOperator *op = talus_problem_operator(problem);
         int n = talus_problem_size(problem);
         double *x = random_vector(n, 11), *there = upload(x, n);
-        CHECK_OK(cuda->mirror(op, &device));
-        CHECK_OK(cuda->scratch(&device));
-        cuda->residual(&device, there, &got);
-        cpu->residual(op, x, &expected);
+        CHECK_OK(cuda_mirror(op, &device));
+        CHECK_OK(cuda->op.scratch(&device));
+        cuda->op.residual(&device, there, &got);
+        cpu->op.residual(op, x, &expected);
         near_one(got.residual2, expected.residual2);
         near_one(got.residual_max, expected.residual_max);
-        cuda->release(there);
+        cuda->vector.release(there);
         free(x);
         talus_problem_destroy(problem);
         free_test_problem(&test);
     }
-    cuda->mirror_clear(&device);
+    cuda->op.mirror_clear(&device);
     CHECK(!device.device);
-    cuda->mirror_clear(&device);
-    CHECK_OK(cuda->check());
+    cuda->op.mirror_clear(&device);
+    CHECK_OK(cuda->check(cuda_context()));
 }
 
-/* Before all others: with the process's first sum, whose memory is refused. */
+/* Before all others: with the context's first sum, whose memory is refused. */
 TEST(sums_that_failed_are_no_numbers)
 {
     NEEDS_CUDA();
     Case c = open_case(0);
     double *x = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&x, &room, (size_t)c.n, "a vector"));
-    cuda->zero(x, (size_t)c.n);
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &x, &room, (size_t)c.n, "a vector"));
+    cuda->vector.zero(cuda_op(), x, (size_t)c.n);
     talus_fail_allocation_in(1);
-    double sum = cuda->dot(&c.device, x, x);
+    double sum = cuda->vector.dot(&c.device, x, x);
     talus_fail_allocation_in(0);
     CHECK(isnan(sum));
-    CHECK(cuda->check() != TALUS_OK);
+    CHECK(cuda->check(cuda_context()) != TALUS_OK);
     CHECK(strstr(talus_error(), "partial sums"));
-    CHECK(cuda->dot(&c.device, x, x) == 0.0);
-    cuda->release(x);
+    CHECK(cuda->vector.dot(&c.device, x, x) == 0.0);
+    cuda->vector.release(x);
     close_case(&c);
 }
 
@@ -404,5 +405,5 @@ int main(void)
     RUN(nan_is_not_lost);
     RUN(huge_impulses_do_not_hide_a_residual);
     RUN(a_mirror_is_filled_again);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -7,8 +7,8 @@
 static void check_project(Case *c)
 {
     Both x = make_both(c, c->d);
-    cpu->project(c->op, metric_of(c), x.host);
-    cuda->project(&c->device, device_metric_of(c), x.device);
+    cpu->block.project(c->op, metric_of(c), x.host);
+    cuda->block.project(&c->device, device_metric_of(c), x.device);
     same_blocks(c, &x, c->d, c->d);
     free_both(&x);
 }
@@ -33,14 +33,14 @@ static void check_forward(Case *c)
     Both x = make_both(c, c->x), g = make_both(c, c->g);
     Both t = make_both(c, NULL), r = make_both(c, NULL);
     TalusForward expected, got, alone;
-    cpu->forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
-    cuda->forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
+    cpu->block.forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
+    cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
     same_blocks(c, &t, c->x, c->g);
     same_blocks(c, &r, c->x, c->g);
     same_forward(&got, &expected);
-    cuda->forward_backward(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, &alone);
+    cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &got, sizeof got) == 0);
-    cuda->forward_backward(&c->device, dm, x.device, g.device, 0.3, x.device, NULL, &alone);
+    cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, x.device, NULL, &alone);
     CHECK(memcmp(&alone, &got, sizeof got) == 0);
     memcpy(x.host, t.host, (size_t)c->n * sizeof(double));
     same_blocks(c, &x, c->x, c->g);
@@ -67,9 +67,10 @@ static void check_split(Case *c)
         part[k] = make_both(c, NULL);
     memset(&got, 0, sizeof got);
     memset(&alone, 0, sizeof alone);
-    cpu->split(c->op, m, x.host, g.host, 0.3, part[0].host, part[1].host, part[2].host, &expected);
-    cuda->split(&c->device, dm, x.device, g.device, 0.3, part[0].device, part[1].device,
-                part[2].device, &got);
+    cpu->block.split(c->op, m, x.host, g.host, 0.3, part[0].host, part[1].host, part[2].host,
+                     &expected);
+    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, part[0].device, part[1].device,
+                      part[2].device, &got);
     for (int k = 0; k < 3; k++)
         same_blocks(c, &part[k], c->x, c->g);
     same_sum(got.free2, expected.free2);
@@ -81,10 +82,10 @@ static void check_split(Case *c)
     CHECK_INT(got.active, expected.active);
     CHECK_INT(got.unbound, expected.unbound);
     CHECK(got.active > 0 && got.active < c->blocks && got.unbound > 0);
-    cuda->split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &alone);
+    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &alone);
     CHECK(memcmp(&alone, &got, sizeof got) == 0);
-    cpu->mask(c->op, m, x.host, g.host);
-    cuda->mask(&c->device, dm, x.device, g.device);
+    cpu->block.mask(c->op, m, x.host, g.host);
+    cuda->block.mask(&c->device, dm, x.device, g.device);
     same_blocks(c, &g, c->x, c->g);
     for (int k = 0; k < 3; k++)
         free_both(&part[k]);
@@ -101,10 +102,10 @@ TEST(split_and_mask)
 static void check_tangent(Case *c)
 {
     Both x = make_both(c, c->x), d = make_both(c, c->d), out = make_both(c, NULL);
-    cpu->tangent(c->op, metric_of(c), x.host, d.host, out.host);
-    cuda->tangent(&c->device, device_metric_of(c), x.device, d.device, out.device);
+    cpu->block.tangent(c->op, metric_of(c), x.host, d.host, out.host);
+    cuda->block.tangent(&c->device, device_metric_of(c), x.device, d.device, out.device);
     same_blocks(c, &out, c->d, c->d);
-    cuda->tangent(&c->device, device_metric_of(c), x.device, d.device, d.device); /* over d */
+    cuda->block.tangent(&c->device, device_metric_of(c), x.device, d.device, d.device); /* over d */
     memcpy(d.host, out.host, (size_t)c->n * sizeof(double));
     same_blocks(c, &d, c->d, c->d);
     free_both(&x);
@@ -123,17 +124,17 @@ static void check_feasible(Case *c)
     const TalusMetricBlock *m = metric_of(c), *dm = device_metric_of(c);
     Both x = make_both(c, c->x), p = make_both(c, c->d);
     for (int trial = 0; trial < 2; trial++) {
-        cpu->mask(c->op, m, x.host, p.host);
+        cpu->block.mask(c->op, m, x.host, p.host);
         for (int k = 0; k < c->n; k++) /* others are the first to leave */
             p.host[k] *= k / c->rows % 2 == trial ? 1.0 : 1e-3;
         settle(c, &p);
-        same_sum(cuda->feasible_step(&c->device, dm, x.device, p.device),
-                 cpu->feasible_step(c->op, m, x.host, p.host));
+        same_sum(cuda->block.feasible_step(&c->device, dm, x.device, p.device),
+                 cpu->block.feasible_step(c->op, m, x.host, p.host));
         memcpy(p.host, c->d, (size_t)c->n * sizeof(double));
     }
     memset(p.host, 0, (size_t)c->n * sizeof(double));
     settle(c, &p);
-    CHECK(cuda->feasible_step(&c->device, dm, x.device, p.device) == INFINITY);
+    CHECK(cuda->block.feasible_step(&c->device, dm, x.device, p.device) == INFINITY);
     free_both(&x);
     free_both(&p);
 }
@@ -148,10 +149,10 @@ static void check_compare(Case *c)
 {
     Both x = make_both(c, c->x), y = make_both(c, c->d);
     int active, changed, expected_active, expected_changed;
-    cpu->project(c->op, metric_of(c), y.host);
+    cpu->block.project(c->op, metric_of(c), y.host);
     settle(c, &y);
-    cpu->compare(c->op, metric_of(c), x.host, y.host, &expected_active, &expected_changed);
-    cuda->compare(&c->device, device_metric_of(c), x.device, y.device, &active, &changed);
+    cpu->block.compare(c->op, metric_of(c), x.host, y.host, &expected_active, &expected_changed);
+    cuda->block.compare(&c->device, device_metric_of(c), x.device, y.device, &active, &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
     CHECK(changed > 0 && active != changed);
@@ -169,8 +170,8 @@ static void check_scale(Case *c)
 {
     Both x = make_both(c, c->d);
     for (int into = 1; into >= 0; into--) {
-        cpu->scale(c->op, metric_of(c), into, x.host);
-        cuda->scale(&c->device, device_metric_of(c), into, x.device);
+        cpu->op.scale(c->op, metric_of(c), into, x.host);
+        cuda->op.scale(&c->device, device_metric_of(c), into, x.device);
         same_blocks(c, &x, x.host, x.host);
     }
     free_both(&x);
@@ -192,8 +193,8 @@ TEST(nan_reaches_the_residual)
     TalusFace face;
     c.g[4] = NAN;
     Both x = make_both(&c, c.x), g = make_both(&c, c.g);
-    cuda->forward_backward(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, &forward);
-    cuda->split(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, NULL, &face);
+    cuda->block.forward_backward(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, &forward);
+    cuda->block.split(&c.device, NULL, x.device, g.device, 0.2, NULL, NULL, NULL, &face);
     CHECK(isnan(forward.residual2) && isnan(forward.residual_max));
     CHECK(isnan(face.residual2) && isnan(face.residual_max));
     free_both(&x);
@@ -226,14 +227,14 @@ static void make_diagonal(Diagonal *m, int blocks)
                             .values = m->values,
                             .offset = m->values,
                             .diagonal = m->diagonal};
-    CHECK_OK(cuda->mirror(&m->op, &m->device));
-    CHECK_OK(cuda->scratch(&m->device));
+    CHECK_OK(cuda_mirror(&m->op, &m->device));
+    CHECK_OK(cuda->op.scratch(&m->device));
 }
 
 static void free_diagonal(Diagonal *m)
 {
-    CHECK_OK(cuda->check());
-    cuda->mirror_clear(&m->device);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->op.mirror_clear(&m->device);
     free(m->start);
     free(m->column);
     free(m->values);
@@ -249,14 +250,14 @@ TEST(no_blocks)
     size_t room = 0;
     TalusForward forward = {NAN, NAN, NAN, NAN};
     int active = -1, changed = -1;
-    CHECK_OK(cuda->reserve(&x, &room, 1, "test"));
-    cuda->project(&m.device, NULL, none);
-    cuda->forward_backward(&m.device, NULL, x, x, 0.2, NULL, NULL, &forward);
-    cuda->compare(&m.device, NULL, x, x, &active, &changed);
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &x, &room, 1, "test"));
+    cuda->block.project(&m.device, NULL, none);
+    cuda->block.forward_backward(&m.device, NULL, x, x, 0.2, NULL, NULL, &forward);
+    cuda->block.compare(&m.device, NULL, x, x, &active, &changed);
     CHECK(forward.r2 == 0.0 && forward.residual2 == 0.0 && forward.residual_max == 0.0);
     CHECK(active == 0 && changed == 0);
-    CHECK(cuda->feasible_step(&m.device, NULL, x, x) == INFINITY);
-    cuda->release(x);
+    CHECK(cuda->block.feasible_step(&m.device, NULL, x, x) == INFINITY);
+    cuda->vector.release(x);
     free_diagonal(&m);
 }
 
@@ -274,22 +275,22 @@ TEST(more_blocks_than_threads)
         x[i] = i % 3 == 0 || i == n - 1 ? 0.0 : 1.0;
         expected += x[i] == 0.0;
     }
-    CHECK_OK(cuda->reserve(&b, &b_room, (size_t)n, "test"));
-    CHECK_OK(cuda->reserve(&a, &a_room, (size_t)n, "test"));
-    cuda->put(b, x, (size_t)n);
-    cuda->zero(a, (size_t)n);
-    cuda->compare(&m.device, NULL, a, b, &active, &changed);
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &b, &b_room, (size_t)n, "test"));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &a, &a_room, (size_t)n, "test"));
+    cuda->vector.put(cuda_op(), b, x, (size_t)n);
+    cuda->vector.zero(cuda_op(), a, (size_t)n);
+    cuda->block.compare(&m.device, NULL, a, b, &active, &changed);
     CHECK_INT(active, expected);
     CHECK_INT(changed, n - expected);
     for (int i = 0; i < n; i++)
         x[i] = 1.0;
-    cuda->put(a, x, (size_t)n);
+    cuda->vector.put(cuda_op(), a, x, (size_t)n);
     for (int i = 0; i < n; i++)
         x[i] = i == 5 ? 4.0 : 0.5; /* the least step is not the last that its thread sees */
-    cuda->put(b, x, (size_t)n);
-    CHECK(cuda->feasible_step(&m.device, NULL, a, b) == 0.25);
-    cuda->release(a);
-    cuda->release(b);
+    cuda->vector.put(cuda_op(), b, x, (size_t)n);
+    CHECK(cuda->block.feasible_step(&m.device, NULL, a, b) == 0.25);
+    cuda->vector.release(a);
+    cuda->vector.release(b);
     free(x);
     free_diagonal(&m);
 }
@@ -307,5 +308,5 @@ int main(void)
     RUN(nan_reaches_the_residual);
     RUN(no_blocks);
     RUN(more_blocks_than_threads);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -100,7 +100,7 @@ TEST(colours_share_no_body_and_are_repeatable)
                 check_class(&c, i, seen);
             check_sorted(&c);
             check_greedy(&c);
-            cuda->sweep_destroy(c.sweep);
+            cuda->sweep.destroy(c.sweep);
             c.sweep = NULL;
         }
         if (begin(&c, &options))
@@ -130,5 +130,5 @@ int main(void)
     cuda = talus_backend_find("cuda");
     RUN(colours_share_no_body_and_are_repeatable);
     RUN(coupled_blocks_have_different_colours);
-    return talus_test_result();
+    return cuda_test_result();
 }

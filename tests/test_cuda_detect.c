@@ -213,7 +213,7 @@ static void *fetch_array(const void *from, size_t bytes)
 {
     double *to = calloc(bytes / sizeof *to + 1, sizeof *to);
     size_t whole = bytes / sizeof *to;
-    cuda->get(to, from, whole);
+    cuda->vector.get(cuda_op(), to, from, whole);
     return to;
 }
 
@@ -346,5 +346,5 @@ int main(void)
     RUN(each_body_knows_its_contacts);
     RUN(unsupported_pairs_are_named);
     RUN(bad_bodies_are_named);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -209,7 +209,8 @@ TEST(a_step_that_is_not_finite_changes_nothing)
         double huge[3] = {1e200, 0.0, 0.0};
         int i = copy.op.blocks / 2;
         give_impulses(&both, &copy, 0.0);
-        cuda->put(copy.device_gamma + copy.op.rows * i, huge, (size_t)copy.op.rows);
+        cuda->vector.put(cuda_op(), copy.device_gamma + copy.op.rows * i, huge,
+                         (size_t)copy.op.rows);
         CHECK_OK(ops()->solved(both.engine, 1.0, &changed));
         CHECK(changed);
         CHECK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 12, &ledger) ==
@@ -258,7 +259,7 @@ TEST(a_world_without_bodies_steps)
     TalusOperator *op;
     double *gamma;
     bool changed = true;
-    REQUIRE_OK(ops()->create(NULL, &engine));
+    REQUIRE_OK(ops()->create(&(TalusEngineSetup){.context = cuda_context()}, &engine));
     CHECK_OK(ops()->tables(engine, &tables));
     CHECK_OK(ops()->put_bodies(engine, &none, NULL));
     CHECK_OK(ops()->detect(engine, &detect, zero, 1, &counts));
@@ -285,5 +286,5 @@ int main(void)
     RUN(a_step_that_is_not_finite_changes_nothing);
     RUN(a_state_that_is_not_finite_is_named);
     RUN(a_world_without_bodies_steps);
-    return talus_test_result();
+    return cuda_test_result();
 }

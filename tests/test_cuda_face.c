@@ -126,7 +126,7 @@ static void velocities(const TestProblem *test, const Result *r, double *u)
 {
     TalusProblem *problem = NULL;
     CHECK_OK(talus_problem_create(&test->def, NULL, &problem));
-    talus_backend_cpu.product(talus_problem_operator(problem), r->gamma, false, true, u);
+    talus_backend_cpu.op.product(talus_problem_operator(problem), r->gamma, false, true, u);
     talus_problem_destroy(problem);
 }
 
@@ -241,14 +241,14 @@ static Direct begin(const TestProblem *test, int iterations)
     CHECK_OK(talus_problem_create(&test->def, NULL, &d.problem));
     d.n = talus_problem_size(d.problem);
     d.x = calloc((size_t)d.n, sizeof *d.x);
-    CHECK_OK(cuda->mirror(talus_problem_operator(d.problem), &d.op));
-    CHECK_OK(cuda->scratch(&d.op));
+    CHECK_OK(cuda_mirror(talus_problem_operator(d.problem), &d.op));
+    CHECK_OK(cuda->op.scratch(&d.op));
     for (int k = 0; k < VECTORS; k++) {
         size_t n = k == METRIC ? 4 * (size_t)d.op.blocks : (size_t)d.n, room = 0;
-        CHECK_OK(cuda->reserve(&d.vector[k], &room, n, "test"));
-        cuda->zero(d.vector[k], n);
+        CHECK_OK(cuda->vector.reserve(cuda_op(), &d.vector[k], &room, n, "test"));
+        cuda->vector.zero(cuda_op(), d.vector[k], n);
     }
-    cuda->metric(&d.op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)d.vector[METRIC]);
+    cuda->op.metric(&d.op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)d.vector[METRIC]);
     d.state = (TalusProportioning){.metric = (const TalusMetricBlock *)d.vector[METRIC],
                                    .x = d.vector[0],
                                    .g = d.vector[1],
@@ -261,7 +261,7 @@ static Direct begin(const TestProblem *test, int iterations)
                                    .half_step = true,
                                    .enough = -1.0,
                                    .norm = 4.0};
-    cuda->gradient(&d.op, d.state.metric, d.state.x, true, d.state.g);
+    cuda->op.gradient(&d.op, d.state.metric, d.state.x, true, d.state.g);
     return d;
 }
 
@@ -269,13 +269,13 @@ static Direct begin(const TestProblem *test, int iterations)
 static double gradient_error(Direct *d)
 {
     double *g = calloc((size_t)d->n, sizeof *g), *at = calloc((size_t)d->n, sizeof *at), size = 0.0;
-    cuda->get(g, d->state.g, (size_t)d->n);
-    cuda->gradient(&d->op, d->state.metric, d->state.x, true, d->state.phi);
-    cuda->get(at, d->state.phi, (size_t)d->n);
+    cuda->vector.get(cuda_op(), g, d->state.g, (size_t)d->n);
+    cuda->op.gradient(&d->op, d->state.metric, d->state.x, true, d->state.phi);
+    cuda->vector.get(cuda_op(), at, d->state.phi, (size_t)d->n);
     double worst = largest_difference(g, at, d->n);
-    cuda->zero(d->state.p, (size_t)d->n);
-    cuda->gradient(&d->op, d->state.metric, d->state.p, true, d->state.phi);
-    cuda->get(at, d->state.phi, (size_t)d->n);
+    cuda->vector.zero(cuda_op(), d->state.p, (size_t)d->n);
+    cuda->op.gradient(&d->op, d->state.metric, d->state.p, true, d->state.phi);
+    cuda->vector.get(cuda_op(), at, d->state.phi, (size_t)d->n);
     for (int k = 0; k < d->n; k++)
         size = fmax(size, fabs(at[k]));
     free(g);
@@ -285,17 +285,17 @@ static double gradient_error(Direct *d)
 
 static void run_and_get(Direct *d)
 {
-    CHECK_OK(cuda->proportion_run(&d->op, &d->state, &d->run));
+    CHECK_OK(cuda->run.proportion(&d->op, &d->state, &d->run));
     CHECK_INT(d->run.done, d->run.iterations);
-    cuda->get(d->x, d->state.x, (size_t)d->n);
+    cuda->vector.get(cuda_op(), d->x, d->state.x, (size_t)d->n);
 }
 
 static void end(Direct *d)
 {
     for (int k = 0; k < VECTORS; k++)
-        cuda->release(d->vector[k]);
-    CHECK_OK(cuda->check());
-    cuda->mirror_clear(&d->op);
+        cuda->vector.release(d->vector[k]);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->op.mirror_clear(&d->op);
     talus_problem_destroy(d->problem);
     free(d->x);
 }
@@ -333,8 +333,9 @@ TEST(fresh_gradients_change_nothing)
 /* x'N x over x'x, in the metric. */
 static double curvature(Direct *d)
 {
-    cuda->gradient(&d->op, d->state.metric, d->state.x, false, d->state.np);
-    return cuda->dot(&d->op, d->state.x, d->state.np) / cuda->dot(&d->op, d->state.x, d->state.x);
+    cuda->op.gradient(&d->op, d->state.metric, d->state.x, false, d->state.np);
+    return cuda->vector.dot(&d->op, d->state.x, d->state.np) /
+           cuda->vector.dot(&d->op, d->state.x, d->state.x);
 }
 
 /* A step shows what the norm of the operator is at least: one along beta without friction, a projection
@@ -387,5 +388,5 @@ int main(void)
     RUN(fresh_gradients_change_nothing);
     RUN(norms_are_raised);
     RUN(runs_end);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -33,7 +33,7 @@ static double *solved(const ModelCase *c, const char *spec, const char *backend,
     ok &= CHECK_NEAR(info.residual.rms, residual.rms, 1e-4 * tolerance); /* rounding of both */
     if (!ok)
         printf("    %s on %s: %d iterations\n", spec, backend, info.iterations);
-    cpu->product(c->op, gamma, true, true, u);
+    cpu->op.product(c->op, gamma, true, true, u);
     talus_solver_destroy(solver);
     return u;
 }
@@ -177,5 +177,5 @@ int main(void)
     RUN(runs_of_iterations_know_shifts_and_sets);
     RUN(heavy_bodies_are_swept_in_sequence);
     RUN(what_sweeps_do_not_know_is_refused);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -38,10 +38,10 @@ static void check_accelerate(Case *c)
             memcpy(host.x, c->x, (size_t)c->n * sizeof(double));
         if (step == 3)
             host.warm = device.warm = false;
-        cuda->put(device.x, host.x, (size_t)c->n);
+        cuda->vector.put(cuda_op(), device.x, host.x, (size_t)c->n);
         memcpy(before, host.x_prev, (size_t)c->n * sizeof(double));
-        cpu->accelerate(c->op, &host, &expected);
-        cuda->accelerate(&c->device, &device, &got);
+        cpu->step.accelerate(c->op, &host, &expected);
+        cuda->step.accelerate(&c->device, &device, &got);
         CHECK(device.warm && device.x == (step % 2 ? x.device : x_prev.device));
         same_vector(c, &(Both){.host = host.x, .device = device.x});
         same_vector(c, &(Both){.host = host.x_prev, .device = device.x_prev});
@@ -79,8 +79,8 @@ static void check_ogm(Case *c)
         TalusOgm device = {
             device_metric_of(c), x.device, g.device, y.device, next.device, 0.3, 0.7, 0.4, want};
         double sum2 = NAN, max = NAN, expected2, expected_max;
-        cpu->ogm_step(c->op, &host, &expected2, &expected_max);
-        cuda->ogm_step(&c->device, &device, &sum2, &max);
+        cpu->step.ogm(c->op, &host, &expected2, &expected_max);
+        cuda->step.ogm(&c->device, &device, &sum2, &max);
         near_blocks(c, &y, c->x, c->g, none);
         near_blocks(c, &next, c->x, c->d, none);
         if (want) {
@@ -181,9 +181,9 @@ static void check_direction(QuasiCase *k)
     bool good = true;
     for (int i = 1; i <= 2 * count; i++)
         weight[i] = 0.3 - 0.017 * i;
-    cpu->quasi_direction(k->c->op, &k->host, weight);
-    cuda->quasi_direction(&k->c->device, &k->device, weight);
-    cuda->get(got, k->device.d, (size_t)n);
+    cpu->step.quasi_direction(k->c->op, &k->host, weight);
+    cuda->step.quasi_direction(&k->c->device, &k->device, weight);
+    cuda->vector.get(cuda_op(), got, k->device.d, (size_t)n);
     for (int e = 0; e < n; e++) {
         double sum = weight[0] * k->host.r[e], size = fabs(sum);
         for (int p = 0; p < count; p++) {
@@ -214,8 +214,8 @@ static void check_step(QuasiCase *k, bool halve)
     const int n = k->c->n, count = k->host.count;
     TalusQuasiSums expected, got;
     k->host.halve = k->device.halve = halve;
-    cpu->quasi_step(k->c->op, &k->host, &expected);
-    cuda->quasi_step(&k->c->device, &k->device, &got);
+    cpu->step.quasi_step(k->c->op, &k->host, &expected);
+    cuda->step.quasi_step(&k->c->device, &k->device, &got);
     for (int i = Q_D; i <= Q_R_NEXT; i++)
         same_vector(k->c, &k->v[i]);
     for (int e = 0; e < n; e++) {
@@ -243,8 +243,8 @@ static void check_step(QuasiCase *k, bool halve)
 static void check_smooth(QuasiCase *k, double eta)
 {
     TalusSmoothSums expected, got;
-    cpu->quasi_smooth(k->c->op, &k->host, eta, &expected);
-    cuda->quasi_smooth(&k->c->device, &k->device, eta, &got);
+    cpu->step.quasi_smooth(k->c->op, &k->host, eta, &expected);
+    cuda->step.quasi_smooth(&k->c->device, &k->device, eta, &got);
     for (int i = Q_SMOOTH_X; i <= Q_SMOOTH_R; i++)
         same_vector(k->c, &k->v[i]);
     same_sum(got.x2, expected.x2);
@@ -280,7 +280,7 @@ static void check_quasi(Case *c)
                 memcpy(k.s[p + 1], k.s[p], (size_t)c->n * sizeof(double));
                 memcpy(k.y[p + 1], k.y[p], (size_t)c->n * sizeof(double));
                 memcpy(k.host.pair[p + 1], k.host.pair[p], (size_t)c->n * sizeof(double));
-                cuda->copy(k.device.pair[p + 1], k.device.pair[p], (size_t)c->n);
+                cuda->vector.copy(cuda_op(), k.device.pair[p + 1], k.device.pair[p], (size_t)c->n);
             }
         }
         check_direction(&k);
@@ -305,5 +305,5 @@ int main(void)
     RUN(accelerated_step);
     RUN(optimised_gradient_step);
     RUN(quasi_newton_step);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -5,7 +5,9 @@
 #include "support/problems.h"
 #include "support/test.h"
 
+#include "backend/run.h"
 #include "problem/problem.h"
+#include "support/cuda.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,13 +15,7 @@
 #include <string.h>
 
 static const TalusBackend *const cpu = &talus_backend_cpu;
-static const TalusBackend *cuda, *mixed; /* NULL: not here */
-
-#define NEEDS_CUDA()             \
-    do {                         \
-        if (!cuda || !mixed)     \
-            SKIP(talus_error()); \
-    } while (0)
+static const TalusBackend *mixed; /* found where cuda is */
 
 /* ---- problems ---- */
 
@@ -63,10 +59,10 @@ static Case open_test(TestProblem test)
     CHECK_OK(talus_problem_create(&c.test.def, NULL, &c.problem));
     c.host = talus_problem_operator(c.problem);
     c.n = talus_problem_size(c.problem);
-    CHECK_OK(cuda->mirror(c.host, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
+    CHECK_OK(cuda_mirror(c.host, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
     double *zero = calloc((size_t)c.n, sizeof *zero);
-    cpu->residual(c.host, zero, &start);
+    cpu->op.residual(c.host, zero, &start);
     c.start = start.residual2;
     free(zero);
     return c;
@@ -91,8 +87,8 @@ static Case open_exact(int which)
 
 static void close_case(Case *c)
 {
-    CHECK_OK(cuda->check());
-    cuda->mirror_clear(&c->device);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->op.mirror_clear(&c->device);
     talus_problem_destroy(c->problem);
     free_test_problem(&c->test);
 }
@@ -120,10 +116,10 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
     Accelerated a = {.backend = backend};
     for (int k = 0; k < 4; k++) {
         size_t n = k == 3 ? 4 * (size_t)c->host->blocks : (size_t)c->n, room = 0;
-        CHECK_OK(backend->reserve(&a.vector[k], &room, n, "test"));
-        backend->zero(a.vector[k], n);
+        CHECK_OK(backend->vector.reserve(cuda_op(), &a.vector[k], &room, n, "test"));
+        backend->vector.zero(cuda_op(), a.vector[k], n);
     }
-    backend->metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
+    backend->op.metric(operator_of(c, backend), kind, (TalusMetricBlock *)a.vector[3]);
     a.state = (TalusAccelerated){.x = a.vector[0],
                                  .x_prev = a.vector[1],
                                  .g_prev = a.vector[2],
@@ -138,10 +134,10 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
 /* The iterate measured last, as impulses. */
 static void end(const Case *c, Accelerated *a, double *gamma)
 {
-    a->backend->scale(operator_of(c, a->backend), a->state.metric, false, a->state.x_prev);
-    a->backend->get(gamma, a->state.x_prev, (size_t)c->n);
+    a->backend->op.scale(operator_of(c, a->backend), a->state.metric, false, a->state.x_prev);
+    a->backend->vector.get(cuda_op(), gamma, a->state.x_prev, (size_t)c->n);
     for (int k = 0; k < 4; k++)
-        a->backend->release(a->vector[k]);
+        a->backend->vector.release(a->vector[k]);
 }
 
 static TalusRun accelerate(const Case *c, const TalusBackend *backend, TalusMetric kind,
@@ -149,7 +145,7 @@ static TalusRun accelerate(const Case *c, const TalusBackend *backend, TalusMetr
 {
     /* Steps are measured against the norm where residuals are: seldom, it has to be large enough. */
     Accelerated a = begin(c, backend, kind, run.check <= 10 ? 3.0 : 60.0);
-    CHECK_OK(backend->accelerate_run(operator_of(c, backend), &a.state, &a.momentum, &run));
+    CHECK_OK(talus_run_accelerate(backend, operator_of(c, backend), &a.state, &a.momentum, &run));
     end(c, &a, gamma);
     return run;
 }
@@ -158,11 +154,11 @@ static TalusRun relax(const Case *c, const TalusBackend *backend, TalusRun run, 
 {
     double *x = NULL;
     size_t room = 0;
-    CHECK_OK(backend->reserve(&x, &room, (size_t)c->n, "test"));
-    backend->zero(x, (size_t)c->n);
-    CHECK_OK(backend->relax_run(operator_of(c, backend), 0.3, 0.9, x, &run));
-    backend->get(gamma, x, (size_t)c->n);
-    backend->release(x);
+    CHECK_OK(backend->vector.reserve(cuda_op(), &x, &room, (size_t)c->n, "test"));
+    backend->vector.zero(cuda_op(), x, (size_t)c->n);
+    CHECK_OK(talus_run_relax(backend, operator_of(c, backend), 0.3, 0.9, x, &run));
+    backend->vector.get(cuda_op(), gamma, x, (size_t)c->n);
+    backend->vector.release(x);
     return run;
 }
 
@@ -192,7 +188,7 @@ static bool same_run(const TalusRun *a, const TalusRun *b, double tolerance)
 static double residual2(const Case *c, const double *gamma)
 {
     TalusResidualSums sums;
-    cpu->residual(c->host, gamma, &sums);
+    cpu->op.residual(c->host, gamma, &sums);
     return sums.residual2;
 }
 
@@ -200,7 +196,7 @@ static double residual2(const Case *c, const double *gamma)
 static double law_residual2(const Case *c, const double *gamma)
 {
     TalusLawSums sums;
-    cpu->law_measure(c->host, gamma, &sums);
+    cpu->law.measure(c->host, gamma, &sums);
     return sums.residual2;
 }
 
@@ -241,7 +237,7 @@ TEST(iterates_are_those_of_the_cpu)
 static double *velocities(const Case *c, const double *gamma)
 {
     double(*v)[8] = calloc((size_t)c->host->bodies + 1, sizeof *v);
-    cpu->bodies(c->host, gamma, true, v);
+    cpu->op.bodies(c->host, gamma, true, v);
     return &v[0][0];
 }
 
@@ -284,7 +280,7 @@ TEST(pieces_make_a_run)
         Accelerated a = begin(&c, backend, TALUS_METRIC_ANISOTROPIC, 3.0);
         for (int k = 0; k < 4; k++) {
             piece.iterations = pieces[k];
-            CHECK_OK(backend->accelerate_run(&c.device, &a.state, &a.momentum, &piece));
+            CHECK_OK(talus_run_accelerate(backend, &c.device, &a.state, &a.momentum, &piece));
             CHECK_INT(piece.done, pieces[k]);
             piece.since += piece.done;
         }
@@ -371,7 +367,7 @@ TEST(refinement_is_not_lost_between_runs)
         TalusRun run = {.iterations = 5, .check = 5, .stepwise = k % 2};
         run.stop_rms = 5e-10 * sqrt(c.start / c.host->blocks);
         do {
-            CHECK_OK(mixed->accelerate_run(&c.device, &a.state, &a.momentum, &run));
+            CHECK_OK(talus_run_accelerate(mixed, &c.device, &a.state, &a.momentum, &run));
             run.since += run.done;
         } while (run.since < 3000 && run.residual2 > c.start * 25e-20);
         end(&c, &a, x);
@@ -419,13 +415,13 @@ TEST(rounding_is_no_curvature)
         TalusRun run = {.iterations = 3000, .check = 1};
         run.stop_rms = 1e-7 * sqrt(c.start / c.host->blocks);
         Accelerated a = begin(&c, backend, TALUS_METRIC_ANISOTROPIC, 3.0);
-        CHECK_OK(backend->accelerate_run(&c.device, &a.state, &a.momentum, &run));
+        CHECK_OK(talus_run_accelerate(backend, &c.device, &a.state, &a.momentum, &run));
         bool ok = CHECK(run.done < run.iterations);
         double norm = a.momentum.norm;
         run.since = run.done;
         run.iterations = 500;
         run.stop_rms = 0.0;
-        CHECK_OK(backend->accelerate_run(&c.device, &a.state, &a.momentum, &run));
+        CHECK_OK(talus_run_accelerate(backend, &c.device, &a.state, &a.momentum, &run));
         ok &= CHECK_INT(run.done, run.iterations);
         if (!CHECK(a.momentum.norm <= 1.1 * norm) || !ok)
             printf("case %d, %s: L went from %g to %g\n", k / 2, backend->name, norm,
@@ -501,7 +497,7 @@ TEST(stops_at_what_is_no_number)
     double *x = vector(&c);
     TalusRun run = {.iterations = 500, .check = 5};
     double nan[8] = {NAN, NAN, NAN, 1.0, 0.0, 0.0, 0.0, 1.0};
-    cuda->put(&c.device.body[0][0], nan, 8);
+    cuda->vector.put(cuda_op(), &c.device.body[0][0], nan, 8);
     TalusRun done = accelerate(&c, cuda, TALUS_METRIC_ANISOTROPIC, run, x);
     CHECK_INT(done.done, 1);
     CHECK(isnan(done.residual2));
@@ -527,5 +523,5 @@ int main(void)
     RUN(the_same_bits_every_time);
     RUN(stops_where_the_cpu_stops);
     RUN(stops_at_what_is_no_number);
-    return talus_test_result();
+    return cuda_test_result();
 }

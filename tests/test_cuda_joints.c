@@ -32,15 +32,15 @@ static Case make_joint_case(int form)
     c.rows = c.op->rows;
     c.blocks = c.op->blocks;
     c.n = c.rows * c.blocks;
-    CHECK_OK(cuda->mirror(c.op, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
     CHECK_INT(c.device.joints, c.op->joints);
     if (form == 1)
         make_metric(&c);
     c.x = make_vector(&c, 61);
     c.g = make_vector(&c, 62);
     c.d = make_vector(&c, 63);
-    cpu->project(c.op, metric_of(&c), c.x);
+    cpu->block.project(c.op, metric_of(&c), c.x);
     return c;
 }
 
@@ -50,11 +50,11 @@ static void check_projections(Case *c)
     Both x = make_both(c, c->d), t = make_both(c, NULL), r = make_both(c, NULL);
     Both g = make_both(c, c->g);
     TalusForward expected, got;
-    cpu->project(c->op, m, x.host);
-    cuda->project(&c->device, dm, x.device);
+    cpu->block.project(c->op, m, x.host);
+    cuda->block.project(&c->device, dm, x.device);
     same_blocks(c, &x, c->d, c->d);
-    cpu->forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
-    cuda->forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
+    cpu->block.forward_backward(c->op, m, x.host, g.host, 0.3, t.host, r.host, &expected);
+    cuda->block.forward_backward(&c->device, dm, x.device, g.device, 0.3, t.device, r.device, &got);
     same_blocks(c, &t, c->d, c->g);
     same_sum(got.r2, expected.r2);
     same_sum(got.residual2, expected.residual2);
@@ -72,30 +72,30 @@ static void check_faces(Case *c)
     Both out = make_both(c, NULL);
     TalusFace expected, got;
     TalusSizes here, there;
-    cpu->split(c->op, m, x.host, g.host, 0.3, NULL, NULL, NULL, &expected);
-    cuda->split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &got);
+    cpu->block.split(c->op, m, x.host, g.host, 0.3, NULL, NULL, NULL, &expected);
+    cuda->block.split(&c->device, dm, x.device, g.device, 0.3, NULL, NULL, NULL, &got);
     same_sum(got.free2, expected.free2);
     same_sum(got.chopped2, expected.chopped2);
     CHECK(got.active == expected.active && got.active > 0 && got.active < c->blocks);
     CHECK_INT(got.unbound, expected.unbound);
-    cpu->tangent(c->op, m, x.host, d.host, out.host);
-    cuda->tangent(&c->device, dm, x.device, d.device, out.device);
+    cpu->block.tangent(c->op, m, x.host, d.host, out.host);
+    cuda->block.tangent(&c->device, dm, x.device, d.device, out.device);
     same_blocks(c, &out, c->d, c->d);
-    cpu->mask(c->op, m, x.host, d.host);
-    cuda->mask(&c->device, dm, x.device, d.device);
+    cpu->block.mask(c->op, m, x.host, d.host);
+    cuda->block.mask(&c->device, dm, x.device, d.device);
     same_blocks(c, &d, c->d, c->d);
-    same_sum(cuda->feasible_step(&c->device, dm, x.device, d.device),
-             cpu->feasible_step(c->op, m, x.host, d.host));
-    cpu->sizes(c->op, m, g.host, &here);
-    cuda->sizes(&c->device, dm, g.device, &there);
+    same_sum(cuda->block.feasible_step(&c->device, dm, x.device, d.device),
+             cpu->block.feasible_step(c->op, m, x.host, d.host));
+    cpu->op.sizes(c->op, m, g.host, &here);
+    cuda->op.sizes(&c->device, dm, g.device, &there);
     CHECK(same_sum(there.outside, here.outside) && here.outside > 0.0);
     same_sum(there.size, here.size);
     same_sum(there.over, here.over);
-    cpu->recede(c->op, false, 0.3, g.host);
-    cuda->recede(&c->device, false, 0.3, g.device);
+    cpu->block.recede(c->op, false, 0.3, g.host);
+    cuda->block.recede(&c->device, false, 0.3, g.device);
     same_blocks(c, &g, c->d, c->d);
-    cpu->recede_span(c->op, false, g.host, x.host);
-    cuda->recede_span(&c->device, false, g.device, x.device);
+    cpu->block.recede_span(c->op, false, g.host, x.host);
+    cuda->block.recede_span(&c->device, false, g.device, x.device);
     same_blocks(c, &x, c->d, c->d);
     free_both(&x);
     free_both(&g);
@@ -108,12 +108,12 @@ static void check_residual(Case *c)
     Both x = make_both(c, c->x);
     double sum2, max, expected2, expected_max;
     TalusResidualSums got, expected;
-    cpu->residual(c->op, x.host, &expected);
-    cuda->residual(&c->device, x.device, &got);
+    cpu->op.residual(c->op, x.host, &expected);
+    cuda->op.residual(&c->device, x.device, &got);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
-    cpu->relax(c->op, 0.3, 0.8, x.host, &expected2, &expected_max);
-    cuda->relax(&c->device, 0.3, 0.8, x.device, &sum2, &max);
+    cpu->step.relax(c->op, 0.3, 0.8, x.host, &expected2, &expected_max);
+    cuda->step.relax(&c->device, 0.3, 0.8, x.device, &sum2, &max);
     same_vector(c, &x);
     free_both(&x);
 }
@@ -187,5 +187,5 @@ int main(void)
     cuda = talus_backend_find("cuda");
     RUN(operations_on_joints);
     RUN(chains_are_solved_there);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -37,12 +37,12 @@ static Case make_case(const ModelOptions *options)
     c.rows = c.model.rows;
     c.blocks = c.model.blocks;
     c.n = c.model.n;
-    CHECK_OK(cuda->mirror(c.op, &c.device));
-    CHECK_OK(cuda->scratch(&c.device));
+    CHECK_OK(cuda_mirror(c.op, &c.device));
+    CHECK_OK(cuda->op.scratch(&c.device));
     if (c.model.metric) {
         size_t n = 4 * (size_t)c.blocks;
-        CHECK_OK(cuda->reserve(&c.metric_there, &c.metric_room, n, "metric"));
-        cuda->put(c.metric_there, c.model.metric[0], n);
+        CHECK_OK(cuda->vector.reserve(cuda_op(), &c.metric_there, &c.metric_room, n, "metric"));
+        cuda->vector.put(cuda_op(), c.metric_there, c.model.metric[0], n);
         c.metric = (const TalusMetricBlock *)c.model.metric;
         c.device_metric = (const TalusMetricBlock *)c.metric_there;
     }
@@ -51,21 +51,21 @@ static Case make_case(const ModelOptions *options)
 
 static void free_case(Case *c)
 {
-    CHECK_OK(cuda->check());
-    cuda->release(c->metric_there);
-    cuda->mirror_clear(&c->device);
+    CHECK_OK(cuda->check(cuda_context()));
+    cuda->vector.release(c->metric_there);
+    cuda->op.mirror_clear(&c->device);
     free_model_case(&c->model);
 }
 
 static void settle(const Case *c, const Both *v)
 {
-    cuda->put(v->device, v->host, (size_t)c->n);
+    cuda->vector.put(cuda_op(), v->device, v->host, (size_t)c->n);
 }
 
 static Both make_both(const Case *c, uint64_t seed)
 {
     Both v = {.host = model_vector(c->n, seed, -0.4)};
-    CHECK_OK(cuda->reserve(&v.device, &v.room, (size_t)c->n, "test"));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &v.device, &v.room, (size_t)c->n, "test"));
     settle(c, &v);
     return v;
 }
@@ -74,7 +74,7 @@ static Both make_both(const Case *c, uint64_t seed)
 static Both make_point(const Case *c, uint64_t seed)
 {
     Both v = make_both(c, seed);
-    cpu->project(c->op, c->metric, v.host);
+    cpu->block.project(c->op, c->metric, v.host);
     settle(c, &v);
     return v;
 }
@@ -82,7 +82,7 @@ static Both make_point(const Case *c, uint64_t seed)
 static void free_all(Both *v, int count)
 {
     for (int k = 0; k < count; k++) {
-        cuda->release(v[k].device);
+        cuda->vector.release(v[k].device);
         free(v[k].host);
     }
 }
@@ -91,7 +91,7 @@ static void free_all(Both *v, int count)
 static bool same(const double *host, const double *device, int n)
 {
     double *got = calloc((size_t)n + 1, sizeof *got), worst = 0.0, size = 0.0;
-    cuda->get(got, device, (size_t)n);
+    cuda->vector.get(cuda_op(), got, device, (size_t)n);
     for (int k = 0; k < n; k++) {
         double off = fabs(got[k] - host[k]);
         worst = isnan(off) || isnan(worst) ? NAN : fmax(worst, off);
@@ -137,31 +137,32 @@ static void check_steps(Case *c)
     Both *x = &v[0], *g = &v[1], *t = &v[2], *r = &v[3];
     TalusForward expected, got;
     TalusSizes sizes, expected_sizes;
-    cpu->forward_backward(c->op, c->metric, x->host, g->host, 0.3, t->host, r->host, &expected);
-    cuda->forward_backward(&c->device, c->device_metric, x->device, g->device, 0.3, t->device,
-                           r->device, &got);
+    cpu->block.forward_backward(c->op, c->metric, x->host, g->host, 0.3, t->host, r->host,
+                                &expected);
+    cuda->block.forward_backward(&c->device, c->device_metric, x->device, g->device, 0.3, t->device,
+                                 r->device, &got);
     same_both(c, t);
     same_both(c, r);
     same_sum(got.r2, expected.r2);
     same_sum(got.rg, expected.rg);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
-    cpu->sizes(c->op, c->metric, g->host, &expected_sizes);
-    cuda->sizes(&c->device, c->device_metric, g->device, &sizes);
+    cpu->op.sizes(c->op, c->metric, g->host, &expected_sizes);
+    cuda->op.sizes(&c->device, c->device_metric, g->device, &sizes);
     same_sum(sizes.size, expected_sizes.size);
     same_sum(sizes.outside, expected_sizes.outside);
     same_sum(sizes.over, expected_sizes.over);
     for (int relaxed = 1; relaxed >= 0;
          relaxed--) { /* the cone, and then what of it is in the other */
-        cpu->recede(c->op, relaxed, 0.3, t->host);
-        cuda->recede(&c->device, relaxed, 0.3, t->device);
+        cpu->block.recede(c->op, relaxed, 0.3, t->host);
+        cuda->block.recede(&c->device, relaxed, 0.3, t->device);
         same_both(c, t);
-        cpu->recede_span(c->op, relaxed, t->host, r->host);
-        cuda->recede_span(&c->device, relaxed, t->device, r->device);
+        cpu->block.recede_span(c->op, relaxed, t->host, r->host);
+        cuda->block.recede_span(&c->device, relaxed, t->device, r->device);
         same_both(c, r);
     }
-    cpu->project(c->op, c->metric, g->host);
-    cuda->project(&c->device, c->device_metric, g->device);
+    cpu->block.project(c->op, c->metric, g->host);
+    cuda->block.project(&c->device, c->device_metric, g->device);
     same_both(c, g);
     free_all(v, 4);
 }
@@ -190,27 +191,27 @@ static void check_faces(Case *c)
     Both *x = &v[0], *g = &v[1], *part = &v[2], *y = &v[5];
     TalusFace expected, got;
     int active, changed, expected_active, expected_changed;
-    cpu->split(c->op, c->metric, x->host, g->host, 0.3, part[0].host, part[1].host, part[2].host,
-               &expected);
-    cuda->split(&c->device, c->device_metric, x->device, g->device, 0.3, part[0].device,
-                part[1].device, part[2].device, &got);
+    cpu->block.split(c->op, c->metric, x->host, g->host, 0.3, part[0].host, part[1].host,
+                     part[2].host, &expected);
+    cuda->block.split(&c->device, c->device_metric, x->device, g->device, 0.3, part[0].device,
+                      part[1].device, part[2].device, &got);
     for (int k = 0; k < 3; k++)
         same_both(c, &part[k]);
     same_face(&got, &expected);
     CHECK(got.active > 0 && got.active < c->blocks);
-    cpu->compare(c->op, c->metric, x->host, y->host, &expected_active, &expected_changed);
-    cuda->compare(&c->device, c->device_metric, x->device, y->device, &active, &changed);
+    cpu->block.compare(c->op, c->metric, x->host, y->host, &expected_active, &expected_changed);
+    cuda->block.compare(&c->device, c->device_metric, x->device, y->device, &active, &changed);
     CHECK_INT(active, expected_active);
     CHECK_INT(changed, expected_changed);
-    cpu->tangent(c->op, c->metric, x->host, g->host, part[0].host);
-    cuda->tangent(&c->device, c->device_metric, x->device, g->device, part[0].device);
+    cpu->block.tangent(c->op, c->metric, x->host, g->host, part[0].host);
+    cuda->block.tangent(&c->device, c->device_metric, x->device, g->device, part[0].device);
     same_both(c, &part[0]);
-    cpu->mask(c->op, c->metric, x->host, g->host);
-    cuda->mask(&c->device, c->device_metric, x->device, g->device);
+    cpu->block.mask(c->op, c->metric, x->host, g->host);
+    cuda->block.mask(&c->device, c->device_metric, x->device, g->device);
     same_both(c, g);
-    double step = cpu->feasible_step(c->op, c->metric, x->host, g->host);
+    double step = cpu->block.feasible_step(c->op, c->metric, x->host, g->host);
     CHECK(step > 0.0 && (c->rows == 6 || isfinite(step))); /* six rows: all may be on a bound */
-    same_sum(cuda->feasible_step(&c->device, c->device_metric, x->device, g->device), step);
+    same_sum(cuda->block.feasible_step(&c->device, c->device_metric, x->device, g->device), step);
     free_all(v, 6);
 }
 
@@ -227,13 +228,13 @@ static void check_bodies(Case *c, const Both *x)
     int n = 8 * c->op->bodies;
     double *host = model_vector(n, 9, 0.0), *device = NULL;
     size_t room = 0;
-    CHECK_OK(cuda->reserve(&device, &room, (size_t)n, "velocities"));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &device, &room, (size_t)n, "velocities"));
     for (int offset = 0; offset < 2; offset++) {
-        cpu->bodies(c->op, x->host, offset, (double(*)[8])host);
-        cuda->bodies(&c->device, x->device, offset, (double(*)[8])device);
+        cpu->op.bodies(c->op, x->host, offset, (double(*)[8])host);
+        cuda->op.bodies(&c->device, x->device, offset, (double(*)[8])device);
         same(host, device, n);
     }
-    cuda->release(device);
+    cuda->vector.release(device);
     free(host);
 }
 
@@ -246,28 +247,28 @@ static void check_products(Case *c)
     if (c->op->pair)
         check_bodies(c, x);
     for (int flags = 0; flags < 4; flags++) {
-        cpu->product(c->op, x->host, flags & 1, flags & 2, out->host);
-        cuda->product(&c->device, x->device, flags & 1, flags & 2, out->device);
+        cpu->op.product(c->op, x->host, flags & 1, flags & 2, out->host);
+        cuda->op.product(&c->device, x->device, flags & 1, flags & 2, out->device);
         same_both(c, out);
     }
-    cpu->gradient(c->op, c->metric, x->host, true, out->host);
-    cuda->gradient(&c->device, c->device_metric, x->device, true, out->device);
+    cpu->op.gradient(c->op, c->metric, x->host, true, out->host);
+    cuda->op.gradient(&c->device, c->device_metric, x->device, true, out->device);
     same_both(c, out);
-    cpu->residual(c->op, x->host, &expected);
-    cuda->residual(&c->device, x->device, &got);
+    cpu->op.residual(c->op, x->host, &expected);
+    cuda->op.residual(&c->device, x->device, &got);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
-    cpu->terms(c->op, x->host, &expected2, &expected_max);
-    cuda->terms(&c->device, x->device, &sum2, &max);
+    cpu->op.terms(c->op, x->host, &expected2, &expected_max);
+    cuda->op.terms(&c->device, x->device, &sum2, &max);
     same_sum(sum2, expected2);
     same_sum(max, expected_max);
-    cpu->relax(c->op, 0.4, 0.9, x->host, &expected2, &expected_max);
-    cuda->relax(&c->device, 0.4, 0.9, x->device, &sum2, &max);
+    cpu->step.relax(c->op, 0.4, 0.9, x->host, &expected2, &expected_max);
+    cuda->step.relax(&c->device, 0.4, 0.9, x->device, &sum2, &max);
     same_sum(sum2, expected2);
     same_both(c, x);
     for (int kind = 0; kind < 2 && c->rows >= 4; kind++) { /* with 3 rows there is not the room */
-        cpu->metric(c->op, (TalusMetric)kind, (TalusMetricBlock *)m->host);
-        cuda->metric(&c->device, (TalusMetric)kind, (TalusMetricBlock *)m->device);
+        cpu->op.metric(c->op, (TalusMetric)kind, (TalusMetricBlock *)m->host);
+        cuda->op.metric(&c->device, (TalusMetric)kind, (TalusMetricBlock *)m->device);
         same(m->host, m->device, 4 * c->blocks);
     }
     free_all(v, 3);
@@ -297,8 +298,8 @@ static void check_accelerated(Case *c, bool exact)
     device.metric = c->device_metric;
     for (int step = 0; step < 3; step++) {
         TalusStepSums expected, got;
-        cpu->accelerate(c->op, &host, &expected);
-        cuda->accelerate(&c->device, &device, &got);
+        cpu->step.accelerate(c->op, &host, &expected);
+        cuda->step.accelerate(&c->device, &device, &got);
         same(host.x, device.x, c->n);
         same(host.x_prev, device.x_prev, c->n);
         same_both(c, &v[2]);
@@ -320,8 +321,8 @@ static void check_ogm(Case *c)
     double sum2, max, expected2, expected_max;
     for (int want = 0; want < 2; want++) {
         host.want_residual = device.want_residual = want;
-        cpu->ogm_step(c->op, &host, &expected2, &expected_max);
-        cuda->ogm_step(&c->device, &device, &sum2, &max);
+        cpu->step.ogm(c->op, &host, &expected2, &expected_max);
+        cuda->step.ogm(&c->device, &device, &sum2, &max);
         same_both(c, &v[2]);
         same_both(c, &v[3]);
     }
@@ -354,18 +355,18 @@ static void check_quasi(Case *c)
     for (int halve = 0; halve < 2; halve++) {
         host.halve = device.halve = halve;
         if (!halve) {
-            cpu->quasi_direction(c->op, &host, weight);
-            cuda->quasi_direction(&c->device, &device, weight);
+            cpu->step.quasi_direction(c->op, &host, weight);
+            cuda->step.quasi_direction(&c->device, &device, weight);
         }
-        cpu->quasi_step(c->op, &host, &expected);
-        cuda->quasi_step(&c->device, &device, &got);
+        cpu->step.quasi_step(c->op, &host, &expected);
+        cuda->step.quasi_step(&c->device, &device, &got);
         for (int k = QX_NEXT; k <= QR_NEXT; k++)
             same_both(c, &v[k]);
         same_sum(got.r2, expected.r2);
         same_sum(got.dw, expected.dw);
     }
-    cpu->quasi_smooth(c->op, &host, 0.4, &expected_smooth);
-    cuda->quasi_smooth(&c->device, &device, 0.4, &smooth);
+    cpu->step.quasi_smooth(c->op, &host, 0.4, &expected_smooth);
+    cuda->step.quasi_smooth(&c->device, &device, 0.4, &smooth);
     same_both(c, &v[QSX]);
     same_both(c, &v[QSR]);
     same_sum(smooth.r2, expected_smooth.r2);
@@ -404,8 +405,8 @@ static void same_law_sums(const TalusLawSums *got, const TalusLawSums *expected)
 /* The offsets as solvers see them. */
 static void same_offsets(Case *c, Both *out)
 {
-    cpu->product(c->op, NULL, false, true, out->host);
-    cuda->product(&c->device, NULL, false, true, out->device);
+    cpu->op.product(c->op, NULL, false, true, out->host);
+    cuda->op.product(&c->device, NULL, false, true, out->device);
     same_both(c, out);
 }
 
@@ -416,23 +417,23 @@ static void check_laws(Case *c)
     TalusLawSums expected, got;
     for (int round = 0; round < 3; round++) {
         const double share[3] = {1.0, 0.25, 0.0};
-        cpu->law_shift(c->op, gamma->host, share[round], &expected);
-        cuda->law_shift(&c->device, gamma->device, share[round], &got);
+        cpu->law.shift(c->op, gamma->host, share[round], &expected);
+        cuda->law.shift(&c->device, gamma->device, share[round], &got);
         same_law_sums(&got, &expected);
         same_offsets(c, out);
         for (int k = 0; k < c->n; k++)
             gamma->host[k] *= -0.7;
         settle(c, gamma);
     }
-    cpu->law_measure(c->op, gamma->host, &expected);
-    cuda->law_measure(&c->device, gamma->device, &got);
+    cpu->law.measure(c->op, gamma->host, &expected);
+    cuda->law.measure(&c->device, gamma->device, &got);
     same_law_sums(&got, &expected);
-    cpu->law_unshift(c->op);
-    cuda->law_unshift(&c->device);
+    cpu->law.unshift(c->op);
+    cuda->law.unshift(&c->device);
     same_offsets(c, out);
     for (int round = 0; round < 2 && c->op->estimate; round++) {
-        cpu->law_estimate(c->op, c->metric, gamma->host, round ? 1.0 : 0.3);
-        cuda->law_estimate(&c->device, c->device_metric, gamma->device, round ? 1.0 : 0.3);
+        cpu->law.estimate(c->op, c->metric, gamma->host, round ? 1.0 : 0.3);
+        cuda->law.estimate(&c->device, c->device_metric, gamma->device, round ? 1.0 : 0.3);
         same(c->op->estimate, c->device.estimate, c->blocks);
     }
     free_all(v, 2);
@@ -457,11 +458,11 @@ TEST(sweeps_check_laws_and_rows)
         TalusSweep *sweep = NULL;
         TalusSweepOptions options = {
             .order = TALUS_ORDER_COLOURED, .local = TALUS_ONE_EXACT, .omega = 1.0, .rho = 1.0};
-        CHECK(cuda->sweep_begin(&c.device, &options, gamma.device, &sweep) ==
+        CHECK(cuda->sweep.begin(&c.device, &options, gamma.device, &sweep) ==
               TALUS_ERR_UNSUPPORTED);
         CHECK(
             strstr(talus_error(), six ? "take 1 or 3 rows" : "law coulomb on the section square"));
-        cuda->sweep_destroy(sweep);
+        cuda->sweep.destroy(sweep);
         free_all(&gamma, 1);
         free_case(&c);
     }
@@ -476,5 +477,5 @@ int main(void)
     RUN(fused_steps);
     RUN(laws_measure_shift_and_estimate);
     RUN(sweeps_check_laws_and_rows);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -240,5 +240,5 @@ int main(void)
     RUN(on_a_field);
     RUN(driven_bodies);
     RUN(filters);
-    return talus_test_result();
+    return cuda_test_result();
 }

@@ -297,9 +297,9 @@ TEST(a_lent_problem_is_solved_in_place)
     double *gamma = NULL, tolerance = 1e-10 * start_residual(owner);
     size_t room = 0, n = (size_t)talus_problem_size(owner);
     CHECK_OK(talus_problem_create_empty(NULL, &problem));
-    CHECK_OK(cuda->mirror(talus_problem_operator(owner), &op));
-    CHECK_OK(cuda->reserve(&gamma, &room, n, "impulses"));
-    cuda->zero(gamma, n);
+    CHECK_OK(cuda_mirror(talus_problem_operator(owner), &op));
+    CHECK_OK(cuda->vector.reserve(cuda_op(), &gamma, &room, n, "impulses"));
+    cuda->vector.zero(cuda_op(), gamma, n);
     talus_problem_lend(problem, cuda, &op, gamma);
     CHECK_INT(talus_problem_size(problem), (int)n);
     CHECK_INT(talus_problem_bodies(problem), talus_problem_bodies(owner));
@@ -308,14 +308,38 @@ TEST(a_lent_problem_is_solved_in_place)
     TalusSolveOptions options = budget(tolerance, 5000);
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
-    cuda->get(talus_problem_gamma(owner), gamma, n);
+    cuda->vector.get(cuda_op(), talus_problem_gamma(owner), gamma, n);
     check_report(&p.def, owner, &info);
     talus_solver_destroy(solver);
-    cuda->release(gamma);
-    cuda->mirror_clear(&op);
+    cuda->vector.release(gamma);
+    cuda->op.mirror_clear(&op);
     talus_problem_destroy(problem);
     talus_problem_destroy(owner);
     free_test_problem(&p);
+}
+
+/* Without runs of its own a backend takes the same methods step by step. */
+TEST(runs_are_optional)
+{
+    NEEDS_CUDA();
+    static const char *const methods[] = {"apgd", "jacobi:omega=0.35", "mprgp"};
+    TalusBackend plain = *cuda;
+    plain.capabilities = 0;
+    plain.run = (TalusRunOps){0};
+    for (int k = 0; k < 3; k++) {
+        TestProblem p = make_heap(&(HeapOptions){33, 3, 3, 2, 0.3, 0.1, 0.0});
+        TalusProblem *problem = create(&p.def, "cpu");
+        TalusSolver *solver = solver_of(methods[k]);
+        TalusSolveInfo info;
+        TalusSolveOptions options = budget(1e-6 * start_residual(problem), 20000);
+        problem->backend = &plain;
+        CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+        CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
+        check_report(&p.def, problem, &info);
+        talus_solver_destroy(solver);
+        talus_problem_destroy(problem);
+        free_test_problem(&p);
+    }
 }
 
 /* ---- observers ---- */
@@ -445,8 +469,9 @@ int main(void)
     RUN(what_needs_the_host_refuses);
     RUN(a_solver_changes_places);
     RUN(a_lent_problem_is_solved_in_place);
+    RUN(runs_are_optional);
     RUN(iterates_are_shown_on_the_host);
     RUN(infeasible_and_diverging_problems_are_noticed);
     RUN(an_empty_problem_is_solved);
-    return talus_test_result();
+    return cuda_test_result();
 }

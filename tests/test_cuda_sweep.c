@@ -30,7 +30,7 @@ static Reference start_reference(const Case *c, const TalusSweepOptions *options
     memcpy(r.gamma, c->gamma, (size_t)c->n * sizeof(double));
     if (!c->op->pair)
         return r;
-    cpu->bodies(c->op, r.gamma, true, r.velocity);
+    cpu->op.bodies(c->op, r.gamma, true, r.velocity);
     for (int i = 0; i < c->op->blocks; i++)
         for (int side = 0; side < 2; side++)
             if (c->class_of[i] == (ITEM | HEAVY_CLASS) && c->op->pair[i][side] >= 0)
@@ -212,23 +212,23 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
 {
     static const int runs[] = {1, 1, 2, 1, 3};
     double *gamma = calloc((size_t)c->n + 1, sizeof(double));
-    cuda->put(c->vector, c->gamma, (size_t)c->n);
+    cuda->vector.put(cuda_op(), c->vector, c->gamma, (size_t)c->n);
     if (begin(c, options)) {
         Reference r = start_reference(c, options);
         for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
             TalusResidualSums sums;
-            double expected = 0.0, change = cuda->sweep_run(c->sweep, runs[k]);
+            double expected = 0.0, change = cuda->sweep.run(c->sweep, runs[k]);
             for (int sweep = 0; sweep < runs[k]; sweep++)
                 expected = sweep_reference(&r);
             CHECK_NEAR(change, expected, 1e-11 * expected);
-            cuda->sweep_end(c->sweep, c->vector);
-            cuda->get(gamma, c->vector, (size_t)c->n);
-            cuda->residual(&c->device, c->vector, &sums); /* uses the scratch */
+            cuda->sweep.end(c->sweep, c->vector);
+            cuda->vector.get(cuda_op(), gamma, c->vector, (size_t)c->n);
+            cuda->op.residual(&c->device, c->vector, &sums); /* uses the scratch */
             check_near(gamma, r.gamma, c->n, 1e-12);
         }
         end_reference(&r);
     }
-    CHECK_OK(cuda->check());
+    CHECK_OK(cuda->check(cuda_context()));
     free(gamma);
 }
 
@@ -286,7 +286,7 @@ static double *solved_velocities(Case *c, const char *backend, const char *solve
         CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
     talus_solver_destroy(s);
     CHECK_OK(talus_problem_set_backend(c->problem, "cpu"));
-    cpu->bodies(c->op, gamma, true, (double(*)[8])velocity);
+    cpu->op.bodies(c->op, gamma, true, (double(*)[8])velocity);
     return velocity;
 }
 
@@ -377,5 +377,5 @@ int main(void)
     RUN(the_chaotic_order_converges);
     RUN(sequential_orders_are_refused);
     RUN(the_cpu_refuses_the_chaotic_order);
-    return talus_test_result();
+    return cuda_test_result();
 }

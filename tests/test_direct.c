@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "problem/direct.h"
+#include "linalg/direct.h"
 #include "problem/jacobian.h"
 
 #include <math.h>

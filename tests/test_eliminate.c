@@ -1,9 +1,9 @@
 // Direct elimination of joints: the factorisation on rows, machine by machine.
 #include "support/test.h"
 
-#include "backend/cpu/eliminate.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "linalg/eliminate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -116,13 +116,13 @@ static void check_operator(TalusProblem *p)
         for (int i = 0; i < contacts; i++)
             x[i] = 0.1 * ((i * 7) % 11 - 5);
         dense_gradient(a, offset ? q : NULL, n, contacts, is_row, x, expected);
-        talus_backend_cpu.gradient(&r.op, NULL, x, offset, g);
+        talus_backend_cpu.op.gradient(&r.op, NULL, x, offset, g);
         for (int i = 0; i < contacts; i++)
             CHECK_NEAR(g[i], expected[i], 1e-10);
     }
     memset(x, 0, (size_t)n * sizeof *x);
     dense_gradient(a, q, n, contacts, is_row, x, expected);
-    talus_backend_cpu.product(&r.op, NULL, false, true, g);
+    talus_backend_cpu.op.product(&r.op, NULL, false, true, g);
     for (int i = 0; i < contacts; i++)
         CHECK_NEAR(g[i], expected[i], 1e-10);
     /* Diagonals: exact for contacts with what stands still, else within a factor of two. */

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "io/fclib.h"
 #include "io/file.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "io/fclib.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #ifdef TALUS_HDF5
 #include "fclib_file.h"

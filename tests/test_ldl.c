@@ -3,8 +3,8 @@
 #include "support/test.h"
 
 #include "base/rng.h"
-#include "problem/ldl.h"
-#include "problem/sparse.h"
+#include "linalg/ldl.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <string.h>

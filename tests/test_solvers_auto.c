@@ -152,7 +152,7 @@ TEST(steps_of_worlds_begin_with_first_order_methods_and_other_backends_keep_them
     check_handover(&plan, TALUS_AUTO_TIGHT, after, TALUS_AUTO_CONES, 200);
     TalusBackend away = *problem->backend;
     const TalusBackend *here = problem->backend;
-    away.remote = true;
+    away.capabilities = 0;
     problem->backend = &away;
     plan = plan_of(problem, &options);
     check_alone(&plan, TALUS_AUTO_TIGHT);

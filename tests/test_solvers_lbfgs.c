@@ -44,7 +44,7 @@ static Bench make_bench(const TalusProblemDef *def)
     t.op = &t.problem->op;
     t.b = t.problem->backend;
     t.n = t.op->rows * t.op->blocks;
-    CHECK_OK(t.b->scratch(t.op));
+    CHECK_OK(t.b->op.scratch(t.op));
     t.metric = malloc((size_t)t.op->blocks * sizeof *t.metric);
     TalusSolve solve = {.problem = t.problem, .op = t.op, .backend = t.b};
     talus_solver_metric(&solve, TALUS_METRIC_ANISOTROPIC, t.metric);
@@ -110,12 +110,12 @@ static void check_moved(Bench *t, const double *d)
 {
     double *x = t->v[14], *g = t->v[15], *r = t->v[16];
     TalusForward sums;
-    t->b->gradient(t->op, t->q.metric, d, false, g);
+    t->b->op.gradient(t->op, t->q.metric, d, false, g);
     for (int i = 0; i < t->n; i++) {
         x[i] = t->q.x[i] + d[i];
         g[i] += t->q.g[i];
     }
-    t->b->forward_backward(t->op, t->q.metric, x, g, t->q.step, NULL, r, &sums);
+    t->b->block.forward_backward(t->op, t->q.metric, x, g, t->q.step, NULL, r, &sums);
     check_same(t, t->q.d, d, 1e-15);
     check_same(t, t->q.x_next, x, 1e-14);
     check_same(t, t->q.g_next, g, 1e-13);
@@ -158,7 +158,7 @@ static void check_steps(Bench *t)
     double *d = t->v[17];
     for (q->count = 0; q->count <= PAIRS; q->count++) {
         TalusQuasiSums sums;
-        t->b->quasi_direction(t->op, q, weight);
+        t->b->step.quasi_direction(t->op, q, weight);
         for (int i = 0; i < t->n; i++) {
             d[i] = weight[0] * q->r[i];
             for (int p = 0; p < q->count; p++)
@@ -166,12 +166,12 @@ static void check_steps(Bench *t)
         }
         check_same(t, q->d, d, 1e-6);
         memcpy(d, q->d, (size_t)t->n * sizeof *d);
-        t->b->quasi_step(t->op, q, &sums);
+        t->b->step.quasi_step(t->op, q, &sums);
         check_moved(t, d);
         check_sums(t, &sums);
         for (int halving = 0; halving < 2 && q->count == 1; halving++) {
             q->halve = true;
-            t->b->quasi_step(t->op, q, &sums);
+            t->b->step.quasi_step(t->op, q, &sums);
             q->halve = false;
             for (int i = 0; i < t->n; i++)
                 d[i] *= 0.5;
@@ -196,8 +196,8 @@ static void check_smoothing(Bench *t, double eta)
         x[i] = eta * q->x[i] + (eta < 1.0 ? (1.0 - eta) * q->smooth_x[i] : 0.0);
         g[i] = eta * q->g[i] + (eta < 1.0 ? (1.0 - eta) * q->smooth_g[i] : 0.0);
     }
-    t->b->forward_backward(t->op, q->metric, x, g, q->step, NULL, r, &plain);
-    t->b->quasi_smooth(t->op, q, eta, &sums);
+    t->b->block.forward_backward(t->op, q->metric, x, g, q->step, NULL, r, &plain);
+    t->b->step.quasi_smooth(t->op, q, eta, &sums);
     check_same(t, q->smooth_x, x, 1e-15);
     check_same(t, q->smooth_g, g, 1e-15);
     check_same(t, q->smooth_r, r, 1e-14);
@@ -222,8 +222,8 @@ static void check_ogm(Bench *t)
     TalusForward plain;
     double residual2, residual_max;
     memcpy(old, y, (size_t)t->n * sizeof *y);
-    t->b->forward_backward(t->op, o.metric, o.x, o.g, o.step, proj, NULL, &plain);
-    t->b->ogm_step(t->op, &o, &residual2, &residual_max);
+    t->b->block.forward_backward(t->op, o.metric, o.x, o.g, o.step, proj, NULL, &plain);
+    t->b->step.ogm(t->op, &o, &residual2, &residual_max);
     check_same(t, y, proj, 1e-14);
     for (int i = 0; i < t->n; i++)
         proj[i] += o.along * (proj[i] - old[i]) + o.over * (proj[i] - o.x[i]);

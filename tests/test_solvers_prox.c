@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "problem/fronts.h"
-#include "problem/sparse.h"
+#include "linalg/fronts.h"
+#include "linalg/sparse.h"
 #include "solvers/natural_map.h"
 
 #include <talus/talus.h>

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "problem/direct.h"
+#include "linalg/direct.h"
 #include "solvers/ipm_soc_cone.h"
 
 /* ---- one cone ---- */

@@ -229,16 +229,16 @@ TEST(moving_bounds_are_those_of_the_estimate)
     REQUIRE_OK(talus_problem_set_moving(problem, true));
     for (int i = 0; i < problem->op.blocks; i++)
         problem->op.estimate[i] = 0.0;
-    REQUIRE_OK(talus_backend_cpu.sweep_begin(&problem->op, &options, gamma, &sweep));
-    talus_backend_cpu.sweep_run(sweep, 3);
-    talus_backend_cpu.sweep_end(sweep, gamma);
+    REQUIRE_OK(talus_backend_cpu.sweep.begin(&problem->op, &options, gamma, &sweep));
+    talus_backend_cpu.sweep.run(sweep, 3);
+    talus_backend_cpu.sweep.end(sweep, gamma);
     for (int i = 0; i < problem->op.blocks; i++) {
         normal = fmax(normal, gamma[3 * i]);
         tangential = fmax(tangential, fabs(gamma[3 * i + 1]) + fabs(gamma[3 * i + 2]));
     }
     CHECK(normal > 0.0);
     CHECK(tangential == 0.0);
-    talus_backend_cpu.sweep_destroy(sweep);
+    talus_backend_cpu.sweep.destroy(sweep);
     CHECK_OK(talus_problem_set_moving(problem, false));
     talus_problem_destroy(problem);
     free_test_problem(&p);

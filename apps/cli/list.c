@@ -7,7 +7,7 @@
 #include "backend/backend.h"
 #include "base/deflate.h"
 #include "base/param.h"
-#include "problem/direct.h"
+#include "linalg/direct.h"
 #include "solvers/tao.h"
 
 #include <stdio.h>

@@ -48,7 +48,7 @@ static int dispatch(int argc, char **argv)
     return unknown_command(word);
 }
 
-/* Before any thread: OpenBLAS, should a package bring it, starts none of its own (problem/package.h). */
+/* Before any thread: OpenBLAS, should a package bring it, starts none of its own (linalg/package.h). */
 int main(int argc, char **argv)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

@@ -81,7 +81,8 @@ typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
 /* `id` is stable across versions ("solver.missed-tolerance"); `text` is for people. */
 typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const char *text);
 
-/* Sets the process-wide log function; NULL silences the library (the default). */
+/* Sets the log function of the calling thread; NULL silences the library there (the default). A world may
+ * have one of its own (talus_world_set_log). */
 void talus_set_log(TalusLogFn *fn, void *user);
 
 /* Number of heap allocations the library has made so far, for tests of allocation-free steps. */

@@ -67,6 +67,10 @@ TalusWorldDef talus_world_def_default(void);
 TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
 void talus_world_destroy(TalusWorld *world);
 
+/* Warnings of this world's steps go to `fn`, whichever thread steps it; NULL, as at first: to the log function of the
+ * thread that does (talus_set_log). Two worlds may be used at once, by two threads. */
+void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user);
+
 /* Materials: the default material is index 0 with friction 0.3. A pair has the smaller friction,
  * restitution, spinning, rolling and cohesion of the two unless they are set for the pair; stiffnesses
  * and dampings act in series. */

@@ -3,8 +3,8 @@
  * A solver is written once against these operations and runs on every backend that has them. Vectors
  * have op->rows * op->blocks entries and live where the backend keeps its memory, as do the operator's
  * arrays: only put and get bring them to the host and back. Operations that need a whole-problem sum
- * return it; they are the points where an iteration synchronises. The `_run` operations do many
- * iterations of a method without coming back to the host.
+ * return it; they are the points where an iteration synchronises. Groups of operations are tables of their own:
+ * vectors, operator, sets block by block, laws beyond ccp, sweeps, fused steps; runs of many iterations are optional.
  *
  * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so
  * the gradient becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
@@ -46,13 +46,13 @@ typedef struct TalusStepSums {
  * and 1 / (1 + nu^2), which every projection onto the scaled cone needs. */
 typedef double TalusMetricBlock[4];
 
-/* Workspace of the accelerated method: vectors in the scaled metric. accelerate_run of a backend with
- * memory of its own also takes a matrix-free problem's impulses themselves, metric NULL, and finds the
- * metric's numbers by `kind`; not where blocks are varied. */
+/* Workspace of the accelerated method: vectors in the scaled metric. With TALUS_CAP_FINDS_METRIC run.accelerate
+ * also takes a matrix-free problem's impulses themselves, metric NULL, and finds the metric's numbers by `kind`; not
+ * where blocks are varied. */
 typedef struct TalusAccelerated {
     double *x, *x_prev, *g_prev;
     const TalusMetricBlock *metric;
-    TalusMetric kind;  /* which metric that is; for accelerate_run */
+    TalusMetric kind;  /* which metric that is; for run.accelerate */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
     bool
@@ -186,86 +186,61 @@ typedef struct TalusSweepOptions {
     uint64_t seed;        /* random order; advanced by each sweep */
 } TalusSweepOptions;
 
-typedef struct TalusBackend {
-    const char *name, *summary;
-    bool remote;                  /* memory of its own: the host reaches it by put and get alone */
-    const TalusEngineOps *engine; /* worlds on this backend; NULL: the host's own loops */
+/* ---- the contract, group by group ---- */
 
-    /* Whether it can be used on this machine; the message says why not. */
-    TalusStatus (*open)(void);
-    /* What has gone wrong since the last call in operations that return nothing. */
-    TalusStatus (*check)(void);
-    /* The device in words, and the bytes of its memory in use. Only backends with memory of their own. */
-    void (*describe)(char *text, size_t size);
-    size_t (*memory)(void);
-
-    /* The operator's arrays copied from the host's into `op`, which keeps its memory from call to call
-     * and starts as zeros. Only backends with memory of their own have it. */
-    TalusStatus (*mirror)(const TalusOperator *host, TalusOperator *op);
-    void (*mirror_clear)(TalusOperator *op);
-
-    /* vectors: memory with room for n entries, contents undefined */
-    TalusStatus (*reserve)(double **vector, size_t *capacity, size_t n, const char *what);
+/* Vectors. Memory has room for n entries, contents undefined, and may outlive operator and context. */
+typedef struct TalusVectorOps {
+    TalusStatus (*reserve)(const TalusOperator *op, double **vector, size_t *capacity, size_t n,
+                           const char *what);
     void (*release)(double *vector);
-    void (*put)(double *vector, const double *host, size_t n);
-    void (*get)(double *host, const double *vector, size_t n);
-    void (*copy)(double *to, const double *from, size_t n);
-    void (*zero)(double *vector, size_t n);
+    void (*put)(const TalusOperator *op, double *vector, const double *host, size_t n);
+    void (*get)(const TalusOperator *op, double *host, const double *vector, size_t n);
+    void (*copy)(const TalusOperator *op, double *to, const double *from, size_t n);
+    void (*zero)(const TalusOperator *op, double *vector, size_t n);
     double (*dot)(const TalusOperator *op, const double *x, const double *y);
+    /* sums[k] = x[k]'y; at most TALUS_VECTORS at once. */
+    void (*dots)(const TalusOperator *op, int count, const double *const *x, const double *y,
+                 double *sums);
     /* y = a x + b y */
     void (*axpby)(const TalusOperator *op, double a, const double *x, double b, double *y);
+    /* out = sum of a[k] x[k]; at most TALUS_VECTORS at once. `out` may be one of the x. */
+    void (*combine)(const TalusOperator *op, int count, const double *const *x, const double *a,
+                    double *out);
+} TalusVectorOps;
 
+/* The operator and what is measured with it. metric NULL: s = 1, x is gamma. */
+typedef struct TalusOperatorOps {
+    /* The operator's arrays copied from the host's into `op`, which keeps its memory from call to call
+     * and starts as zeros but for its context. Without TALUS_CAP_HOST_MEMORY alone. */
+    TalusStatus (*mirror)(const TalusOperator *host, TalusOperator *op);
+    void (*mirror_clear)(TalusOperator *op);
     /* Room for the operator's scratch (wrenches, velocities, partial sums). */
     TalusStatus (*scratch)(const TalusOperator *op);
-
     /* velocities = v_f + M^-1 D gamma, records as op->body; `free_motion` false leaves v_f out. */
     void (*bodies)(const TalusOperator *op, const double *gamma, bool free_motion,
                    double (*velocity)[8]);
     /* out = N gamma, plus E gamma where `compliant`, plus q where `offset`. gamma NULL is zero. */
     void (*product)(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
                     double *out);
+    /* out = S (N + E) S x, plus S q where `offset`. One product. */
+    void (*gradient)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     bool offset, double *out);
     /* Natural residual (problem.h) of gamma. One product. */
     void (*residual)(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
     /* Sum of squares and maximum over blocks of |N| |gamma| + |q|: the size of the terms whose sum is the gradient, to
      * which its rounding is relative, by each block's own law. About one product. */
     void (*terms)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
-    /* gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
-     * returns the residual of the gamma that came in. One product. */
-    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
-                  double *max);
-
     /* The metric s = 1 / sqrt of the block's mean diagonal (trace) or of its normal and tangential
      * entries apart (anisotropic); `out` has room for op->blocks. */
     void (*metric)(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
+    /* x = gamma / s and back, in place. */
+    void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
     void (*sizes)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                   TalusSizes *out);
+} TalusOperatorOps;
 
-    /* ---- Laws beyond ccp. `residual` and the solvers see cones with the offsets as they stand and prisms
-     * on `estimate`; here u = N gamma + q is without shifts. ---- */
-
-    /* What the laws say of gamma. One product. */
-    void (*law_measure)(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
-    /* The same, and the shift s of every Coulomb block moves by `share` of the way to sigma, the section's
-     * support function at -u_t times mu (and those of spinning and rolling): in bias or offset. */
-    void (*law_shift)(const TalusOperator *op, const double *gamma, double share,
-                      TalusLawSums *sums);
-    /* Shifts back to 0. */
-    void (*law_unshift)(const TalusOperator *op);
-    /* The estimate of every prism moves by `share` of the way to gamma_n = s_n x_n. No product. */
-    void (*law_estimate)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                         double share);
-
-    /* ---- For gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. ---- */
-
-    /* out = S (N + E) S x, plus S q where `offset`. One product. */
-    void (*gradient)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     bool offset, double *out);
-    /* sums[k] = x[k]'y, and out = sum of a[k] x[k]; at most TALUS_VECTORS at once. `out` may be one
-     * of the x. */
-    void (*dots)(const TalusOperator *op, int count, const double *const *x, const double *y,
-                 double *sums);
-    void (*combine)(const TalusOperator *op, int count, const double *const *x, const double *a,
-                    double *out);
+/* Sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. */
+typedef struct TalusBlockOps {
     /* x = P(x). */
     void (*project)(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
     /* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
@@ -293,29 +268,47 @@ typedef struct TalusBackend {
     void (*recede)(const TalusOperator *op, bool relaxed, double least, double *x);
     /* y = its projection onto the span of the recession cones of blocks where x is not 0. */
     void (*recede_span)(const TalusOperator *op, bool relaxed, const double *x, double *y);
+} TalusBlockOps;
 
-    /* ---- Fused steps of single methods ---- */
+/* Laws beyond ccp. `residual` and the solvers see cones with the offsets as they stand and prisms on
+ * `estimate`; here u = N gamma + q is without shifts. */
+typedef struct TalusLawOps {
+    /* What the laws say of gamma. One product. */
+    void (*measure)(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
+    /* The same, and the shift s of every Coulomb block moves by `share` of the way to sigma, the section's
+     * support function at -u_t times mu (and those of spinning and rolling): in bias or offset. */
+    void (*shift)(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums);
+    /* Shifts back to 0. */
+    void (*unshift)(const TalusOperator *op);
+    /* The estimate of every prism moves by `share` of the way to gamma_n = s_n x_n. No product. */
+    void (*estimate)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     double share);
+} TalusLawOps;
 
+/* Gauss-Seidel. */
+typedef struct TalusSweepOps {
+    /* Copies gamma into a plan, or fails where the order is not the backend's. */
+    TalusStatus (*begin)(const TalusOperator *op, const TalusSweepOptions *options,
+                         const double *gamma, TalusSweep **sweep);
+    /* So many sweeps, at least one. Returns the sum over blocks of (d |gamma_new - gamma_old|)^2, the squared
+     * velocity change of the last sweep. */
+    double (*run)(TalusSweep *sweep, int sweeps);
+    /* Writes gamma back. */
+    void (*end)(TalusSweep *sweep, double *gamma);
+    void (*destroy)(TalusSweep *sweep);
+} TalusSweepOps;
+
+/* Fused steps of single methods. */
+typedef struct TalusStepOps {
+    /* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h);
+     * returns the residual of the gamma that came in. One product. */
+    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
+                  double *max);
     /* One projected gradient step with momentum: evaluates g at x, then
      *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
      * with g(y) by linear combination, so one operator product per iteration. On return x is x_next,
      * x_prev the old x, g_prev its gradient. */
     void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
-    /* The same over and over with the rules of momentum.h. A backend tests the step length whenever it
-     * measures the residual, or more often. On return x_prev is the iterate measured last. With `since`
-     * above 0 a run goes on where the one before has ended, vectors and operator as that left them. */
-    TalusStatus (*accelerate_run)(const TalusOperator *op, TalusAccelerated *state,
-                                  TalusMomentum *momentum, TalusRun *run);
-    /* `relax` over and over, likewise; gamma on return is one step beyond what was measured last. */
-    TalusStatus (*relax_run)(const TalusOperator *op, double omega, double lambda, double *gamma,
-                             TalusRun *run);
-    /* Iterations of mprgp, each measured. Matrix-free problems whose blocks are not varied alone; NULL:
-     * the solver takes them one by one. */
-    TalusStatus (*proportion_run)(const TalusOperator *op, TalusProportioning *state,
-                                  TalusRun *run);
-    /* x = gamma / s and back, in place. */
-    void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
-
     /* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
     void (*quasi_direction)(const TalusOperator *op, const TalusQuasi *q, const double *weight);
     /* x_next = x + d with its gradient and residual, and the pair of this step. Directly after
@@ -324,21 +317,72 @@ typedef struct TalusBackend {
     /* smooth_x += eta (x - smooth_x), its gradient likewise, and its residual; eta 1 copies x. */
     void (*quasi_smooth)(const TalusOperator *op, const TalusQuasi *q, double eta,
                          TalusSmoothSums *sums);
-
     /* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t; the residual of x where it
      * is wanted. */
-    void (*ogm_step)(const TalusOperator *op, const TalusOgm *o, double *residual2,
-                     double *residual_max);
+    void (*ogm)(const TalusOperator *op, const TalusOgm *o, double *residual2,
+                double *residual_max);
+} TalusStepOps;
 
-    /* Gauss-Seidel: begin copies gamma into a plan, or fails where the order is not the backend's; run
-     * does so many sweeps, at least one; end writes gamma back. run returns the sum over blocks of
-     * (d |gamma_new - gamma_old|)^2, the squared velocity change of the last sweep. */
-    TalusStatus (*sweep_begin)(const TalusOperator *op, const TalusSweepOptions *options,
-                               const double *gamma, TalusSweep **sweep);
-    double (*sweep_run)(TalusSweep *sweep, int sweeps);
-    void (*sweep_end)(TalusSweep *sweep, double *gamma);
-    void (*sweep_destroy)(TalusSweep *sweep);
+/* Many iterations in one call. Optional: where an entry is NULL, run.h and solvers/mprgp.c take steps one by
+ * one. */
+typedef struct TalusRunOps {
+    /* step.accelerate over and over with the rules of momentum.h. A backend tests the step length whenever it
+     * measures the residual, or more often. On return x_prev is the iterate measured last. With `since`
+     * above 0 a run goes on where the one before has ended, vectors and operator as that left them. */
+    TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
+                              TalusMomentum *momentum, TalusRun *run);
+    /* step.relax over and over, likewise; gamma on return is one step beyond what was measured last. */
+    TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
+                         TalusRun *run);
+    /* Iterations of mprgp, each measured. Matrix-free problems whose blocks are not varied alone. */
+    TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
+} TalusRunOps;
+
+/* What some backends can do and others not: bits of TalusBackend.capabilities. */
+enum {
+    TALUS_CAP_HOST_MEMORY =
+        1 << 0, /* vectors and operators are in the host's memory, where anyone may read and
+                                       write them; else put and get alone reach them */
+    TALUS_CAP_SEES_ITERATES =
+        1 << 1, /* the host sees every iterate at no cost; else iterations are better
+                                       sent many at once */
+    TALUS_CAP_FACTORISES = 1 << 2, /* direct methods work there */
+    TALUS_CAP_ELIMINATES = 1 << 3, /* joints can be eliminated (TalusOperator.elimination) */
+    TALUS_CAP_FINDS_METRIC =
+        1 << 4 /* runs of the accelerated method need no metric (TalusAccelerated) */
+};
+
+typedef struct TalusBackend {
+    const char *name, *summary;
+    unsigned capabilities;        /* TALUS_CAP_... */
+    const TalusEngineOps *engine; /* worlds on this backend; NULL: the host's own loops */
+
+    /* Whether it can be used on this machine; the message says why not. */
+    TalusStatus (*open)(void);
+    /* The device in words, and the bytes of its memory in use; NULL with TALUS_CAP_HOST_MEMORY. */
+    void (*describe)(char *text, size_t size);
+    size_t (*memory)(void);
+
+    /* A context to run operations in (operator.h), NULL on backends that need none. It is given back after the
+     * operators and engines that were made in it. */
+    TalusStatus (*context_create)(TalusContext **out);
+    void (*context_destroy)(TalusContext *context);
+    /* What has gone wrong in it since the last call in operations that return nothing. */
+    TalusStatus (*check)(TalusContext *context);
+
+    TalusVectorOps vector;
+    TalusOperatorOps op;
+    TalusBlockOps block;
+    TalusLawOps law;
+    TalusSweepOps sweep;
+    TalusStepOps step;
+    TalusRunOps run;
 } TalusBackend;
+
+static inline bool talus_backend_can(const TalusBackend *backend, unsigned capabilities)
+{
+    return (backend->capabilities & capabilities) == capabilities;
+}
 
 /* The backend called `name`, or NULL with the message set. */
 const TalusBackend *talus_backend_find(const char *name);

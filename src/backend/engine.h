@@ -161,6 +161,7 @@ struct TalusProblem;
 
 /* What an engine is made with and does not own. */
 typedef struct TalusEngineSetup {
+    TalusContext *context; /* of the world's backend */
     TalusPool *pool;
     struct TalusProblem *problem; /* a shared engine fills it; others lend theirs to it */
     const TalusPeriod *period;

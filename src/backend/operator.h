@@ -34,8 +34,13 @@ typedef struct TalusBlockModel {
 /* No block has more rows than this. */
 enum { TALUS_ROWS = 6 };
 
+/* What one user of a backend, a world or a problem, has of it: streams, work space, the first error. The backend's
+ * own; NULL where it keeps nothing, as the cpu. Contexts may be used at once, each by one thread at a time. */
+typedef struct TalusContext TalusContext;
+
 typedef struct TalusOperator {
     TalusPool *pool;
+    TalusContext *context; /* that its operations run in */
     int rows; /* per block: 1 (nonneg), 3 (friction) or 6: normal, two tangents, the moment about the
                  normal, the moments about the tangents. Moments are divided by the block's length L */
     int blocks;
@@ -87,7 +92,7 @@ typedef struct TalusOperator {
     struct TalusElimination *
         elimination; /* joints to satisfy whenever velocities are gathered (problem/eliminate.h); NULL: none */
 
-    struct TalusCpuScratch *scratch; /* the CPU backend's own */
+    struct TalusHostScratch *scratch; /* the CPU backend's own */
     void *device; /* what a backend with its own memory keeps beside the arrays */
 } TalusOperator;
 

@@ -40,12 +40,12 @@ TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperat
         TalusStepSums sums;
         state->step = 1.0 / momentum->norm;
         state->want_residual = talus_run_measures(run, run->done);
-        backend->accelerate(op, state, &sums);
+        backend->step.accelerate(op, state, &sums);
         talus_momentum_next(momentum, &sums, run->since + run->done > 0, DBL_EPSILON, &state->beta);
         if (state->want_residual)
             go = !note(run, op->blocks, sums.residual2, sums.residual_max);
     }
-    return backend->check();
+    return backend->check(op->context);
 }
 
 TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
@@ -54,9 +54,25 @@ TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *o
     bool go = true;
     for (begin(run); go && run->done < run->iterations; run->done++) {
         double sum2, max;
-        backend->relax(op, omega, lambda, gamma, &sum2, &max);
+        backend->step.relax(op, omega, lambda, gamma, &sum2, &max);
         if (talus_run_measures(run, run->done))
             go = !note(run, op->blocks, sum2, max);
     }
-    return backend->check();
+    return backend->check(op->context);
+}
+
+TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
+                                 TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
+{
+    if (!backend->run.accelerate)
+        return talus_accelerate_each(backend, op, state, momentum, run);
+    return backend->run.accelerate(op, state, momentum, run);
+}
+
+TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
+                            double lambda, double *gamma, TalusRun *run)
+{
+    if (!backend->run.relax)
+        return talus_relax_each(backend, op, omega, lambda, gamma, run);
+    return backend->run.relax(op, omega, lambda, gamma, run);
 }

@@ -1,5 +1,5 @@
-/* backend/run.h - many iterations by single steps of the contract: `accelerate_run` and `relax_run` of a
- * backend that has nothing better, and of every backend where the problem is an explicit matrix. */
+/* backend/run.h - many iterations: by a backend's own runs, or by single steps of the contract where it has none
+ * or, as with explicit matrices, none for the problem. */
 #ifndef TALUS_BACKEND_RUN_H
 #define TALUS_BACKEND_RUN_H
 
@@ -12,6 +12,12 @@ extern "C" {
 /* Whether iteration `done` of a run, counted from 0, is one whose residual is measured. */
 bool talus_run_measures(const TalusRun *run, int done);
 
+TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
+                                 TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
+TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
+                            double lambda, double *gamma, TalusRun *run);
+
+/* Step by step on any backend. */
 TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperator *op,
                                   TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
 TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,

@@ -1,15 +1,13 @@
-/* base/status.c - the thread-local error, its text, the log function, version. */
+/* base/status.c - the thread-local error, its text, the log function of a thread, version. */
 #include "base/status.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local TalusError last;
 
-static _Atomic(TalusLogFn *) log_fn;
-static _Atomic(void *) log_user;
+static _Thread_local TalusLog thread_log;
 
 const char *talus_version(void)
 {
@@ -200,19 +198,31 @@ TalusStatus talus_error_key(const char *key, TalusStatus status)
 
 void talus_set_log(TalusLogFn *fn, void *user)
 {
-    atomic_store(&log_user, user);
-    atomic_store(&log_fn, fn);
+    thread_log = (TalusLog){fn, user};
+}
+
+static void log_text(const TalusLog *log, TalusLogLevel level, const char *id, const char *format,
+                     va_list args)
+{
+    char text[1024];
+    if (!log->fn)
+        return;
+    vsnprintf(text, sizeof text, format, args);
+    log->fn(log->user, level, id, text);
 }
 
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...)
 {
-    TalusLogFn *fn = atomic_load(&log_fn);
-    if (!fn)
-        return;
-    char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    log_text(&thread_log, level, id, format, args);
     va_end(args);
-    fn(atomic_load(&log_user), level, id, text);
+}
+
+void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_text(log->fn ? log : &thread_log, level, id, format, args);
+    va_end(args);
 }

@@ -72,7 +72,16 @@ const char *talus_error_reason(void);
 /* Makes a copy of an earlier record the thread's error again, after a clean-up that may have failed too. */
 void talus_error_restore(const TalusError *error);
 
+/* A log function with what it is called with. */
+typedef struct TalusLog {
+    TalusLogFn *fn;
+    void *user;
+} TalusLog;
+
+/* To the log function of the calling thread; or to `log`, where that has one. */
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
+void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
+    TALUS_PRINTF(4, 5);
 
 /* Leaves the function with the status of a failed call. */
 #define TALUS_TRY(call)                         \

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "io/file.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <string.h>
 

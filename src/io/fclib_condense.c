@@ -6,7 +6,7 @@
 #include "io/fclib_condense.h"
 
 #include "base/memory.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define TALUS_IO_FCLIB_CONDENSE_H
 
 #include "io/fclib.h"
-#include "problem/ldl.h"
+#include "linalg/ldl.h"
 
 /* M factored, and with joints S = G' M^-1 G too. */
 typedef struct TalusCondenser {

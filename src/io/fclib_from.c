@@ -8,7 +8,7 @@
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/fclib.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <float.h>
 #include <stdio.h>

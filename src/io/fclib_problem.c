@@ -1,7 +1,7 @@
 /* io/fclib_problem.c - what a solver takes of an FCLIB problem, and its solution put back. */
 #include "base/memory.h"
 #include "io/fclib_condense.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "io/fclib.h"
 #include "io/file.h"
 #include "io/hdf5.h"
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <inttypes.h>
 #include <math.h>

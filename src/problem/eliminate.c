@@ -175,7 +175,7 @@ static void write_joints(TalusReduced *r, bool offset, double *gamma)
 {
     const TalusOperator *op = r->whole;
     const double *x = r->impulse;
-    talus_backend_cpu.bodies(&r->op, gamma, offset, op->scratch->velocity);
+    talus_backend_cpu.op.bodies(&r->op, gamma, offset, op->scratch->velocity);
     talus_elimination_solution(r->joints, r->impulse);
     for (int i = r->op.blocks; i < op->blocks; i++) {
         double *block = gamma + (size_t)i * (size_t)op->rows;

@@ -4,7 +4,7 @@
  *     gamma_j = -A^-1 (q_j + Njc gamma_c),   A = Njj + Ej,
  * so that contacts alone remain, with Ncc - Ncj A^-1 Njc for N. As an operator it is the problem's own, its
  * arrays shortened by the joints; whenever bodies' velocities have been gathered, joints are satisfied in
- * them: v -= M^-1 Dj A^-1 (Dj' v + b_j) (backend/cpu/eliminate.h). Every product of a solver is then of the
+ * them: v -= M^-1 Dj A^-1 (Dj' v + b_j) (linalg/eliminate.h). Every product of a solver is then of the
  * reduced problem, and its velocities are those of the whole.
  *
  * Diagonals are those of the reduced operator, exactly, but for a contact between two bodies of one machine,
@@ -13,7 +13,7 @@
 #ifndef TALUS_PROBLEM_ELIMINATE_H
 #define TALUS_PROBLEM_ELIMINATE_H
 
-#include "backend/cpu/eliminate.h"
+#include "linalg/eliminate.h"
 #include "problem/problem.h"
 
 typedef struct TalusReduced {

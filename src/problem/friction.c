@@ -220,8 +220,9 @@ TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
     size_t blocks = (size_t)op->blocks;
     bool fixed = any_law(op, TALUS_LAW_FIXED);
     if (moving && !fixed && p->lent) {
-        TALUS_TRY(p->backend->reserve(&p->lent_estimate, &p->lent_room, blocks, "bounds"));
-        p->backend->zero(p->lent_estimate, blocks);
+        TALUS_TRY(
+            p->backend->vector.reserve(op, &p->lent_estimate, &p->lent_room, blocks, "bounds"));
+        p->backend->vector.zero(op, p->lent_estimate, blocks);
         op->estimate = p->lent_estimate;
     } else if (moving && !fixed) {
         TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));

@@ -267,7 +267,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
         count_state(p, i, gamma, out);
     }
     const TalusBackend *cpu = &talus_backend_cpu;
-    out->objective = 0.5 * (cpu->dot(op, gamma, q) + cpu->dot(op, gamma, g));
+    out->objective = 0.5 * (cpu->vector.dot(op, gamma, q) + cpu->vector.dot(op, gamma, g));
     talus_problem_residuals(p, gamma, &out->natural, &out->rounding);
     finish(&sums, op->blocks, out);
     /* 0 over 0 is 0: zero impulses solve the problem, and so do these */

@@ -4,13 +4,21 @@
 
 #include "base/status.h"
 
+/* Solvers work on the host's own arrays. */
+static bool is_here(const TalusProblem *p)
+{
+    return talus_backend_can(p->backend, TALUS_CAP_HOST_MEMORY);
+}
+
 void talus_problem_drop_copy(TalusProblem *p)
 {
-    if (!p->backend->remote)
+    if (is_here(p))
         return;
-    p->backend->mirror_clear(&p->copy);
-    p->backend->release(p->copy_gamma);
-    p->backend->release(p->lent_estimate);
+    p->backend->op.mirror_clear(&p->copy);
+    p->backend->vector.release(p->copy_gamma);
+    p->backend->vector.release(p->lent_estimate);
+    p->backend->context_destroy(p->context);
+    p->op.context = p->context = NULL;
     p->copy_gamma = p->lent_estimate = NULL;
     p->copy_room = p->lent_room = 0;
 }
@@ -45,26 +53,30 @@ TalusStatus talus_problem_send(TalusProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p);
     if (p->lent)
-        return p->backend->scratch(p->there_op);
-    if (!p->backend->remote || n == 0) {
+        return p->backend->op.scratch(p->there_op);
+    if (!is_here(p) && !p->context)
+        TALUS_TRY(p->backend->context_create(&p->context));
+    p->op.context = p->copy.context = p->context;
+    if (is_here(p) || n == 0) {
         p->there_op = &p->op;
         p->there_gamma = p->gamma;
         return TALUS_OK;
     }
-    TALUS_TRY(p->backend->mirror(&p->op, &p->copy));
-    TALUS_TRY(p->backend->scratch(&p->copy));
-    TALUS_TRY(p->backend->reserve(&p->copy_gamma, &p->copy_room, n, "impulses"));
-    p->backend->put(p->copy_gamma, p->gamma, n);
+    TALUS_TRY(p->backend->op.mirror(&p->op, &p->copy));
+    TALUS_TRY(p->backend->op.scratch(&p->copy));
+    TALUS_TRY(p->backend->vector.reserve(&p->copy, &p->copy_gamma, &p->copy_room, n, "impulses"));
+    p->backend->vector.put(&p->copy, p->copy_gamma, p->gamma, n);
     p->there_op = &p->copy;
     p->there_gamma = p->copy_gamma;
-    return p->backend->check();
+    return p->backend->check(p->context);
 }
 
 void talus_problem_fetch(TalusProblem *p)
 {
-    if (p->lent || !p->backend->remote)
+    if (p->lent || is_here(p))
         return;
-    p->backend->get(p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
+    p->backend->vector.get(p->there_op, p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
     if (p->op.estimate)
-        p->backend->get(p->op.estimate, p->there_op->estimate, (size_t)p->op.blocks);
+        p->backend->vector.get(p->there_op, p->op.estimate, p->there_op->estimate,
+                               (size_t)p->op.blocks);
 }

@@ -106,7 +106,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_RESERVE(p->length, p->length_room, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
     TALUS_TRY(talus_problem_reserve_vectors(p));
-    return talus_backend_cpu.scratch(op);
+    return talus_backend_cpu.op.scratch(op);
 }
 
 TalusOperator *talus_problem_operator(TalusProblem *p)
@@ -441,27 +441,27 @@ double talus_problem_diagonal(const TalusProblem *p, int block)
 
 void talus_problem_apply(TalusProblem *p, const double *x, double *out)
 {
-    talus_backend_cpu.product(&p->op, x, false, false, out);
+    talus_backend_cpu.op.product(&p->op, x, false, false, out);
 }
 
 void talus_problem_velocity(TalusProblem *p, const double *gamma, double *u)
 {
-    talus_backend_cpu.product(&p->op, gamma, false, true, u);
+    talus_backend_cpu.op.product(&p->op, gamma, false, true, u);
 }
 
 void talus_problem_gradient(TalusProblem *p, const double *gamma, double *gradient)
 {
-    talus_backend_cpu.product(&p->op, gamma, true, true, gradient);
+    talus_backend_cpu.op.product(&p->op, gamma, true, true, gradient);
 }
 
 void talus_problem_offset(TalusProblem *p, double *q)
 {
-    talus_backend_cpu.product(&p->op, NULL, false, true, q);
+    talus_backend_cpu.op.product(&p->op, NULL, false, true, q);
 }
 
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
-    talus_backend_cpu.bodies(&p->op, p->gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.bodies(&p->op, p->gamma, true, p->scratch.velocity);
     return (const double(*)[8])p->scratch.velocity;
 }
 
@@ -470,7 +470,7 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     if (!p->op.pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies, so no body velocities");
-    talus_backend_cpu.bodies(&p->op, gamma, true, p->scratch.velocity);
+    talus_backend_cpu.op.bodies(&p->op, gamma, true, p->scratch.velocity);
     for (int i = 0; i < p->op.bodies; i++)
         for (int k = 0; k < 3; k++) {
             v[6 * i + k] = p->scratch.velocity[i][k];
@@ -484,9 +484,9 @@ static TalusResidual hidden_by_rounding(const TalusBackend *backend, const Talus
                                         const double *gamma, const TalusResidual *residual)
 {
     double terms2, max;
-    if (op->blocks == 0 || (residual->max == 0.0 && backend->dot(op, gamma, gamma) == 0.0))
+    if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
-    backend->terms(op, gamma, &terms2, &max);
+    backend->op.terms(op, gamma, &terms2, &max);
     return (TalusResidual){TALUS_ROUNDING * sqrt(terms2 / op->blocks), 2.0 * TALUS_ROUNDING * max};
 }
 
@@ -497,10 +497,10 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law_measure(op, gamma, &law);
+        backend->law.measure(op, gamma, &law);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
-        backend->residual(op, gamma, &sums);
+        backend->op.residual(op, gamma, &sums);
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
@@ -525,8 +525,8 @@ TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double
     size_t n = (size_t)talus_problem_size(p);
     TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
     talus_problem_offset(p, p->gradient);
-    double linear = talus_backend_cpu.dot(&p->op, gamma, p->gradient);
+    double linear = talus_backend_cpu.vector.dot(&p->op, gamma, p->gradient);
     talus_problem_gradient(p, gamma, p->gradient);
-    *objective = 0.5 * (linear + talus_backend_cpu.dot(&p->op, gamma, p->gradient));
+    *objective = 0.5 * (linear + talus_backend_cpu.vector.dot(&p->op, gamma, p->gradient));
     return TALUS_OK;
 }

@@ -3,17 +3,18 @@
 #define TALUS_PROBLEM_PROBLEM_H
 
 #include "backend/backend.h"
-#include "backend/cpu/cpu.h"
+#include "backend/host.h"
+#include "linalg/sparse.h"
 #include "problem/build.h"
-#include "problem/sparse.h"
 
 struct TalusProblem {
     TalusOperator op; /* on the host, with the CPU backend's scratch: what public functions read */
-    TalusCpuScratch scratch;
+    TalusHostScratch scratch;
     double *gamma, *gradient; /* gradient: work of the objective */
 
     /* Where solvers work: on op and gamma themselves, on a copy of them, or on what was lent. */
     const TalusBackend *backend;
+    TalusContext *context; /* of the copy; made with it */
     bool lent;
     TalusOperator *there_op;
     double *there_gamma;

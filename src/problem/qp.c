@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/block_matrix.h"
+#include "linalg/block_matrix.h"
 
 #include <math.h>
 #include <string.h>

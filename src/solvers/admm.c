@@ -27,8 +27,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "problem/ldl.h"
-#include "problem/sparse.h"
+#include "linalg/ldl.h"
+#include "linalg/sparse.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -129,7 +129,8 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     bool complete;
-    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS || s->backend->remote;
+    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS ||
+                 !talus_backend_can(s->backend, TALUS_CAP_FACTORISES);
     if (p->x_step == X_PROXIMAL || (p->x_step == X_AUTO && large))
         return TALUS_OK;
     talus_sparse_clear(&w->matrix);
@@ -154,12 +155,12 @@ static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
     talus_copy(s, w->extrapolation.part[0].y.at, run->z);
-    s->backend->project(s->op, run->metric, run->z);
+    s->backend->block.project(s->op, run->metric, run->z);
     if (!measured)
         return;
-    s->backend->gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
     s->info->products++;
-    s->backend->forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
+    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
     talus_best_offer(&w->best, s, run->z, sums->residual2);
 }
 
@@ -177,15 +178,15 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
     const double a[3] = {1.0, run->rho, -run->rho}, step[2] = {1.0, -p->relax};
     const double *dotted[2] = {w->t.at, w->g.at};
     double ee_re[2];
-    s->backend->combine(s->op, 3, sum, a, w->g.at);
+    s->backend->vector.combine(s->op, 3, sum, a, w->g.at);
     talus_copy(s, w->g.at, w->t.at);
-    s->backend->scale(s->op, run->metric, true, w->t.at);
+    s->backend->op.scale(s->op, run->metric, true, w->t.at);
     talus_ldl_solve(&w->factor, w->t.at);
-    s->backend->scale(s->op, run->metric, true, w->t.at);
+    s->backend->op.scale(s->op, run->metric, true, w->t.at);
     s->info->products++;
-    s->backend->combine(s->op, 2, both, step, part->h.at);
-    s->backend->dots(s->op, 2, dotted, w->t.at, ee_re);
-    double rr = s->backend->dot(s->op, w->g.at, w->g.at);
+    s->backend->vector.combine(s->op, 2, both, step, part->h.at);
+    s->backend->vector.dots(s->op, 2, dotted, w->t.at, ee_re);
+    double rr = s->backend->vector.dot(s->op, w->g.at, w->g.at);
     run->curvature =
         quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
@@ -197,22 +198,22 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     State *state = s->state;
     TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
     double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
-    s->backend->gradient(s->op, run->metric, x->y.at, true, w->t.at);
+    s->backend->op.gradient(s->op, run->metric, x->y.at, true, w->t.at);
     s->info->products++;
     const double *old[4] = {x->y.at, run->z, part->y.at, w->t.at};
     const double a[4] = {tau * all, 2.0 * rho * all, -rho * all, -all};
-    s->backend->combine(s->op, 4, old, a, x->h.at);
+    s->backend->vector.combine(s->op, 4, old, a, x->h.at);
     const double *sum[3] = {part->y.at, x->h.at, run->z};
     const double b[3] = {1.0, p->relax, -p->relax};
-    s->backend->combine(s->op, 3, sum, b, part->h.at);
+    s->backend->vector.combine(s->op, 3, sum, b, part->h.at);
     run->curvature = tau;
     if (!measured)
         return;
     const double *e[2] = {run->z, x->y.at}, c[2] = {1.0, -1.0};
-    s->backend->axpby(s->op, -1.0, w->t.at, 1.0, w->g.at);
-    s->backend->combine(s->op, 2, e, c, w->t.at);
-    double seen = quotient(s->backend->dot(s->op, w->g.at, w->g.at),
-                           s->backend->dot(s->op, w->t.at, w->t.at));
+    s->backend->vector.axpby(s->op, -1.0, w->t.at, 1.0, w->g.at);
+    s->backend->vector.combine(s->op, 2, e, c, w->t.at);
+    double seen = quotient(s->backend->vector.dot(s->op, w->g.at, w->g.at),
+                           s->backend->vector.dot(s->op, w->t.at, w->t.at));
     if (seen > tau && isfinite(seen))
         state->norm = MARGIN * seen; /* the power iteration fell short */
 }
@@ -233,8 +234,8 @@ static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
         return factorise(s, run, &good);
     }
     talus_copy(s, y, run->z);
-    s->backend->project(s->op, run->metric, run->z);
-    s->backend->axpby(s->op, 1.0 - old / rho, run->z, old / rho, y);
+    s->backend->block.project(s->op, run->metric, run->z);
+    s->backend->vector.axpby(s->op, 1.0 - old / rho, run->z, old / rho, y);
     talus_extrapolate_forget(&w->extrapolation);
     return TALUS_OK;
 }
@@ -255,8 +256,8 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->reserve(&w->g.at, &w->g.capacity, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->t.at, &w->t.capacity, n, "error"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g.at, &w->g.capacity, n, "gradient"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->t.at, &w->t.capacity, n, "error"));
     return talus_metric_reserve(s, &w->metric, &w->metric_room);
 }
 
@@ -276,14 +277,14 @@ static void start(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
     TalusExtrapolated *part = w->extrapolation.part;
-    s->backend->scale(s->op, run->metric, true, run->z);
-    s->backend->project(s->op, run->metric, run->z);
-    s->backend->gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.scale(s->op, run->metric, true, run->z);
+    s->backend->block.project(s->op, run->metric, run->z);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
     s->info->products++;
-    s->backend->axpby(s->op, 0.0, w->g.at, -1.0 / run->rho, w->g.at);
-    s->backend->tangent(s->op, run->metric, run->z, w->g.at, w->t.at);
+    s->backend->vector.axpby(s->op, 0.0, w->g.at, -1.0 / run->rho, w->g.at);
+    s->backend->block.tangent(s->op, run->metric, run->z, w->g.at, w->t.at);
     const double *sum[3] = {run->z, w->g.at, w->t.at}, a[3] = {1.0, 1.0, -1.0};
-    s->backend->combine(s->op, 3, sum, a, part->y.at);
+    s->backend->vector.combine(s->op, 3, sum, a, part->y.at);
     if (!run->direct)
         talus_copy(s, run->z, part[1].y.at);
 }
@@ -329,8 +330,8 @@ static TalusStatus solve_admm(TalusSolve *s)
     start(s, &run);
     TALUS_TRY(iterate(s, p, &run));
     talus_best_take(&w->best, s, s->gamma);
-    s->backend->scale(s->op, run.metric, false, s->gamma);
-    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->op.scale(s->op, run.metric, false, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 
@@ -339,8 +340,8 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_extrapolate_clear(&w->extrapolation, backend);
     talus_best_clear(&w->best, backend);
-    backend->release(w->g.at);
-    backend->release(w->t.at);
+    backend->vector.release(w->g.at);
+    backend->vector.release(w->t.at);
     talus_metric_release(backend, w->metric);
     talus_release(w->diagonal);
     talus_release(w->place);

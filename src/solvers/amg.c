@@ -106,7 +106,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!(s->resumed && w->ready))
         TALUS_TRY(prepare_matrix(s, w));
-    s->backend->product(s->op, NULL, false, true, l->q);
+    s->backend->op.product(s->op, NULL, false, true, l->q);
     set_bounds(s->op, l);
     for (int i = 0; i < l->a.rows; i++)
         l->x[i] = fmin(fmax(s->gamma[i], l->lower[i]), l->upper[i]);
@@ -126,7 +126,7 @@ static bool measured(TalusSolve *s, Work *w, Meter *m)
     TalusAmgLevel *l = &w->amg.level[0];
     TalusForward at;
     talus_amg_gradient(&w->amg, 0);
-    s->backend->forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
+    s->backend->block.forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
     talus_best_offer(&w->best, s, l->x, at.residual2);
     double now = floor(w->amg.work + 0.5);
     int products = (int)(now - m->told);

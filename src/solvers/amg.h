@@ -7,7 +7,7 @@
 #ifndef TALUS_SOLVERS_AMG_H
 #define TALUS_SOLVERS_AMG_H
 
-#include "problem/sparse.h"
+#include "linalg/sparse.h"
 
 #include <stdbool.h>
 

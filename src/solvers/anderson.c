@@ -76,17 +76,17 @@ static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
     Work *w = s->work;
     double *h = w->extrapolation.part[0].h.at;
     talus_copy(s, w->extrapolation.part[0].y.at, run->x);
-    s->backend->project(s->op, run->metric, run->x);
-    s->backend->gradient(s->op, run->metric, run->x, true, h);
-    s->backend->forward_backward(s->op, run->metric, run->x, h, run->omega, NULL, NULL, sums);
-    s->backend->axpby(s->op, 1.0, run->x, -run->omega, h);
+    s->backend->block.project(s->op, run->metric, run->x);
+    s->backend->op.gradient(s->op, run->metric, run->x, true, h);
+    s->backend->block.forward_backward(s->op, run->metric, run->x, h, run->omega, NULL, NULL, sums);
+    s->backend->vector.axpby(s->op, 1.0, run->x, -run->omega, h);
 }
 
 /* A plain step that expands shows omega above 2 over the norm: y = x - omega g with half of it. */
 static void shorten(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
-    s->backend->axpby(s->op, 0.5, run->x, 0.5, e->part[0].y.at);
+    s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y.at);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
         ((State *)s->state)->norm *= 2.0;
@@ -136,12 +136,12 @@ static TalusStatus solve_anderson(TalusSolve *s)
     talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
     run.metric = (const TalusMetricBlock *)w->metric;
     run.omega = step_length(s, p, &run);
-    s->backend->scale(s->op, run.metric, true, run.x);
+    s->backend->op.scale(s->op, run.metric, true, run.x);
     talus_copy(s, run.x, w->extrapolation.part[0].y.at);
     iterate(s, p, &run);
     talus_best_take(&w->best, s, s->gamma);
-    s->backend->scale(s->op, run.metric, false, s->gamma);
-    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->op.scale(s->op, run.metric, false, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 

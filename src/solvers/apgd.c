@@ -10,6 +10,7 @@
  * on the objective: that stalls at 1e-8 by cancellation. One product per iteration. */
 #include "solvers/chunk.h"
 
+#include "backend/run.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -51,18 +52,18 @@ static const TalusParam params[] = {
      "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / most"},
 };
 
-/* Whether accelerate_run finds the metric by itself: x is gamma then, and the metric's memory, the largest
+/* Whether run.accelerate finds the metric by itself: x is gamma then, and the metric's memory, the largest
  * of the method, is needed for the first norm alone. */
 static bool knows_metric(const TalusSolve *s)
 {
-    return s->backend->remote && s->op->pair && !s->op->varied;
+    return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair && !s->op->varied;
 }
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->reserve(&w->x_prev, &w->x_room, n, "previous impulses"));
-    TALUS_TRY(s->backend->reserve(&w->g_prev, &w->g_room, n, "previous gradient"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->x_prev, &w->x_room, n, "previous impulses"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g_prev, &w->g_room, n, "previous gradient"));
     if (!metric)
         return TALUS_OK;
     TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
@@ -145,7 +146,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
         TalusRun run = talus_chunk_next(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
             run.iterations = EXACT_LENGTH;
-        TALUS_TRY(s->backend->accelerate_run(s->op, a, momentum, &run));
+        TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
         since += run.done;
         talus_chunk_count(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
@@ -184,10 +185,10 @@ static TalusStatus solve_apgd(TalusSolve *s)
         release_metric(s->backend, w);
     const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (metric) {
-        s->backend->scale(s->op, metric, true, s->gamma);
-        s->backend->zero(w->g_prev, n);
+        s->backend->op.scale(s->op, metric, true, s->gamma);
+        s->backend->vector.zero(s->op, w->g_prev, n);
     }
-    s->backend->copy(w->x_prev, s->gamma, n);
+    s->backend->vector.copy(s->op, w->x_prev, s->gamma, n);
     TalusAccelerated a = {.x = s->gamma,
                           .x_prev = w->x_prev,
                           .g_prev = w->g_prev,
@@ -202,17 +203,17 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;
     if (a.x_prev != s->gamma)
-        s->backend->copy(s->gamma, a.x_prev, n);
+        s->backend->vector.copy(s->op, s->gamma, a.x_prev, n);
     if (metric)
-        s->backend->scale(s->op, metric, false, s->gamma);
+        s->backend->op.scale(s->op, metric, false, s->gamma);
     return TALUS_OK;
 }
 
 static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    backend->release(w->x_prev);
-    backend->release(w->g_prev);
+    backend->vector.release(w->x_prev);
+    backend->vector.release(w->g_prev);
     release_metric(backend, w);
 }
 

@@ -84,7 +84,8 @@ static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions 
 {
     bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
     return options->reference_speed > 0.0 && problem->op.blocks <= SMALL &&
-           !problem->backend->remote && is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
+           talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) &&
+           is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
 }
 
 static const Direct *find_convex(uint32_t kinds)
@@ -111,7 +112,8 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
 {
     const Direct *found = &smooth;
     int rows = talus_problem_rows(problem);
-    if (problem->backend->remote || !(options->tolerance > 0.0) || rows > 3)
+    if (!talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) || !(options->tolerance > 0.0) ||
+        rows > 3)
         return NULL;
     if (rows > 1)
         found = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) ? find_coulomb(problem, kinds, options)
@@ -122,8 +124,8 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
 /* Free joints that the first-order methods are spared (problem/eliminate.h), and sweeps are not. */
 static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
 {
-    return talus_problem_counts(problem)->joints > 0 && !problem->backend->remote &&
-           !options->keep_joints;
+    return talus_problem_counts(problem)->joints > 0 && !options->keep_joints &&
+           talus_backend_can(problem->backend, TALUS_CAP_ELIMINATES);
 }
 
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)

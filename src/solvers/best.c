@@ -8,7 +8,7 @@
 void talus_copy(TalusSolve *solve, const double *from, double *to)
 {
     const double one = 1.0;
-    solve->backend->combine(solve->op, 1, &from, &one, to);
+    solve->backend->vector.combine(solve->op, 1, &from, &one, to);
 }
 
 TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve)
@@ -16,7 +16,8 @@ TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve)
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     best->least = INFINITY;
     best->kept = false;
-    return solve->backend->reserve(&best->x.at, &best->x.capacity, n, "best impulses");
+    return solve->backend->vector.reserve(solve->op, &best->x.at, &best->x.capacity, n,
+                                          "best impulses");
 }
 
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure)
@@ -40,5 +41,5 @@ void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x)
 
 void talus_best_clear(TalusBest *best, const TalusBackend *backend)
 {
-    backend->release(best->x.at);
+    backend->vector.release(best->x.at);
 }

@@ -22,35 +22,35 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
      "of the random order"},
 };
 
-/* Sweeps on a device with memory of its own before the host looks at the change: a look costs as much
- * as a sweep of a small problem. */
-enum { REMOTE_SWEEPS = 4 };
+/* Sweeps before the change is fetched where that is not free: it costs as much as a sweep of a small problem. */
+enum { UNSEEN_SWEEPS = 4 };
 
 static int sweeps_at_once(const TalusSolve *s)
 {
     int left = s->options->max_iterations - s->info->iterations;
-    if (!s->backend->remote || s->options->observer || s->options->monitor)
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    if (sees || s->options->observer || s->options->monitor)
         return 1;
-    return left < 1 ? 1 : left < REMOTE_SWEEPS ? left : REMOTE_SWEEPS;
+    return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
 }
 
 TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)
 {
     int products = options->order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    TALUS_TRY(s->backend->sweep_begin(s->op, options, s->gamma, sweep));
+    TALUS_TRY(s->backend->sweep.begin(s->op, options, s->gamma, sweep));
     double rms;
     do {
         int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep_run(*sweep, sweeps) / s->op->blocks);
+        rms = sqrt(s->backend->sweep.run(*sweep, sweeps) / s->op->blocks);
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep_end(*sweep, s->gamma);
+            s->backend->sweep.end(*sweep, s->gamma);
             if (!talus_solve_observe(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep_end(*sweep, s->gamma);
+    s->backend->sweep.end(*sweep, s->gamma);
     return TALUS_OK;
 }
 
@@ -71,5 +71,5 @@ TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
 void talus_block_sweep_clear(void *work, const TalusBackend *backend)
 {
     TalusBlockSweepWork *w = work;
-    backend->sweep_destroy(w->sweep);
+    backend->sweep.destroy(w->sweep);
 }

@@ -44,19 +44,19 @@ enum { VECTORS = 6 };
 
 static double dot(const Search *s, const double *x, const double *y)
 {
-    return s->backend->dot(s->op, x, y);
+    return s->backend->vector.dot(s->op, x, y);
 }
 
 static void copy(const Search *s, double *to, const double *from)
 {
-    s->backend->copy(to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->vector.copy(s->op, to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
 }
 
 /* out = A x on the support. */
 static void product(Search *s, const double *x, double *out)
 {
-    s->backend->gradient(s->op, s->metric, x, false, out);
-    s->backend->recede_span(s->op, s->relaxed, s->support, out);
+    s->backend->op.gradient(s->op, s->metric, x, false, out);
+    s->backend->block.recede_span(s->op, s->relaxed, s->support, out);
     s->products--;
 }
 
@@ -72,10 +72,10 @@ static void conjugate_gradients(Search *s, double rr, double enough)
         if (!(pap > DBL_EPSILON * pp))
             return;
         double a = rr / pap, before = rr;
-        s->backend->axpby(s->op, -a, s->p, 1.0, s->x);
-        s->backend->axpby(s->op, -a, s->ap, 1.0, s->r);
+        s->backend->vector.axpby(s->op, -a, s->p, 1.0, s->x);
+        s->backend->vector.axpby(s->op, -a, s->ap, 1.0, s->r);
         rr = dot(s, s->r, s->r);
-        s->backend->axpby(s->op, 1.0, s->r, rr / before, s->p);
+        s->backend->vector.axpby(s->op, 1.0, s->r, rr / before, s->p);
     }
 }
 
@@ -101,8 +101,8 @@ static bool intersect(Search *s)
     for (int k = 0; k < ROUNDS && s->products > 0; k++) {
         flatten(s);
         copy(s, s->p, s->x);
-        s->backend->recede(s->op, s->relaxed, 0.0, s->p);
-        s->backend->axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
+        s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
+        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
@@ -111,7 +111,7 @@ static bool intersect(Search *s)
             copy(s, s->x, s->p);
             return true;
         }
-        s->backend->axpby(s->op, 1.0, s->p, RELAX - 1.0, s->x);
+        s->backend->vector.axpby(s->op, 1.0, s->p, RELAX - 1.0, s->x);
     }
     return false;
 }
@@ -122,8 +122,8 @@ static bool intersect(Search *s)
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     double terms2, largest;
-    backend->zero(zero, (size_t)op->rows * (size_t)op->blocks);
-    backend->terms(op, zero, &terms2, &largest);
+    backend->vector.zero(op, zero, (size_t)op->rows * (size_t)op->blocks);
+    backend->op.terms(op, zero, &terms2, &largest);
     return ROUNDING * sqrt(terms2);
 }
 
@@ -132,13 +132,14 @@ static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool 
                      const double *delta, double *p, double *q)
 {
     TalusSizes sizes;
-    backend->product(op, delta, true, false, p);
-    backend->sizes(op, NULL, delta, &sizes);
-    double balance = sqrt(backend->dot(op, p, p) / sizes.size);
-    backend->product(op, NULL, false, true, q);
-    backend->recede_span(op, relaxed, delta, q);
-    double length = sqrt(backend->dot(op, delta, delta)), size = sqrt(backend->dot(op, q, q));
-    double speed = -backend->dot(op, q, delta) / length, gain = speed / size;
+    backend->op.product(op, delta, true, false, p);
+    backend->op.sizes(op, NULL, delta, &sizes);
+    double balance = sqrt(backend->vector.dot(op, p, p) / sizes.size);
+    backend->op.product(op, NULL, false, true, q);
+    backend->block.recede_span(op, relaxed, delta, q);
+    double length = sqrt(backend->vector.dot(op, delta, delta)),
+           size = sqrt(backend->vector.dot(op, q, q));
+    double speed = -backend->vector.dot(op, q, delta) / length, gain = speed / size;
     bool sound =
         sizes.size > DBL_MIN / (DBL_EPSILON * DBL_EPSILON); /* no square is lost to underflow */
     return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance &&
@@ -150,7 +151,8 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     double *stored;
     if (talus_problem_reserve_certificate(solve->problem, &stored) != TALUS_OK)
         return false;
-    solve->backend->get(stored, delta, (size_t)talus_problem_size(solve->problem));
+    solve->backend->vector.get(solve->op, stored, delta,
+                               (size_t)talus_problem_size(solve->problem));
     return true;
 }
 
@@ -175,7 +177,7 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 static bool settle(Search *s, double *delta)
 {
     copy(s, delta, s->x);
-    s->backend->scale(s->op, s->metric, false, delta);
+    s->backend->op.scale(s->op, s->metric, false, delta);
     if (s->solve->reduced)
         return settle_whole(s->solve, s->relaxed, delta);
     return is_proof(s->backend, s->op, s->relaxed, delta, s->r, s->ap) &&
@@ -188,7 +190,8 @@ static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks, stride = (n + 7) / 8 * 8;
     double **const vectors[VECTORS] = {&s->start, &s->x, &s->support, &s->r, &s->p, &s->ap};
-    TALUS_TRY(solve->backend->reserve(&w->memory, &w->capacity, VECTORS * stride, "certificate"));
+    TALUS_TRY(solve->backend->vector.reserve(solve->op, &w->memory, &w->capacity, VECTORS * stride,
+                                             "certificate"));
     for (int k = 0; k < VECTORS; k++)
         *vectors[k] = w->memory + (size_t)k * stride;
     TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_capacity));
@@ -201,11 +204,11 @@ static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s
 static bool normalise(Search *s, const double *delta)
 {
     copy(s, s->start, delta);
-    s->backend->scale(s->op, s->metric, true, s->start);
+    s->backend->op.scale(s->op, s->metric, true, s->start);
     double size = sqrt(dot(s, s->start, s->start));
     if (!(size > 0.0) || !isfinite(size))
         return false;
-    s->backend->axpby(s->op, 0.0, s->start, 1.0 / size, s->start);
+    s->backend->vector.axpby(s->op, 0.0, s->start, 1.0 / size, s->start);
     return true;
 }
 
@@ -216,7 +219,7 @@ static bool seek(Search *s, bool relaxed, double *delta)
     s->products = LEAST_PRODUCTS + s->solve->info->iterations / 4;
     for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s->products > 0; k++) {
         copy(s, s->x, s->start);
-        s->backend->recede(s->op, relaxed, LEVELS[k], s->x);
+        s->backend->block.recede(s->op, relaxed, LEVELS[k], s->x);
         copy(s, s->support, s->x);
         if (intersect(s) && settle(s, delta))
             return true;
@@ -238,6 +241,6 @@ bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, doubl
 
 void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend)
 {
-    backend->release(work->memory);
+    backend->vector.release(work->memory);
     talus_metric_release(backend, work->metric);
 }

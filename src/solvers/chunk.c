@@ -14,13 +14,13 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Iterations up to the next one whose residual is due. Where the host keeps the memory it sees each: it
- * costs nothing there. Elsewhere only a monitor is worth the way back. */
+/* Iterations up to the next one whose residual is due. Where the host sees iterates
+ * anyway, it takes each. Elsewhere only a monitor is worth the way back. */
 static int length(const TalusSolve *s, int check, int since)
 {
     const TalusSolveOptions *options = s->options;
     int done = s->info->iterations, count = options->max_iterations - done;
-    if (!s->backend->remote || options->monitor)
+    if (talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) || options->monitor)
         return least(count, (since + check - 1) / check * check - since + 1);
     if (options->observer)
         count = least(count, s->observed->next - done);
@@ -34,7 +34,8 @@ static int length(const TalusSolve *s, int check, int since)
 /* Whether a budget is to be spent, whatever the residuals, on a backend that need not come back for them. */
 static bool spends_budget(const TalusSolve *s)
 {
-    return s->backend->remote && !(s->options->tolerance > 0.0) && !s->options->monitor;
+    return !talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) &&
+           !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
 /* A run is better not broken: there the first check is at half the budget, the next at its end. */

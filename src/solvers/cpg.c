@@ -49,10 +49,10 @@ static const TalusParam params[] = {
 /* p = P_T(p), by way of w; with variant=two also its product. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
-    s->backend->tangent(s->op, w->metric, s->gamma, w->p, w->w);
+    s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
     if (variant == TWO) {
-        s->backend->axpby(s->op, 1.0, w->w, -1.0, w->p);
-        bool changed = s->backend->dot(s->op, w->p, w->p) > 0.0;
+        s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
+        bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
         talus_face_swap(&w->p, &w->w);
         if (!changed)
             return 0;
@@ -66,13 +66,14 @@ static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     int products = 0;
-    s->backend->combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0}, w->phi);
-    s->backend->tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
+    s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
+                               w->phi);
+    s->backend->block.tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
     if (w->pnp > 0.0)
         products = project_direction(s, w, variant);
     if (w->pnp > 0.0) {
-        double beta = -s->backend->dot(s->op, w->phi, w->np) / w->pnp;
-        s->backend->axpby(s->op, 1.0, w->phi, beta, w->p);
+        double beta = -s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->vector.axpby(s->op, 1.0, w->phi, beta, w->p);
     } else {
         talus_copy(s, w->phi, w->p);
     }
@@ -120,8 +121,9 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
         w->pnp = 0.0;
         return products;
     }
-    s->backend->axpby(s->op, a, w->p, 1.0, s->gamma);
-    s->backend->forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL, &change);
+    s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,
+                                       &change);
     bool moved = s->op->moving && move_bounds(s, w->metric);
     if (variant == ONE && change.r2 == 0.0 && !moved)
         return products + talus_face_follow(s, w, a);
@@ -144,7 +146,7 @@ static TalusStatus solve_cpg(TalusSolve *s)
 {
     if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
         return iterate(s);
-    if (s->backend->remote)
+    if (!talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY))
         return talus_solver_fail("cpg", TALUS_ERR_UNSUPPORTED,
                                  "moving bounds are on backend cpu alone, and this problem is "
                                  "on %s",

@@ -152,7 +152,7 @@ static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
     const TalusSolverType *t = s->type;
     bool on_host = t->on_host && (!t->is_on_host || t->is_on_host(s->params));
     TALUS_TRY(talus_outer_plan(t, problem, kind, plan));
-    if (on_host && problem->backend->remote)
+    if (on_host && !talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY))
         return talus_solver_fail(t->name, TALUS_ERR_UNSUPPORTED,
                                  "%s runs on backend cpu alone, and this problem is on %s",
                                  t->on_host, problem->backend->name);
@@ -175,7 +175,7 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
     TalusResidual rounding;
     TalusMetrics metrics;
     talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
-    TALUS_TRY(solve->backend->check());
+    TALUS_TRY(solve->backend->check(solve->op->context));
     *figure = norm == TALUS_NORM_MAX ? info->residual.max : info->residual.rms;
     info->rounding = norm == TALUS_NORM_MAX ? rounding.max : rounding.rms;
     if (norm != TALUS_NORM_SICONOS)
@@ -231,10 +231,10 @@ static bool has_diverged(const TalusSolve *solve)
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->reserve(&spare->delta, &spare->delta_capacity, n, "zero impulses") !=
-            TALUS_OK)
+        solve->backend->vector.reserve(solve->op, &spare->delta, &spare->delta_capacity, n,
+                                       "zero impulses") != TALUS_OK)
         return false;
-    solve->backend->zero(spare->delta, n);
+    solve->backend->vector.zero(solve->op, spare->delta, n);
     talus_outer_measure(solve, spare->delta, &zero, NULL);
     return info->residual.rms > GROWN * zero.rms;
 }
@@ -246,7 +246,7 @@ static void settle_outcome(TalusSolve *solve)
     if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
         return;
     info->outcome = TALUS_OUTCOME_DIVERGED;
-    solve->backend->zero(solve->gamma, n);
+    solve->backend->vector.zero(solve->op, solve->gamma, n);
     talus_observe_replaced(solve);
     talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
 }
@@ -261,7 +261,7 @@ typedef struct Bytes {
  * a world. */
 static size_t backend_bytes(const TalusSolve *solve)
 {
-    return solve->backend->remote && !solve->problem->lent ? solve->backend->memory() : 0;
+    return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
 }
 
 static Bytes begin_counting(const TalusSolve *solve)
@@ -286,7 +286,8 @@ static void count_memory(TalusSolve *solve, Bytes before)
 static TalusStatus eliminate(TalusSolve *solve)
 {
     TalusReduced *reduced = &solve->solver->reduced;
-    bool can = solve->type->through_products && !solve->backend->remote && solve->op->pair;
+    bool can = solve->type->through_products && solve->op->pair &&
+               talus_backend_can(solve->backend, TALUS_CAP_ELIMINATES);
     if (!can || solve->op->joints == 0 || solve->options->keep_joints)
         return TALUS_OK;
     TALUS_TRY(talus_reduced_fill(reduced, solve->op));
@@ -381,7 +382,7 @@ static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
     if (status == TALUS_OK) {
         settle_outcome(solve);
         talus_observe_result(solve);
-        status = solve->backend->check();
+        status = solve->backend->check(solve->op->context);
     }
     fetch(solve);
     solve->info->seconds = elapsed(solve);

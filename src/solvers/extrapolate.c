@@ -22,7 +22,7 @@ static void swap(TalusVector *a, TalusVector *b)
 static TalusStatus reserve(TalusSolve *solve, TalusVector *v)
 {
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    return solve->backend->reserve(&v->at, &v->capacity, n, "Anderson's memory");
+    return solve->backend->vector.reserve(solve->op, &v->at, &v->capacity, n, "Anderson's memory");
 }
 
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts, int memory)
@@ -48,13 +48,13 @@ void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend)
 {
     for (int i = 0; i < TALUS_EXTRAPOLATE_PARTS; i++) {
         TalusExtrapolated *p = &e->part[i];
-        backend->release(p->y.at);
-        backend->release(p->h.at);
-        backend->release(p->f_prev.at);
-        backend->release(p->h_prev.at);
+        backend->vector.release(p->y.at);
+        backend->vector.release(p->h.at);
+        backend->vector.release(p->f_prev.at);
+        backend->vector.release(p->h_prev.at);
         for (int k = 0; k < TALUS_EXTRAPOLATE_MEMORY; k++) {
-            backend->release(p->df[k].at);
-            backend->release(p->dh[k].at);
+            backend->vector.release(p->df[k].at);
+            backend->vector.release(p->dh[k].at);
         }
     }
 }
@@ -84,7 +84,7 @@ static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f
         double part[TALUS_EXTRAPOLATE_MEMORY];
         for (int k = 0; k < e->count; k++)
             df[k] = p->df[k].at;
-        solve->backend->dots(solve->op, e->count, df, with_f ? p->y.at : df[slot], part);
+        solve->backend->vector.dots(solve->op, e->count, df, with_f ? p->y.at : df[slot], part);
         for (int k = 0; k < e->count; k++)
             sums[k] += part[k];
     }
@@ -94,7 +94,7 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
 {
     double size2 = 0.0;
     for (int i = 0; i < e->parts; i++)
-        size2 += solve->backend->dot(solve->op, e->part[i].h.at, e->part[i].h.at);
+        size2 += solve->backend->vector.dot(solve->op, e->part[i].h.at, e->part[i].h.at);
     return size2;
 }
 
@@ -106,8 +106,8 @@ static bool remember(TalusExtrapolation *e, TalusSolve *solve)
     int slot = e->next;
     for (int i = 0; i < e->parts; i++) {
         TalusExtrapolated *p = &e->part[i];
-        solve->backend->axpby(solve->op, 1.0, p->y.at, -1.0, p->f_prev.at);
-        solve->backend->axpby(solve->op, 1.0, p->h.at, -1.0, p->h_prev.at);
+        solve->backend->vector.axpby(solve->op, 1.0, p->y.at, -1.0, p->f_prev.at);
+        solve->backend->vector.axpby(solve->op, 1.0, p->h.at, -1.0, p->h_prev.at);
         swap(&p->f_prev, &p->df[slot]);
         swap(&p->h_prev, &p->dh[slot]);
     }
@@ -172,7 +172,7 @@ static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const do
         v[n] = p->y.at;
         a[n++] = e->stride;
         swap(&p->y, &p->f_prev);
-        solve->backend->combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y.at);
+        solve->backend->vector.combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y.at);
         swap(&p->h, &p->h_prev);
     }
     e->has_last = true;
@@ -183,8 +183,8 @@ TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
     double c[TALUS_EXTRAPOLATE_MEMORY], size2 = 0.0;
     for (int i = 0; i < e->parts; i++) { /* f takes the place of y */
         TalusExtrapolated *p = &e->part[i];
-        solve->backend->axpby(solve->op, 1.0, p->h.at, -1.0, p->y.at);
-        size2 += solve->backend->dot(solve->op, p->y.at, p->y.at);
+        solve->backend->vector.axpby(solve->op, 1.0, p->h.at, -1.0, p->y.at);
+        size2 += solve->backend->vector.dot(solve->op, p->y.at, p->y.at);
     }
     double size = sqrt(size2), last = e->last;
     if (e->extrapolated && size > e->factor * last) {

@@ -28,7 +28,8 @@ static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     size_t stride = (n + 7) / 8 * 8;
     double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
-    TALUS_TRY(s->backend->reserve(&w->memory, &w->room, 5 * stride, "vectors of a face"));
+    TALUS_TRY(
+        s->backend->vector.reserve(s->op, &w->memory, &w->room, 5 * stride, "vectors of a face"));
     for (int i = 0; i < 5; i++)
         *vectors[i] = w->memory + (size_t)i * stride;
     return talus_metric_reserve(s, &w->metric_memory, &w->metric_room);
@@ -36,7 +37,7 @@ static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
 
 void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
 {
-    s->backend->gradient(s->op, w->metric, s->gamma, true, w->g);
+    s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->g);
     w->unchecked = 0;
 }
 
@@ -49,9 +50,9 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
             s, metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC,
             w->metric_memory);
         w->metric = (const TalusMetricBlock *)w->metric_memory;
-        s->backend->scale(s->op, w->metric, true, s->gamma);
+        s->backend->op.scale(s->op, w->metric, true, s->gamma);
     }
-    s->backend->project(s->op, w->metric, s->gamma);
+    s->backend->block.project(s->op, w->metric, s->gamma);
     talus_face_refresh(s, w);
     s->info->products++;
     w->norm = talus_least_norm(s, w->metric);
@@ -63,12 +64,12 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
 void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 {
     if (w->metric)
-        s->backend->scale(s->op, w->metric, false, s->gamma);
+        s->backend->op.scale(s->op, w->metric, false, s->gamma);
 }
 
 void talus_face_clear(TalusFaceWork *w, const TalusBackend *backend)
 {
-    backend->release(w->memory);
+    backend->vector.release(w->memory);
     talus_metric_release(backend, w->metric_memory);
 }
 
@@ -88,7 +89,7 @@ void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
 {
     TalusForward at;
-    s->backend->forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
@@ -97,15 +98,16 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
     TalusForward forward;
     double sums[2];
     talus_copy(s, s->gamma, w->w);
-    s->backend->forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL, &forward);
-    s->backend->gradient(s->op, w->metric, s->gamma, true, w->p);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
+                                       &forward);
+    s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->p);
     talus_face_swap(&w->g, &w->p);
     w->unchecked = 0;
     w->pnp = 0.0;
-    s->backend->axpby(s->op, -1.0, s->gamma, 1.0,
-                      w->w); /* w: minus the step, p: minus N times it */
-    s->backend->axpby(s->op, -1.0, w->g, 1.0, w->p);
-    s->backend->dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
+    s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,
+                             w->w); /* w: minus the step, p: minus N times it */
+    s->backend->vector.axpby(s->op, -1.0, w->g, 1.0, w->p);
+    s->backend->vector.dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
     talus_face_raise(&w->norm, sums[0], sums[1]);
 }
 
@@ -113,8 +115,8 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
 static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
 {
     if (w->pnp > 0.0 && active == w->active) {
-        double rho = s->backend->dot(s->op, w->phi, w->np) / w->pnp;
-        s->backend->axpby(s->op, 1.0, w->phi, -rho, w->p);
+        double rho = s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->vector.axpby(s->op, 1.0, w->phi, -rho, w->p);
     } else {
         talus_copy(s, w->phi, w->p);
     }
@@ -124,14 +126,14 @@ static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
 double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
 {
     double sums[3];
-    s->backend->gradient(s->op, w->metric, w->p, false, w->np);
-    s->backend->dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
+    s->backend->op.gradient(s->op, w->metric, w->p, false, w->np);
+    s->backend->vector.dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
     return talus_face_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
 }
 
 int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
 {
-    s->backend->axpby(s->op, a, w->np, 1.0, w->g);
+    s->backend->vector.axpby(s->op, a, w->np, 1.0, w->g);
     if (++w->unchecked < TALUS_FACE_REFRESH)
         return 0;
     talus_face_refresh(s, w);
@@ -141,7 +143,7 @@ int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
 /* x = x - a p. */
 static int move(TalusSolve *s, TalusFaceWork *w, double a)
 {
-    s->backend->axpby(s->op, -a, w->p, 1.0, s->gamma);
+    s->backend->vector.axpby(s->op, -a, w->p, 1.0, s->gamma);
     return talus_face_follow(s, w, -a);
 }
 
@@ -151,9 +153,9 @@ static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bo
     int products = 1;
     if (half_step) {
         products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
-        s->backend->project(s->op, w->metric, s->gamma);
+        s->backend->block.project(s->op, w->metric, s->gamma);
         talus_copy(s, w->g, w->phi);
-        s->backend->mask(s->op, w->metric, s->gamma, w->phi);
+        s->backend->block.mask(s->op, w->metric, s->gamma, w->phi);
     }
     talus_face_project(s, w, step, w->phi);
     return products;
@@ -168,7 +170,7 @@ int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, d
         talus_face_project(s, w, step, w->g);
         return 2;
     }
-    double limit = s->backend->feasible_step(s->op, w->metric, s->gamma, w->p);
+    double limit = s->backend->block.feasible_step(s->op, w->metric, s->gamma, w->p);
     if (!(a < limit))
         return 1 + expand(s, w, limit, step, half_step);
     return 1 + move(s, w, a);

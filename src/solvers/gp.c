@@ -24,19 +24,19 @@ const char *const talus_gp_metrics[] = {"none", "trace", NULL};
 
 void talus_gp_set(TalusGp *gp, double a, const double *x, double *out)
 {
-    gp->solve->backend->combine(gp->solve->op, 1, &x, &a, out);
+    gp->solve->backend->vector.combine(gp->solve->op, 1, &x, &a, out);
 }
 
 void talus_gp_product(TalusGp *gp, const double *p, double *out)
 {
-    gp->solve->backend->gradient(gp->solve->op, gp->metric, p, false, out);
+    gp->solve->backend->op.gradient(gp->solve->op, gp->metric, p, false, out);
     gp->solve->info->products++;
     gp->stale++;
 }
 
 static double dot(const TalusGp *gp, const double *x, const double *y)
 {
-    return gp->solve->backend->dot(gp->solve->op, x, y);
+    return gp->solve->backend->vector.dot(gp->solve->op, x, y);
 }
 
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat)
@@ -58,7 +58,7 @@ static double reach(const TalusGp *gp, double pp)
 
 static void form_gradient(TalusGp *gp)
 {
-    gp->solve->backend->gradient(gp->solve->op, gp->metric, gp->x, true, gp->g);
+    gp->solve->backend->op.gradient(gp->solve->op, gp->metric, gp->x, true, gp->g);
     gp->solve->info->products++;
     gp->stale = 0;
 }
@@ -68,8 +68,8 @@ static void look(TalusGp *gp)
 {
     if (gp->stale >= REFRESH)
         form_gradient(gp);
-    gp->solve->backend->split(gp->solve->op, gp->metric, gp->x, gp->g, 1.0, gp->r, NULL, NULL,
-                              &gp->face);
+    gp->solve->backend->block.split(gp->solve->op, gp->metric, gp->x, gp->g, 1.0, gp->r, NULL, NULL,
+                                    &gp->face);
 }
 
 /* Whether to go on from x, whose face is known; `counted` when its iterations have been already. */
@@ -95,9 +95,9 @@ static void swap(double **a, double **b)
 static double move_inside(TalusGp *gp, const double *p, double a, double slope, double pAp)
 {
     const double *both[] = {gp->x, p};
-    gp->solve->backend->combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
-    gp->solve->backend->project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
-    gp->solve->backend->axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
+    gp->solve->backend->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
+    gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
+    gp->solve->backend->vector.axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
     swap(&gp->x, &gp->trial);
     return -(a * slope + 0.5 * a * a * pAp);
 }
@@ -109,13 +109,13 @@ static double try_projected(TalusGp *gp, double *step, double *product)
     const TalusBackend *b = gp->solve->backend;
     const TalusOperator *op = gp->solve->op;
     const double *both[] = {gp->trial, gp->x};
-    b->combine(op, 2, both, (const double[]){1.0, -1.0}, step);
+    b->vector.combine(op, 2, both, (const double[]){1.0, -1.0}, step);
     talus_gp_product(gp, step, product);
     double slope = dot(gp, gp->g, step);
     double change = slope + 0.5 * dot(gp, step, product);
     if (!(change <= gp->params->mu * fmin(slope, 0.0)))
         return -1.0;
-    b->axpby(op, 1.0, product, 1.0, gp->g);
+    b->vector.axpby(op, 1.0, product, 1.0, gp->g);
     swap(&gp->x, &gp->trial);
     return -change;
 }
@@ -130,7 +130,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     bool flat, whole = gp->params->line == LINE_WHOLE;
     talus_gp_set(gp, -1.0, gp->g, gp->r);
     if (!whole)
-        b->tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
     *pp = dot(gp, gp->r, gp->r);
     if (!(*pp > 0.0))
         return 0.0;
@@ -139,7 +139,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     double a = *pp / talus_gp_curvature(gp, *pAp, *pp, &flat);
     a = fmin(a, reach(gp, *pp));
     if (whole) {
-        b->tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
         *pAp = NAN;
     }
     return a;
@@ -156,12 +156,12 @@ static double project_once(TalusGp *gp)
         return 0.0;
     if (!isnan(pAp)) {
         talus_gp_set(gp, -1.0, gp->r, gp->w);
-        inside = b->feasible_step(op, gp->metric, gp->x, gp->w);
+        inside = b->block.feasible_step(op, gp->metric, gp->x, gp->w);
     }
     double a = first;
     for (int k = 0; k < HALVINGS && a > inside; k++, a *= 0.5) {
-        b->combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
-        b->project(op, gp->metric, gp->trial);
+        b->vector.combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
+        b->block.project(op, gp->metric, gp->trial);
         double decrease = try_projected(gp, gp->w, gp->gw);
         if (decrease >= 0.0)
             return decrease;
@@ -183,7 +183,8 @@ static bool projection_phase(TalusGp *gp)
         if (!(decrease > gp->params->eta1 * most))
             return true;
         /* the trial vector holds the old point */
-        gp->solve->backend->compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active, &changed);
+        gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
+                                          &changed);
         if (changed == 0)
             return true;
         most = fmax(most, decrease);
@@ -201,10 +202,10 @@ static bool face_is_right(TalusGp *gp)
     const double *both[] = {gp->x, gp->w};
     talus_gp_set(gp, -1.0, gp->w, gp->trial);
     if (!(reach(gp, dot(gp, gp->w, gp->w)) > 1.0) ||
-        !(b->feasible_step(gp->solve->op, gp->metric, gp->x, gp->trial) > 1.0))
+        !(b->block.feasible_step(gp->solve->op, gp->metric, gp->x, gp->trial) > 1.0))
         return false;
-    b->combine(gp->solve->op, 2, both, (const double[]){1.0, 1.0}, gp->trial);
-    b->split(gp->solve->op, gp->metric, gp->trial, gp->gw, 1.0, NULL, NULL, NULL, &gp->face);
+    b->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, 1.0}, gp->trial);
+    b->block.split(gp->solve->op, gp->metric, gp->trial, gp->gw, 1.0, NULL, NULL, NULL, &gp->face);
     return gp->face.unbound == 0;
 }
 
@@ -245,15 +246,15 @@ static double search_along_step(TalusGp *gp)
     if (!(slope < 0.0))
         return 0.0;
     talus_gp_set(gp, -1.0, gp->w, gp->trial);
-    double inside = b->feasible_step(op, gp->metric, gp->x, gp->trial), a = longest;
+    double inside = b->block.feasible_step(op, gp->metric, gp->x, gp->trial), a = longest;
     for (int k = 0; k < HALVINGS && a > inside; k++, a *= 0.5) {
-        b->combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
-        b->project(op, gp->metric, gp->trial);
+        b->vector.combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
+        b->block.project(op, gp->metric, gp->trial);
         double decrease = try_projected(gp, gp->r, gp->ap);
         if (decrease >= 0.0)
             return decrease;
     }
-    b->combine(op, 2, gradients, (const double[]){1.0, -1.0}, gp->ap);
+    b->vector.combine(op, 2, gradients, (const double[]){1.0, -1.0}, gp->ap);
     return move_inside(gp, gp->w, fmin(longest, inside), slope, dot(gp, gp->w, gp->ap));
 }
 
@@ -277,7 +278,8 @@ static TalusStatus reserve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     for (int k = 0; k < GP_VECTORS; k++)
-        TALUS_TRY(s->backend->reserve(&w->vector[k], &w->room[k], n, "gradient projection"));
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[k], &w->room[k], n,
+                                             "gradient projection"));
     if (p->metric)
         TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
     return TALUS_OK;
@@ -301,9 +303,9 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     if (p->metric) {
         talus_solver_metric(s, TALUS_METRIC_TRACE, work->metric);
         gp.metric = (const TalusMetricBlock *)work->metric;
-        s->backend->scale(s->op, gp.metric, true, s->gamma);
+        s->backend->op.scale(s->op, gp.metric, true, s->gamma);
     }
-    s->backend->project(s->op, gp.metric, gp.x);
+    s->backend->block.project(s->op, gp.metric, gp.x);
     form_gradient(&gp);
     look(&gp);
     gp.largest = talus_least_norm(s, gp.metric);
@@ -318,13 +320,13 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     if (gp.x != s->gamma)
         talus_gp_set(&gp, 1.0, gp.x, s->gamma);
     if (gp.metric)
-        s->backend->scale(s->op, gp.metric, false, s->gamma);
+        s->backend->op.scale(s->op, gp.metric, false, s->gamma);
     return status;
 }
 
 void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend)
 {
     for (int k = 0; k < GP_VECTORS; k++)
-        backend->release(work->vector[k]);
+        backend->vector.release(work->vector[k]);
     talus_metric_release(backend, work->metric);
 }

@@ -26,7 +26,7 @@ static TalusStatus begin(TalusGp *gp, void *work)
     Work *w = work;
     talus_gp_set(gp, -1.0, gp->r, w->r);
     talus_gp_set(gp, 1.0, w->r, w->p);
-    w->rr = gp->solve->backend->dot(gp->solve->op, w->r, w->r);
+    w->rr = gp->solve->backend->vector.dot(gp->solve->op, w->r, w->r);
     return TALUS_OK;
 }
 
@@ -37,14 +37,14 @@ static double step(TalusGp *gp, void *work, bool *more)
     const TalusOperator *op = gp->solve->op;
     bool flat;
     talus_gp_product(gp, w->p, w->ap);
-    double pAp = b->dot(op, w->p, w->ap), pp = b->dot(op, w->p, w->p), old = w->rr;
+    double pAp = b->vector.dot(op, w->p, w->ap), pp = b->vector.dot(op, w->p, w->p), old = w->rr;
     double a = old / talus_gp_curvature(gp, pAp, pp, &flat);
-    b->axpby(op, a, w->p, 1.0, gp->w);
-    b->axpby(op, a, w->ap, 1.0, gp->gw);
-    b->mask(op, gp->metric, gp->x, w->ap);
-    b->axpby(op, -a, w->ap, 1.0, w->r);
-    w->rr = b->dot(op, w->r, w->r);
-    b->axpby(op, 1.0, w->r, w->rr / old, w->p);
+    b->vector.axpby(op, a, w->p, 1.0, gp->w);
+    b->vector.axpby(op, a, w->ap, 1.0, gp->gw);
+    b->block.mask(op, gp->metric, gp->x, w->ap);
+    b->vector.axpby(op, -a, w->ap, 1.0, w->r);
+    w->rr = b->vector.dot(op, w->r, w->r);
+    b->vector.axpby(op, 1.0, w->r, w->rr / old, w->p);
     *more = !flat && w->rr > 0.0;
     return a * old - 0.5 * a * a * pAp;
 }
@@ -54,9 +54,9 @@ static TalusStatus solve_gpcg(TalusSolve *s)
     static const TalusKrylov cg = {begin, step};
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(s->backend->reserve(&w->p, &w->p_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->reserve(&w->r, &w->r_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->reserve(&w->ap, &w->ap_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->p, &w->p_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->r, &w->r_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->ap, &w->ap_room, n, "conjugate gradients"));
     return talus_gp_solve(s, s->params, &w->gp, &cg, w);
 }
 
@@ -64,9 +64,9 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_gp_clear(&w->gp, backend);
-    backend->release(w->p);
-    backend->release(w->r);
-    backend->release(w->ap);
+    backend->vector.release(w->p);
+    backend->vector.release(w->r);
+    backend->vector.release(w->ap);
 }
 
 const TalusSolverType talus_solver_gpcg = {

@@ -2,7 +2,7 @@
  *
  * heyn-2012 factors A_k = Z'NZ anew for every face by a complete LU without exchange of rows, pivots
  * that vanish raised to a tolerance, and takes one MINRES step per face. MINRES needs a preconditioner
- * that is symmetric and positive definite, which such an LU is not: here it is L D L' (problem/ldl.h),
+ * that is symmetric and positive definite, which such an LU is not: here it is L D L' (linalg/ldl.h),
  * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest one.
  *
  * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in
@@ -11,7 +11,7 @@
  *
  * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows
  * with the cross-section of the bed. The paper found no gain in time either. */
-#include "problem/ldl.h"
+#include "linalg/ldl.h"
 #include "solvers/minres.h"
 
 #include "base/memory.h"
@@ -49,7 +49,7 @@ static int list_free_rows(TalusGp *gp, Work *w)
     int free_rows = 0;
     for (int i = 0; i < w->matrix.rows; i++)
         w->mask[i] = 1.0;
-    gp->solve->backend->mask(gp->solve->op, gp->metric, gp->x, w->mask);
+    gp->solve->backend->block.mask(gp->solve->op, gp->metric, gp->x, w->mask);
     for (int i = 0; i < w->matrix.rows; i++) {
         w->place[i] = w->mask[i] != 0.0 ? free_rows : -1;
         if (w->place[i] >= 0)
@@ -103,7 +103,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
     TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
     TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
-    TALUS_TRY(s->backend->reserve(&w->mask, &w->mask_room, n, "face"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
     TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
@@ -133,7 +133,7 @@ static void clear(void *work, const TalusBackend *backend)
     talus_minres_clear(&w->minres, backend);
     talus_release(w->place);
     talus_release(w->row);
-    backend->release(w->mask);
+    backend->vector.release(w->mask);
     talus_release(w->packed);
 }
 

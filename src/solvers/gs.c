@@ -59,7 +59,7 @@ static TalusStatus solve_gs(TalusSolve *s)
 static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    backend->sweep_destroy(w->sweep);
+    backend->sweep.destroy(w->sweep);
 }
 
 const TalusSolverType talus_solver_gs = {

@@ -114,7 +114,7 @@ static TalusStatus newton(Run *run, bool *go)
     TalusSolve *s = run->s;
     TalusSsnMove move = {.search = run->careful, .length = 1.0};
     double first = run->at.residual2, mark = first;
-    s->backend->copy(run->w->kept, s->gamma, run->n);
+    s->backend->vector.copy(s->op, run->w->kept, s->gamma, run->n);
     talus_ssn_anchor(&run->w->newton, s);
     for (int since = 0; since < run->p->patience;) {
         double before = run->at.residual2;
@@ -133,7 +133,7 @@ static TalusStatus newton(Run *run, bool *go)
         move = next_move(run, &move, before);
     }
     if (!(run->at.residual2 < first))
-        s->backend->copy(s->gamma, run->w->kept, run->n);
+        s->backend->vector.copy(s->op, s->gamma, run->w->kept, run->n);
     return TALUS_OK;
 }
 
@@ -155,7 +155,7 @@ static TalusStatus iterate(Run *run)
     talus_ssn_measure(&run->w->newton, s, &run->at);
     bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
     while (go) {
-        s->backend->project(s->op, NULL, s->gamma);
+        s->backend->block.project(s->op, NULL, s->gamma);
         if (!sweep(run))
             break;
         talus_ssn_place(&run->w->newton, s);
@@ -165,7 +165,7 @@ static TalusStatus iterate(Run *run)
         TALUS_TRY(newton(run, &go));
         prepare_return(run);
     }
-    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 
@@ -175,7 +175,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(s->backend->reserve(&w->kept, &w->kept_room, run.n, "impulses"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;
     if (status == TALUS_OK)
@@ -188,7 +188,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_ssn_clear(&w->newton);
-    backend->release(w->kept);
+    backend->vector.release(w->kept);
 }
 
 const TalusSolverType talus_solver_gs_ssn = {

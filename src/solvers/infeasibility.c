@@ -26,9 +26,9 @@ void talus_infeasibility_reset(TalusInfeasibility *monitor)
 
 void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *backend)
 {
-    backend->release(monitor->old);
-    backend->release(monitor->delta);
-    backend->release(monitor->product);
+    backend->vector.release(monitor->old);
+    backend->vector.release(monitor->delta);
+    backend->vector.release(monitor->product);
     talus_certificate_clear(&monitor->certificate, backend);
 }
 
@@ -38,14 +38,14 @@ static bool is_suspect(TalusSolve *solve)
     const TalusBackend *backend = solve->backend;
     TalusInfeasibility *w = solve->infeasibility;
     TalusSizes delta, q;
-    backend->sizes(solve->op, NULL, w->delta, &delta);
+    backend->op.sizes(solve->op, NULL, w->delta, &delta);
     if (!(delta.outside <= 1e-4 * delta.size))
         return false;
-    backend->product(solve->op, w->delta, true, false, w->product);
-    double energy = backend->dot(solve->op, w->product, w->delta);
-    backend->product(solve->op, NULL, false, true, w->product);
-    double gain = -backend->dot(solve->op, w->product, w->delta);
-    backend->sizes(solve->op, NULL, w->product, &q);
+    backend->op.product(solve->op, w->delta, true, false, w->product);
+    double energy = backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.product(solve->op, NULL, false, true, w->product);
+    double gain = -backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.sizes(solve->op, NULL, w->product, &q);
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
@@ -56,13 +56,15 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
     const TalusBackend *backend = solve->backend;
     TalusInfeasibility *w = solve->infeasibility;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (backend->reserve(&w->delta, &w->delta_capacity, n, "certificate") != TALUS_OK ||
-        backend->reserve(&w->product, &w->product_capacity, n, "certificate") != TALUS_OK)
+    if (backend->vector.reserve(solve->op, &w->delta, &w->delta_capacity, n, "certificate") !=
+            TALUS_OK ||
+        backend->vector.reserve(solve->op, &w->product, &w->product_capacity, n, "certificate") !=
+            TALUS_OK)
         return false;
     const double *const ends[2] = {x, w->old};
-    backend->combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
+    backend->vector.combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
     if (metric)
-        backend->scale(solve->op, metric, false, w->delta);
+        backend->op.scale(solve->op, metric, false, w->delta);
     return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
 }
 
@@ -78,10 +80,11 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     TalusSizes sizes;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (!talus_infeasibility_due(solve) ||
-        solve->backend->reserve(&w->old, &w->old_capacity, n, "snapshot") != TALUS_OK)
+        solve->backend->vector.reserve(solve->op, &w->old, &w->old_capacity, n, "snapshot") !=
+            TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
-    solve->backend->sizes(solve->op, metric, x, &sizes);
+    solve->backend->op.sizes(solve->op, metric, x, &sizes);
     bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
     if (grown && proves_infeasible(solve, x, metric)) {
         solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
@@ -89,7 +92,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* nothing comes after */
-    solve->backend->copy(w->old, x, n);
+    solve->backend->vector.copy(solve->op, w->old, x, n);
     w->old_rms = rms;
     w->old_size = sizes.size;
     w->has_old = true;

@@ -210,7 +210,7 @@ static TalusStatus prepare(Run *run)
     double largest = 0.0;
     TALUS_TRY(reserve(s, run->w));
     set_blocks(run);
-    s->backend->product(s->op, NULL, false, true, run->w->vector[OFFSET]);
+    s->backend->op.product(s->op, NULL, false, true, run->w->vector[OFFSET]);
     for (int i = 0; i < s->op->blocks; i++)
         largest = fmax(largest, run->w->block[i].scale);
     run->unit = 1.0 / power_below(largest);
@@ -225,7 +225,7 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
 {
     Work *w = run->w;
     *sum = *largest = 0.0;
-    run->s->backend->product(run->s->op, gamma, true, true, w->vector[V]);
+    run->s->backend->op.product(run->s->op, gamma, true, true, w->vector[V]);
     run->s->info->products++;
     for (int i = 0; i < run->s->op->blocks; i++) {
         const TalusSocBlock *k = &w->block[i];
@@ -254,7 +254,7 @@ static void evaluate(Run *run)
             sum += v[X][at + r] * v[Z][at + r];
     }
     run->nu = sum / run->cones;
-    run->s->backend->product(run->s->op, v[GAMMA], true, false, v[U]);
+    run->s->backend->op.product(run->s->op, v[GAMMA], true, false, v[U]);
     run->s->info->products++;
     for (int k = 0; k < run->n; k++)
         v[U][k] = unit * v[U][k] + speed * v[OFFSET][k];
@@ -282,8 +282,8 @@ static void choose(Run *run)
             double s = r == 0 && k->kind == TALUS_SOC_CONE ? k->mu * z : z;
             v[OTHER][i * run->rows + r] -= speed * s / k->scale;
         }
-    run->s->backend->project(run->s->op, NULL, v[REPORTED]);
-    run->s->backend->project(run->s->op, NULL, v[OTHER]);
+    run->s->backend->block.project(run->s->op, NULL, v[REPORTED]);
+    run->s->backend->block.project(run->s->op, NULL, v[OTHER]);
     residual_of(run, v[REPORTED], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
     if (sum < run->sum) {
@@ -517,9 +517,9 @@ static TalusStatus polish(Run *run, bool resumed)
 static void admit_start(TalusSolve *s)
 {
     TalusSizes sizes;
-    s->backend->sizes(s->op, NULL, s->gamma, &sizes);
+    s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
     if (!(sizes.outside <= OUTSIDE * sizes.size))
-        s->backend->project(s->op, NULL, s->gamma);
+        s->backend->block.project(s->op, NULL, s->gamma);
 }
 
 /* What gamma is at the start is looked at first: it may be good enough, which counts as an iteration. */

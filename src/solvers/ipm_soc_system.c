@@ -279,7 +279,7 @@ static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double 
 {
     const int m = y->rows, n = m * y->blocks;
     talus_soc_system_expand(y, in, out);
-    s->backend->product(s->op, out, true, false, image);
+    s->backend->op.product(s->op, out, true, false, image);
     s->info->products++;
     for (int k = 0; k < n; k++)
         image[k] *= y->unit;

@@ -14,8 +14,8 @@
 #ifndef TALUS_SOLVERS_IPM_SOC_SYSTEM_H
 #define TALUS_SOLVERS_IPM_SOC_SYSTEM_H
 
-#include "problem/block_matrix.h"
-#include "problem/direct.h"
+#include "linalg/block_matrix.h"
+#include "linalg/direct.h"
 #include "problem/jacobian.h"
 #include "solvers/ipm_soc_cone.h"
 #include "solvers/solver.h"

@@ -23,7 +23,7 @@ const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
 static void product(void *context, const double *gamma, double *u)
 {
     const TalusSolve *s = context;
-    s->backend->product(s->op, gamma, true, false, u);
+    s->backend->op.product(s->op, gamma, true, false, u);
 }
 
 /* HOPDM's rule (Gondzio 1996): one, two, three correctors where a factorisation is worth more than 10, 30, 50
@@ -47,12 +47,12 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
 static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
-    s->backend->project(s->op, NULL, shown);
-    s->backend->product(s->op, shown, true, false, ipm->velocity);
+    s->backend->block.project(s->op, NULL, shown);
+    s->backend->op.product(s->op, shown, true, false, ipm->velocity);
     ipm->products++;
     for (int k = 0; k < ipm->qp.rows * ipm->qp.blocks; k++)
         ipm->impulse[k] = ipm->velocity[k] + ipm->qp.offset[k];
-    s->backend->forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
+    s->backend->block.forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
 }
 
 static bool meets_ooqp(const TalusIpm *ipm, double datum)
@@ -89,7 +89,7 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
     TalusResidualSums sums;
     talus_copy(s, w->best.x.at, s->gamma);
     w->best.kept = false;
-    s->backend->residual(s->op, s->gamma, &sums);
+    s->backend->op.residual(s->op, s->gamma, &sums);
     w->best.least = sums.residual2;
     s->info->outcome = TALUS_OUTCOME_BUDGET;
     int products = w->ipm.products + 1;
@@ -153,11 +153,11 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     TalusStatus status = TALUS_OK;
     *on = ipm->speed > 0.0;
     if (!*on) {
-        s->backend->zero(s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
+        s->backend->vector.zero(s->op, s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
         talus_best_offer(&w->best, s, s->gamma, 0.0);
         return TALUS_OK;
     }
-    if (p->warm && s->backend->dot(s->op, s->gamma, s->gamma) > 0.0) {
+    if (p->warm && s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0) {
         talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
         status = talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
     } else {
@@ -172,8 +172,8 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
-    s->backend->project(s->op, NULL, s->gamma);
-    s->backend->residual(s->op, s->gamma, &sums);
+    s->backend->block.project(s->op, NULL, s->gamma);
+    s->backend->op.residual(s->op, s->gamma, &sums);
     talus_best_offer(&w->best, s, s->gamma, sums.residual2);
     return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
 }

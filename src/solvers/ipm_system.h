@@ -1,7 +1,7 @@
 /* solvers/ipm_system.h - the linear systems of an interior point method for problem/qp.h.
  *
  * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. Three forms of it, all solved
- * by a direct method (problem/direct.h):
+ * by a direct method (linalg/direct.h):
  *     normal      M1 dv = D H r^, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
  *                 petra-2009 Eq. 33: S = T + E-part of a contact, so A'D2 A is D H D' with small blocks H
  *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with a row more per compliant contact     (Eq. 31)
@@ -10,7 +10,7 @@
 #ifndef TALUS_SOLVERS_IPM_SYSTEM_H
 #define TALUS_SOLVERS_IPM_SYSTEM_H
 
-#include "problem/direct.h"
+#include "linalg/direct.h"
 #include "problem/qp.h"
 
 typedef struct TalusIpmSystem TalusIpmSystem;

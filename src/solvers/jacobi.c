@@ -6,6 +6,7 @@
  * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
 #include "solvers/chunk.h"
 
+#include "backend/run.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -28,13 +29,14 @@ enum { CHECK = 5, CHECK_UNSEEN = 20 };
 static TalusStatus solve_jacobi(TalusSolve *s)
 {
     const Params *p = s->params;
-    const int check = talus_chunk_check(s, s->backend->remote ? CHECK : 1, CHECK_UNSEEN);
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
     double rms;
     int since = 0;
     TalusRun run;
     do { /* the residual is that of the iterate before the step: one product serves both */
         run = talus_chunk_next(s, check, since);
-        TALUS_TRY(s->backend->relax_run(s->op, p->omega, p->lambda, s->gamma, &run));
+        TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
         talus_chunk_count(s, &run);
         rms = sqrt(run.residual2 / s->op->blocks);

@@ -42,13 +42,13 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
-        s->backend->split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, NULL, &face);
+        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, NULL, &face);
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
             return;
         if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {
             products = talus_face_advance(s, w, &face, step, true);
         } else {
-            s->backend->axpby(s->op, 1.0, w->g, -1.0, w->phi); /* g on the active blocks */
+            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0, w->phi); /* g on the active blocks */
             talus_face_project(s, w, step, w->phi);
             products = 1;
         }

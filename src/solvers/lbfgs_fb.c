@@ -123,9 +123,11 @@ static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
     for (int i = 0; i < VECTORS; i++)
-        TALUS_TRY(s->backend->reserve(&w->vector[i], &w->capacity[i], n, "quasi-Newton vectors"));
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[i], &w->capacity[i], n,
+                                             "quasi-Newton vectors"));
     for (int i = 0; i < pairs; i++)
-        TALUS_TRY(s->backend->reserve(&w->pair[i], &w->pair_capacity[i], n, "quasi-Newton pairs"));
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->pair[i], &w->pair_capacity[i], n,
+                                             "quasi-Newton pairs"));
     return talus_metric_reserve(s, &w->metric, &w->metric_capacity);
 }
 
@@ -145,7 +147,7 @@ static void place_vectors(Run *run, Work *w)
 
 static void copy(const Run *run, const double *from, double *to)
 {
-    run->s->backend->combine(run->s->op, 1, &from, (const double[]){1.0}, to);
+    run->s->backend->vector.combine(run->s->op, 1, &from, (const double[]){1.0}, to);
 }
 
 static void estimate_norm(Run *run)
@@ -176,7 +178,8 @@ static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
 {
     TalusQuasi *q = &run->q;
     q->step = run->p->step / run->state->norm;
-    run->s->backend->forward_backward(run->s->op, q->metric, q->x, q->g, q->step, NULL, q->r, sums);
+    run->s->backend->block.forward_backward(run->s->op, q->metric, q->x, q->g, q->step, NULL, q->r,
+                                            sums);
     run->r2 = sums->r2;
     run->rg = sums->rg;
     if (!keep_pairs)
@@ -185,13 +188,13 @@ static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
 
 static void gradient_anew(Run *run)
 {
-    run->s->backend->gradient(run->s->op, run->q.metric, run->q.x, true, run->q.g);
+    run->s->backend->op.gradient(run->s->op, run->q.metric, run->q.x, true, run->q.g);
     run->since_refresh = 0;
 }
 
 static void start_smoothing(Run *run, TalusSmoothSums *sums)
 {
-    run->s->backend->quasi_smooth(run->s->op, &run->q, 1.0, sums);
+    run->s->backend->step.quasi_smooth(run->s->op, &run->q, 1.0, sums);
     run->smooth_r2 = sums->r2;
 }
 
@@ -203,8 +206,8 @@ static void step(Run *run, TalusQuasiSums *sums)
     double weight[2 * TALUS_PAIRS + 1];
     run->q.unit = unit_of(run->r2);
     talus_lbfgs_direction(&run->h, weight);
-    run->s->backend->quasi_direction(run->s->op, &run->q, weight);
-    run->s->backend->quasi_step(run->s->op, &run->q, sums);
+    run->s->backend->step.quasi_direction(run->s->op, &run->q, weight);
+    run->s->backend->step.quasi_step(run->s->op, &run->q, sums);
 }
 
 static bool stands(const Run *run, const TalusQuasiSums *sums)
@@ -253,7 +256,7 @@ static int advance(Run *run, double *along)
     step(run, &sums);
     run->q.halve = true;
     for (int k = 0; k < HALVINGS && !stands(run, &sums); k++)
-        run->s->backend->quasi_step(run->s->op, &run->q, &sums);
+        run->s->backend->step.quasi_step(run->s->op, &run->q, &sums);
     run->q.halve = false;
     if (!stands(run, &sums)) { /* the plain step T(x) */
         talus_lbfgs_forget(&run->h, &run->q);
@@ -276,7 +279,7 @@ static void smooth(Run *run, double along, TalusSmoothSums *sums)
 {
     double a = along - run->smooth_r2, b = run->r2 - 2.0 * along + run->smooth_r2;
     double eta = b > 0.0 ? fmin(fmax(-a / b, 0.0), 1.0) : 1.0;
-    run->s->backend->quasi_smooth(run->s->op, &run->q, eta, sums);
+    run->s->backend->step.quasi_smooth(run->s->op, &run->q, eta, sums);
     run->smooth_r2 = sums->r2;
     if (!(sums->r2 <= run->r2))
         start_smoothing(run, sums);
@@ -288,7 +291,7 @@ static void smooth(Run *run, double along, TalusSmoothSums *sums)
 static const double *projected(Run *run, const double *x)
 {
     copy(run, x, run->q.x_next);
-    run->s->backend->project(run->s->op, run->q.metric, run->q.x_next);
+    run->s->backend->block.project(run->s->op, run->q.metric, run->q.x_next);
     return run->q.x_next;
 }
 
@@ -315,9 +318,9 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
         TalusForward sums;
         const double *reported = projected(run, x);
         run->claim_below = 0.9 * now;
-        s->backend->gradient(s->op, run->q.metric, reported, true, run->q.g_next);
-        s->backend->forward_backward(s->op, run->q.metric, reported, run->q.g_next, run->q.step,
-                                     NULL, NULL, &sums);
+        s->backend->op.gradient(s->op, run->q.metric, reported, true, run->q.g_next);
+        s->backend->block.forward_backward(s->op, run->q.metric, reported, run->q.g_next,
+                                           run->q.step, NULL, NULL, &sums);
         residual2 = sums.residual2;
         residual_max = sums.residual_max;
     }
@@ -398,7 +401,7 @@ static bool polish(Run *run)
                       .along = (t - 1.0) * next / (t * now),
                       .over = next / now,
                       .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
-        s->backend->ogm_step(s->op, &o, &residual2, &residual_max);
+        s->backend->step.ogm(s->op, &o, &residual2, &residual_max);
         int products = (i > 0) + (i == length - 1); /* of x, and of the last x_next */
         if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max)) {
             if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
@@ -411,7 +414,7 @@ static bool polish(Run *run)
                 return false;
         }
         swap(&q->smooth_x, &q->smooth_r);
-        s->backend->gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
+        s->backend->op.gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
     }
     return true;
 }
@@ -433,8 +436,8 @@ static bool polish_down(Run *run)
                 state->near = fmin(NEAR_RISES * state->near, MAX_NEAR);
             return false;
         }
-        run->s->backend->forward_backward(run->s->op, q->metric, q->smooth_x, q->smooth_g, q->step,
-                                          NULL, q->smooth_r, &sums);
+        run->s->backend->block.forward_backward(run->s->op, q->metric, q->smooth_x, q->smooth_g,
+                                                q->step, NULL, q->smooth_r, &sums);
         run->smooth_r2 = sums.r2;
         before = now;
         now = reached(run, sums.residual2, sums.residual_max);
@@ -484,8 +487,8 @@ static bool begin(Run *run)
     TalusForward sums;
     TalusSmoothSums smoothed;
     copy(run, s->gamma, run->q.x);
-    s->backend->scale(s->op, run->q.metric, true, run->q.x);
-    s->backend->project(s->op, run->q.metric, run->q.x);
+    s->backend->op.scale(s->op, run->q.metric, true, run->q.x);
+    s->backend->block.project(s->op, run->q.metric, run->q.x);
     gradient_anew(run);
     residual_anew(run, false, &sums);
     start_smoothing(run, &smoothed);
@@ -526,7 +529,7 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
         slow = stuck(&run);
     }
     copy(&run, projected(&run, run.q.smooth_x), s->gamma);
-    s->backend->scale(s->op, run.q.metric, false, s->gamma);
+    s->backend->op.scale(s->op, run.q.metric, false, s->gamma);
     return go ? talus_solve_hand_over(s, APGD, false) : TALUS_OK;
 }
 
@@ -534,9 +537,9 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     for (int i = 0; i < VECTORS; i++)
-        backend->release(w->vector[i]);
+        backend->vector.release(w->vector[i]);
     for (int i = 0; i <= TALUS_PAIRS; i++)
-        backend->release(w->pair[i]);
+        backend->vector.release(w->pair[i]);
     talus_metric_release(backend, w->metric);
 }
 

@@ -94,7 +94,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
-    s->backend->product(s->op, NULL, false, true, w->vector[Q]);
+    s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
     TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
     size_t size = (size_t)w->problem.lcp.n;
     TALUS_TRY(TALUS_RESERVE(w->z, w->z_room, size, 0, "unknowns of the LCP"));
@@ -130,7 +130,7 @@ static bool tell_point(TalusSolve *s, Work *w)
 {
     talus_lemke_point(&w->lemke, w->z);
     talus_contact_lcp_impulses(&w->problem, w->z, w->vector[IMPULSE]);
-    s->backend->project(s->op, NULL, w->vector[IMPULSE]);
+    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
     return tell(s, w);
 }
 
@@ -173,7 +173,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     TALUS_TRY(talus_best_begin(&w->best, s));
     s->infeasibility->off = true; /* impulses grow along the path; rays are the proof */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
-    s->backend->project(s->op, NULL, w->vector[IMPULSE]);
+    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
     bool again = tell(s, w);
     for (int attempt = 0; again && attempt < TRIES; attempt++)
         TALUS_TRY(follow(s, w, attempt, &again));

@@ -23,14 +23,15 @@ TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     for (int k = 0; k < MINRES_VECTORS; k++)
-        TALUS_TRY(s->backend->reserve(&m->vector[k], &m->room[k], n, "minimum residuals"));
+        TALUS_TRY(
+            s->backend->vector.reserve(s->op, &m->vector[k], &m->room[k], n, "minimum residuals"));
     return TALUS_OK;
 }
 
 void talus_minres_clear(TalusMinres *m, const TalusBackend *backend)
 {
     for (int k = 0; k < MINRES_VECTORS; k++)
-        backend->release(m->vector[k]);
+        backend->vector.release(m->vector[k]);
 }
 
 /* z = M^-1 r_now; returns sqrt(r'z). */
@@ -39,7 +40,7 @@ static double precondition(TalusGp *gp, TalusMinres *m)
     double *r = m->vector[MINRES_NOW], *z = m->vector[MINRES_Z];
     if (m->precondition)
         m->precondition(gp, m->user, r, z);
-    double rz = gp->solve->backend->dot(gp->solve->op, r, m->precondition ? z : r);
+    double rz = gp->solve->backend->vector.dot(gp->solve->op, r, m->precondition ? z : r);
     return sqrt(fmax(rz, 0.0));
 }
 
@@ -66,11 +67,11 @@ static double lanczos(TalusGp *gp, TalusMinres *m)
     double **vector = m->vector, *v = vector[MINRES_V], *av = vector[MINRES_AV];
     talus_gp_set(gp, 1.0 / m->beta, vector[m->precondition ? MINRES_Z : MINRES_NOW], v);
     talus_gp_product(gp, v, av);
-    double alpha = b->dot(op, v, av);
+    double alpha = b->vector.dot(op, v, av);
     const double *parts[] = {av, vector[MINRES_NOW], vector[MINRES_OLD]};
     double weights[] = {1.0, -alpha / m->beta, m->beta_old > 0.0 ? -m->beta / m->beta_old : 0.0};
-    b->combine(op, 3, parts, weights, vector[MINRES_OLD]);
-    b->mask(op, gp->metric, gp->x, vector[MINRES_OLD]);
+    b->vector.combine(op, 3, parts, weights, vector[MINRES_OLD]);
+    b->block.mask(op, gp->metric, gp->x, vector[MINRES_OLD]);
     double *old = vector[MINRES_NOW];
     vector[MINRES_NOW] = vector[MINRES_OLD];
     vector[MINRES_OLD] = old;
@@ -89,7 +90,7 @@ static void recur(TalusGp *gp, double **out, const double *first, double eps, do
     out[2] = oldest;
     const double *parts[] = {first, out[0], out[1]};
     double weights[] = {1.0 / rho, -eps / rho, -delta / rho};
-    gp->solve->backend->combine(gp->solve->op, 3, parts, weights, out[2]);
+    gp->solve->backend->vector.combine(gp->solve->op, 3, parts, weights, out[2]);
 }
 
 double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more)
@@ -117,9 +118,9 @@ double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more)
     const double *d = m->vector[MINRES_D + 2], *ad = m->vector[MINRES_AD + 2];
     const double *both[] = {gp->gw, ad};
     double sums[2];
-    b->dots(op, 2, both, d, sums);
-    b->axpby(op, phi, d, 1.0, gp->w);
-    b->axpby(op, phi, ad, 1.0, gp->gw);
+    b->vector.dots(op, 2, both, d, sums);
+    b->vector.axpby(op, phi, d, 1.0, gp->w);
+    b->vector.axpby(op, phi, ad, 1.0, gp->gw);
     /* |A r| of the residual before this step is `root` times its norm */
     double root = sqrt(corner * corner + m->bar * m->bar);
     *more = m->beta > TINY * m->size && root > LEFT * m->size;

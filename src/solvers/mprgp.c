@@ -61,9 +61,9 @@ static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
 /* |S q|^2; uses p. */
 static double offset2(TalusSolve *s, TalusFaceWork *w)
 {
-    s->backend->zero(w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
-    s->backend->gradient(s->op, w->metric, w->p, true, w->np);
-    return s->backend->dot(s->op, w->np, w->np);
+    s->backend->vector.zero(s->op, w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->op.gradient(s->op, w->metric, w->p, true, w->np);
+    return s->backend->vector.dot(s->op, w->np, w->np);
 }
 
 static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough, int products)
@@ -71,7 +71,7 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
     for (;;) {
         double step = p->step / w->norm;
         TalusFace face;
-        s->backend->split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w, &face);
+        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w, &face);
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
             return;
         if (face.free2 + face.chopped2 <= enough)
@@ -100,7 +100,7 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
                                 .norm = w->norm};
     for (int since = 0;;) {
         TalusRun run = talus_chunk_next(s, 1, since);
-        TALUS_TRY(s->backend->proportion_run(s->op, &state, &run));
+        TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
         since += run.done;
         talus_chunk_count(s, &run);
         s->info->products += state.products - run.done; /* of which it has counted one each */
@@ -123,7 +123,7 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     talus_face_norm(s, w, state->norm);
     double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
     int products = p->stop > 0.0;
-    if (s->backend->proportion_run && s->op->pair && !s->op->varied) {
+    if (s->backend->run.proportion && s->op->pair && !s->op->varied) {
         s->info->products += products;
         status = iterate_runs(s, p, w, enough);
     } else {

@@ -105,7 +105,7 @@ static void set_weights(Run *run)
 
 static void multiply(Run *run, const double *x, bool offset, double *u)
 {
-    run->s->backend->product(run->s->op, x, !run->w->system.bodies, offset, u);
+    run->s->backend->op.product(run->s->op, x, !run->w->system.bodies, offset, u);
     run->s->info->products++;
 }
 
@@ -171,8 +171,8 @@ static TalusStatus newton_step(Run *run, bool *singular)
         return *singular ? TALUS_OK : status;
     multiply(run, w->vector[DZ], false, w->vector[ND]);
     double length = run->steps++ >= MOST_WHOLE ? step_length(run) : 1.0;
-    s->backend->axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
-    s->backend->axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
+    s->backend->vector.axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
+    s->backend->vector.axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
     return TALUS_OK;
 }
 
@@ -193,8 +193,9 @@ static bool goes_on(Run *run)
     Work *w = run->w;
     TalusSolve *s = run->s;
     TalusForward at;
-    s->backend->gradient(s->op, NULL, w->vector[P], true, w->vector[G]);
-    s->backend->forward_backward(s->op, NULL, w->vector[P], w->vector[G], 1.0, NULL, NULL, &at);
+    s->backend->op.gradient(s->op, NULL, w->vector[P], true, w->vector[G]);
+    s->backend->block.forward_backward(s->op, NULL, w->vector[P], w->vector[G], 1.0, NULL, NULL,
+                                       &at);
     talus_best_offer(&w->best, s, w->vector[P], at.residual2);
     return talus_solve_next(s, 1, w->vector[P], NULL, at.residual2, at.residual_max);
 }

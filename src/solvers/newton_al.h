@@ -9,7 +9,7 @@
 #ifndef TALUS_SOLVERS_NEWTON_AL_H
 #define TALUS_SOLVERS_NEWTON_AL_H
 
-#include "problem/direct.h"
+#include "linalg/direct.h"
 #include "problem/jacobian.h"
 #include "solvers/solver.h"
 

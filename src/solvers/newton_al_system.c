@@ -159,7 +159,7 @@ static TalusStatus solve_contacts(TalusAlSystem *w, TalusSolve *s, const bool *i
 {
     w->lower.rows = w->lower.columns = place_rows(w, is_free);
     fill_contacts(w, weight);
-    s->backend->gradient(s->op, NULL, f, false, w->product);
+    s->backend->op.gradient(s->op, NULL, f, false, w->product);
     s->info->products++;
     for (int i = 0; i < w->rows; i++)
         if (is_free[i])

@@ -41,15 +41,16 @@ static bool observe(TalusSolve *solve, const double *gamma)
     double stopped = talus_now();
     TalusObserved *o = solve->observed;
     TalusProblem *problem = solve->problem;
-    bool hidden = !solve->backend->remote && problem->op.base, moving = problem->op.moving;
+    bool hidden = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && problem->op.base,
+         moving = problem->op.moving;
     if (solve->reduced) {
         if (gamma != o->gamma)
-            solve->backend->copy(o->gamma, gamma, size_within(solve));
+            solve->backend->vector.copy(solve->op, o->gamma, gamma, size_within(solve));
         talus_reduced_recover(solve->reduced, o->gamma);
         gamma = o->gamma;
     }
-    if (solve->backend->remote) {
-        solve->backend->get(o->host, gamma, size_of(solve));
+    if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY)) {
+        solve->backend->vector.get(solve->op, o->host, gamma, size_of(solve));
         gamma = o->host;
     }
     o->last = solve->info->iterations;
@@ -67,11 +68,11 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     TalusObserved *o = solve->observed;
     if (!solve->options->observer)
         return TALUS_OK;
-    TALUS_TRY(
-        solve->backend->reserve(&o->gamma, &o->capacity, size_of(solve), "observed impulses"));
-    if (solve->backend->remote)
+    TALUS_TRY(solve->backend->vector.reserve(solve->op, &o->gamma, &o->capacity, size_of(solve),
+                                             "observed impulses"));
+    if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY))
         TALUS_TRY(TALUS_RESERVE(o->host, o->host_capacity, size_of(solve), 0, "observed impulses"));
-    if (!solve->backend->remote && solve->op->base)
+    if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->base)
         TALUS_TRY(
             TALUS_RESERVE(o->shifts, o->shift_capacity, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
@@ -91,8 +92,8 @@ bool talus_observe_iterate(TalusSolve *solve, const double *x, const TalusMetric
     TalusObserved *o = solve->observed;
     if (!metric)
         return observe(solve, x);
-    solve->backend->copy(o->gamma, x, size_within(solve));
-    solve->backend->scale(solve->op, metric, false, o->gamma);
+    solve->backend->vector.copy(solve->op, o->gamma, x, size_within(solve));
+    solve->backend->op.scale(solve->op, metric, false, o->gamma);
     return observe(solve, o->gamma);
 }
 
@@ -115,7 +116,7 @@ bool talus_observe_between(TalusSolve *solve)
 
 void talus_observe_clear(TalusObserved *observed, const TalusBackend *backend)
 {
-    backend->release(observed->gamma);
+    backend->vector.release(observed->gamma);
     talus_release(observed->host);
     talus_release(observed->shifts);
 }

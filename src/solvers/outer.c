@@ -253,17 +253,17 @@ static TalusStatus shift(TalusSolve *s)
     TalusStatus status = TALUS_OK;
     Damping damping = damping_of(s);
     double share = damping.share;
-    bool cold = !(s->backend->dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
+    bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go && status == TALUS_OK; k++) {
         TalusLawSums sums;
-        s->backend->law_shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
+        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
         if (!goes_on(s, &sums))
             break;
         share = next_share(s, &damping, reached(s, &sums));
         s->info->updates++;
         status = run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go);
     }
-    s->backend->law_unshift(s->op);
+    s->backend->law.unshift(s->op);
     return status;
 }
 
@@ -274,11 +274,11 @@ static TalusStatus tresca(TalusSolve *s)
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law_measure(s->op, s->gamma, &sums);
+        s->backend->law.measure(s->op, s->gamma, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));
-        s->backend->law_estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
+        s->backend->law.estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
         s->info->updates++;
         TALUS_TRY(run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go));
     }
@@ -297,7 +297,7 @@ static TalusStatus solve_alone(TalusSolve *s)
         if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
             break;
         talus_outer_measure(s, s->gamma, &r, NULL);
-        TALUS_TRY(s->backend->check());
+        TALUS_TRY(s->backend->check(s->op->context));
         if ((s->options->norm == TALUS_NORM_MAX ? r.max : r.rms) <= s->options->tolerance)
             break;
         talus_outer_tighten(s, 0.5);
@@ -314,11 +314,11 @@ static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
     if (s->options->outer.refresh >= 0) {
-        s->backend->zero(s->op->estimate, (size_t)s->op->blocks);
+        s->backend->vector.zero(s->op, s->op->estimate, (size_t)s->op->blocks);
         TALUS_TRY(run_inner(s, s->options->tolerance, left > 1 ? left / 2 : 1, go));
         if (!*go)
             return TALUS_OK;
-        s->backend->law_estimate(s->op, NULL, s->gamma, 1.0);
+        s->backend->law.estimate(s->op, NULL, s->gamma, 1.0);
         s->info->updates++;
     }
     s->infeasibility->off = true;
@@ -332,7 +332,7 @@ static bool refresh_bounds(TalusSolve *s, int refreshed)
     if (refreshed >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
         !talus_solve_within_budget(s))
         return false;
-    s->backend->law_estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+    s->backend->law.estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
     s->info->updates++;
     return true;
 }

@@ -26,7 +26,7 @@
  * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
  * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
  * iterates grow along a direction that the infeasibility monitor takes for its proof. */
-#include "problem/fronts.h"
+#include "linalg/fronts.h"
 #include "solvers/best.h"
 #include "solvers/natural_map.h"
 
@@ -138,7 +138,7 @@ static TalusStatus prepare(Run *run, bool resumed)
     w->rho = 0.0;
     TALUS_TRY(reserve(s, w));
     set_blocks(s, w->block);
-    s->backend->product(s->op, NULL, false, true, w->vector[OFFSET]);
+    s->backend->op.product(s->op, NULL, false, true, w->vector[OFFSET]);
     return prepare_matrix(s, w);
 }
 
@@ -211,7 +211,7 @@ static void measure(Run *run, double *sum, double *largest)
     Work *w = run->w;
     double *reported = w->vector[REPORTED];
     memcpy(reported, w->vector[X], (size_t)run->n * sizeof *reported);
-    run->s->backend->project(run->s->op, NULL, reported);
+    run->s->backend->block.project(run->s->op, NULL, reported);
     multiply(run, reported, w->vector[V]);
     *sum = *largest = 0.0;
     for (int i = 0; i < w->matrix.blocks; i++) {

@@ -78,9 +78,9 @@ static const TalusParam params[] = {
 static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->reserve(&w->g, &w->g_room, n, "gradient"));
-    TALUS_TRY(s->backend->reserve(&w->d, &w->d_room, n, "direction"));
-    TALUS_TRY(s->backend->reserve(&w->nd, &w->nd_room, n, "product"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g, &w->g_room, n, "gradient"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->d, &w->d_room, n, "direction"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->nd, &w->nd_room, n, "product"));
     TALUS_TRY(talus_best_begin(&w->best, s));
     return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
 }
@@ -89,8 +89,8 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
 static void refresh(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
-    s->backend->project(s->op, run->metric, run->x);
-    s->backend->gradient(s->op, run->metric, run->x, true, w->g);
+    s->backend->block.project(s->op, run->metric, run->x);
+    s->backend->op.gradient(s->op, run->metric, run->x, true, w->g);
     s->info->products++;
 }
 
@@ -101,7 +101,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     if (p->precondition) {
         talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
         run->metric = (const TalusMetricBlock *)w->metric;
-        s->backend->scale(s->op, run->metric, true, run->x);
+        s->backend->op.scale(s->op, run->metric, true, run->x);
     } else {
         double size = talus_operator_norm(s, NULL, 1, w->d, w->nd);
         run->unit = size > 0.0 ? 1.0 / size : 1.0;
@@ -115,7 +115,7 @@ static void keep_best(TalusSolve *s, const Params *p, Run *run, TalusForward *su
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
-    s->backend->forward_backward(s->op, run->metric, run->x, w->g, tau, NULL, NULL, sums);
+    s->backend->block.forward_backward(s->op, run->metric, run->x, w->g, tau, NULL, NULL, sums);
     talus_best_offer(&w->best, s, run->x, sqrt(sums->r2) / tau);
 }
 
@@ -147,12 +147,12 @@ static void advance(TalusSolve *s, const Params *p, Run *run, int j, const Talus
     Work *w = s->work;
     const double *both[2] = {w->d, w->nd};
     double dots[2], slope = -fmax(sums->rg, sums->r2 / run->alpha);
-    s->backend->gradient(s->op, run->metric, w->d, false, w->nd);
+    s->backend->op.gradient(s->op, run->metric, w->d, false, w->nd);
     s->info->products++;
-    s->backend->dots(s->op, 2, both, w->nd, dots);
+    s->backend->vector.dots(s->op, 2, both, w->nd, dots);
     double lambda = line_search(p, run, slope, dots[0]);
-    s->backend->axpby(s->op, -lambda, w->d, 1.0, run->x); /* w->d is minus the paper's d */
-    s->backend->axpby(s->op, -lambda, w->nd, 1.0, w->g);
+    s->backend->vector.axpby(s->op, -lambda, w->d, 1.0, run->x); /* w->d is minus the paper's d */
+    s->backend->vector.axpby(s->op, -lambda, w->nd, 1.0, w->g);
     run->alpha = spectral_step(p, run, j, sums->r2, dots[0], dots[1]);
 }
 
@@ -168,7 +168,8 @@ static TalusStatus solve_spg(TalusSolve *s)
         keep_best(s, p, &run, &sums);
         if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
             break;
-        s->backend->forward_backward(s->op, run.metric, run.x, w->g, run.alpha, NULL, w->d, &sums);
+        s->backend->block.forward_backward(s->op, run.metric, run.x, w->g, run.alpha, NULL, w->d,
+                                           &sums);
         bool descends = sums.r2 > 0.0;
         if (descends)
             advance(s, p, &run, j, &sums);
@@ -179,17 +180,17 @@ static TalusStatus solve_spg(TalusSolve *s)
     }
     talus_best_take(&w->best, s, s->gamma);
     if (run.metric)
-        s->backend->scale(s->op, run.metric, false, s->gamma);
-    s->backend->project(s->op, NULL, s->gamma);
+        s->backend->op.scale(s->op, run.metric, false, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 
 static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
-    backend->release(w->g);
-    backend->release(w->d);
-    backend->release(w->nd);
+    backend->vector.release(w->g);
+    backend->vector.release(w->d);
+    backend->vector.release(w->nd);
     talus_best_clear(&w->best, backend);
     talus_metric_release(backend, w->metric);
 }

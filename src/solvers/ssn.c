@@ -26,7 +26,7 @@ static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
         TALUS_TRY(talus_ssn_step(w, s, &move));
         talus_ssn_measure(w, s, &at);
     }
-    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
 }
 

@@ -325,10 +325,10 @@ TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, TalusSsnMove *move)
         move->length = step_length(w, s);
     double t = move->length;
     if (is_normal(w)) {
-        s->backend->axpby(s->op, t, w->vector[TALUS_SSN_DY], 1.0, w->vector[TALUS_SSN_Y]);
+        s->backend->vector.axpby(s->op, t, w->vector[TALUS_SSN_DY], 1.0, w->vector[TALUS_SSN_Y]);
         take_clamped(w, s->gamma);
     } else {
-        s->backend->axpby(s->op, t, w->vector[TALUS_SSN_D], 1.0, s->gamma);
+        s->backend->vector.axpby(s->op, t, w->vector[TALUS_SSN_D], 1.0, s->gamma);
     }
     return TALUS_OK;
 }
@@ -353,7 +353,7 @@ void talus_ssn_place(TalusSsn *w, TalusSolve *s)
     if (!is_normal(w))
         return;
     set_bounds(w, s);
-    s->backend->gradient(s->op, NULL, s->gamma, true, w->vector[TALUS_SSN_G]);
+    s->backend->op.gradient(s->op, NULL, s->gamma, true, w->vector[TALUS_SSN_G]);
     s->info->products++;
     for (int b = 0; b < w->blocks; b++) {
         int at = b * w->rows;
@@ -373,9 +373,9 @@ void talus_ssn_measure(TalusSsn *w, TalusSolve *s, TalusForward *at)
     set_bounds(w, s);
     if (is_normal(w))
         take_clamped(w, s->gamma);
-    s->backend->gradient(s->op, NULL, s->gamma, true, w->vector[TALUS_SSN_G]);
-    s->backend->forward_backward(s->op, NULL, s->gamma, w->vector[TALUS_SSN_G], 1.0, NULL, NULL,
-                                 at);
+    s->backend->op.gradient(s->op, NULL, s->gamma, true, w->vector[TALUS_SSN_G]);
+    s->backend->block.forward_backward(s->op, NULL, s->gamma, w->vector[TALUS_SSN_G], 1.0, NULL,
+                                       NULL, at);
 }
 
 double talus_ssn_sweep(TalusSsn *w, TalusSolve *s, double omega)
@@ -461,7 +461,7 @@ TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *s, const TalusSsnParams *pa
     set_slopes(w, s->op);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     set_weights(w);
-    s->backend->product(s->op, NULL, false, true, w->vector[TALUS_SSN_Q]);
+    s->backend->op.product(s->op, NULL, false, true, w->vector[TALUS_SSN_Q]);
     if (w->moving)
         TALUS_TRY(prepare_fronts(w));
     else

@@ -17,15 +17,15 @@
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way out: in each iteration they
  * are set by the present normal impulses and taken for constant. bounds=moving takes the generalised
  * Jacobian as it is: rows of sliding components are dx_t -+ mu dx_n, and the matrix, which is
- * neither symmetric nor surely regular, is diag(L) (N + E) + diag(M) of problem/fronts.h, as in prox.
+ * neither symmetric nor surely regular, is diag(L) (N + E) + diag(M) of linalg/fronts.h, as in prox.
  *
  * Then a step along d, halved until the squared map falls enough or `step_min` is reached: the paper's means
  * against local minima, subject to tuning as it says. */
 #ifndef TALUS_SOLVERS_SSN_STEP_H
 #define TALUS_SOLVERS_SSN_STEP_H
 
-#include "problem/fronts.h"
-#include "problem/ldl.h"
+#include "linalg/fronts.h"
+#include "linalg/ldl.h"
 #include "solvers/solver.h"
 
 enum { TALUS_SSN_NONE, TALUS_SSN_DIAGONAL };

@@ -212,7 +212,7 @@ static void evaluate_x(Run *run)
         talus_qp_impulses(&w->qp, x, w->gamma);
     else
         memcpy(w->gamma, x, (size_t)w->n * sizeof *x);
-    run->s->backend->gradient(run->s->op, NULL, w->gamma, true, w->velocity);
+    run->s->backend->op.gradient(run->s->op, NULL, w->gamma, true, w->velocity);
     run->s->info->products++;
     if (w->cones)
         talus_qp_slacks(&w->qp, w->velocity, g);
@@ -258,7 +258,7 @@ static void measure(Run *run)
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
     TalusForward sums;
-    s->backend->forward_backward(s->op, NULL, w->gamma, w->velocity, 1.0, NULL, NULL, &sums);
+    s->backend->block.forward_backward(s->op, NULL, w->gamma, w->velocity, 1.0, NULL, NULL, &sums);
     run->rms = sqrt(sums.residual2 / s->op->blocks);
     run->max = sums.residual_max;
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
@@ -285,7 +285,7 @@ static bool begins(Run *run)
 static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
-    double size = sqrt(s->backend->dot(s->op, run->w->gamma, run->w->gamma));
+    double size = sqrt(s->backend->vector.dot(s->op, run->w->gamma, run->w->gamma));
     if (size > 2.0 * run->size && run->rms <= 1.5 * s->info->start_residual) {
         run->size = size;
         talus_solve_suspect(s);
@@ -464,7 +464,7 @@ static void set_start(Run *run)
     TalusSolve *s = run->s;
     TalusTaoWork *w = run->w;
     double *x = w->vector[TALUS_TAO_X];
-    s->backend->project(s->op, NULL, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
     if (w->cones)
         talus_qp_multipliers(&w->qp, s->gamma, x);
     else
@@ -487,7 +487,7 @@ TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
     if (run.p->stop == TALUS_TAO_STOP_OURS) /* else that which met the rule */
         talus_best_take(&w->best, s, s->gamma);
-    s->backend->project(s->op, NULL, s->gamma); /* rounding */
+    s->backend->block.project(s->op, NULL, s->gamma); /* rounding */
     return TALUS_OK;
 }
 

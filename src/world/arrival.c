@@ -188,8 +188,8 @@ void talus_arrivals_tell(TalusWorld *world)
     if (!c)
         return;
     world->said_overlap = true;
-    talus_log(
-        TALUS_LOG_WARNING, "step.overlap",
+    talus_log_to(
+        &world->log, TALUS_LOG_WARNING, "step.overlap",
         "step %lld: bodies arrive where others are: body %u (tag %d) and body %u (tag %d) overlap "
         "by %.3g m, %.3g of the smaller size (said once)",
         (long long)world->steps + 1, c->a, (int)world->bodies.tag[c->a], c->b,

@@ -210,6 +210,8 @@ struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* def points at these */
     const TalusBackend *backend;
+    TalusContext *context; /* of its backend; NULL on the host */
+    TalusLog log;          /* without a function: the thread's */
     TalusEngineHandle on,
         host; /* where steps are taken; in the host's memory: the same one, or a mirror */
     TalusMirror mirror;

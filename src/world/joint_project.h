@@ -8,7 +8,7 @@
 #include "world/internal.h"
 #include "world/joint.h"
 
-#include "backend/cpu/eliminate.h"
+#include "linalg/eliminate.h"
 
 /* What a row of the elimination belongs to. */
 typedef struct RowPlace {

@@ -153,9 +153,9 @@ void talus_world_see(const TalusWorld *world, bool contacts)
     if (status == TALUS_OK && contacts)
         status = talus_world_look_contacts(world);
     if (status != TALUS_OK)
-        talus_log(TALUS_LOG_WARNING, "world.look",
-                  "the state could not be fetched from backend %s and is shown as it was: %s",
-                  world->def.backend, talus_error());
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
+                     "the state could not be fetched from backend %s and is shown as it was: %s",
+                     world->def.backend, talus_error());
 }
 
 /* ---- to the engine ---- */

@@ -263,8 +263,8 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */
     TALUS_TRY(status);
     if (world->clipped > 0)
-        talus_log(
-            TALUS_LOG_WARNING, "build.clipped",
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "build.clipped",
             "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",

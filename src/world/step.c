@@ -99,11 +99,11 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     bool proven = part->outcome == TALUS_OUTCOME_INFEASIBLE;
     bool *said = proven ? &world->said_infeasible : &world->said_jammed;
     if (!*said)
-        talus_log(TALUS_LOG_WARNING, proven ? "step.infeasible" : "step.jammed",
-                  "step %lld: bodies are %s; solved with normal compliance (said once)",
-                  (long long)world->steps + 1,
-                  proven ? "wedged between fixed ones, or their joints contradict each other"
-                         : "held between others by friction, and no solution was found");
+        talus_log_to(&world->log, TALUS_LOG_WARNING, proven ? "step.infeasible" : "step.jammed",
+                     "step %lld: bodies are %s; solved with normal compliance (said once)",
+                     (long long)world->steps + 1,
+                     proven ? "wedged between fixed ones, or their joints contradict each other"
+                            : "held between others by friction, and no solution was found");
     *said = true;
 }
 
@@ -200,8 +200,8 @@ static bool moves_too_far(TalusWorld *world, int depth)
     if (world->clipped > world->info.clipped)
         world->info.clipped = world->clipped;
     if (!world->said_clipped)
-        talus_log(
-            TALUS_LOG_WARNING, "step.clipped",
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "step.clipped",
             "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
             "of a period or past the room beside a wall; contacts of theirs may be missed (said "
             "once; a shorter step sees them)",
@@ -268,8 +268,8 @@ static void warn_fallback(TalusWorld *world)
 {
     const TalusStepInfo *info = &world->info;
     if (info->projection_fallbacks > 0 && !world->said_fallback)
-        talus_log(
-            TALUS_LOG_WARNING, "step.projection",
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "step.projection",
             "step %lld: no impulse closes the joints of %d machine%s, which loses energy: its "
             "bodies turn too far in a step of %g s, or it is too taut or struck too hard for one; "
             "shorter steps help (said once; every step reports projection_fallbacks)",
@@ -298,12 +298,12 @@ static void report_step(TalusWorld *world, double end)
         return;
     world->missed_steps++;
     if (!world->said_missed)
-        talus_log(TALUS_LOG_WARNING, "step.missed",
-                  "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
-                  "(said once; every step reports what it reached)",
-                  (long long)info->step, talus_outcome_name(info->solve.outcome),
-                  info->solve.iterations, reached(world, &info->solve),
-                  world->def.tolerance * world->reference_speed);
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "step.missed",
+                     "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
+                     "(said once; every step reports what it reached)",
+                     (long long)info->step, talus_outcome_name(info->solve.outcome),
+                     info->solve.iterations, reached(world, &info->solve),
+                     world->def.tolerance * world->reference_speed);
     world->said_missed = true;
 }
 

@@ -121,15 +121,19 @@ static TalusStatus check_engine(const TalusWorld *world)
 
 static TalusStatus open_engines(TalusWorld *world)
 {
-    TalusEngineSetup setup = {world->pool, world->problem, &world->def.period};
+    TalusEngineSetup setup = {
+        .pool = world->pool, .problem = world->problem, .period = &world->def.period};
     world->on.ops = talus_engine_ops(world->backend);
     world->host.ops = talus_engine_host();
     TALUS_TRY(check_engine(world));
     TALUS_TRY(world->host.ops->create(&setup, &world->host.engine));
-    if (world->on.ops == world->host.ops)
+    if (world->on.ops == world->host.ops) {
         world->on = world->host;
-    else
+    } else {
+        TALUS_TRY(world->backend->context_create(&world->context));
+        setup.context = world->context;
         TALUS_TRY(world->on.ops->create(&setup, &world->on.engine));
+    }
     world->mirror.tables_ahead = world->mirror.bodies_ahead = true;
     return TALUS_OK;
 }
@@ -140,6 +144,8 @@ static void close_engines(TalusWorld *world)
         world->on.ops->destroy(world->on.engine);
     if (world->host.engine)
         world->host.ops->destroy(world->host.engine);
+    if (world->context)
+        world->backend->context_destroy(world->context);
 }
 
 static TalusStatus fill_world(TalusWorld *world, const TalusWorldDef *def)
@@ -205,6 +211,11 @@ void talus_world_destroy(TalusWorld *world)
     talus_release(world->solver_spec);
     talus_release(world->backend_name);
     talus_release(world);
+}
+
+void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user)
+{
+    world->log = (TalusLog){fn, user};
 }
 
 double talus_world_time(const TalusWorld *world)

@@ -145,7 +145,7 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
 KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
                          Kind kind, Sums *out)
 {
-    TalusCpuScratch scratch = *op.scratch;
+    TalusHostScratch scratch = *op.scratch;
     Sums sums = *out;
     op.scratch = &scratch;
     for (int64_t i = begin; i < end; i += WIDE * LANES)

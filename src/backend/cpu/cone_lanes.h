@@ -3,7 +3,7 @@
 #define TALUS_BACKEND_CPU_CONE_LANES_H
 
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 
 KERNEL Lane lane_norm2(const Lane a[3])
 {

@@ -9,7 +9,7 @@
  *     gather, two sides 112 + 0 B    12 flop   (and 64 + 64 B, 12 flop per body)
  *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached)     */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/eliminate.h"
+#include "linalg/eliminate.h"
 
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"

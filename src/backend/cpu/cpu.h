@@ -3,45 +3,7 @@
 #define TALUS_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
-
-#include <math.h>
-
-/* Blocks per chunk: a chunk's intermediate values stay in the first-level cache. */
-enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
-
-/* A NaN must neither hide behind a maximum nor be forgotten. */
-static inline void keep_max(double *max, double value)
-{
-    if (!(value <= *max || isnan(*max)))
-        *max = value;
-}
-
-static inline double dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void cross3(const double a[3], const double b[3], double r[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* The change of a body's spin s by a torque (operator.h): k times it, or by the full inertia. */
-static inline void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
-                             double turn[3])
-{
-    if (!op->inertia) {
-        for (int i = 0; i < 3; i++)
-            turn[i] = k * torque[i];
-        return;
-    }
-    const double *m = op->inertia[body];
-    turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
-    turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
-    turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
-}
+#include "backend/host.h"
 
 /* Contact velocities D'v of blocks [begin, end) in their frames, `rows` per block, into u. */
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
@@ -63,17 +25,6 @@ void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool f
 bool talus_cpu_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
-
-/* Scratch owned by the operator (operator.h keeps it opaque). */
-typedef struct TalusCpuScratch {
-    double (*record)[6];
-    double (*velocity)[8];
-    double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
-    bool full_blocks;           /* explicit operator: what talus_cpu_full_blocks says */
-    double *partial;            /* sums by chunk */
-    double *many;               /* the same for TALUS_VECTORS sums at once */
-    size_t record_room, velocity_room, product_room, unscaled_room, partial_room, many_room;
-} TalusCpuScratch;
 
 /* PARTIALS sums per chunk at most. */
 enum { PARTIALS = 8 };
@@ -114,10 +65,6 @@ void talus_cpu_recede(const TalusOperator *op, bool relaxed, double least, doubl
 void talus_cpu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y);
 
 void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
-TalusStatus talus_cpu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
-                                     TalusMomentum *momentum, TalusRun *run);
-TalusStatus talus_cpu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
-                                TalusRun *run);
 void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
 
 void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,

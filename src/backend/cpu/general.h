@@ -6,8 +6,8 @@
 #define TALUS_BACKEND_CPU_GENERAL_H
 
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
 #include "backend/sets.h"
+#include "base/lane.h"
 
 /* What a loop over blocks knows of them; constants after inlining but for the rows of varied blocks. */
 typedef struct Known {

@@ -1,15 +1,17 @@
 /* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step; the table. */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/eliminate.h"
 #include "backend/cpu/general.h"
+#include "linalg/eliminate.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 
 #include <string.h>
 
-static TalusStatus vector_reserve(double **vector, size_t *capacity, size_t n, const char *what)
+static TalusStatus vector_reserve(const TalusOperator *op, double **vector, size_t *capacity,
+                                  size_t n, const char *what)
 {
+    (void)op;
     return TALUS_RESERVE(*vector, *capacity, n, 0, what);
 }
 
@@ -18,13 +20,15 @@ static void vector_release(double *vector)
     talus_release(vector);
 }
 
-static void vector_copy(double *to, const double *from, size_t n)
+static void vector_copy(const TalusOperator *op, double *to, const double *from, size_t n)
 {
+    (void)op;
     memcpy(to, from, n * sizeof *to);
 }
 
-static void vector_zero(double *vector, size_t n)
+static void vector_zero(const TalusOperator *op, double *vector, size_t n)
 {
+    (void)op;
     memset(vector, 0, n * sizeof *vector);
 }
 
@@ -33,9 +37,27 @@ static TalusStatus fine(void)
     return TALUS_OK;
 }
 
+/* Pool and scratch are the operator's: there is nothing else to keep. */
+static TalusStatus context_create(TalusContext **out)
+{
+    *out = NULL;
+    return TALUS_OK;
+}
+
+static void context_destroy(TalusContext *context)
+{
+    (void)context;
+}
+
+static TalusStatus check(TalusContext *context)
+{
+    (void)context;
+    return TALUS_OK;
+}
+
 static TalusStatus scratch(const TalusOperator *op)
 {
-    TalusCpuScratch *s = op->scratch;
+    TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
     size_t chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN) +
                     (size_t)talus_chunks(op->blocks, BLOCK_GRAIN) + 1;
@@ -362,50 +384,70 @@ static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
     .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
+    .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES |
+                    TALUS_CAP_ELIMINATES,
     .open = fine,
-    .check = fine,
-    .reserve = vector_reserve,
-    .release = vector_release,
-    .put = vector_copy,
-    .get = vector_copy,
-    .copy = vector_copy,
-    .zero = vector_zero,
-    .dot = talus_cpu_dot,
-    .axpby = talus_cpu_axpby,
-    .scratch = scratch,
-    .bodies = bodies,
-    .product = product,
-    .residual = residual,
-    .relax = relax,
-    .metric = metric,
-    .sizes = sizes,
-    .law_measure = talus_cpu_law_measure,
-    .law_shift = talus_cpu_law_shift,
-    .law_unshift = talus_cpu_law_unshift,
-    .law_estimate = talus_cpu_law_estimate,
-    .gradient = gradient,
-    .dots = talus_cpu_dots,
-    .combine = talus_cpu_combine,
-    .project = talus_cpu_project,
-    .forward_backward = talus_cpu_forward_backward,
-    .split = talus_cpu_split,
-    .mask = talus_cpu_mask,
-    .tangent = talus_cpu_tangent,
-    .feasible_step = talus_cpu_feasible_step,
-    .compare = talus_cpu_compare,
-    .terms = talus_cpu_terms,
-    .recede = talus_cpu_recede,
-    .recede_span = talus_cpu_recede_span,
-    .accelerate = talus_cpu_accelerate,
-    .accelerate_run = talus_cpu_accelerate_run,
-    .relax_run = talus_cpu_relax_run,
-    .scale = talus_cpu_scale,
-    .quasi_direction = talus_cpu_quasi_direction,
-    .quasi_step = talus_cpu_quasi_step,
-    .quasi_smooth = talus_cpu_quasi_smooth,
-    .ogm_step = talus_cpu_ogm_step,
-    .sweep_begin = talus_cpu_sweep_begin,
-    .sweep_run = talus_cpu_sweep_run,
-    .sweep_end = talus_cpu_sweep_end,
-    .sweep_destroy = talus_cpu_sweep_destroy,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .check = check,
+    .vector =
+        {
+            .reserve = vector_reserve,
+            .release = vector_release,
+            .put = vector_copy,
+            .get = vector_copy,
+            .copy = vector_copy,
+            .zero = vector_zero,
+            .dot = talus_cpu_dot,
+            .dots = talus_cpu_dots,
+            .axpby = talus_cpu_axpby,
+            .combine = talus_cpu_combine,
+        },
+    .op =
+        {
+            .scratch = scratch,
+            .bodies = bodies,
+            .product = product,
+            .gradient = gradient,
+            .residual = residual,
+            .terms = talus_cpu_terms,
+            .metric = metric,
+            .scale = talus_cpu_scale,
+            .sizes = sizes,
+        },
+    .block =
+        {
+            .project = talus_cpu_project,
+            .forward_backward = talus_cpu_forward_backward,
+            .split = talus_cpu_split,
+            .mask = talus_cpu_mask,
+            .tangent = talus_cpu_tangent,
+            .feasible_step = talus_cpu_feasible_step,
+            .compare = talus_cpu_compare,
+            .recede = talus_cpu_recede,
+            .recede_span = talus_cpu_recede_span,
+        },
+    .law =
+        {
+            .measure = talus_cpu_law_measure,
+            .shift = talus_cpu_law_shift,
+            .unshift = talus_cpu_law_unshift,
+            .estimate = talus_cpu_law_estimate,
+        },
+    .sweep =
+        {
+            .begin = talus_cpu_sweep_begin,
+            .run = talus_cpu_sweep_run,
+            .end = talus_cpu_sweep_end,
+            .destroy = talus_cpu_sweep_destroy,
+        },
+    .step =
+        {
+            .relax = relax,
+            .accelerate = talus_cpu_accelerate,
+            .quasi_direction = talus_cpu_quasi_direction,
+            .quasi_step = talus_cpu_quasi_step,
+            .quasi_smooth = talus_cpu_quasi_smooth,
+            .ogm = talus_cpu_ogm_step,
+        },
 };

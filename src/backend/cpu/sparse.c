@@ -4,7 +4,7 @@
  * same columns, and these come in triples. Then one column in nine has to be read, and two lanes are
  * used: 8.4 B and 2 flop per entry instead of 12 B. Any other pattern goes row by row. */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 
 static bool full_row(const TalusOperator *op, const int32_t *start)
 {

@@ -4,7 +4,7 @@
 #ifndef TALUS_BACKEND_CPU_SPHERE_LANES_H
 #define TALUS_BACKEND_CPU_SPHERE_LANES_H
 
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 
 #include "backend/cpu/colour.h"
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 #include "base/rng.h"
 
 /* Packs, items and explicit blocks per chunk of a parallel loop. */

@@ -1,7 +1,7 @@
 /* backend/cpu/terms.c - the terms of gradients (backend/terms.h). Measured once for a result: block by block. */
 #include "backend/terms.h"
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/lane.h"
+#include "base/lane.h"
 
 typedef struct Pass {
     const TalusOperator *op;

@@ -102,8 +102,8 @@ void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSu
                  state->step,
                  state->want_residual,
                  state->exact};
-    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, STEP_SUMS, cu_totals(), pass);
-    cu_totals_get(STEP_SUMS, total);
+    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, STEP_SUMS, cu_of(op)->totals, pass);
+    cu_totals_get(cu_of(op), STEP_SUMS, total);
     *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
                           total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
     double *next = state->x_prev;

@@ -35,11 +35,11 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
 
 /* A kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
  * launch_sums. */
-#define LAUNCH_SETS(how, op, kernel, ...)                   \
-    ((op)->rows == 1   ? how(kernel<1, false>, __VA_ARGS__) \
-     : (op)->rows == 6 ? how(kernel<6, true>, __VA_ARGS__)  \
-     : (op)->varied    ? how(kernel<3, true>, __VA_ARGS__)  \
-                       : how(kernel<3, false>, __VA_ARGS__))
+#define LAUNCH_SETS(how, op, kernel, ...)                              \
+    ((op)->rows == 1   ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
+     : (op)->rows == 6 ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
+     : (op)->varied    ? how(cu_of(op), kernel<3, true>, __VA_ARGS__)  \
+                       : how(cu_of(op), kernel<3, false>, __VA_ARGS__))
 
 template <int ROWS>
 static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
@@ -201,16 +201,16 @@ static __device__ inline int64_t stride()
 /* Starts kernel(partials, totals, arguments...), which reduces `values` values. It also runs where there
  * are no items: then sums are 0. */
 template <class... P, class... A>
-static inline void launch_sums(void (*kernel)(P...), int64_t items, int values, double *totals,
-                               A... arguments)
+static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, int values,
+                               double *totals, A... arguments)
 {
     unsigned blocks = blocks_for(items ? items : 1);
     blocks = blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS;
-    if (cu_partials_reserve(blocks, values) != TALUS_OK) {
-        cu_note(cudaErrorMemoryAllocation, "partial sums");
+    if (cu_partials_reserve(cu, blocks, values) != TALUS_OK) {
+        cu_note(cu, cudaErrorMemoryAllocation, "partial sums");
         return;
     }
-    launch_block(kernel, blocks, THREADS, cu_partials(), totals, arguments...);
+    launch_block(cu, kernel, blocks, THREADS, cu_partials(cu), totals, arguments...);
 }
 
 /* The end of such a kernel: the totals of all threads' values, sums first. */

@@ -65,9 +65,9 @@ void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric
                          const double *g, double step, double *t, double *r, TalusForward *sums)
 {
     double total[4];
-    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_totals(),
+    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
-    cu_totals_get(4, total);
+    cu_totals_get(cu_of(op), 4, total);
     *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -160,9 +160,9 @@ void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const dou
               TalusFace *face)
 {
     double total[FACE_SUMS];
-    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_totals(),
+    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_of(op)->totals,
                 Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
-    cu_totals_get(FACE_SUMS, total);
+    cu_totals_get(cu_of(op), FACE_SUMS, total);
     face->free2 = total[FREE2];
     face->reduced_g = total[REDUCED_G];
     face->chopped_g = total[CHOPPED_G];
@@ -248,9 +248,9 @@ double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
                         const double *p)
 {
     double total = -INFINITY;
-    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_totals(), cu_sets(op, metric), x,
-                p);
-    cu_totals_get(1, &total);
+    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_of(op)->totals,
+                cu_sets(op, metric), x, p);
+    cu_totals_get(cu_of(op), 1, &total);
     return -total;
 }
 
@@ -275,8 +275,9 @@ void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const d
                 const double *y, int *active, int *changed)
 {
     double total[2];
-    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_totals(), cu_sets(op, metric), x, y);
-    cu_totals_get(2, total);
+    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_of(op)->totals, cu_sets(op, metric), x,
+                y);
+    cu_totals_get(cu_of(op), 2, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }
@@ -298,8 +299,7 @@ static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool in
 
 void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
 {
-    LAUNCH_ROWS(launch, op->rows, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into,
-                x);
+    LAUNCH_ROWS(launch, op, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into, x);
 }
 
 /* ---- recession cones ---- */
@@ -330,8 +330,8 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
 
 void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
 {
-    LAUNCH_ROWS(launch, op->rows, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
-                relaxed, least, x);
+    LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
+                least, x);
 }
 
 template <int ROWS>
@@ -354,6 +354,6 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
 
 void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
 {
-    LAUNCH_ROWS(launch, op->rows, recede_span, blocks_for(op->blocks), THREADS,
-                cu_sets(op, nullptr), relaxed, x, y);
+    LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
+                relaxed, x, y);
 }

@@ -52,10 +52,10 @@ TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool 
     int slots = e->bodies.slots;
     unsigned blocks = cu_sum_blocks(slots);
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
-                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(),
-                 cu_totals());
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 2));
+    launch_block(e->cu, see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
+                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(e->cu),
+                 e->cu->totals);
     e->seen = to->at;
     return TALUS_OK;
 }
@@ -119,8 +119,9 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
 void cu_fill_bodies(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
-    launch(fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables, e->step.options.h,
-           op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at, op->inertia);
+    launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
+           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at,
+           op->inertia);
 }
 
 /* ---- contacts ---- */
@@ -276,8 +277,10 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 }
 
 /* Rows of moments: every contact is a general one. */
-static TalusStatus reserve_moments(CuStep *s, TalusOperator *op, const CuList *list)
+static TalusStatus reserve_moments(TalusEngine *e)
 {
+    CuStep *s = &e->step;
+    TalusOperator *op = &s->op;
     op->turning = op->lever = nullptr;
     if (op->rows < 6)
         return TALUS_OK;
@@ -286,7 +289,7 @@ static TalusStatus reserve_moments(CuStep *s, TalusOperator *op, const CuList *l
     TALUS_TRY(s->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
     op->turning = s->turning;
     op->lever = s->lever;
-    cu_touch_general(list, s->touch);
+    cu_touch_general(e, s->touch);
     op->touch = s->touch;
     return TALUS_OK;
 }
@@ -336,7 +339,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     }
     TALUS_TRY(reserve_contacts(s, op, compliance));
     TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));
-    TALUS_TRY(reserve_moments(s, op, list));
+    TALUS_TRY(reserve_moments(e));
     return cu_joints_merge(e);
 }
 
@@ -345,9 +348,9 @@ static void begin_friction(const TalusOperator *op)
 {
     size_t bytes = (size_t)op->blocks * sizeof(double);
     if (op->estimate)
-        cu_zero(op->estimate, bytes);
+        cu_zero(cu_of(op), op->estimate, bytes);
     if (op->base)
-        cu_copy(op->base, op->bias, bytes);
+        cu_copy(cu_of(op), op->base, op->bias, bytes);
 }
 
 static TalusStatus fill_problem(TalusEngine *e)
@@ -361,13 +364,13 @@ static TalusStatus fill_problem(TalusEngine *e)
     auto *fill_general = turns  ? fill_contacts<true, true, 6>
                          : laws ? fill_contacts<true, true, 3>
                                 : fill_contacts<true, false, 3>;
-    TALUS_TRY(cu_partials_reserve(blocks > general ? blocks : general, 4));
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks > general ? blocks : general, 4));
     cu_fill_bodies(e);
-    launch_block(laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>, blocks,
-                 THREADS, f, 0, spheres, cu_partials(), cu_totals());
+    launch_block(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
+                 blocks, THREADS, f, 0, spheres, cu_partials(e->cu), e->cu->totals);
     if (op->general)
-        launch_block(fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
-                     cu_partials(), cu_totals() + 4);
+        launch_block(e->cu, fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
+                     cu_partials(e->cu), e->cu->totals + 4);
     cu_joints_fill(e);
     begin_friction(op);
     return TALUS_OK;
@@ -377,7 +380,7 @@ static TalusStatus fill_problem(TalusEngine *e)
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];
-    cu_totals_get(CU_TOTALS, v);
+    cu_totals_get(cu_of(op), CU_TOTALS, v);
     cu_scratch_end(op, v);
     if (op->general)
         for (int k = 0; k < 4; k++)
@@ -388,7 +391,7 @@ static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *rep
         return TALUS_OK;
     double bad[2];
     int block = (int)-v[3];
-    cu_get(bad, op->diagonal[block], sizeof bad);
+    cu_get(cu_of(op), bad, op->diagonal[block], sizeof bad);
     return talus_fail(TALUS_ERR_ARGUMENT,
                       "problem: block %d has the diagonal entry %g, expected a positive one", block,
                       bad[0]);
@@ -409,7 +412,7 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     cu_joints_begin(e);
     *op = &s->op;
     *gamma = s->gamma;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 void cu_step_clear(TalusEngine *e)

@@ -85,14 +85,14 @@ static __global__ void carry(Old old, CuList list)
     list.impulse[i] = from < 0 ? talus_vec3(0.0, 0.0, 0.0) : old.list.impulse[from];
 }
 
-void cu_carry_impulses(const CuList *old, const CuList *list, uint32_t *begin)
+void cu_carry_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)
 {
     Old o = {*old, begin};
     if (old->counts.contacts == 0) {
-        cu_zero(list->impulse, (size_t)list->counts.contacts * sizeof *list->impulse.at);
+        cu_zero(cu, list->impulse, (size_t)list->counts.contacts * sizeof *list->impulse.at);
         return;
     }
-    cu_zero(begin, 3 * (size_t)old->places * sizeof *begin);
-    launch(find_begins, blocks_for(old->counts.contacts), THREADS, o);
-    launch(carry, blocks_for(list->counts.contacts), THREADS, o, *list);
+    cu_zero(cu, begin, 3 * (size_t)old->places * sizeof *begin);
+    launch(cu, find_begins, blocks_for(old->counts.contacts), THREADS, o);
+    launch(cu, carry, blocks_for(list->counts.contacts), THREADS, o, *list);
 }

@@ -96,17 +96,17 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
     TALUS_TRY(o->used.reserve(2 * (int64_t)op->bodies, "colouring"));
-    cu_zero(o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
+    cu_zero(cu_of(op), o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
     for (int32_t left = op->blocks > 0; left;) {
-        cu_zero(o->best, (size_t)op->bodies * sizeof *o->best.at);
-        cu_zero(o->start_at, sizeof left);
+        cu_zero(cu_of(op), o->best, (size_t)op->bodies * sizeof *o->best.at);
+        cu_zero(cu_of(op), o->start_at, sizeof left);
         for (int round = 1; round <= BATCH; round++) {
-            launch(offer, blocks, THREADS, c, o->class_of.at, round, o->best.at);
-            launch(take, blocks, THREADS, c, round, o->best.at, o->used.at, o->class_of.at,
-                   o->start_at.at);
+            launch(cu_of(op), offer, blocks, THREADS, c, o->class_of.at, round, o->best.at);
+            launch(cu_of(op), take, blocks, THREADS, c, round, o->best.at, o->used.at,
+                   o->class_of.at, o->start_at.at);
         }
-        cu_get(&left, o->start_at, sizeof left);
-        TALUS_TRY(cu_check()); /* a device that has failed colours nothing */
+        cu_get(cu_of(op), &left, o->start_at, sizeof left);
+        TALUS_TRY(cu_check(cu_of(op))); /* a device that has failed colours nothing */
     }
     return TALUS_OK;
 }
@@ -191,34 +191,37 @@ static TalusStatus reserve_order(int64_t n, SweepOrder *o)
     return o->start_at.reserve(CLASSES + 1, "colours");
 }
 
-static TalusStatus sort_by_class(int64_t n, SweepOrder *o)
+static TalusStatus sort_by_class(const TalusOperator *op, SweepOrder *o)
 {
-    launch(number, blocks_for(n), THREADS, n, o->place.at);
-    TALUS_TRY(cu_sort32(o->class_of, o->sorted, o->place, o->contact, n, 8));
-    launch(find_starts, blocks_for(n + 1), THREADS, n, o->sorted.at, o->start_at.at);
-    cu_get(o->start, o->start_at, sizeof o->start);
-    return cu_check();
+    const int64_t n = op->blocks;
+    launch(cu_of(op), number, blocks_for(n), THREADS, n, o->place.at);
+    TALUS_TRY(cu_sort32(cu_of(op), o->class_of, o->sorted, o->place, o->contact, n, 8));
+    launch(cu_of(op), find_starts, blocks_for(n + 1), THREADS, n, o->sorted.at, o->start_at.at);
+    cu_get(cu_of(op), o->start, o->start_at, sizeof o->start);
+    return cu_check(cu_of(op));
 }
 
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *o)
 {
     TALUS_TRY(reserve_order(op->blocks, o));
-    launch(first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
+    launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
            coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
     if (coloured)
         TALUS_TRY(colour(op, o));
-    return sort_by_class(op->blocks, o);
+    return sort_by_class(op, o);
 }
 
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
 {
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(reserve_order(op->blocks, o));
-    launch(set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_NONE, o->class_of.at);
+    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_NONE,
+           o->class_of.at);
     for (int round = 1; round <= MATRIX_ROUNDS; round++)
-        launch(take_blocks, blocks, THREADS, *op, round, o->class_of.at);
-    launch(set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY, o->class_of.at);
-    return sort_by_class(op->blocks, o);
+        launch(cu_of(op), take_blocks, blocks, THREADS, *op, round, o->class_of.at);
+    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
+           o->class_of.at);
+    return sort_by_class(op, o);
 }
 
 void cu_order_clear(SweepOrder *o)

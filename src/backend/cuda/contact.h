@@ -8,7 +8,7 @@
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
  *     CuMotion motion = cu_motion(op, x, metric, true);
- *     LAUNCH_ROWS(launch_block, op->rows, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
+ *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
  *     { ... block_velocity(c, motion, i, u) ... }                                            */
 #ifndef TALUS_BACKEND_CUDA_CONTACT_H
@@ -18,15 +18,16 @@
 
 enum { HEAVY = 64 };
 
-/* A kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch or launch_block. */
-#define LAUNCH_ROWS(how, rows, kernel, ...)      \
-    ((rows) == 1   ? how(kernel<1>, __VA_ARGS__) \
-     : (rows) == 3 ? how(kernel<3>, __VA_ARGS__) \
-                   : how(kernel<6>, __VA_ARGS__))
+/* A kernel template<int ROWS> for the 1, 3 or 6 rows of an operator; `how` as in LAUNCH_SETS. */
+#define LAUNCH_ROWS(how, op, kernel, ...)                       \
+    ((op)->rows == 1   ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
+     : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
+                       : how(cu_of(op), kernel<6>, __VA_ARGS__))
 
 /* The same for kernels that know half lines and circular cones alone. */
-#define LAUNCH_CONES(how, rows, kernel, ...) \
-    ((rows) == 1 ? how(kernel<1>, __VA_ARGS__) : how(kernel<3>, __VA_ARGS__))
+#define LAUNCH_CONES(how, op, kernel, ...)                    \
+    ((op)->rows == 1 ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
+                     : how(cu_of(op), kernel<3>, __VA_ARGS__))
 
 /* The arrays of an operator as a kernel takes them (operator.h describes them). */
 template <class T> struct CuView {
@@ -55,12 +56,6 @@ struct CuMotion {
 };
 
 /* ---- the device's own of an operator: TalusOperator.device ---- */
-
-/* What a file keeps with an operator, and how it is given back. */
-struct CuOwned {
-    void *at;
-    void (*clear)(void *at);
-};
 
 struct CuScratch {
     long long serial; /* another number after every cu_scratch: the operator may have changed */

@@ -29,9 +29,9 @@ static __global__ void store_impulses(CuScene s, TalusOperator op, const double 
 TalusStatus cu_engine_store_impulses(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
-    launch(e->tables.cohesion ? store_impulses<true> : store_impulses<false>,
+    launch(e->cu, e->tables.cohesion ? store_impulses<true> : store_impulses<false>,
            blocks_for(op->blocks), THREADS, cu_scene(e), *op, e->step.gamma.at);
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- out ---- */
@@ -103,21 +103,22 @@ static __global__ void pack_arms(CuList list, const uint32_t *order, int first, 
 }
 
 /* The host's order: order[k] is the index in the list of the host's contact k. */
-static TalusStatus sort_contacts(const CuList *list, int slots, Staging *s)
+static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
 {
+    const CuList *list = cu_list(e);
     const TalusEngineCounts *n = &list->counts;
     const int length[3] = {n->sphere_sphere, n->sphere_fixed, n->general};
     int bits = 1, at = 0;
-    while (bits < 32 && (int64_t)1 << bits < slots)
+    while (bits < 32 && (int64_t)1 << bits < e->bodies.slots)
         bits++;
     TALUS_TRY(s->key.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->sorted.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->index.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->order.reserve(n->contacts, "order of contacts"));
-    launch(make_keys, blocks_for(n->contacts), THREADS, *list, bits, s->key.at, s->index.at);
+    launch(e->cu, make_keys, blocks_for(n->contacts), THREADS, *list, bits, s->key.at, s->index.at);
     for (int run = 0; run < 3; at += length[run++])
         if (length[run])
-            TALUS_TRY(cu_sort64(s->key + at, s->sorted + at, s->index + at, s->order + at,
+            TALUS_TRY(cu_sort64(e->cu, s->key + at, s->sorted + at, s->index + at, s->order + at,
                                 length[run], 2 * bits));
     return TALUS_OK;
 }
@@ -126,20 +127,21 @@ static TalusStatus get_contacts(TalusEngine *e, Staging *s, TalusContactList *to
 {
     const CuList *list = cu_list(e);
     TALUS_TRY(staging_reserve(s, to->count, to->general));
-    TALUS_TRY(sort_contacts(list, e->bodies.slots, s));
+    TALUS_TRY(sort_contacts(e, s));
     for (int at = 0; at < to->count; at += STAGE) {
         int count = to->count - at < STAGE ? to->count - at : STAGE;
-        launch(pack, blocks_for(count), THREADS, *list, s->order.at, at, count, s->contact.at,
-               s->impulse.at);
-        cu_get(to->contact + at, s->contact, (size_t)count * sizeof *to->contact);
-        cu_get(to->impulse + at, s->impulse, (size_t)count * sizeof *to->impulse);
+        launch(e->cu, pack, blocks_for(count), THREADS, *list, s->order.at, at, count,
+               s->contact.at, s->impulse.at);
+        cu_get(e->cu, to->contact + at, s->contact, (size_t)count * sizeof *to->contact);
+        cu_get(e->cu, to->impulse + at, s->impulse, (size_t)count * sizeof *to->impulse);
     }
     for (int at = 0; at < to->general; at += STAGE) {
         int count = to->general - at < STAGE ? to->general - at : STAGE;
-        launch(pack_arms, blocks_for(count), THREADS, *list, s->order.at, at, count, s->arms.at);
-        cu_get(to->arms + at, s->arms, (size_t)count * sizeof *to->arms);
+        launch(e->cu, pack_arms, blocks_for(count), THREADS, *list, s->order.at, at, count,
+               s->arms.at);
+        cu_get(e->cu, to->arms + at, s->arms, (size_t)count * sizeof *to->arms);
     }
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
@@ -203,17 +205,17 @@ static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactLi
 {
     CuList *list = cu_list(e);
     TALUS_TRY(staging_reserve(s, from->count, 0));
-    launch(number_places, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
+    launch(e->cu, number_places, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
            list->place.at);
     for (int at = 0; at < from->count; at += STAGE) {
         int count = from->count - at < STAGE ? from->count - at : STAGE;
-        cu_put(s->contact, from->contact + at, (size_t)count * sizeof *from->contact);
-        cu_put(s->impulse, from->impulse + at, (size_t)count * sizeof *from->impulse);
-        launch(unpack, blocks_for(count), THREADS, *list, e->bodies, at, count, s->contact.at,
-               s->impulse.at);
+        cu_put(e->cu, s->contact, from->contact + at, (size_t)count * sizeof *from->contact);
+        cu_put(e->cu, s->impulse, from->impulse + at, (size_t)count * sizeof *from->impulse);
+        launch(e->cu, unpack, blocks_for(count), THREADS, *list, e->bodies, at, count,
+               s->contact.at, s->impulse.at);
     }
-    cu_put(list->arms, from->arms, (size_t)from->general * sizeof *from->arms);
-    return cu_check();
+    cu_put(e->cu, list->arms, from->arms, (size_t)from->general * sizeof *from->arms);
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)

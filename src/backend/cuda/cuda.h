@@ -11,15 +11,18 @@ extern "C" {
 
 /* memory.cu */
 TalusStatus cu_open(void);
-TalusStatus cu_check(void);
+TalusStatus cu_context_create(TalusContext **out);
+void cu_context_destroy(TalusContext *context);
+TalusStatus cu_check(TalusContext *context);
 
 /* vector.cu */
-TalusStatus cu_vec_reserve(double **vector, size_t *capacity, size_t n, const char *what);
+TalusStatus cu_vec_reserve(const TalusOperator *op, double **vector, size_t *capacity, size_t n,
+                           const char *what);
 void cu_vec_release(double *vector);
-void cu_vec_put(double *vector, const double *host, size_t n);
-void cu_vec_get(double *host, const double *vector, size_t n);
-void cu_vec_copy(double *to, const double *from, size_t n);
-void cu_vec_zero(double *vector, size_t n);
+void cu_vec_put(const TalusOperator *op, double *vector, const double *host, size_t n);
+void cu_vec_get(const TalusOperator *op, double *host, const double *vector, size_t n);
+void cu_vec_copy(const TalusOperator *op, double *to, const double *from, size_t n);
+void cu_vec_zero(const TalusOperator *op, double *vector, size_t n);
 double cu_dot(const TalusOperator *op, const double *x, const double *y);
 void cu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y);
 void cu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,

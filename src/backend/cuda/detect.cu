@@ -65,6 +65,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     const CuGrid *g = e->grid;
     const CuBodies *b = &e->bodies;
     CuDetect d;
+    d.cu = e->cu;
     d.bodies = {b->slots,    b->position.at,     b->orientation.at, e->seen,
                 b->spin.at,  b->radius.at,       b->size.at,        b->shape.at,
                 b->fixed.at, e->tables.shape.at, e->tables.shapes,  NULL,
@@ -107,16 +108,16 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
     if (found->loose != CU_NONE) {
         int32_t shape;
         TalusShape loose;
-        cu_get(&shape, b->shape + found->loose, sizeof shape);
-        cu_get(&loose, e->tables.shape + shape, sizeof loose);
+        cu_get(e->cu, &shape, b->shape + found->loose, sizeof shape);
+        cu_get(e->cu, &loose, e->tables.shape + shape, sizeof loose);
         return talus_refuse_loose(found->loose, loose.def.kind);
     }
     if (found->bad != CU_NONE)
         return talus_refuse_body(found->bad);
     if (found->odd != CU_NONE) {
         double radius, size;
-        cu_get(&radius, b->radius + found->odd, sizeof radius);
-        cu_get(&size, b->size + found->odd, sizeof size);
+        cu_get(e->cu, &radius, b->radius + found->odd, sizeof radius);
+        cu_get(e->cu, &size, b->size + found->odd, sizeof size);
         return talus_refuse_sphere(found->odd, radius, size);
     }
     TALUS_TRY(talus_check_contact_count(found->spheres, INT32_MAX / 3));
@@ -133,8 +134,8 @@ static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuL
         *d = make_detect(e, options, list);
         TALUS_TRY(cu_grid_build(d));
         TALUS_TRY(cu_pairs_count(d));
-        cu_get(found, &d->grid->found, sizeof *found);
-        TALUS_TRY(cu_check());
+        cu_get(e->cu, found, &d->grid->found, sizeof *found);
+        TALUS_TRY(cu_check(e->cu));
         enough = found->unbounded <= d->wall_room;
         TALUS_TRY(e->grid->wall_slot.reserve(found->unbounded, "walls"));
     }
@@ -150,8 +151,8 @@ static TalusStatus refuse_pair(const TalusEngine *e, unsigned long long pair)
     for (int k = 0; k < 2; k++) {
         int32_t shape;
         TalusShape s;
-        cu_get(&shape, e->bodies.shape + slot[k], sizeof shape);
-        cu_get(&s, e->tables.shape + shape, sizeof s);
+        cu_get(e->cu, &shape, e->bodies.shape + slot[k], sizeof shape);
+        cu_get(e->cu, &s, e->tables.shape + shape, sizeof s);
         kind[k] = s.def.kind;
     }
     return talus_refuse_pair(kind[0], slot[0], kind[1], slot[1]);
@@ -178,9 +179,9 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     cu_pairs_write(d, list, spheres);
     if (candidates) {
         TALUS_TRY(cu_touches_count(d, candidates, g->touch_count));
-        cu_get(found, &d->grid->found, sizeof *found);
+        cu_get(e->cu, found, &d->grid->found, sizeof *found);
     }
-    TALUS_TRY(cu_check());
+    TALUS_TRY(cu_check(e->cu));
     if (found->unsupported != ~0ull)
         return refuse_pair(e, found->unsupported);
     double contacts = found->spheres + found->fixed + found->general;
@@ -258,8 +259,8 @@ static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, C
     if (candidates)
         cu_touches_write(d, candidates, e->grid->touch_count, list);
     TALUS_TRY(cu_list_touches(d, list));
-    cu_carry_impulses(old, list, e->grid->scratch);
-    return cu_check();
+    cu_carry_impulses(e->cu, old, list, e->grid->scratch);
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options)

@@ -81,6 +81,7 @@ struct CuCandidate {
 
 /* Detection as kernels see it. */
 struct CuDetect {
+    CuContext *cu;        /* for the host */
     TalusBodyView bodies; /* device pointers */
     TalusDetectOptions options;
     CuFilter filter;
@@ -127,7 +128,7 @@ static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float f
     return d.bodies.fixed[slot] && -fat > d.grid->large;
 }
 
-/* grid.cu: bodies into cells, from nothing to ball and ball_fat. cu_totals holds what cu_see_velocities left
+/* grid.cu: bodies into cells, from nothing to ball and ball_fat. The totals hold what cu_see_velocities left
  * there. */
 TalusStatus cu_grid_build(const CuDetect *d);
 /* pairs.cu: counts into d->count, totals into found; then all of it written, run 1 into the list; normals
@@ -142,6 +143,6 @@ void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const 
  * memory serves as scratch. */
 TalusStatus cu_list_touches(const CuDetect *d, const CuList *list);
 /* carry.cu: impulses of the list, by key from the old one. begin: [3 old->places], scratch. */
-void cu_carry_impulses(const CuList *old, const CuList *list, uint32_t *begin);
+void cu_carry_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
 #endif

@@ -7,25 +7,22 @@
 #include <time.h>
 #include <vector>
 
-uint3 threadIdx, blockIdx;
-dim3 blockDim, gridDim;
-
-struct EmulatedStream {
-    int unused;
-};
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
 
 struct EmulatedGraph {
     std::vector<std::function<void()>> work;
 };
 
-static EmulatedStream the_stream;
-static EmulatedGraph *capturing;
+struct EmulatedStream {
+    EmulatedGraph *capturing;
+};
 
-/* Runs the work now, or notes it for the graph that is being captured. */
-static void submit(std::function<void()> work)
+/* Runs the work now, or notes it for the graph that the stream captures. */
+static void submit(cudaStream_t stream, std::function<void()> work)
 {
-    if (capturing)
-        capturing->work.push_back(std::move(work));
+    if (stream->capturing)
+        stream->capturing->work.push_back(std::move(work));
     else
         work();
 }
@@ -103,29 +100,47 @@ struct EmulatedThread {
     bool finished;
 };
 
-/* Never destroyed: the stacks are kept to the end of the process. */
-static std::vector<EmulatedThread> &thread = *new std::vector<EmulatedThread>;
-static void *scheduler; /* the stack pointer of run_block, while a thread runs */
-static unsigned current;
-static const std::function<void()> *running;
-static bool in_coroutine;
+/* What a host thread keeps from kernel to kernel. */
+struct Host {
+    std::vector<EmulatedThread> thread;
+    std::vector<char> scratch; /* of emulated_scratch */
+    ~Host()
+    {
+        for (EmulatedThread &t : thread)
+            free(t.stack);
+    }
+};
+
+static thread_local Host host;
+static __thread void *scheduler; /* the stack pointer of run_block, while a thread runs */
+static __thread unsigned current;
+static __thread const std::function<void()> *running;
+static __thread bool in_coroutine;
 
 static void thread_main(void)
 {
     (*running)();
-    thread[current].finished = true;
-    emulate_switch(&thread[current].at, scheduler);
+    host.thread[current].finished = true;
+    emulate_switch(&host.thread[current].at, scheduler);
+}
+
+void *emulated_scratch(size_t bytes)
+{
+    enum { MOST_THREADS = 1024 };
+    if (host.scratch.size() < MOST_THREADS * bytes)
+        host.scratch.resize(MOST_THREADS * bytes);
+    return host.scratch.data();
 }
 
 static void prepare_thread(unsigned t)
 {
-    if (t >= thread.size())
-        thread.push_back({aligned_alloc(16, STACK), nullptr, false});
-    uintptr_t *at = (uintptr_t *)((char *)thread[t].stack + STACK) - KEPT;
+    if (t >= host.thread.size())
+        host.thread.push_back({aligned_alloc(16, STACK), nullptr, false});
+    uintptr_t *at = (uintptr_t *)((char *)host.thread[t].stack + STACK) - KEPT;
     memset(at, 0, KEPT * sizeof *at);
     at[KEPT_RETURN] = (uintptr_t)thread_main;
-    thread[t].at = at;
-    thread[t].finished = false;
+    host.thread[t].at = at;
+    host.thread[t].finished = false;
 }
 
 /* All threads run to their next barrier, over and over, until all have ended. */
@@ -138,12 +153,12 @@ static void run_block(const std::function<void()> &kernel)
     for (bool any = true; any;) {
         any = false;
         for (unsigned t = 0; t < blockDim.x; t++) {
-            if (thread[t].finished)
+            if (host.thread[t].finished)
                 continue;
             current = t;
             threadIdx = {t, 0, 0};
-            emulate_switch(&scheduler, thread[t].at);
-            any = any || !thread[t].finished;
+            emulate_switch(&scheduler, host.thread[t].at);
+            any = any || !host.thread[t].finished;
         }
     }
     in_coroutine = false;
@@ -157,13 +172,14 @@ void __syncthreads(void)
         abort();
     }
     unsigned t = current;
-    emulate_switch(&thread[t].at, scheduler);
+    emulate_switch(&host.thread[t].at, scheduler);
     threadIdx = {t, 0, 0};
 }
 
-void emulate(unsigned blocks, unsigned threads, bool coroutines, std::function<void()> kernel)
+void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
+             std::function<void()> kernel)
 {
-    submit([=] {
+    submit(stream, [=] {
         gridDim = {blocks, 1, 1};
         blockDim = {threads, 1, 1};
         for (unsigned b = 0; b < blocks; b++) {
@@ -207,18 +223,19 @@ cudaError_t cudaFreeHost(void *p)
     return cudaFree(p);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream)
 {
-    submit([=] {
+    submit(stream, [=] {
         if (bytes)
             memmove(to, from, bytes);
     });
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    submit([=] {
+    submit(stream, [=] {
         if (bytes)
             memset(p, value, bytes);
     });
@@ -269,7 +286,13 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = &the_stream;
+    *stream = new EmulatedStream{nullptr};
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
     return cudaSuccess;
 }
 
@@ -278,16 +301,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t, int)
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int)
 {
-    capturing = new EmulatedGraph;
+    stream->capturing = new EmulatedGraph;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
-    *graph = capturing;
-    capturing = nullptr;
+    *graph = stream->capturing;
+    stream->capturing = nullptr;
     return cudaSuccess;
 }
 

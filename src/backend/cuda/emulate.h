@@ -2,7 +2,8 @@
  *
  * Device memory is the heap's, so that AddressSanitizer sees every access. Blocks run one after the
  * other. A kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as
- * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. */
+ * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. Work is done by
+ * the host thread that submits it, before it returns; streams have nothing but the graph that they record. */
 #ifndef TALUS_BACKEND_CUDA_EMULATE_H
 #define TALUS_BACKEND_CUDA_EMULATE_H
 
@@ -17,7 +18,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __noinline__
-#define __shared__ static
+#define __shared__ static thread_local
 #define __constant__ static
 #define __launch_bounds__(...)
 
@@ -57,8 +58,9 @@ TALUS_VECTOR_TYPES(double, double)
 TALUS_VECTOR_TYPES(int, int)
 #undef TALUS_VECTOR_TYPES
 
-extern uint3 threadIdx, blockIdx;
-extern dim3 blockDim, gridDim;
+/* Of the kernel that this host thread runs. */
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
 
 void __syncthreads(void);
 static inline void __threadfence(void) {}
@@ -147,7 +149,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault
 };
-enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeGlobal = 0 };
+enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
 typedef struct EmulatedStream *cudaStream_t;
 typedef struct EmulatedGraph *cudaGraph_t;
 typedef struct EmulatedGraph *cudaGraphExec_t;
@@ -173,6 +175,7 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
@@ -189,21 +192,11 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* ---- launches ---- */
 
-void emulate(unsigned blocks, unsigned threads, bool coroutines, std::function<void()> kernel);
+/* Runs a kernel, as the stream's next work, in the host thread that calls. */
+void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
+             std::function<void()> kernel);
 
-template <class... P, class... A>
-static inline void launch(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
-{
-    if (blocks)
-        emulate(blocks, threads, false, [=] { kernel(P(arguments)...); });
-}
-
-template <class... P, class... A>
-static inline void launch_block(void (*kernel)(P...), unsigned blocks, unsigned threads,
-                                A... arguments)
-{
-    if (blocks)
-        emulate(blocks, threads, true, [=] { kernel(P(arguments)...); });
-}
+/* What a block's threads share in reduce.h, so many bytes for each of 1024; the same for all of them. */
+void *emulated_scratch(size_t bytes);
 
 #endif

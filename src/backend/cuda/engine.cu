@@ -36,9 +36,7 @@ struct CuBackup {
 
 TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
 {
-    (void)setup;
     *out = nullptr;
-    TALUS_TRY(cu_open());
     TalusEngine *e;
     TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
@@ -46,6 +44,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
         talus_release(e);
         return status;
     }
+    e->cu = e->step.op.context = setup->context;
     e->list[0].counts.least_size = e->list[1].counts.least_size = HUGE_VAL;
     *out = e;
     return TALUS_OK;
@@ -123,10 +122,11 @@ void cu_engine_destroy(TalusEngine *e)
 /* ---- tables ---- */
 
 template <class T>
-static TalusStatus put(CuArray<T> *to, const T *from, int64_t count, const char *what)
+static TalusStatus put(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
+                       const char *what)
 {
     TALUS_TRY(to->reserve(count, what));
-    cu_put(to->at, from, (size_t)count * sizeof *from);
+    cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
     return TALUS_OK;
 }
 
@@ -134,9 +134,9 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
 {
     CuTables *t = &e->tables;
     int64_t laws = (int64_t)tables->materials * tables->materials;
-    TALUS_TRY(cu_put_shapes(t, tables));
-    TALUS_TRY(put(&t->gyration, tables->gyration, tables->shapes, "shape inertia"));
-    TALUS_TRY(put(&t->law, tables->law, laws, "material pairs"));
+    TALUS_TRY(cu_put_shapes(e, tables));
+    TALUS_TRY(put(e, &t->gyration, tables->gyration, tables->shapes, "shape inertia"));
+    TALUS_TRY(put(e, &t->law, tables->law, laws, "material pairs"));
     t->shapes = tables->shapes;
     t->materials = tables->materials;
     t->compliance = tables->compliance;
@@ -152,7 +152,7 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
         t->most_rows = rows > t->most_rows ? rows : t->most_rows;
         t->kinds |= talus_law_kind(&tables->law[i]);
     }
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- bodies ---- */
@@ -172,35 +172,35 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
 {
     CuBodies *b = &e->bodies;
     int n = from->slots;
-    TALUS_TRY(put(&b->position, from->position, n, "bodies"));
-    TALUS_TRY(put(&b->velocity, from->velocity, n, "bodies"));
-    TALUS_TRY(put(&b->spin, from->spin, n, "bodies"));
-    TALUS_TRY(put(&b->orientation, from->orientation, n, "bodies"));
-    TALUS_TRY(put(&b->mass, from->mass, n, "bodies"));
-    TALUS_TRY(put(&b->radius, from->radius, n, "bodies"));
-    TALUS_TRY(put(&b->size, from->size, n, "bodies"));
-    TALUS_TRY(put(&b->shape, from->shape, n, "bodies"));
-    TALUS_TRY(put(&b->material, from->material, n, "bodies"));
-    TALUS_TRY(put(&b->fixed, from->fixed, n, "bodies"));
+    TALUS_TRY(put(e, &b->position, from->position, n, "bodies"));
+    TALUS_TRY(put(e, &b->velocity, from->velocity, n, "bodies"));
+    TALUS_TRY(put(e, &b->spin, from->spin, n, "bodies"));
+    TALUS_TRY(put(e, &b->orientation, from->orientation, n, "bodies"));
+    TALUS_TRY(put(e, &b->mass, from->mass, n, "bodies"));
+    TALUS_TRY(put(e, &b->radius, from->radius, n, "bodies"));
+    TALUS_TRY(put(e, &b->size, from->size, n, "bodies"));
+    TALUS_TRY(put(e, &b->shape, from->shape, n, "bodies"));
+    TALUS_TRY(put(e, &b->material, from->material, n, "bodies"));
+    TALUS_TRY(put(e, &b->fixed, from->fixed, n, "bodies"));
     b->slots = n;
     b->driven = from->driven;
     if (forgotten) {
         const CuList *list = cu_list(e);
-        TALUS_TRY(put(&e->forgotten, forgotten, n, "forgotten bodies"));
-        launch(forget, blocks_for(list->counts.contacts), THREADS, *list, e->forgotten.at);
+        TALUS_TRY(put(e, &e->forgotten, forgotten, n, "forgotten bodies"));
+        launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->forgotten.at);
     }
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
 {
     const CuBodies *b = &e->bodies;
     size_t n = (size_t)b->slots;
-    cu_get(to->position, b->position, n * sizeof *to->position);
-    cu_get(to->velocity, b->velocity, n * sizeof *to->velocity);
-    cu_get(to->spin, b->spin, n * sizeof *to->spin);
-    cu_get(to->orientation, b->orientation, n * sizeof *to->orientation);
-    return cu_check();
+    cu_get(e->cu, to->position, b->position, n * sizeof *to->position);
+    cu_get(e->cu, to->velocity, b->velocity, n * sizeof *to->velocity);
+    cu_get(e->cu, to->spin, b->spin, n * sizeof *to->spin);
+    cu_get(e->cu, to->orientation, b->orientation, n * sizeof *to->orientation);
+    return cu_check(e->cu);
 }
 
 static __global__ void count_below(CuBodies b, int axis, double below, CuPartials partials,
@@ -219,37 +219,39 @@ static __global__ void count_below(CuBodies b, int axis, double below, CuPartial
 TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
     unsigned blocks = cu_sum_blocks(e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(blocks, 1));
-    launch_block(count_below, blocks, THREADS, e->bodies, axis, below, cu_partials(), cu_totals());
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
+    launch_block(e->cu, count_below, blocks, THREADS, e->bodies, axis, below, cu_partials(e->cu),
+                 e->cu->totals);
     double total;
-    cu_totals_get(1, &total);
+    cu_totals_get(e->cu, 1, &total);
     *count = (int64_t)total;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- backup ---- */
 
-template <class T> static TalusStatus copy(CuArray<T> *to, const CuArray<T> &from, int64_t count)
+template <class T>
+static TalusStatus copy(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
 {
     TALUS_TRY(to->reserve(count, "halved step"));
-    cu_copy(to->at, from.at, (size_t)count * sizeof *from.at);
+    cu_copy(e->cu, to->at, from.at, (size_t)count * sizeof *from.at);
     return TALUS_OK;
 }
 
-static TalusStatus list_copy(CuList *to, const CuList *from)
+static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
 {
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
     to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
-    TALUS_TRY(copy(&to->slot, from->slot, from->places));
-    TALUS_TRY(copy(&to->place, from->place, from->slots));
-    TALUS_TRY(copy(&to->pair, from->pair, contacts));
-    TALUS_TRY(copy(&to->other, from->other, contacts));
-    TALUS_TRY(copy(&to->feature, from->feature, rest));
-    TALUS_TRY(copy(&to->frame, from->frame, contacts));
-    TALUS_TRY(copy(&to->gap, from->gap, contacts));
-    TALUS_TRY(copy(&to->arms, from->arms, c->general));
-    TALUS_TRY(copy(&to->impulse, from->impulse, contacts));
+    TALUS_TRY(copy(e, &to->slot, from->slot, from->places));
+    TALUS_TRY(copy(e, &to->place, from->place, from->slots));
+    TALUS_TRY(copy(e, &to->pair, from->pair, contacts));
+    TALUS_TRY(copy(e, &to->other, from->other, contacts));
+    TALUS_TRY(copy(e, &to->feature, from->feature, rest));
+    TALUS_TRY(copy(e, &to->frame, from->frame, contacts));
+    TALUS_TRY(copy(e, &to->gap, from->gap, contacts));
+    TALUS_TRY(copy(e, &to->arms, from->arms, c->general));
+    TALUS_TRY(copy(e, &to->impulse, from->impulse, contacts));
     to->counts = *c;
     to->places = from->places;
     to->slots = from->slots;
@@ -260,13 +262,13 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
 {
     const CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
-    TALUS_TRY(copy(&backup->position, b->position, b->slots));
-    TALUS_TRY(copy(&backup->velocity, b->velocity, b->slots));
-    TALUS_TRY(copy(&backup->spin, b->spin, b->slots));
-    TALUS_TRY(copy(&backup->orientation, b->orientation, b->slots));
-    TALUS_TRY(list_copy(&backup->list, cu_list(e)));
+    TALUS_TRY(copy(e, &backup->position, b->position, b->slots));
+    TALUS_TRY(copy(e, &backup->velocity, b->velocity, b->slots));
+    TALUS_TRY(copy(e, &backup->spin, b->spin, b->slots));
+    TALUS_TRY(copy(e, &backup->orientation, b->orientation, b->slots));
+    TALUS_TRY(list_copy(e, &backup->list, cu_list(e)));
     backup->slots = b->slots;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* All but the touches, of which a backup has none. */
@@ -287,12 +289,12 @@ TalusStatus cu_engine_rollback(TalusEngine *e)
     CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
     size_t n = (size_t)backup->slots;
-    cu_copy(b->position, backup->position, n * sizeof *b->position.at);
-    cu_copy(b->velocity, backup->velocity, n * sizeof *b->velocity.at);
-    cu_copy(b->spin, backup->spin, n * sizeof *b->spin.at);
-    cu_copy(b->orientation, backup->orientation, n * sizeof *b->orientation.at);
+    cu_copy(e->cu, b->position, backup->position, n * sizeof *b->position.at);
+    cu_copy(e->cu, b->velocity, backup->velocity, n * sizeof *b->velocity.at);
+    cu_copy(e->cu, b->spin, backup->spin, n * sizeof *b->spin.at);
+    cu_copy(e->cu, b->orientation, backup->orientation, n * sizeof *b->orientation.at);
     exchange_lists(cu_list(e), &backup->list);
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- detection ---- */

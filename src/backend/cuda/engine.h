@@ -72,7 +72,7 @@ struct CuFilter {
     int excluded_count;
 };
 
-/* Sums of a few probes lie in cu_totals, from CU_PROBES on, and are fetched with the step's other numbers. */
+/* Sums of a few probes lie in the totals, from CU_PROBES on, and are fetched with the step's other numbers. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
 /* One step's contacts and the order they are in. */
@@ -126,6 +126,7 @@ struct CuJoints {
 };
 
 struct TalusEngine {
+    CuContext *cu; /* the world's */
     CuTables tables;
     CuBodies bodies;
     CuList list[2];
@@ -161,7 +162,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
 void cu_detect_clear(TalusEngine *e);
 
 /* extra.cu: shapes with their blocks. */
-TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables);
+TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 void cu_extra_clear(TalusEngine *e);
 
 /* joints.cu: pairs, frames and touches of the operator with joints, once its sizes and touches are there; their
@@ -172,7 +173,7 @@ void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in cu_totals minus the lowest slot whose
+/* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in the totals minus the lowest slot whose
  * state is not finite, or minus infinity, and minus the least size of moving bodies. */
 TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);

@@ -13,9 +13,10 @@ static size_t padded(size_t bytes)
 }
 
 /* Copies of the shapes as the device will read them, and of their blocks. */
-static TalusStatus send_shapes(CuTables *t, const TalusTables *tables, TalusShape *shape,
+static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
                                unsigned char *block, size_t bytes)
 {
+    CuTables *t = &e->tables;
     size_t at = 0;
     TALUS_TRY(t->shape.reserve(tables->shapes, "shapes"));
     TALUS_TRY(t->block.reserve((int64_t)bytes, "arrays of shapes"));
@@ -28,8 +29,8 @@ static TalusStatus send_shapes(CuTables *t, const TalusTables *tables, TalusShap
         talus_shape_rebase(&shape[i], block + at, t->block + at);
         at += padded(from->block_size);
     }
-    cu_put(t->shape, shape, (size_t)tables->shapes * sizeof *shape);
-    cu_put(t->block, block, bytes);
+    cu_put(e->cu, t->shape, shape, (size_t)tables->shapes * sizeof *shape);
+    cu_put(e->cu, t->block, block, bytes);
     return TALUS_OK;
 }
 
@@ -40,8 +41,9 @@ static void note_kind(CuTables *t, TalusShapeKind kind)
     t->facets |= talus_shape_has(kind, TALUS_TRAIT_FACETS);
 }
 
-TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables)
+TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables)
 {
+    CuTables *t = &e->tables;
     TalusShape *shape;
     unsigned char *block;
     size_t bytes = 0;
@@ -53,7 +55,7 @@ TalusStatus cu_put_shapes(CuTables *t, const TalusTables *tables)
     TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
     TalusStatus status = TALUS_ALLOC(block, bytes, "arrays of shapes");
     if (status == TALUS_OK) {
-        status = send_shapes(t, tables, shape, block, bytes);
+        status = send_shapes(e, tables, shape, block, bytes);
         talus_release(block);
     }
     talus_release(shape);
@@ -71,12 +73,12 @@ TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int 
     size_t pairs = (size_t)filter->excluded_count;
     TALUS_TRY(e->group.reserve(slots, "groups"));
     TALUS_TRY(e->apart.reserve(GROUPS + 2 * (int64_t)pairs, "excluded pairs"));
-    cu_put(e->group, filter->group, (size_t)slots);
-    cu_put(e->apart, filter->meets, GROUPS * sizeof *filter->meets);
-    cu_put(e->apart + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
+    cu_put(e->cu, e->group, filter->group, (size_t)slots);
+    cu_put(e->cu, e->apart, filter->meets, GROUPS * sizeof *filter->meets);
+    cu_put(e->cu, e->apart + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
     e->filter = {e->group, e->apart, (const uint32_t(*)[2])(e->apart + GROUPS),
                  filter->excluded_count};
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- forces ---- */
@@ -88,10 +90,10 @@ TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const T
     b->pushed = 0;
     TALUS_TRY(b->force.reserve(count, "applied forces"));
     TALUS_TRY(b->torque.reserve(count, "applied forces"));
-    cu_put(b->force, force, (size_t)count * sizeof *force);
-    cu_put(b->torque, torque, (size_t)count * sizeof *torque);
+    cu_put(e->cu, b->force, force, (size_t)count * sizeof *force);
+    cu_put(e->cu, b->torque, torque, (size_t)count * sizeof *torque);
     b->pushed = count;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- a few bodies ---- */
@@ -123,7 +125,7 @@ static TalusStatus reserve_few(TalusEngine *e, const int32_t *slot, int count)
 {
     TALUS_TRY(e->few.reserve(count, "states of bodies"));
     TALUS_TRY(e->motion.reserve(count, "states of bodies"));
-    cu_put(e->few, slot, (size_t)count * sizeof *slot);
+    cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
     return TALUS_OK;
 }
 
@@ -131,18 +133,20 @@ TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const Talu
                                  int count)
 {
     TALUS_TRY(reserve_few(e, slot, count));
-    cu_put(e->motion, motion, (size_t)count * sizeof *motion);
-    launch(scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at, count);
-    return cu_check();
+    cu_put(e->cu, e->motion, motion, (size_t)count * sizeof *motion);
+    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+           count);
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion,
                                  int count)
 {
     TALUS_TRY(reserve_few(e, slot, count));
-    launch(gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at, count);
-    cu_get(motion, e->motion, (size_t)count * sizeof *motion);
-    return cu_check();
+    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+           count);
+    cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
+    return cu_check(e->cu);
 }
 
 void cu_extra_clear(TalusEngine *e)

@@ -20,11 +20,11 @@ static __device__ inline void await_previous()
 #ifdef TALUS_EMULATED
 #define launch_next launch_block
 
-template <class K> static inline void load_kernel(K) {}
+template <class K> static inline void load_kernel(CuContext *, K) {}
 #else
 template <class... P, class... A>
-static inline void launch_next(void (*kernel)(P...), unsigned blocks, unsigned threads,
-                               A... arguments)
+static inline void launch_next(CuContext *cu, void (*kernel)(P...), unsigned blocks,
+                               unsigned threads, A... arguments)
 {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -32,16 +32,16 @@ static inline void launch_next(void (*kernel)(P...), unsigned blocks, unsigned t
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
-    config.stream = cu_stream();
+    config.stream = cu->stream;
     config.attrs = &early;
     config.numAttrs = 1;
-    cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
 }
 
-template <class K> static inline void load_kernel(K kernel)
+template <class K> static inline void load_kernel(CuContext *cu, K kernel)
 {
     cudaFuncAttributes unused;
-    cu_note(cudaFuncGetAttributes(&unused, (const void *)kernel), "kernel");
+    cu_note(cu, cudaFuncGetAttributes(&unused, (const void *)kernel), "kernel");
 }
 #endif
 

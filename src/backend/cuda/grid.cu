@@ -421,16 +421,16 @@ TalusStatus cu_grid_build(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
-    cu_zero(d->grid, sizeof *d->grid);
-    launch_block(sample_bodies, 1, SAMPLE_THREADS, *d, cu_totals());
-    launch_block(measure_bodies, some, THREADS, *d);
-    launch_block(lay_out, 1, THREADS, *d);
-    cu_zero(d->start, (size_t)cells * sizeof *d->start);
-    launch(enter_cells, blocks, THREADS, *d);
-    TALUS_TRY(cu_scan(d->start, d->start, cells));
-    launch(collect, blocks, THREADS, *d);
-    launch(arrange, blocks, THREADS, *d);
+    cu_zero(d->cu, d->grid, sizeof *d->grid);
+    launch_block(d->cu, sample_bodies, 1, SAMPLE_THREADS, *d, d->cu->totals);
+    launch_block(d->cu, measure_bodies, some, THREADS, *d);
+    launch_block(d->cu, lay_out, 1, THREADS, *d);
+    cu_zero(d->cu, d->start, (size_t)cells * sizeof *d->start);
+    launch(d->cu, enter_cells, blocks, THREADS, *d);
+    TALUS_TRY(cu_scan(d->cu, d->start, d->start, cells));
+    launch(d->cu, collect, blocks, THREADS, *d);
+    launch(d->cu, arrange, blocks, THREADS, *d);
     if (d->driven)
-        launch(seat_walls, 1, THREADS, *d);
+        launch(d->cu, seat_walls, 1, THREADS, *d);
     return TALUS_OK;
 }

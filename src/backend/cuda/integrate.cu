@@ -41,13 +41,13 @@ TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
     const TalusOperator *op = &e->step.op;
     unsigned blocks = cu_sum_blocks(e->bodies.slots);
     double changes;
-    TALUS_TRY(cu_partials_reserve(blocks, 1));
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
     cu_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
-    launch_block(count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
-                 cu_list(e)->place.at, limit * limit, cu_partials(), cu_totals());
-    cu_totals_get(1, &changes);
+    launch_block(e->cu, count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
+                 cu_list(e)->place.at, limit * limit, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, 1, &changes);
     *changed = changes > 0.0;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- the end of the step ---- */
@@ -227,17 +227,17 @@ static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
         totals[0] = v[0];
 }
 
-static TalusStatus name_fault(const Motion &m, unsigned blocks, long long step)
+static TalusStatus name_fault(TalusEngine *e, const Motion &m, unsigned blocks, long long step)
 {
     double slot;
-    launch_block(find_fast, blocks, THREADS, m, cu_partials(), cu_totals());
-    cu_totals_get(1, &slot);
+    launch_block(e->cu, find_fast, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, 1, &slot);
     if (!(slot > -HUGE_VAL))
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
     int32_t place;
     double record[8];
-    cu_get(&place, m.list.place + (int)-slot, sizeof place);
-    cu_get(record, m.solved[place], sizeof record);
+    cu_get(e->cu, &place, m.list.place + (int)-slot, sizeof place);
+    cu_get(e->cu, record, m.solved[place], sizeof record);
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %d a speed of %g", step,
                       (int)-slot, talus_record_speed(record));
 }
@@ -269,23 +269,23 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     bool laws = e->tables.restitution || e->tables.cohesion;
     unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
     double total[CU_TOTALS];
-    TALUS_TRY(cu_partials_reserve(blocks > works ? blocks : works, TALUS_BODY_SUMS));
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks > works ? blocks : works, TALUS_BODY_SUMS));
     if (e->tables.cohesion || e->joints.pushes)
         cu_fill_bodies(e); /* the problem's free velocities have impulses in them */
     if (e->bodies.pushed)
-        launch_block(sum_applied, blocks, THREADS, m, cu_partials(), cu_totals());
-    launch_block(check_velocities, blocks, THREADS, m, cu_partials(), cu_totals());
-    launch_block(laws ? sum_works<true> : sum_works<false>, works, THREADS, m, cu_partials(),
-                 cu_totals());
+        launch_block(e->cu, sum_applied, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, check_velocities, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, laws ? sum_works<true> : sum_works<false>, works, THREADS, m,
+                 cu_partials(e->cu), e->cu->totals);
     if (e->bodies.driven)
-        launch_block(sum_driven, works, THREADS, m, cu_partials(), cu_totals());
-    launch_block(move_bodies, blocks, THREADS, m, cu_partials(), cu_totals());
-    cu_totals_get(CU_TOTALS, total);
+        launch_block(e->cu, sum_driven, works, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, move_bodies, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, CU_TOTALS, total);
     memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
     e->probes_here = true;
-    TALUS_TRY(cu_check());
+    TALUS_TRY(cu_check(e->cu));
     if (total[FAULTS] != 0.0)
-        return name_fault(m, blocks, step);
+        return name_fault(e, m, blocks, step);
     fill_ledger(&e->bodies, total, ledger);
     return TALUS_OK;
 }

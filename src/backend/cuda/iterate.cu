@@ -12,6 +12,8 @@ extern "C" {
 #include "backend/run.h"
 }
 
+#include <mutex>
+
 /* Steps between refinements at the latest, about the price of ten steps; see also REFINE_AT. */
 enum { REFINE_AFTER = 400 };
 
@@ -22,13 +24,14 @@ enum { BATCH = 20, LOOK = 2 };
 #ifdef TALUS_EMULATED
 #define launch_together launch_block
 
-template <class K> static bool can_be_together(K, int)
+template <class K> static bool can_be_together(CuContext *, K, int)
 {
     return true;
 }
 #else
 template <class... P, class... A>
-static void launch_together(void (*kernel)(P...), unsigned blocks, unsigned threads, A... arguments)
+static void launch_together(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                            A... arguments)
 {
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;
@@ -36,18 +39,19 @@ static void launch_together(void (*kernel)(P...), unsigned blocks, unsigned thre
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
-    config.stream = cu_stream();
+    config.stream = cu->stream;
     config.attrs = &together;
     config.numAttrs = 1;
-    cu_note(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
 }
 
-template <class K> static bool can_be_together(K kernel, int threads)
+template <class K> static bool can_be_together(CuContext *cu, K kernel, int threads)
 {
     int can = 0, processors = 0, each = 0;
-    cu_note(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
-    cu_note(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    cu_note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0), "occupancy");
+    cu_note(cu, cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
+    cu_note(cu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    cu_note(cu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+            "occupancy");
     return can && each * processors >= RESIDENT_BLOCKS;
 }
 #endif
@@ -71,7 +75,6 @@ struct Iterate {
     CuArray<char> x[2], v[3];
 };
 
-/* What all operators share: the way to the device, and batches that have been captured. */
 struct Batch {
     cudaGraphExec_t graph;
     int check, steps;
@@ -80,26 +83,63 @@ struct Batch {
 
 enum { VARIANTS = 32 };
 
-static CuArray<IterateState> device_state;
-static CuArray<double> device_partial;
-static IterateState *seen_state; /* pinned: [2][2], of the last two looks */
-static IterateArgs *sent_args;   /* pinned */
-static CuArray<unsigned> device_arrived;
-static cudaEvent_t look_end[2];
-static Batch batches[VARIANTS];
+/* What the operators of a context share: the way to the device, and batches that have been captured. */
+struct Shared {
+    CuArray<IterateState> device_state;
+    CuArray<double> device_partial;
+    CuArray<unsigned> device_arrived;
+    IterateState *seen_state; /* pinned: [2][2], of the last two looks */
+    IterateArgs *sent_args;   /* pinned */
+    cudaEvent_t look_end[2];
+    Batch batches[VARIANTS];
+};
 
-static TalusStatus open_shared(void)
+/* Kernels find their arguments in constant memory, of which the device has one for all contexts: held from
+ * when they are sent there until the last kernel has read them. */
+static std::mutex constant_memory;
+
+static void clear_shared(void *at)
 {
-    TALUS_TRY(device_state.reserve(2, "scalars"));
-    TALUS_TRY(device_arrived.reserve(1, "counter"));
-    TALUS_TRY(device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
-    if (!seen_state) {
-        cu_note(cudaMallocHost((void **)&seen_state, 4 * sizeof *seen_state), "pinned memory");
-        cu_note(cudaMallocHost((void **)&sent_args, sizeof *sent_args), "pinned memory");
-        for (cudaEvent_t &event : look_end)
-            cu_note(cudaEventCreate(&event), "event");
+    Shared *shared = (Shared *)at;
+    shared->device_state.clear();
+    shared->device_partial.clear();
+    shared->device_arrived.clear();
+    cudaFreeHost(shared->seen_state);
+    cudaFreeHost(shared->sent_args);
+    for (cudaEvent_t event : shared->look_end)
+        if (event)
+            cudaEventDestroy(event);
+    for (const Batch &batch : shared->batches)
+        if (batch.graph)
+            cudaGraphExecDestroy(batch.graph);
+    talus_release(shared);
+}
+
+static TalusStatus open_shared(CuContext *cu)
+{
+    CuOwned *owned = &cu->iterate;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Shared), "iterations"));
+        owned->clear = clear_shared;
     }
-    return cu_check();
+    Shared *shared = (Shared *)owned->at;
+    TALUS_TRY(shared->device_state.reserve(2, "scalars"));
+    TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
+    TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
+    if (!shared->seen_state) {
+        cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 4 * sizeof *shared->seen_state),
+                "pinned memory");
+        cu_note(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
+                "pinned memory");
+        for (cudaEvent_t &event : shared->look_end)
+            cu_note(cu, cudaEventCreate(&event), "event");
+    }
+    return cu_check(cu);
+}
+
+static Shared *shared_of(CuContext *cu)
+{
+    return (Shared *)cu->iterate.at;
 }
 
 static void clear_iterate(void *at)
@@ -136,7 +176,7 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
     const CuView<double> view = cu_view(op);
     const long long serial = cu_scratch_of(op)->serial;
     size_t real = mixed ? sizeof(float) : sizeof(double);
-    TALUS_TRY(open_shared());
+    TALUS_TRY(open_shared(cu_of(op)));
     TALUS_TRY(w->mu_range.reserve(2, "friction"));
     for (int k = 0; k < (momentum ? 3 : 1); k++)
         TALUS_TRY(w->v[k].reserve(8 * (int64_t)real * op->bodies, "velocities"));
@@ -149,19 +189,20 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
             TALUS_TRY(w->x[k].reserve(vector, "impulses"));
     }
     if (w->serial[0] != serial && op->rows == 3)
-        launch_sums(range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
+        launch_sums(cu_of(op), range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
     w->serial[0] = serial;
     if (!mixed || w->serial[1] == serial)
-        return cu_check();
-    launch(round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
-    launch(round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
+        return cu_check(cu_of(op));
+    launch(cu_of(op), round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
+    launch(cu_of(op), round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
     w->serial[1] = serial;
-    return cu_check();
+    return cu_check(cu_of(op));
 }
 
 /* ---- a stretch of iterations ---- */
 
 struct Stretch {
+    CuContext *cu;
     IterateKernels kernels;
     Batch *batch;
     const TalusRun *run;
@@ -184,16 +225,16 @@ static int seen_by(const Stretch *s)
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
-static void launch_step(const IterateKernels *k, int parity, int seen, bool check)
+static void launch_step(CuContext *cu, const IterateKernels *k, int parity, int seen, bool check)
 {
-    launch_next(k->bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
-    launch_next(check ? k->check : k->step, CONTACT_BLOCKS, CONTACT_THREADS, parity);
+    launch_next(cu, k->bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    launch_next(cu, check ? k->check : k->step, CONTACT_BLOCKS, CONTACT_THREADS, parity);
 }
 
 static void send_step(Stretch *s)
 {
     bool check = talus_run_measures(s->run, s->run->done + s->launched);
-    launch_step(&s->kernels, parity_of(s), seen_by(s), check);
+    launch_step(s->cu, &s->kernels, parity_of(s), seen_by(s), check);
     s->launched++;
 }
 
@@ -204,38 +245,41 @@ static int batch_steps(int check)
     return steps % 2 ? steps + check : steps;
 }
 
-static void capture_batch(const IterateKernels *k, int check, Batch *batch)
+static void capture_batch(CuContext *cu, const IterateKernels *k, int check, Batch *batch)
 {
     cudaGraph_t graph = nullptr;
     if (batch->graph)
-        cu_note(cudaGraphExecDestroy(batch->graph), "graph");
+        cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
     batch->check = check;
     batch->steps = batch_steps(check);
-    load_kernel(k->bodies);
-    load_kernel(k->step);
-    load_kernel(k->check);
-    cu_note(cudaStreamBeginCapture(cu_stream(), cudaStreamCaptureModeGlobal), "capture");
+    load_kernel(cu, k->bodies);
+    load_kernel(cu, k->step);
+    load_kernel(cu, k->check);
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
     for (int t = 0; t < batch->steps; t++) {
         int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
-        launch_step(k, t & 1, seen, t % check == 0);
+        launch_step(cu, k, t & 1, seen, t % check == 0);
     }
-    cu_note(cudaStreamEndCapture(cu_stream(), &graph), "capture");
-    cu_note(cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
-    cu_note(cudaGraphDestroy(graph), "graph");
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note(cu, cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
 }
 
 /* Asks for the state of steps up to here, as number `look` of such questions, and waits for the answer to
  * the one before: true when the steps have stopped. */
-static bool look_for_stop(int look)
+static bool look_for_stop(CuContext *cu, int look)
 {
-    IterateState *now = seen_state + 2 * (look & 1), *before = seen_state + 2 * (~look & 1);
-    cu_note(
-        cudaMemcpyAsync(now, device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost, cu_stream()),
-        "copy out");
-    cu_note(cudaEventRecord(look_end[look & 1], cu_stream()), "event");
+    const Shared *shared = shared_of(cu);
+    IterateState *now = shared->seen_state + 2 * (look & 1);
+    const IterateState *before = shared->seen_state + 2 * (~look & 1);
+    cu_note(cu,
+            cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost,
+                            cu->stream),
+            "copy out");
+    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
     if (look == 0)
         return false;
-    cu_note(cudaEventSynchronize(look_end[~look & 1]), "wait");
+    cu_note(cu, cudaEventSynchronize(shared->look_end[~look & 1]), "wait");
     return before[0].stop || before[1].stop;
 }
 
@@ -245,11 +289,11 @@ static bool send_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
     if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
-        capture_batch(&s->kernels, check, s->batch);
+        capture_batch(s->cu, &s->kernels, check, s->batch);
     for (int number = 1; s->left - s->launched > steps; number++) {
-        cu_note(cudaGraphLaunch(s->batch->graph, cu_stream()), "graph");
+        cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
-        if (number % LOOK == 0 && look_for_stop(number / LOOK - 1))
+        if (number % LOOK == 0 && look_for_stop(s->cu, number / LOOK - 1))
             return false;
     }
     return true;
@@ -272,47 +316,53 @@ static IterateState first_state(const TalusMomentum *momentum, double beta)
 
 static void send_resident(const Stretch *s, const IterateState *state)
 {
+    const CuArray<unsigned> &arrived = shared_of(s->cu)->device_arrived;
     ResidentRun run = {};
     run.state = *state;
-    run.arrived = device_arrived.at;
+    run.arrived = arrived.at;
     run.steps = s->left;
     run.phase = s->run->since + s->run->done;
     run.check = s->run->check;
-    cu_zero(device_arrived.at, sizeof *device_arrived.at);
-    launch_together(s->kernels.resident, RESIDENT_BLOCKS, (unsigned)s->kernels.resident_threads,
-                    run);
+    cu_zero(s->cu, arrived.at, sizeof *arrived.at);
+    launch_together(s->cu, s->kernels.resident, RESIDENT_BLOCKS,
+                    (unsigned)s->kernels.resident_threads, run);
 }
 
 static void send_steps(Stretch *s, bool momentum, const IterateState *state)
 {
-    launch(set_state, 1, 1, device_state.at, *state);
+    launch(s->cu, set_state, 1, 1, shared_of(s->cu)->device_state.at, *state);
     if (momentum)
-        launch_next(s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first, (int)SEEN_START);
+        launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first,
+                    (int)SEEN_START);
     while (s->launched < s->lead && s->launched < s->left)
         send_step(s);
     bool going = send_batches(s);
     while (going && s->launched < s->left)
         send_step(s);
-    launch_next(s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
+    launch_next(s->cu, s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
 }
 
 /* Does at most s->left steps from `state` on, which is taken back; x[first] is the iterate. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
+    CuContext *cu = s->cu;
+    const Shared *shared = shared_of(cu);
+    std::lock_guard<std::mutex> hold(constant_memory);
     state->done = 0;
     state->stop = GO;
     state->fresh = true;
-    *sent_args = *args;
-    cu_note(cudaMemcpyAsync(s->kernels.args, sent_args, sizeof *args, cudaMemcpyHostToDevice,
-                            cu_stream()),
+    *shared->sent_args = *args;
+    cu_note(cu,
+            cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
+                            cudaMemcpyHostToDevice, cu->stream),
             "copy in");
     if (s->resident)
         send_resident(s, state);
     else
         send_steps(s, momentum, state);
-    cu_get(state, device_state.at + (s->resident ? 0 : parity_of(s)), sizeof *state);
-    return cu_check();
+    cu_get(cu, state, shared->device_state.at + (s->resident ? 0 : parity_of(s)), sizeof *state);
+    return cu_check(cu);
 }
 
 /* Which of x is the iterate after a stretch. */
@@ -330,7 +380,7 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
     if (s->run->stepwise || op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
         return false;
     if (!s->batch->resident)
-        s->batch->resident = can_be_together(s->kernels.resident, threads) ? 1 : -1;
+        s->batch->resident = can_be_together(s->cu, s->kernels.resident, threads) ? 1 : -1;
     return s->batch->resident > 0;
 }
 
@@ -342,9 +392,10 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
     int variant = exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
+    s.cu = cu_of(op);
     s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum, exact)
                       : iterate_kernels_double(op->rows, general, momentum, exact);
-    s.batch = &batches[variant];
+    s.batch = &shared_of(s.cu)->batches[variant];
     s.run = run;
     s.left = run->iterations - run->done;
     s.lead = phase ? run->check - phase : 0;
@@ -355,14 +406,15 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
 
 static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
 {
+    const Shared *shared = shared_of(cu_of(op));
     IterateArgs args = {};
     args.op = cu_view(op);
     args.v[0] = w->v[0].at;
     args.v[1] = w->v[1].at;
     args.w = w->v[2].at;
     args.mu_range = w->mu_range.at;
-    args.partial = device_partial.at;
-    args.state = device_state.at;
+    args.partial = shared->device_partial.at;
+    args.state = shared->device_state.at;
     args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
     args.stop_max2 = run->stop_max * run->stop_max;
     args.refine_after = REFINE_AFTER;
@@ -403,7 +455,7 @@ static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusA
     a->x_prev = (double *)args.x[1 - now];
     scale_both(op, a, true);
     take_results(state, run);
-    return cu_check();
+    return cu_check(cu_of(op));
 }
 
 /* Whether x, x_prev and the increments are as the run before has left them. */
@@ -437,17 +489,17 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     args.gradient = a->g_prev;
     args.steps_before = on ? w->kept.steps : 0;
     if (!on) {
-        LAUNCH_CONES(launch, op->rows, split, blocks, THREADS, op->blocks, a->metric,
-                     op->compliance, a->x, a->x_prev, w->base.at, low[0], low[1]);
+        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
+                     a->x, a->x_prev, w->base.at, low[0], low[1]);
         cu_product(op, a->x, true, true, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
-    LAUNCH_CONES(launch, op->rows, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+    LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
                  (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
     take_results(state, run);
     keep(w, op, a->x, run, state, args.steps_before, args.x[now] == w->x[0].at ? 0 : 1);
-    return cu_check();
+    return cu_check(cu_of(op));
 }
 
 /* The kernels know contacts with half lines or circular cones: other problems go step by step. */
@@ -506,18 +558,18 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
     args.gradient = w->gradient.at;
     if (mixed && !on) {
-        LAUNCH_CONES(launch, op->rows, split, blocks, THREADS, op->blocks, none, op->compliance,
-                     gamma, no_x, w->base.at, low, no_low);
+        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, none, op->compliance, gamma,
+                     no_x, w->base.at, low, no_low);
         cu_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
     take_results(state, run);
     if (mixed) {
-        LAUNCH_CONES(launch, op->rows, join, blocks, THREADS, op->blocks, none, w->base.at, low,
-                     gamma, no_low, no_out);
+        LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, none, w->base.at, low, gamma,
+                     no_low, no_out);
         keep(w, op, gamma, run, state, args.steps_before, 0);
     }
-    return cu_check();
+    return cu_check(cu_of(op));
 }
 
 static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, double lambda,

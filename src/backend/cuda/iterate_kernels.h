@@ -15,7 +15,8 @@ static inline IterateArgs *args_place()
 {
     void *place = &args;
 #ifndef TALUS_EMULATED
-    cu_note(cudaGetSymbolAddress(&place, args), "constant memory");
+    if (cudaGetSymbolAddress(&place, args) != cudaSuccess)
+        place = nullptr; /* the copy to it will say so */
 #endif
     return (IterateArgs *)place;
 }

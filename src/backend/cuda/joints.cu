@@ -21,13 +21,13 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     int blocks = from->kept + from->free;
     TALUS_TRY(j->block.reserve(blocks, "joint blocks"));
     TALUS_TRY(j->push.reserve(from->pushes, "motors"));
-    cu_put(j->block, from->block, (size_t)blocks * sizeof *from->block);
-    cu_put(j->push, from->push, (size_t)from->pushes * sizeof *from->push);
+    cu_put(e->cu, j->block, from->block, (size_t)blocks * sizeof *from->block);
+    cu_put(e->cu, j->push, from->push, (size_t)from->pushes * sizeof *from->push);
     j->kept = from->kept;
     j->free = from->free;
     j->pushes = from->pushes;
     j->compliance = from->compliance;
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 /* ---- touches ---- */
@@ -104,11 +104,11 @@ static TalusStatus merge_touches(TalusEngine *e)
                j->touch,
                j->shift};
     unsigned ends = blocks_for(2 * (int64_t)m.blocks);
-    cu_zero(m.shift, (size_t)starts * sizeof *m.shift);
-    launch(count_ends, ends, THREADS, m);
-    TALUS_TRY(cu_scan(m.shift, m.shift, starts));
-    launch(shift_touches, blocks_for(starts), THREADS, m);
-    launch(append_touches, ends, THREADS, m);
+    cu_zero(e->cu, m.shift, (size_t)starts * sizeof *m.shift);
+    launch(e->cu, count_ends, ends, THREADS, m);
+    TALUS_TRY(cu_scan(e->cu, m.shift, m.shift, starts));
+    launch(e->cu, shift_touches, blocks_for(starts), THREADS, m);
+    launch(e->cu, append_touches, ends, THREADS, m);
     op->touch_start = m.start;
     op->touch = m.touch;
     return TALUS_OK;
@@ -125,8 +125,8 @@ TalusStatus cu_joints_merge(TalusEngine *e)
         return TALUS_OK;
     TALUS_TRY(j->pair.reserve(op->blocks, "contacts"));
     TALUS_TRY(j->frame.reserve(op->blocks, "contacts"));
-    cu_copy(j->pair, list->pair, contacts * sizeof *j->pair.at);
-    cu_copy(j->frame, list->frame, contacts * sizeof *j->frame.at);
+    cu_copy(e->cu, j->pair, list->pair, contacts * sizeof *j->pair.at);
+    cu_copy(e->cu, j->frame, list->frame, contacts * sizeof *j->frame.at);
     op->pair = (int32_t(*)[2])j->pair.at;
     op->frame = (double(*)[4])j->frame.at;
     return merge_touches(e);
@@ -194,7 +194,7 @@ template <int ROWS> static __global__ void fill_blocks(Blocks b)
 void cu_joints_fill(TalusEngine *e)
 {
     bool turns = e->step.op.rows == 6;
-    launch(turns ? fill_blocks<6> : fill_blocks<3>, blocks_for(cu_joint_blocks(e)), THREADS,
+    launch(e->cu, turns ? fill_blocks<6> : fill_blocks<3>, blocks_for(cu_joint_blocks(e)), THREADS,
            blocks_of(e));
 }
 
@@ -222,8 +222,8 @@ void cu_joints_begin(TalusEngine *e)
 {
     Blocks b = blocks_of(e);
     if (b.pushes)
-        launch(push_bodies, 1, 1, b);
-    launch(warm_blocks, blocks_for(b.count), THREADS, b);
+        launch(e->cu, push_bodies, 1, 1, b);
+    launch(e->cu, warm_blocks, blocks_for(b.count), THREADS, b);
 }
 
 /* ---- out ---- */
@@ -255,14 +255,15 @@ TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *s
     TALUS_TRY(j->impulse.reserve((int64_t)rows, "joint impulses"));
     TALUS_TRY(j->record.reserve(count, "states of bodies"));
     TALUS_TRY(e->few.reserve(count, "states of bodies"));
-    launch(gather_impulses, blocks_for(b.count), THREADS, b, j->impulse.at);
-    cu_get(gamma, j->impulse, rows * sizeof *gamma);
+    launch(e->cu, gather_impulses, blocks_for(b.count), THREADS, b, j->impulse.at);
+    cu_get(e->cu, gamma, j->impulse, rows * sizeof *gamma);
     if (count) {
-        cu_put(e->few, slot, (size_t)count * sizeof *slot);
-        launch(gather_records, blocks_for(count), THREADS, b, e->few.at, count, j->record.at);
-        cu_get(record, j->record, (size_t)count * sizeof *record);
+        cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
+        launch(e->cu, gather_records, blocks_for(count), THREADS, b, e->few.at, count,
+               j->record.at);
+        cu_get(e->cu, record, j->record, (size_t)count * sizeof *record);
     }
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 void cu_joints_clear(TalusEngine *e)

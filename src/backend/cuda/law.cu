@@ -105,8 +105,8 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     Law pass = law_of(op, nullptr, gamma, share);
     pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr); /* v_f, but no offsets */
     pass.motion.offset = false;
-    LAUNCH_ROWS(launch_sums, op->rows, measure, op->blocks, LAW_SUMS, cu_totals(), pass);
-    cu_totals_get(LAW_SUMS, total);
+    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, LAW_SUMS, cu_of(op)->totals, pass);
+    cu_totals_get(cu_of(op), LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
 }
@@ -127,7 +127,7 @@ void cu_law_unshift(const TalusOperator *op)
 {
     if (!op->base)
         return;
-    launch(unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
+    launch(cu_of(op), unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
 }
 
 /* ---- bounds ---- */
@@ -147,6 +147,6 @@ void cu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric, co
 {
     if (!op->estimate)
         return;
-    launch(move_estimates, blocks_for(op->blocks), THREADS, law_of(op, metric, x, share), op->rows,
-           op->estimate);
+    launch(cu_of(op), move_estimates, blocks_for(op->blocks), THREADS, law_of(op, metric, x, share),
+           op->rows, op->estimate);
 }

@@ -38,11 +38,11 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
         return TALUS_OK;
     unsigned blocks = cu_sum_blocks(contacts);
     double totals[2];
-    TALUS_TRY(cu_partials_reserve(blocks, 1));
-    cu_zero(cu_totals() + 1, sizeof(double));
-    launch_block(find_needs, blocks, THREADS, cu_scene(e), cu_partials(), cu_totals(),
-                 (uint32_t *)(cu_totals() + 1));
-    cu_totals_get(2, totals);
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
+    cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
+    launch_block(e->cu, find_needs, blocks, THREADS, cu_scene(e), cu_partials(e->cu), e->cu->totals,
+                 (uint32_t *)(e->cu->totals + 1));
+    cu_totals_get(e->cu, 2, totals);
     *rows = (int)totals[0];
     if (t->models)
         memcpy(kinds, &totals[1], sizeof *kinds);
@@ -63,9 +63,11 @@ static __global__ void split_records(CuList list, int32_t *to)
     to[k] = 2 * (2 * i + side) + side;
 }
 
-void cu_touch_general(const CuList *list, int32_t *to)
+void cu_touch_general(TalusEngine *e, int32_t *to)
 {
-    launch(split_records, blocks_for(2 * (int64_t)list->counts.contacts), THREADS, *list, to);
+    const CuList *list = cu_list(e);
+    launch(e->cu, split_records, blocks_for(2 * (int64_t)list->counts.contacts), THREADS, *list,
+           to);
 }
 
 /* ---- cohesion ---- */
@@ -99,8 +101,8 @@ void cu_attract(TalusEngine *e)
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
-    launch(fill_pulls, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+    launch(e->cu, fill_pulls, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
     cu_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
-    cu_copy(op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
-    launch(fill_warm, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+    cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
+    launch(e->cu, fill_warm, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
 }

@@ -1,4 +1,4 @@
-/* backend/cuda/memory.cu - the device, its stream, its memory, and what has gone wrong there. */
+/* backend/cuda/memory.cu - contexts of the device: stream, memory, copies, and what has gone wrong. */
 #include "backend/cuda/reduce.h"
 
 extern "C" {
@@ -13,56 +13,76 @@ enum { PINNED = 1 << 16 };
 /* Bytes from which on an array grows by less than half. */
 static const size_t LARGE = (size_t)1 << 28;
 
-static bool opened;
-static cudaStream_t stream;
-static char *pinned;
-static double *totals;
-static CuArray<double> partial;
-static unsigned *arrived;
-static char first_error[256];
+/* ---- contexts ---- */
 
-cudaStream_t cu_stream(void)
+void cu_note(CuContext *cu, cudaError_t error, const char *where)
 {
-    return stream;
+    if (error != cudaSuccess && !cu->first_error[0])
+        snprintf(cu->first_error, sizeof cu->first_error, "%s: %s", where,
+                 cudaGetErrorString(error));
 }
 
-void cu_note(cudaError_t error, const char *where)
+TalusStatus cu_check(CuContext *cu)
 {
-    if (error != cudaSuccess && !first_error[0])
-        snprintf(first_error, sizeof first_error, "%s: %s", where, cudaGetErrorString(error));
-}
-
-TalusStatus cu_check(void)
-{
-    cu_note(cudaGetLastError(), "launch");
-    if (!first_error[0])
+    cu_note(cu, cudaGetLastError(), "launch");
+    if (!cu->first_error[0])
         return TALUS_OK;
-    TalusStatus status = talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s", first_error);
-    first_error[0] = '\0';
+    TalusStatus status = talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s", cu->first_error);
+    cu->first_error[0] = '\0';
     return status;
 }
 
 TalusStatus cu_open(void)
 {
     int count = 0;
-    if (opened)
-        return TALUS_OK;
     cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess || count == 0)
-        return talus_fail_at(talus_locate(TALUS_DOMAIN_DEVICE, NULL, 0, "cuda"),
-                             TALUS_ERR_UNSUPPORTED,
-                             "this machine has no GPU that CUDA can use (%s); --backend "
-                             "cpu runs everywhere",
-                             error == cudaSuccess ? "none found" : cudaGetErrorString(error));
-    cu_note(cudaSetDevice(0), "device 0");
-    cu_note(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-    cu_note(cudaMallocHost((void **)&pinned, PINNED), "pinned memory");
-    cu_note(cudaMalloc((void **)&totals, CU_TOTALS * sizeof *totals), "totals");
-    cu_note(cudaMalloc((void **)&arrived, sizeof *arrived), "counter");
-    TALUS_TRY(cu_check());
-    cu_zero(arrived, sizeof *arrived);
-    opened = true;
-    return cu_check();
+    if (error == cudaSuccess && count > 0)
+        return TALUS_OK;
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_DEVICE, NULL, 0, "cuda"), TALUS_ERR_UNSUPPORTED,
+                         "this machine has no GPU that CUDA can use (%s); --backend cpu runs "
+                         "everywhere",
+                         error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+}
+
+TalusStatus cu_context_create(TalusContext **out)
+{
+    CuContext *cu;
+    *out = nullptr;
+    TALUS_TRY(cu_open());
+    TALUS_TRY(TALUS_ALLOC(cu, 1, "context"));
+    cu_note(cu, cudaSetDevice(0), "device 0");
+    cu_note(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
+    cu_note(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
+    cu_note(cu, cudaMalloc((void **)&cu->totals, CU_TOTALS * sizeof *cu->totals), "totals");
+    cu_note(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
+    if (!cu->first_error[0])
+        cu_zero(cu, cu->arrived, sizeof *cu->arrived);
+    TalusStatus status = cu_check(cu);
+    if (status != TALUS_OK)
+        cu_context_destroy(cu);
+    else
+        *out = cu;
+    return status;
+}
+
+void cu_context_destroy(TalusContext *cu)
+{
+    if (!cu)
+        return;
+    if (cu->stream)
+        cu_wait(cu);
+    if (cu->iterate.at)
+        cu->iterate.clear(cu->iterate.at);
+    if (cu->face.at)
+        cu->face.clear(cu->face.at);
+    cu->partial.clear();
+    cu->work.clear();
+    cu_release(cu->totals);
+    cu_release(cu->arrived);
+    cudaFreeHost(cu->pinned);
+    if (cu->stream)
+        cudaStreamDestroy(cu->stream);
+    talus_release(cu);
 }
 
 /* The driver's version is CUDA's number for it: the newest CUDA that it can run. */
@@ -73,7 +93,7 @@ void cu_describe(char *text, size_t size)
     snprintf(text, size, "no device");
     if (cu_open() != TALUS_OK || cudaGetDeviceProperties(&device, 0) != cudaSuccess)
         return;
-    cu_note(cudaDriverGetVersion(&driver), "driver version");
+    cudaDriverGetVersion(&driver);
     snprintf(text, size, "%s, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d", device.name,
              (double)device.totalGlobalMem / (1 << 30), device.multiProcessorCount, driver / 1000,
              driver % 1000 / 10);
@@ -88,11 +108,9 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 {
     if (*array && need <= *capacity)
         return TALUS_OK;
-    TALUS_TRY(cu_open());
     size_t spare = *capacity / (*capacity < LARGE / element ? 2 : 16), free = 0, total = 0;
     size_t count = need > *capacity + spare ? need : *capacity + spare;
-    cu_wait(); /* what is under way may still use the old block */
-    cu_release(*array);
+    cu_release(*array); /* which waits for whatever is under way and may still use it */
     *array = nullptr;
     *capacity = 0;
     bool injected = talus_inject_failure();
@@ -106,8 +124,10 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     if (error != cudaSuccess) {
         cudaGetLastError();
         *array = nullptr;
-        cu_note(error != cudaErrorMemoryAllocation ? error : cudaSuccess, what);
-        TALUS_TRY(cu_check()); /* a device that has failed earlier is not short of memory */
+        if (error !=
+            cudaErrorMemoryAllocation) /* the device has failed and is not short of memory */
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s: %s", what,
+                              cudaGetErrorString(error));
         cudaMemGetInfo(&free, &total);
         return talus_fail(TALUS_ERR_MEMORY,
                           "cuda: %s: %.3f GiB are needed, %.3f of the device's %.3f GiB are free",
@@ -121,77 +141,67 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 void cu_release(void *pointer)
 {
     if (pointer)
-        cu_note(cudaFree(pointer), "free");
+        cudaFree(pointer); /* what may fail in it is an earlier fault, which its context reports */
 }
 
 size_t cu_memory_now(void)
 {
     size_t free = 0, total = 0;
-    if (opened)
-        cudaMemGetInfo(&free, &total);
+    cudaMemGetInfo(&free, &total);
     return total - free;
 }
 
 /* ---- copies ---- */
 
-void cu_wait(void)
+void cu_wait(CuContext *cu)
 {
-    cu_note(cudaGetLastError(), "launch");
-    cu_note(cudaStreamSynchronize(stream), "wait");
+    cu_note(cu, cudaGetLastError(), "launch");
+    cu_note(cu, cudaStreamSynchronize(cu->stream), "wait");
 }
 
-void cu_put(void *device, const void *host, size_t bytes)
+void cu_put(CuContext *cu, void *device, const void *host, size_t bytes)
 {
     if (!bytes)
         return;
-    cu_note(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy in");
-    cu_wait(); /* the caller may write to `host` again at once */
+    cu_note(cu, cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cu->stream),
+            "copy in");
+    cu_wait(cu); /* the caller may write to `host` again at once */
 }
 
-void cu_get(void *host, const void *device, size_t bytes)
+void cu_get(CuContext *cu, void *host, const void *device, size_t bytes)
 {
     if (!bytes)
         return;
     bool small = bytes <= PINNED;
-    cu_note(cudaMemcpyAsync(small ? pinned : host, device, bytes, cudaMemcpyDeviceToHost, stream),
-            "copy out");
-    cu_wait();
+    void *to = small ? cu->pinned : host;
+    cu_note(cu, cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "copy out");
+    cu_wait(cu);
     if (small)
-        memcpy(host, pinned, bytes);
+        memcpy(host, cu->pinned, bytes);
 }
 
-void cu_copy(void *to, const void *from, size_t bytes)
+void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes)
 {
     if (bytes && to != from)
-        cu_note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy");
+        cu_note(cu, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cu->stream), "copy");
 }
 
-void cu_zero(void *device, size_t bytes)
+void cu_zero(CuContext *cu, void *device, size_t bytes)
 {
     if (bytes)
-        cu_note(cudaMemsetAsync(device, 0, bytes, stream), "zero");
+        cu_note(cu, cudaMemsetAsync(device, 0, bytes, cu->stream), "zero");
 }
 
 /* ---- sums ---- */
 
-TalusStatus cu_partials_reserve(unsigned blocks, int values)
+TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values)
 {
-    return partial.reserve((int64_t)blocks * values, "partial sums");
+    return cu->partial.reserve((int64_t)blocks * values, "partial sums");
 }
 
-CuPartials cu_partials(void)
+void cu_totals_get(CuContext *cu, int count, double *out)
 {
-    return CuPartials{partial.at, arrived};
-}
-
-double *cu_totals(void)
-{
-    return totals;
-}
-
-void cu_totals_get(int count, double *out)
-{
-    cu_get(out, totals, (size_t)count * sizeof *out);
-    for (int k = 0; first_error[0] && k < count; k++)
+    cu_get(cu, out, cu->totals, (size_t)count * sizeof *out);
+    for (int k = 0; cu->first_error[0] && k < count; k++)
         out[k] = NAN; /* not what some earlier kernel has left: solvers stop at it */
 }

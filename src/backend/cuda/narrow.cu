@@ -258,18 +258,18 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
 TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
 {
     unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
-    TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(count_simple, blocks, 128, *d, candidates, count, cu_partials());
+    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
+    launch_block(d->cu, count_simple, blocks, 128, *d, candidates, count, cu_partials(d->cu));
     if (d->ragged)
-        launch_block(touch_others, aside_blocks(candidates), 128, *d, candidates, count, CuList{},
-                     false, cu_partials());
-    return cu_scan(count, count, 2 * ((int64_t)candidates + 1));
+        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+                     CuList{}, false, cu_partials(d->cu));
+    return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
 
 void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list)
 {
-    launch(write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
+    launch(d->cu, write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
     if (d->ragged)
-        launch_block(touch_others, aside_blocks(candidates), 128, *d, candidates, count, *list,
-                     true, cu_partials());
+        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+                     *list, true, cu_partials(d->cu));
 }

@@ -25,14 +25,14 @@ static TalusStatus device_of(const TalusOperator *op, CuScratch **out)
 
 /* `count` numbers from the host, or NULL where it has none. */
 template <class T>
-static TalusStatus upload(CuArray<T> *to, const void *from, int64_t count, const char *what,
-                          void **place)
+static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
+                          const char *what, void **place)
 {
     *place = nullptr;
     if (!from)
         return TALUS_OK;
     TALUS_TRY(to->reserve(count, what));
-    cu_put(to->at, from, (size_t)count * sizeof(T));
+    cu_put(cu_of(op), to->at, from, (size_t)count * sizeof(T));
     *place = to->at;
     return TALUS_OK;
 }
@@ -44,26 +44,27 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
 {
     int64_t blocks = host->blocks, bodies = host->bodies, general = host->general;
     const char *what = "contacts of the problem";
-    TALUS_TRY(upload(&m->pair, host->pair, 2 * blocks, what, PLACE(op->pair)));
-    TALUS_TRY(upload(&m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
-    TALUS_TRY(upload(&m->bias, host->bias, blocks, what, PLACE(op->bias)));
-    TALUS_TRY(upload(&m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
-    TALUS_TRY(upload(&m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
+    TALUS_TRY(upload(op, &m->pair, host->pair, 2 * blocks, what, PLACE(op->pair)));
+    TALUS_TRY(upload(op, &m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
+    TALUS_TRY(upload(op, &m->bias, host->bias, blocks, what, PLACE(op->bias)));
+    TALUS_TRY(upload(op, &m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
+    TALUS_TRY(upload(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
     what = "bodies of the problem";
-    TALUS_TRY(upload(&m->body, host->body, 8 * bodies, what, PLACE(op->body)));
-    TALUS_TRY(upload(&m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
-    TALUS_TRY(upload(&m->touch_start, host->touch_start, bodies + 1, what, PLACE(op->touch_start)));
-    return upload(&m->touch, host->touch, host->touch_start[bodies], what, PLACE(op->touch));
+    TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
+    TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
+    TALUS_TRY(
+        upload(op, &m->touch_start, host->touch_start, bodies + 1, what, PLACE(op->touch_start)));
+    return upload(op, &m->touch, host->touch, host->touch_start[bodies], what, PLACE(op->touch));
 }
 
 static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
 {
     int64_t rows = (int64_t)host->rows * host->blocks, entries = host->row_start[rows];
     const char *what = "matrix of the problem";
-    TALUS_TRY(upload(&m->row_start, host->row_start, rows + 1, what, PLACE(op->row_start)));
-    TALUS_TRY(upload(&m->column, host->column, entries, what, PLACE(op->column)));
-    TALUS_TRY(upload(&m->values, host->values, entries, what, PLACE(op->values)));
-    return upload(&m->offset, host->offset, rows, what, PLACE(op->offset));
+    TALUS_TRY(upload(op, &m->row_start, host->row_start, rows + 1, what, PLACE(op->row_start)));
+    TALUS_TRY(upload(op, &m->column, host->column, entries, what, PLACE(op->column)));
+    TALUS_TRY(upload(op, &m->values, host->values, entries, what, PLACE(op->values)));
+    return upload(op, &m->offset, host->offset, rows, what, PLACE(op->offset));
 }
 
 static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOperator *op)
@@ -73,23 +74,24 @@ static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOper
     op->varied = host->varied;
     op->kinds = host->kinds;
     op->moving = host->moving;
-    TALUS_TRY(upload(&m->mu, host->mu, blocks, what, PLACE(op->mu)));
-    TALUS_TRY(upload(&m->model, host->model, blocks, what, PLACE(op->model)));
-    TALUS_TRY(upload(&m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
-    TALUS_TRY(upload(&m->turning, host->turning, 2 * blocks, what, PLACE(op->turning)));
-    return upload(&m->base, host->base, blocks, what, PLACE(op->base));
+    TALUS_TRY(upload(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
+    TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
+    TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
+    TALUS_TRY(upload(op, &m->turning, host->turning, 2 * blocks, what, PLACE(op->turning)));
+    return upload(op, &m->base, host->base, blocks, what, PLACE(op->base));
 }
 
 TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
 {
     CuScratch *s;
-    TALUS_TRY(cu_open());
+    TalusContext *context = op->context;
     TALUS_TRY(device_of(op, &s));
     if (!s->mirror)
         TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
     CuMirror *m = s->mirror;
     *op = TalusOperator{};
     op->device = s;
+    op->context = context;
     op->pool = host->pool;
     op->rows = host->rows;
     op->blocks = host->blocks;
@@ -102,10 +104,10 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
     int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
     const char *what = "blocks of the problem";
     TALUS_TRY(upload_sets(host, m, op));
-    TALUS_TRY(upload(&m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
-    TALUS_TRY(upload(&m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
-    TALUS_TRY(upload(&m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
-    return cu_check();
+    TALUS_TRY(upload(op, &m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
+    TALUS_TRY(upload(op, &m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
+    TALUS_TRY(upload(op, &m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
+    return cu_check(cu_of(op));
 }
 
 static void clear_mirror(CuMirror *m)
@@ -162,20 +164,19 @@ static __global__ void find_heavy(int bodies, const int32_t *touch_start, int32_
  * the last of the totals. */
 static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
 {
-    int32_t *found = (int32_t *)(cu_totals() + CU_TOTALS - 1);
+    int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
     TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
-    cu_zero(found, sizeof(double));
-    launch(find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->touch_start, s->heavy.at,
-           found);
+    cu_zero(cu_of(op), found, sizeof(double));
+    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->touch_start,
+           s->heavy.at, found);
     return TALUS_OK;
 }
 
 TalusStatus cu_scratch_begin(const TalusOperator *op)
 {
-    static long long serial;
     CuScratch *s;
     TALUS_TRY(device_of(op, &s));
-    s->serial = ++serial;
+    s->serial = ++cu_of(op)->serial;
     s->heavy_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
@@ -197,9 +198,9 @@ TalusStatus cu_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
-    cu_totals_get(CU_TOTALS, totals);
+    cu_totals_get(cu_of(op), CU_TOTALS, totals);
     cu_scratch_end(op, totals);
-    return cu_check();
+    return cu_check(cu_of(op));
 }
 
 CuView<double> cu_view(const TalusOperator *op)
@@ -246,11 +247,10 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
 {
     unsigned blocks = cu_gather_blocks(op);
     if (cu_scratch_of(op)->heavy_count) /* only these have threads that wait for each other */
-        LAUNCH_ROWS(launch_block, op->rows, gather, blocks, THREADS, cu_view(op), g, free_motion,
+        LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
                     velocity);
     else
-        LAUNCH_ROWS(launch, op->rows, gather, blocks, THREADS, cu_view(op), g, free_motion,
-                    velocity);
+        LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
 }
 
 template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double> g, double *out)
@@ -279,7 +279,7 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
     }
     motion.product = s->product.at;
     if (x && metric) {
-        LAUNCH_ROWS(launch, op->rows, unscale, blocks_for(op->blocks), THREADS, op->blocks, g,
+        LAUNCH_ROWS(launch, op, unscale, blocks_for(op->blocks), THREADS, op->blocks, g,
                     s->unscaled.at);
         x = s->unscaled.at;
     }
@@ -320,7 +320,7 @@ static void form_product(const TalusOperator *op, CuImpulses<double> g, bool com
                          double *out)
 {
     CuMotion motion = cu_motion(op, g.x, g.metric, offset);
-    LAUNCH_ROWS(launch, op->rows, product, blocks_for(op->blocks), THREADS, cu_view(op), motion, g,
+    LAUNCH_ROWS(launch, op, product, blocks_for(op->blocks), THREADS, cu_view(op), motion, g,
                 compliant, out);
 }
 
@@ -376,9 +376,9 @@ static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
 {
     double totals[2] = {0.0, 0.0};
     CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_totals(), cu_view(op),
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), motion, pass);
-    cu_totals_get(2, totals);
+    cu_totals_get(cu_of(op), 2, totals);
     return TalusResidualSums{totals[0], sqrt(totals[1])};
 }
 
@@ -413,7 +413,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
 
 void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
-    LAUNCH_ROWS(launch, op->rows, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
+    LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
                 kind == TALUS_METRIC_TRACE, out);
 }
 
@@ -442,8 +442,8 @@ void cu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const dou
               TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
-    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_totals(), cu_view(op),
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), CuImpulses<double>{x, metric});
-    cu_totals_get(3, totals);
+    cu_totals_get(cu_of(op), 3, totals);
     *out = TalusSizes{totals[0], totals[1], totals[2]};
 }

@@ -391,10 +391,10 @@ static bool rich(const CuDetect *d)
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots + 1);
-    TALUS_TRY(cu_partials_reserve(blocks, 2));
-    launch_block(rich(d) ? count_pairs<COUNT | RICH> : count_pairs<COUNT>, blocks, THREADS, *d,
-                 cu_partials());
-    return cu_scan(d->count, d->count, 2 * (d->slots + 1));
+    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
+    launch_block(d->cu, rich(d) ? count_pairs<COUNT | RICH> : count_pairs<COUNT>, blocks, THREADS,
+                 *d, cu_partials(d->cu));
+    return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
 }
 
 template <int MODE>
@@ -419,8 +419,8 @@ static __global__ void __launch_bounds__(THREADS, 3)
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
     Output out = {list->pair.at, list->other.at, d->candidate};
-    launch(rich(d) ? write_pairs<WRITE | RICH> : write_pairs<WRITE>, blocks_for(list->places),
-           THREADS, *d, out, (uint32_t)spheres);
+    launch(d->cu, rich(d) ? write_pairs<WRITE | RICH> : write_pairs<WRITE>,
+           blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */
@@ -445,6 +445,6 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
 
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
 {
-    launch(sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres, list->frame.at,
-           list->gap.at);
+    launch(d->cu, sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres,
+           list->frame.at, list->gap.at);
 }

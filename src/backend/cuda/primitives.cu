@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-TalusStatus cu_scan(const uint32_t *in, uint32_t *out, int64_t n)
+TalusStatus cu_scan(CuContext *, const uint32_t *in, uint32_t *out, int64_t n)
 {
     uint32_t sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -18,8 +18,8 @@ TalusStatus cu_scan(const uint32_t *in, uint32_t *out, int64_t n)
 }
 
 template <class K>
-static TalusStatus sort(const K *key, K *key_out, const uint32_t *value, uint32_t *value_out,
-                        int64_t n, int bits)
+static TalusStatus sort(CuContext *, const K *key, K *key_out, const uint32_t *value,
+                        uint32_t *value_out, int64_t n, int bits)
 {
     std::vector<int64_t> order((size_t)n);
     K mask = bits >= (int)(8 * sizeof(K)) ? ~(K)0 : ((K)1 << bits) - 1;
@@ -34,54 +34,47 @@ static TalusStatus sort(const K *key, K *key_out, const uint32_t *value, uint32_
     return TALUS_OK;
 }
 
-void cu_primitives_clear(void) {}
-
 #else
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-static CuArray<char> work;
-
-TalusStatus cu_scan(const uint32_t *in, uint32_t *out, int64_t n)
+TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n)
 {
     size_t bytes = 0;
-    cu_note(cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, cu_stream()), "scan");
-    TALUS_TRY(work.reserve((int64_t)bytes, "work space of a scan"));
-    cu_note(cub::DeviceScan::ExclusiveSum(work.at, bytes, in, out, n, cu_stream()), "scan");
+    cu_note(cu, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, cu->stream), "scan");
+    TALUS_TRY(cu->work.reserve((int64_t)bytes, "work space of a scan"));
+    cu_note(cu, cub::DeviceScan::ExclusiveSum(cu->work.at, bytes, in, out, n, cu->stream), "scan");
     return TALUS_OK;
 }
 
 template <class K>
-static TalusStatus sort(const K *key, K *key_out, const uint32_t *value, uint32_t *value_out,
-                        int64_t n, int bits)
+static TalusStatus sort(CuContext *cu, const K *key, K *key_out, const uint32_t *value,
+                        uint32_t *value_out, int64_t n, int bits)
 {
     size_t bytes = 0;
-    cu_note(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key_out, value, value_out, n, 0,
-                                            bits, cu_stream()),
+    cu_note(cu,
+            cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key_out, value, value_out, n, 0,
+                                            bits, cu->stream),
             "sort");
-    TALUS_TRY(work.reserve((int64_t)bytes, "work space of a sort"));
-    cu_note(cub::DeviceRadixSort::SortPairs(work.at, bytes, key, key_out, value, value_out, n, 0,
-                                            bits, cu_stream()),
+    TALUS_TRY(cu->work.reserve((int64_t)bytes, "work space of a sort"));
+    cu_note(cu,
+            cub::DeviceRadixSort::SortPairs(cu->work.at, bytes, key, key_out, value, value_out, n,
+                                            0, bits, cu->stream),
             "sort");
     return TALUS_OK;
 }
 
-void cu_primitives_clear(void)
-{
-    work.clear();
-}
-
 #endif
 
-TalusStatus cu_sort32(const uint32_t *key, uint32_t *key_out, const uint32_t *value,
+TalusStatus cu_sort32(CuContext *cu, const uint32_t *key, uint32_t *key_out, const uint32_t *value,
                       uint32_t *value_out, int64_t n, int bits)
 {
-    return n ? sort(key, key_out, value, value_out, n, bits) : TALUS_OK;
+    return n ? sort(cu, key, key_out, value, value_out, n, bits) : TALUS_OK;
 }
 
-TalusStatus cu_sort64(const uint64_t *key, uint64_t *key_out, const uint32_t *value,
+TalusStatus cu_sort64(CuContext *cu, const uint64_t *key, uint64_t *key_out, const uint32_t *value,
                       uint32_t *value_out, int64_t n, int bits)
 {
-    return n ? sort(key, key_out, value, value_out, n, bits) : TALUS_OK;
+    return n ? sort(cu, key, key_out, value, value_out, n, bits) : TALUS_OK;
 }

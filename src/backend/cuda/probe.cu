@@ -123,14 +123,14 @@ static bool fit_totals(int count)
 
 static double *sums_at(const TalusEngine *e, int count)
 {
-    return fit_totals(count) ? cu_totals() + CU_PROBES : e->probe_sums.at;
+    return fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
 }
 
 TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
     const CuList *list = cu_list(e);
     unsigned blocks = cu_sum_blocks((int64_t)list->counts.contacts + e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(blocks, SUMS));
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, SUMS));
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
@@ -138,9 +138,10 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));
-        launch_block(sum_probe, blocks, THREADS, p, cu_partials(), sums_at(e, count) + i * SUMS);
+        launch_block(e->cu, sum_probe, blocks, THREADS, p, cu_partials(e->cu),
+                     sums_at(e, count) + i * SUMS);
     }
-    return cu_check();
+    return cu_check(e->cu);
 }
 
 TalusStatus cu_engine_get_probes(TalusEngine *e, TalusProbeSums *sums, int count)
@@ -148,6 +149,6 @@ TalusStatus cu_engine_get_probes(TalusEngine *e, TalusProbeSums *sums, int count
     if (e->probes_here && fit_totals(count))
         memcpy(sums, e->probe_here, (size_t)count * sizeof *sums);
     else
-        cu_get(sums, sums_at(e, count), (size_t)count * sizeof *sums);
-    return cu_check();
+        cu_get(e->cu, sums, sums_at(e, count), (size_t)count * sizeof *sums);
+    return cu_check(e->cu);
 }

@@ -48,7 +48,7 @@ void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const doub
     for (int p = 0; p < q->count; p++)
         pass.pair[p] = pair_of(*q, p);
     memcpy(pass.weight, weight, (size_t)(1 + 2 * q->count) * sizeof *weight);
-    launch(direction, blocks_for(pass.n), THREADS, pass);
+    launch(cu_of(op), direction, blocks_for(pass.n), THREADS, pass);
 }
 
 /* ---- step ---- */
@@ -167,13 +167,14 @@ static __global__ void pair_dots(CuPartials partials, double *totals, PairDots p
     leave_totals<2 * GROUP, 0>(partials, totals, sums);
 }
 
-static void launch_pair_dots(const TalusQuasi *q, int64_t n, double *totals)
+static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
 {
+    const int64_t n = (int64_t)op->rows * op->blocks;
     for (int first = 0; first < q->count; first += GROUP) {
         PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
         for (int p = 0; p < pass.count; p++)
             pass.pair[p] = pair_of(*q, first + p);
-        launch_sums(pair_dots, n, 2 * GROUP, totals + 2 * first, pass);
+        launch_sums(cu_of(op), pair_dots, n, 2 * GROUP, totals + 2 * first, pass);
     }
 }
 
@@ -184,9 +185,9 @@ void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums 
     Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
     if (!q->halve)
         pass.motion = cu_motion(op, q->d, q->metric, false);
-    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_totals(), pass);
-    launch_pair_dots(q, (int64_t)op->rows * op->blocks, cu_totals() + MOVED);
-    cu_totals_get(MOVED + 2 * q->count, total);
+    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_of(op)->totals, pass);
+    launch_pair_dots(op, q, cu_of(op)->totals + MOVED);
+    cu_totals_get(cu_of(op), MOVED + 2 * q->count, total);
     sums->r2 = total[R2];
     sums->rg = total[RG];
     sums->gd = total[GD];
@@ -250,9 +251,9 @@ void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
                      TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
-    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_totals(), cu_sets(op, q->metric),
-                *q, eta);
-    cu_totals_get(SMOOTHED, total);
+    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_of(op)->totals,
+                cu_sets(op, q->metric), *q, eta);
+    cu_totals_get(cu_of(op), SMOOTHED, total);
     *sums =
         TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
 }

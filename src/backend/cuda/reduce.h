@@ -20,7 +20,7 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 {
     enum { N = SUMS + MAXIMA };
 #ifdef TALUS_EMULATED
-    static double shared[1024][N];
+    double(*shared)[N] = (double(*)[N])emulated_scratch(N * sizeof(double));
     unsigned t = threadIdx.x;
     for (int k = 0; k < N; k++)
         shared[t][k] = v[k];
@@ -68,7 +68,7 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[N])
 {
 #ifdef TALUS_EMULATED
-    static double shared[1024][N];
+    double(*shared)[N] = (double(*)[N])emulated_scratch(N * sizeof(double));
     const unsigned t = threadIdx.x, first = t - t % LANES;
     for (int k = 0; k < N; k++)
         shared[t][k] = v[k];
@@ -126,14 +126,15 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
     return threadIdx.x == 0;
 }
 
-/* Room for the partial results of a kernel of `blocks` blocks with `values` values each; shared by all
- * kernels, which follow each other in the stream. memory.cu */
-TalusStatus cu_partials_reserve(unsigned blocks, int values);
-CuPartials cu_partials(void);
+/* Room for the partial results of a kernel of `blocks` blocks with `values` values each. memory.cu */
+TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
-/* A few doubles on the device in which kernels leave totals for the host; cu_totals_get waits. */
-enum { CU_TOTALS = 128 };
-double *cu_totals(void);
-void cu_totals_get(int count, double *out);
+static inline CuPartials cu_partials(const CuContext *cu)
+{
+    return CuPartials{cu->partial.at, cu->arrived};
+}
+
+/* The first of the totals, on the host; waits for the stream. */
+void cu_totals_get(CuContext *cu, int count, double *out);
 
 #endif

@@ -270,10 +270,11 @@ static __global__ void add_partials(CuPartials work, const double *partial, int 
 /* ---- one sweep ---- */
 
 /* A kernel for 1 or 3 rows over the places of `range`. */
-#define SWEEP(kernel, push)                                                              \
-    (s->op->rows == 1                                                                    \
-         ? launch_block(kernel<1, push>, blocks, SWEEP_THREADS, s->plan, range, partial) \
-         : launch_block(kernel<3, push>, blocks, SWEEP_THREADS, s->plan, range, partial))
+#define SWEEP(kernel, push)                                                                \
+    (s->op->rows == 1 ? launch_block(cu_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
+                                     s->plan, range, partial)                              \
+                      : launch_block(cu_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
+                                     s->plan, range, partial))
 
 static void sweep_range(TalusSweep *s, int2 range, int push)
 {
@@ -308,8 +309,8 @@ static void sweep_contacts(TalusSweep *s)
     if (!heavy.y)
         return;
     sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), PUSH_LATER);
-    launch_block(push_heavy, cu_gather_blocks(s->op), THREADS, s->plan, cu_view(s->op),
-                 s->order.class_of.at, s->order.place.at, s->split.at, heavy);
+    launch_block(cu_of(s->op), push_heavy, cu_gather_blocks(s->op), THREADS, s->plan,
+                 cu_view(s->op), s->order.class_of.at, s->order.place.at, s->split.at, heavy);
 }
 
 static void launch_sweep(TalusSweep *s)
@@ -323,8 +324,9 @@ static void launch_sweep(TalusSweep *s)
         cu_sweep_sparse(s);
     unsigned blocks = blocks_for(s->partials ? s->partials : 1, SWEEP_THREADS);
     blocks = blocks < ADD_BLOCKS ? blocks : (unsigned)ADD_BLOCKS;
-    launch_block(add_partials, blocks, SWEEP_THREADS, CuPartials{s->added, s->arrived},
-                 s->partial.at, s->partials, cu_totals());
+    launch_block(cu_of(s->op), add_partials, blocks, SWEEP_THREADS,
+                 CuPartials{s->added, s->arrived}, s->partial.at, s->partials,
+                 cu_of(s->op)->totals);
 }
 
 /* ---- the contract ---- */
@@ -377,19 +379,20 @@ static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
 static void drop_graph(TalusSweep *s)
 {
     if (s->graph)
-        cu_note(cudaGraphExecDestroy(s->graph), "graph");
+        cudaGraphExecDestroy(s->graph); /* the operator may be gone */
     s->graph = nullptr;
 }
 
 /* The kernels of a sweep as one graph: a colour then costs a microsecond instead of three. */
 static void record_graph(TalusSweep *s)
 {
+    CuContext *cu = cu_of(s->op);
     cudaGraph_t graph = nullptr;
-    cu_note(cudaStreamBeginCapture(cu_stream(), cudaStreamCaptureModeGlobal), "graph");
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "graph");
     launch_sweep(s);
-    cu_note(cudaStreamEndCapture(cu_stream(), &graph), "graph");
-    cu_note(cudaGraphInstantiate(&s->graph, graph, 0), "graph");
-    cu_note(cudaGraphDestroy(graph), "graph");
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "graph");
+    cu_note(cu, cudaGraphInstantiate(&s->graph, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
 }
 
 TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
@@ -407,7 +410,7 @@ TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *opt
     TALUS_TRY(cu_sweep_by_contact(s) ? cu_sweep_each_plan(s, gamma)
               : op->pair             ? cu_sweep_plan(s, gamma)
                                      : cu_sweep_sparse_plan(s, gamma));
-    return cu_check();
+    return cu_check(cu_of(s->op));
 }
 
 static void run_once(TalusSweep *s)
@@ -419,7 +422,7 @@ static void run_once(TalusSweep *s)
     if (s->sweeps++ == GRAPH_AFTER)
         record_graph(s);
     if (s->graph)
-        cu_note(cudaGraphLaunch(s->graph, cu_stream()), "graph");
+        cu_note(cu_of(s->op), cudaGraphLaunch(s->graph, cu_of(s->op)->stream), "graph");
     else
         launch_sweep(s);
 }
@@ -429,7 +432,7 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
     double change2;
     for (int k = 0; k < sweeps; k++)
         run_once(s);
-    cu_totals_get(1, &change2);
+    cu_totals_get(cu_of(s->op), 1, &change2);
     return change2;
 }
 
@@ -439,14 +442,15 @@ void cu_sweep_end(TalusSweep *s, double *gamma)
     if (op->pair && !cu_sweep_by_contact(s))
         cu_sweep_unplan(s, gamma);
     else
-        cu_copy(gamma, s->gamma, (size_t)op->rows * (size_t)op->blocks * sizeof *gamma);
+        cu_copy(cu_of(s->op), gamma, s->gamma,
+                (size_t)op->rows * (size_t)op->blocks * sizeof *gamma);
 }
 
 void cu_sweep_order(const TalusSweep *s, uint32_t *contact, uint32_t *class_of)
 {
     size_t bytes = (size_t)s->op->blocks * sizeof *contact;
-    cu_get(contact, s->order.contact, bytes);
-    cu_get(class_of, s->order.class_of, bytes);
+    cu_get(cu_of(s->op), contact, s->order.contact, bytes);
+    cu_get(cu_of(s->op), class_of, s->order.class_of, bytes);
 }
 
 void cu_sweep_destroy(TalusSweep *s)

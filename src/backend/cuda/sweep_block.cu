@@ -71,8 +71,8 @@ static void sweep_range(TalusSweep *s, int2 range, bool sequence)
     now.body = velocity;
     s->partials += (int)blocks;
 #define EACH(ROWS, SOLVED)                                                                        \
-    launch_block(sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, velocity, order, range, \
-                 sequence, partial)
+    launch_block(cu_of(s->op), sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, velocity, \
+                 order, range, sequence, partial)
     if (b.local == TALUS_ONE_PROJECT)
         rows == 6 ? EACH(6, false) : EACH(3, false);
     else
@@ -126,7 +126,7 @@ TalusStatus cu_sweep_own(TalusSweep *s)
     if (s->options.local == TALUS_ONE_PROJECT && !(op->kinds & joints))
         return TALUS_OK;
     TALUS_TRY(s->own.reserve(9 * (int64_t)op->blocks, "blocks of the sweep"));
-    launch(fill_own, blocks_for(op->blocks), THREADS, *op, (double(*)[9])s->own.at);
+    launch(cu_of(s->op), fill_own, blocks_for(op->blocks), THREADS, *op, (double(*)[9])s->own.at);
     return TALUS_OK;
 }
 
@@ -138,7 +138,7 @@ TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
     TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
     TALUS_TRY(cu_sweep_own(s));
-    cu_copy(s->gamma, gamma, (size_t)n * sizeof *gamma);
+    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     cu_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
     /* every range ends with a block that may not be full */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);

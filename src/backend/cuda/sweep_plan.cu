@@ -170,7 +170,7 @@ TalusStatus cu_sweep_sums(TalusSweep *s, int64_t partials)
     TALUS_TRY(s->partial.reserve(partials, "sums of the sweep"));
     TALUS_TRY(s->added.reserve(ADD_BLOCKS, "sums of the sweep"));
     TALUS_TRY(s->arrived.reserve(1, "sums of the sweep"));
-    cu_zero(s->arrived, sizeof *s->arrived.at);
+    cu_zero(cu_of(s->op), s->arrived, sizeof *s->arrived.at);
     return TALUS_OK;
 }
 
@@ -184,19 +184,19 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
     int2 heavy = heavy_range(s);
     int64_t items = op->blocks - s->plan.first_item;
     cu_bodies(op, gamma, true, s->plan.velocity);
-    LAUNCH_CONES(launch, op->rows, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
+    LAUNCH_CONES(launch, op, fill_contacts, blocks_for(op->blocks), THREADS, s->plan, view,
                  o->contact.at, gamma);
-    cu_zero(s->split, (size_t)op->bodies * sizeof *s->split.at);
-    launch(count_shares, blocks_for(heavy.y), THREADS, s->plan, heavy, o->contact.at, s->split.at,
-           o->place.at);
-    LAUNCH_CONES(launch, op->rows, fill_items, blocks_for(items), THREADS, s->plan, view,
-                 op->coupling, o->contact.at, o->class_of.at, s->split.at);
+    cu_zero(cu_of(s->op), s->split, (size_t)op->bodies * sizeof *s->split.at);
+    launch(cu_of(s->op), count_shares, blocks_for(heavy.y), THREADS, s->plan, heavy, o->contact.at,
+           s->split.at, o->place.at);
+    LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
+                 o->contact.at, o->class_of.at, s->split.at);
     /* every range ends with a block that may not be full */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }
 
 void cu_sweep_unplan(TalusSweep *s, double *gamma)
 {
-    LAUNCH_CONES(launch, s->op->rows, read_back, blocks_for(s->op->blocks), THREADS, s->plan,
+    LAUNCH_CONES(launch, s->op, read_back, blocks_for(s->op->blocks), THREADS, s->plan,
                  cu_view(s->op), s->order.contact.at, gamma);
 }

@@ -96,7 +96,7 @@ TalusStatus cu_sweep_sparse_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(cu_order_blocks(s->op, &s->order));
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
     TALUS_TRY(cu_sweep_own(s));
-    cu_copy(s->gamma, gamma, (size_t)n * sizeof *gamma);
+    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     return cu_sweep_sums(s, (int64_t)s->op->blocks + 1);
 }
 
@@ -109,7 +109,7 @@ static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int eac
     const int rows = s->op->rows;
     s->partials += (int)blocks;
 #define ROWS_OF(ROWS, KIND) \
-    launch_block(sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, partial)
+    launch_block(cu_of(s->op), sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, partial)
     if (b.local != TALUS_ONE_PROJECT)
         rows == 1 ? ROWS_OF(1, SOLVED) : ROWS_OF(3, SOLVED);
     else if (rows == 1)

@@ -111,12 +111,12 @@ void cu_terms(const TalusOperator *op, const double *gamma, double *sum2, double
 {
     double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
     if (op->pair)
-        LAUNCH_ROWS(launch_block, op->rows, body_terms, cu_gather_blocks(op), THREADS, cu_view(op),
-                    gamma, bodies);
+        LAUNCH_ROWS(launch_block, op, body_terms, cu_gather_blocks(op), THREADS, cu_view(op), gamma,
+                    bodies);
     Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->base};
-    LAUNCH_ROWS(launch_sums, op->rows, block_terms, op->blocks, 2, cu_totals(), cu_view(op),
+    LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, 2, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), t);
-    cu_totals_get(2, totals);
+    cu_totals_get(cu_of(op), 2, totals);
     *sum2 = totals[0];
     *max = totals[1];
 }

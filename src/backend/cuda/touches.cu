@@ -127,10 +127,10 @@ TalusStatus cu_list_touches(const CuDetect *d, const CuList *list)
                  (uint32_t *)list->impulse.at,
                  list->touch.at};
     int64_t starts = (int64_t)list->places + 1;
-    launch(begin_degrees, blocks_for(starts), THREADS, t);
-    launch(add_degrees, blocks_for(t.contacts), THREADS, t);
-    TALUS_TRY(cu_scan(t.degree, (uint32_t *)t.start, starts));
-    launch(scatter, blocks_for(t.contacts), THREADS, t);
-    launch(rank_touches, blocks_for(t.contacts), THREADS, t);
+    launch(d->cu, begin_degrees, blocks_for(starts), THREADS, t);
+    launch(d->cu, add_degrees, blocks_for(t.contacts), THREADS, t);
+    TALUS_TRY(cu_scan(d->cu, t.degree, (uint32_t *)t.start, starts));
+    launch(d->cu, scatter, blocks_for(t.contacts), THREADS, t);
+    launch(d->cu, rank_touches, blocks_for(t.contacts), THREADS, t);
     return TALUS_OK;
 }

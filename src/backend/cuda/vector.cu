@@ -5,7 +5,8 @@
 
 /* ---- memory ---- */
 
-TalusStatus cu_vec_reserve(double **vector, size_t *capacity, size_t n, const char *what)
+TalusStatus cu_vec_reserve(const TalusOperator *, double **vector, size_t *capacity, size_t n,
+                           const char *what)
 {
     return CU_RESERVE(*vector, *capacity, n, what);
 }
@@ -15,24 +16,24 @@ void cu_vec_release(double *vector)
     cu_release(vector);
 }
 
-void cu_vec_put(double *vector, const double *host, size_t n)
+void cu_vec_put(const TalusOperator *op, double *vector, const double *host, size_t n)
 {
-    cu_put(vector, host, n * sizeof *vector);
+    cu_put(cu_of(op), vector, host, n * sizeof *vector);
 }
 
-void cu_vec_get(double *host, const double *vector, size_t n)
+void cu_vec_get(const TalusOperator *op, double *host, const double *vector, size_t n)
 {
-    cu_get(host, vector, n * sizeof *host);
+    cu_get(cu_of(op), host, vector, n * sizeof *host);
 }
 
-void cu_vec_copy(double *to, const double *from, size_t n)
+void cu_vec_copy(const TalusOperator *op, double *to, const double *from, size_t n)
 {
-    cu_copy(to, from, n * sizeof *to);
+    cu_copy(cu_of(op), to, from, n * sizeof *to);
 }
 
-void cu_vec_zero(double *vector, size_t n)
+void cu_vec_zero(const TalusOperator *op, double *vector, size_t n)
 {
-    cu_zero(vector, n * sizeof *vector);
+    cu_zero(cu_of(op), vector, n * sizeof *vector);
 }
 
 /* ---- sums ---- */
@@ -71,8 +72,9 @@ double cu_dot(const TalusOperator *op, const double *x, const double *y)
     Vectors vectors;
     double sum = 0.0;
     vectors.x[0] = x;
-    launch_sums(dot_kernel<1>, length_of(op), 1, cu_totals(), length_of(op), vectors, y);
-    cu_totals_get(1, &sum);
+    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals, length_of(op),
+                vectors, y);
+    cu_totals_get(cu_of(op), 1, &sum);
     return sum;
 }
 
@@ -84,14 +86,14 @@ void cu_dots(const TalusOperator *op, int count, const double *const *x, const d
         for (int k = 0; k < TOGETHER; k++) /* the last ones again, where there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
-            launch_sums(dot_kernel<1>, length_of(op), 1, cu_totals() + first, length_of(op),
-                        vectors, y);
-        else
-            launch_sums(dot_kernel<TOGETHER>, length_of(op), TOGETHER, cu_totals() + first,
+            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals + first,
                         length_of(op), vectors, y);
+        else
+            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), TOGETHER,
+                        cu_of(op)->totals + first, length_of(op), vectors, y);
     }
     if (count)
-        cu_totals_get(count, sums);
+        cu_totals_get(cu_of(op), count, sums);
 }
 
 /* ---- combinations ---- */
@@ -105,7 +107,7 @@ static __global__ void axpby_kernel(int64_t n, double a, const double *x, double
 
 void cu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
 {
-    launch(axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x, b, y);
+    launch(cu_of(op), axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x, b, y);
 }
 
 static __global__ void combine_kernel(int64_t n, Vectors vectors, double *out)
@@ -128,5 +130,6 @@ void cu_combine(const TalusOperator *op, int count, const double *const *x, cons
         vectors.x[k] = x[k];
         vectors.a[k] = a[k];
     }
-    launch(combine_kernel, blocks_for(length_of(op)), THREADS, length_of(op), vectors, out);
+    launch(cu_of(op), combine_kernel, blocks_for(length_of(op)), THREADS, length_of(op), vectors,
+           out);
 }

@@ -1,0 +1,58 @@
+/* backend/host.h - what loops over an operator in the host's memory share: the CPU backend's and the problem's. */
+#ifndef TALUS_BACKEND_HOST_H
+#define TALUS_BACKEND_HOST_H
+
+#include "backend/operator.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. */
+enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
+
+/* TalusOperator.scratch, grown by `scratch` of the CPU backend. The operator's owner gives its arrays back. */
+typedef struct TalusHostScratch {
+    double (*record)[6];        /* wrenches of contacts */
+    double (*velocity)[8];      /* of bodies: what `bodies` or a product has left */
+    double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
+    bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
+    double *partial;            /* sums by chunk */
+    double *many;               /* the same for TALUS_VECTORS sums at once */
+    size_t record_room, velocity_room, product_room, unscaled_room, partial_room, many_room;
+} TalusHostScratch;
+
+/* A NaN must neither hide behind a maximum nor be forgotten. */
+static inline void keep_max(double *max, double value)
+{
+    if (!(value <= *max || isnan(*max)))
+        *max = value;
+}
+
+static inline double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void cross3(const double a[3], const double b[3], double r[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* The change of a body's spin s by a torque (operator.h): k times it, or by the full inertia. */
+static inline void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
+                             double turn[3])
+{
+    if (!op->inertia) {
+        for (int i = 0; i < 3; i++)
+            turn[i] = k * torque[i];
+        return;
+    }
+    const double *m = op->inertia[body];
+    turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
+    turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
+    turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
+}
+
+#endif

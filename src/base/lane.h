@@ -1,0 +1,154 @@
+/* base/lane.h - two doubles at a time, the width every 64-bit machine has.
+ *
+ * Plain IEEE operations on each lane: results are those of scalar code in the same order. */
+#ifndef TALUS_BASE_LANE_H
+#define TALUS_BASE_LANE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#else
+#include <math.h>
+#endif
+
+/* Kernels are inlined into their loops, so that constants such as `fixed` fold away. */
+#define KERNEL static inline __attribute__((always_inline))
+
+enum { LANES = 2 };
+
+typedef double Lane __attribute__((vector_size(16)));
+typedef int64_t Mask __attribute__((vector_size(16)));
+
+/* Squared tangential impulses below this count as none: mu / t^2 would overflow. */
+#define TINY2 1e-280
+
+KERNEL Lane lane(double a)
+{
+    return (Lane){a, a};
+}
+
+KERNEL Lane lane_load(const double *p)
+{
+    Lane r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+
+KERNEL void lane_store(double *p, Lane a)
+{
+    memcpy(p, &a, sizeof a);
+}
+
+/* Writes one lane and leaves the other alone. Not r[k] = a: clang makes that a load and a store of
+ * both lanes, which loses what another thread writes to the other. */
+KERNEL void lane_set(Lane *r, int k, double a)
+{
+    memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
+}
+
+KERNEL Lane lane_select(Mask m, Lane a, Lane b)
+{
+    return (Lane)((m & (Mask)a) | (~m & (Mask)b));
+}
+
+KERNEL Lane lane_max(Lane a, Lane b)
+{
+    return lane_select(a > b, a, b);
+}
+
+KERNEL Lane lane_abs(Lane a)
+{
+    return (Lane)((Mask)a & INT64_MAX);
+}
+
+KERNEL Lane lane_sqrt(Lane a)
+{
+#if defined(__aarch64__)
+    return (Lane)vsqrtq_f64((float64x2_t)a);
+#elif defined(__SSE2__)
+    return (Lane)_mm_sqrt_pd((__m128d)a);
+#else
+    return (Lane){sqrt(a[0]), sqrt(a[1])};
+#endif
+}
+
+/* Two floats as doubles, and back, rounded. Intrinsics: gcc converts vectors one by one. */
+KERNEL Lane lane_widen(const float *p)
+{
+#if defined(__aarch64__)
+    return (Lane)vcvt_f64_f32(vld1_f32(p));
+#elif defined(__SSE2__)
+    __m128d both = _mm_load_sd((const double *)(const void *)p);
+    return (Lane)_mm_cvtps_pd(_mm_castpd_ps(both));
+#else
+    return (Lane){p[0], p[1]};
+#endif
+}
+
+KERNEL void lane_narrow(float *p, Lane a)
+{
+#if defined(__aarch64__)
+    vst1_f32(p, vcvt_f32_f64((float64x2_t)a));
+#elif defined(__SSE2__)
+    _mm_storel_pd((double *)(void *)p, _mm_castps_pd(_mm_cvtpd_ps((__m128d)a)));
+#else
+    p[0] = (float)a[0];
+    p[1] = (float)a[1];
+#endif
+}
+
+/* Lanes 0 of both, lanes 1 of both. */
+KERNEL Lane lane_low(Lane a, Lane b)
+{
+    return __builtin_shufflevector(a, b, 0, 2);
+}
+
+KERNEL Lane lane_high(Lane a, Lane b)
+{
+    return __builtin_shufflevector(a, b, 1, 3);
+}
+
+/* Two records of 3 doubles that follow each other, as three lanes and back. */
+KERNEL void lane_load3(const double *p, Lane r[3])
+{
+    Lane a = lane_load(p), b = lane_load(p + 2), c = lane_load(p + 4);
+    r[0] = __builtin_shufflevector(a, b, 0, 3);
+    r[1] = __builtin_shufflevector(a, c, 1, 2);
+    r[2] = __builtin_shufflevector(b, c, 0, 3);
+}
+
+KERNEL void lane_store3(double *p, const Lane r[3])
+{
+    lane_store(p, lane_low(r[0], r[1]));
+    lane_store(p + 2, __builtin_shufflevector(r[2], r[0], 0, 3));
+    lane_store(p + 4, lane_high(r[1], r[2]));
+}
+
+/* Two records of 2k doubles anywhere, as 2k lanes. */
+KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
+{
+    for (int i = 0; i < pairs; i++) {
+        Lane a = lane_load(p + 2 * i), b = lane_load(q + 2 * i);
+        r[2 * i] = lane_low(a, b);
+        r[2 * i + 1] = lane_high(a, b);
+    }
+}
+
+/* r = a x b */
+KERNEL void lane_cross(const Lane a[3], const Lane b[3], Lane r[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+KERNEL Lane lane_dot(const Lane a[3], const Lane b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* linalg/block_matrix.c - scalar rows gathered into blocks. */
+#include "linalg/block_matrix.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+typedef struct Pattern {
+    int32_t *start, *column;
+} Pattern;
+
+static void drop_pattern(Pattern *p)
+{
+    talus_release(p->start);
+    talus_release(p->column);
+    *p = (Pattern){0};
+}
+
+void talus_block_matrix_clear(TalusBlockMatrix *a)
+{
+    talus_release(a->start);
+    talus_release(a->column);
+    talus_release(a->mirror);
+    talus_release(a->value);
+    *a = (TalusBlockMatrix){0};
+}
+
+static TalusStatus alloc_pattern(Pattern *p, int n, size_t room)
+{
+    TALUS_TRY(TALUS_ALLOC(p->start, (size_t)n + 1, "block pattern"));
+    return TALUS_ALLOC(p->column, room, "block pattern");
+}
+
+/* Which blocks the rows of each block touch, and the diagonal; columns in any order. */
+static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
+{
+    int n = a->rows / size;
+    int32_t count = 0;
+    TALUS_TRY(alloc_pattern(out, n, (size_t)a->start[a->rows] + (size_t)n));
+    for (int i = 0; i < n; i++)
+        mark[i] = -1;
+    for (int i = 0; i < n; i++) {
+        mark[i] = i;
+        out->column[count++] = i;
+        for (int32_t k = a->start[size * i]; k < a->start[size * (i + 1)]; k++) {
+            int32_t j = a->column[k] / size;
+            if (mark[j] != i) {
+                mark[j] = i;
+                out->column[count++] = j;
+            }
+        }
+        out->start[i + 1] = count;
+    }
+    return TALUS_OK;
+}
+
+/* Transposed, which also sorts the columns. */
+static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
+{
+    TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));
+    for (int32_t k = 0; k < p->start[n]; k++)
+        out->start[p->column[k] + 1]++;
+    for (int i = 0; i < n; i++)
+        out->start[i + 1] += out->start[i];
+    for (int i = 0; i < n; i++)
+        for (int32_t k = p->start[i]; k < p->start[i + 1]; k++)
+            out->column[out->start[p->column[k]]++] = i;
+    memmove(out->start + 1, out->start, (size_t)n * sizeof *out->start);
+    out->start[0] = 0;
+    return TALUS_OK;
+}
+
+/* Every column of a and of b once, in any order. */
+static TalusStatus unite_patterns(const Pattern *a, const Pattern *b, int n, int32_t *mark,
+                                  Pattern *out)
+{
+    const Pattern *const both[2] = {a, b};
+    int32_t count = 0;
+    TALUS_TRY(alloc_pattern(out, n, (size_t)a->start[n] + (size_t)b->start[n]));
+    for (int i = 0; i < n; i++)
+        mark[i] = -1;
+    for (int i = 0; i < n; i++) {
+        for (int side = 0; side < 2; side++)
+            for (int32_t k = both[side]->start[i]; k < both[side]->start[i + 1]; k++) {
+                int32_t j = both[side]->column[k];
+                if (mark[j] != i) {
+                    mark[j] = i;
+                    out->column[count++] = j;
+                }
+            }
+        out->start[i + 1] = count;
+    }
+    return TALUS_OK;
+}
+
+/* The pattern of A + A' with its columns rising. */
+static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
+{
+    Pattern own = {0}, turned = {0}, united = {0};
+    int n = a->rows / size;
+    TalusStatus status = gather_pattern(a, size, mark, &own);
+    if (status == TALUS_OK)
+        status = turn_pattern(&own, n, &turned);
+    if (status == TALUS_OK)
+        status = unite_patterns(&own, &turned, n, mark, &united);
+    if (status == TALUS_OK)
+        status = turn_pattern(&united, n, out); /* symmetric: only sorted by this */
+    drop_pattern(&own);
+    drop_pattern(&turned);
+    drop_pattern(&united);
+    return status;
+}
+
+/* Block row by block row, each row j is asked for its columns in rising order. */
+static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
+{
+    memset(met, 0, (size_t)m->blocks * sizeof *met);
+    for (int i = 0; i < m->blocks; i++)
+        for (int32_t k = m->start[i]; k < m->start[i + 1]; k++) {
+            int32_t j = m->column[k];
+            m->mirror[k] = m->start[j] + met[j]++;
+        }
+}
+
+static void fill_values(const TalusSparse *a, TalusBlockMatrix *m, int32_t *place)
+{
+    const int s = m->size;
+    for (int i = 0; i < m->blocks; i++) {
+        for (int32_t k = m->start[i]; k < m->start[i + 1]; k++)
+            place[m->column[k]] = k;
+        for (int r = 0; r < s; r++)
+            for (int32_t e = a->start[s * i + r]; e < a->start[s * i + r + 1]; e++) {
+                size_t at = (size_t)place[a->column[e] / s] * (size_t)(s * s);
+                m->value[at + (size_t)(s * r + a->column[e] % s)] += a->value[e];
+            }
+    }
+}
+
+static TalusStatus build(const TalusSparse *a, TalusBlockMatrix *m, int32_t *work)
+{
+    Pattern pattern = {0};
+    size_t square = (size_t)m->size * (size_t)m->size;
+    TalusStatus status = find_pattern(a, m->size, work, &pattern);
+    m->start = pattern.start;
+    m->column = pattern.column;
+    TALUS_TRY(status);
+    size_t entries = (size_t)m->start[m->blocks];
+    TALUS_TRY(TALUS_ALLOC(m->mirror, entries, "block matrix"));
+    TALUS_TRY(TALUS_ALLOC(m->value, entries * square, "block matrix"));
+    find_mirrors(m, work);
+    fill_values(a, m, work);
+    return TALUS_OK;
+}
+
+TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out)
+{
+    int32_t *work;
+    *out = (TalusBlockMatrix){.blocks = a->rows / size, .size = size};
+    TALUS_TRY(TALUS_ALLOC(work, (size_t)out->blocks, "block matrix"));
+    TalusStatus status = build(a, out, work);
+    talus_release(work);
+    if (status != TALUS_OK)
+        talus_block_matrix_clear(out);
+    return status;
+}
+
+static void apply_threes(const TalusBlockMatrix *a, const double *x, const double *q, double *y)
+{
+    for (int i = 0; i < a->blocks; i++) {
+        double s0 = q[3 * i], s1 = q[3 * i + 1], s2 = q[3 * i + 2];
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++) {
+            const double *v = a->value + 9 * (size_t)k, *z = x + 3 * (size_t)a->column[k];
+            s0 += v[0] * z[0] + v[1] * z[1] + v[2] * z[2];
+            s1 += v[3] * z[0] + v[4] * z[1] + v[5] * z[2];
+            s2 += v[6] * z[0] + v[7] * z[1] + v[8] * z[2];
+        }
+        y[3 * i] = s0;
+        y[3 * i + 1] = s1;
+        y[3 * i + 2] = s2;
+    }
+}
+
+void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const double *q,
+                              double *y)
+{
+    const int s = a->size;
+    if (s == 3) {
+        apply_threes(a, x, q, y);
+        return;
+    }
+    for (int i = 0; i < a->blocks; i++)
+        for (int r = 0; r < s; r++) {
+            double sum = q[s * i + r];
+            for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+                for (int c = 0; c < s; c++)
+                    sum += a->value[(size_t)k * (size_t)(s * s) + (size_t)(s * r + c)] *
+                           x[s * a->column[k] + c];
+            y[s * i + r] = sum;
+        }
+}
+
+const double *talus_block_matrix_diagonal(const TalusBlockMatrix *a, int i)
+{
+    int32_t k = a->start[i];
+    while (a->column[k] != i)
+        k++;
+    return a->value + (size_t)k * (size_t)(a->size * a->size);
+}

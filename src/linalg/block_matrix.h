@@ -1,0 +1,26 @@
+/* linalg/block_matrix.h - a sparse matrix of small dense blocks, with a symmetric pattern. */
+#ifndef TALUS_LINALG_BLOCK_MATRIX_H
+#define TALUS_LINALG_BLOCK_MATRIX_H
+
+#include <talus/base.h>
+#include <talus/sparse.h>
+
+typedef struct TalusBlockMatrix {
+    int blocks, size; /* block rows; scalar rows of each */
+    int32_t *start,
+        *column;     /* compressed block rows, columns rising; every diagonal block is there */
+    int32_t *mirror; /* of the entry (i, j): the entry (j, i) */
+    double *value;   /* size x size per entry, by rows */
+} TalusBlockMatrix;
+
+/* `a` has blocks * size rows. The pattern is that of A + A' and the diagonal; what A lacks is zero. */
+TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
+void talus_block_matrix_clear(TalusBlockMatrix *a);
+
+/* y = A x + q */
+void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const double *q,
+                              double *y);
+/* The entry (i, i). */
+const double *talus_block_matrix_diagonal(const TalusBlockMatrix *a, int i);
+
+#endif

@@ -1,0 +1,289 @@
+/* linalg/direct.c - the table of makes, the pattern that is kept, refinement. */
+#include "linalg/direct.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "linalg/direct_make.h"
+
+#include <math.h>
+#include <string.h>
+
+static const TalusDirectMake *const makes[TALUS_DIRECT_KINDS] = {
+    [TALUS_DIRECT_LDL] = &talus_direct_ldl,
+    [TALUS_DIRECT_CHOLMOD] = &talus_direct_cholmod,
+    [TALUS_DIRECT_MUMPS] = &talus_direct_mumps,
+};
+
+struct TalusDirect {
+    const TalusDirectMake *make;
+    void *state;
+    TalusDirectFacts facts;
+    double most;                  /* entries of a factor; 0: TALUS_DIRECT_MOST */
+    size_t noted;                 /* bytes of the package that memory.h knows of */
+    bool analysed;                /* there is an analysis of the pattern kept here */
+    bool factored;                /* and a factor */
+    TalusSparse pattern;          /* without values */
+    int8_t *sign;                 /* [rows] */
+    double *right, *rest, *trial; /* [rows] each: for refinement */
+};
+
+const char *talus_direct_name(TalusDirectKind kind)
+{
+    return makes[kind]->name;
+}
+
+const char *talus_direct_missing(TalusDirectKind kind)
+{
+    return makes[kind]->missing;
+}
+
+/* What the package holds now, into the count of the library's memory. */
+static void note_foreign(TalusDirect *d)
+{
+    size_t now = d->make->foreign ? d->make->bytes(d->state) : 0;
+    talus_memory_note(d->noted, now);
+    d->noted = now;
+}
+
+TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out)
+{
+    TalusDirect *d;
+    *out = NULL;
+    if (makes[kind]->missing)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%s is not in this build: %s", makes[kind]->name,
+                          makes[kind]->missing);
+    TALUS_TRY(TALUS_ALLOC(d, 1, "direct solver"));
+    d->make = makes[kind];
+    TalusStatus status = d->make->create(&d->state);
+    if (status != TALUS_OK) {
+        talus_release(d);
+        return status;
+    }
+    *out = d;
+    return TALUS_OK;
+}
+
+static void forget_pattern(TalusDirect *d)
+{
+    d->analysed = d->factored = false;
+    talus_sparse_clear(&d->pattern);
+    talus_release(d->sign);
+    talus_release(d->right);
+    talus_release(d->rest);
+    talus_release(d->trial);
+    d->sign = NULL;
+    d->right = d->rest = d->trial = NULL;
+}
+
+void talus_direct_destroy(TalusDirect *d)
+{
+    if (!d)
+        return;
+    d->make->destroy(d->state);
+    talus_memory_note(d->noted, 0);
+    forget_pattern(d);
+    talus_release(d);
+}
+
+/* ---- patterns ---- */
+
+static bool same_pattern(const TalusDirect *d, const TalusSparse *a)
+{
+    const TalusSparse *p = &d->pattern;
+    if (!d->analysed || p->rows != a->rows)
+        return false;
+    return a->rows == 0 ||
+           (memcmp(p->start, a->start, ((size_t)a->rows + 1) * sizeof *a->start) == 0 &&
+            memcmp(p->column, a->column, (size_t)a->start[a->rows] * sizeof *a->column) == 0);
+}
+
+static bool same_signs(const TalusDirect *d, const int8_t *sign)
+{
+    for (int i = 0; i < d->pattern.rows; i++)
+        if (d->sign[i] != (sign ? sign[i] : 1))
+            return false;
+    return true;
+}
+
+static TalusStatus check_lower(const TalusSparse *a)
+{
+    if (a->rows != a->columns)
+        return talus_fail(TALUS_ERR_ARGUMENT, "direct solver: %d rows but %d columns", a->rows,
+                          a->columns);
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
+            if (a->column[e] < 0 || a->column[e] > i ||
+                (e > a->start[i] && a->column[e] <= a->column[e - 1]))
+                return talus_fail(TALUS_ERR_ARGUMENT,
+                                  "direct solver: row %d has an entry in column %d: expected "
+                                  "rising columns up to the diagonal",
+                                  i, a->column[e]);
+    return TALUS_OK;
+}
+
+static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8_t *sign)
+{
+    size_t n = (size_t)a->rows, entries = (size_t)talus_sparse_entries(a);
+    d->pattern.rows = d->pattern.columns = a->rows;
+    TALUS_TRY(TALUS_ALLOC(d->pattern.start, n + 1, "pattern"));
+    TALUS_TRY(TALUS_ALLOC(d->pattern.column, entries, "pattern"));
+    TALUS_TRY(TALUS_ALLOC(d->sign, n, "signs of pivots"));
+    TALUS_TRY(TALUS_ALLOC(d->right, n, "right-hand side"));
+    TALUS_TRY(TALUS_ALLOC(d->rest, n, "right-hand side"));
+    TALUS_TRY(TALUS_ALLOC(d->trial, n, "right-hand side"));
+    if (n > 0)
+        memcpy(d->pattern.start, a->start, (n + 1) * sizeof *a->start);
+    if (entries > 0)
+        memcpy(d->pattern.column, a->column, entries * sizeof *a->column);
+    for (size_t i = 0; i < n; i++)
+        d->sign[i] = sign ? sign[i] : 1;
+    return TALUS_OK;
+}
+
+/* The packages' orderings print or end the process where memory runs out. They need, in integers, about ten
+ * times the couplings and fifty times the rows (CHOLMOD's estimate for METIS), twice that to be sure. */
+static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
+{
+    size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
+    if (!d->make->foreign)
+        return TALUS_OK;
+    return talus_memory_probe(2 * sizeof(int) * (10 * couplings + 50 * rows), "elimination order");
+}
+
+TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign)
+{
+    if (same_pattern(d, lower) && same_signs(d, sign))
+        return TALUS_OK;
+    forget_pattern(d);
+    TALUS_TRY(check_lower(lower));
+    TALUS_TRY(keep_pattern(d, lower, sign));
+    d->facts.fill = 0;
+    if (lower->rows > 0) {
+        TALUS_TRY(probe_analysis(d, lower));
+        TalusStatus status = d->make->analyse(d->state, lower, d->sign, &d->facts.fill);
+        note_foreign(d);
+        TALUS_TRY(status);
+    }
+    d->analysed = true;
+    d->facts.analyses++;
+    return TALUS_OK;
+}
+
+/* The packages would go on with them, and some do not come back. */
+static TalusStatus check_values(const TalusSparse *a)
+{
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
+            if (!isfinite(a->value[e]))
+                return talus_fail(TALUS_ERR_NUMERIC,
+                                  "direct solver: the entry in row %d, column %d is %g", i,
+                                  a->column[e], a->value[e]);
+    return TALUS_OK;
+}
+
+/* The system might grant memory that it has not. */
+static TalusStatus check_fill(const TalusDirect *d)
+{
+    double most = d->most > 0.0 ? d->most : TALUS_DIRECT_MOST;
+    if ((double)d->facts.fill <= most)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "%s: %d rows would fill in to %.3g entries, more than the %.3g allowed",
+                      d->make->name, d->pattern.rows, (double)d->facts.fill, most);
+}
+
+void talus_direct_limit(TalusDirect *d, double most)
+{
+    d->most = most;
+}
+
+TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
+{
+    d->factored = false;
+    if (!same_pattern(d, lower))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "direct solver: %d rows with %d entries, not of the pattern that was "
+                          "analysed last",
+                          lower->rows, talus_sparse_entries(lower));
+    TALUS_TRY(check_fill(d));
+    TALUS_TRY(check_values(lower));
+    if (lower->rows > 0) {
+        TalusStatus status = d->make->factor(d->state, lower);
+        note_foreign(d);
+        TALUS_TRY(status);
+    }
+    d->factored = true;
+    d->facts.factorisations++;
+    return TALUS_OK;
+}
+
+TalusStatus talus_direct_solve(TalusDirect *d, double *x)
+{
+    if (!d->factored)
+        return talus_fail(TALUS_ERR_ARGUMENT, "direct solver: there is no factor to solve with");
+    return d->pattern.rows > 0 ? d->make->solve(d->state, x) : TALUS_OK;
+}
+
+/* ---- refinement ---- */
+
+static double largest(int n, const double *x)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++)
+        most = fabs(x[i]) > most || isnan(x[i]) ? fabs(x[i]) : most;
+    return most;
+}
+
+/* rest = b - A x; returns its largest entry. */
+static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
+{
+    memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);
+    for (int i = 0; i < a->rows; i++) {
+        double sum = 0.0;
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
+            int j = a->column[e];
+            sum += a->value[e] * x[j];
+            if (j != i)
+                d->rest[j] -= a->value[e] * x[i];
+        }
+        d->rest[i] -= sum;
+    }
+    return largest(a->rows, d->rest);
+}
+
+TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
+                                double *residual)
+{
+    int n = d->pattern.rows;
+    size_t bytes = (size_t)n * sizeof *x;
+    memcpy(d->right, x, bytes);
+    double scale = largest(n, x);
+    TALUS_TRY(talus_direct_solve(d, x));
+    double left = set_rest(d, lower, x);
+    for (int k = 0; k < steps && left > 0.0; k++) {
+        double before = left;
+        memcpy(d->trial, x, bytes);
+        TALUS_TRY(talus_direct_solve(d, d->rest));
+        for (int i = 0; i < n; i++)
+            x[i] += d->rest[i];
+        left = set_rest(d, lower, x);
+        if (!(left < before)) {
+            memcpy(x, d->trial, bytes);
+            left = before;
+        }
+        if (!(left <= 0.5 * before))
+            break;
+    }
+    if (!isfinite(left))
+        return talus_fail(TALUS_ERR_NUMERIC, "direct solver: the solution is not finite");
+    if (residual)
+        *residual = scale > 0.0 ? left / scale : 0.0;
+    return TALUS_OK;
+}
+
+TalusDirectFacts talus_direct_facts(const TalusDirect *d)
+{
+    TalusDirectFacts facts = d->facts;
+    facts.bytes = d->make->bytes(d->state);
+    return facts;
+}

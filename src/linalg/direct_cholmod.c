@@ -1,0 +1,186 @@
+/* linalg/direct_cholmod.c - Cholesky factors of SuiteSparse: the make `cholmod`.
+ *
+ * CHOLMOD chooses the order (AMD, and METIS where that fills in much) and between supernodes and single
+ * columns. The lower triangle by rows is its upper triangle by columns. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "linalg/direct_make.h"
+#include "linalg/one_thread.h"
+#include "linalg/package.h"
+
+#include <cholmod.h>
+#include <string.h>
+
+/* ---- the package ---- */
+
+typedef int StartFn(cholmod_common *);
+typedef cholmod_factor *AnalyzeFn(cholmod_sparse *, cholmod_common *);
+typedef int FactorizeFn(cholmod_sparse *, cholmod_factor *, cholmod_common *);
+typedef int SolveFn(int, cholmod_factor *, cholmod_dense *, cholmod_sparse *, cholmod_dense **,
+                    cholmod_sparse **, cholmod_dense **, cholmod_dense **, cholmod_common *);
+typedef int FreeFactorFn(cholmod_factor **, cholmod_common *);
+typedef int FreeDenseFn(cholmod_dense **, cholmod_common *);
+
+#define SAME_TYPE(function, type) \
+    _Static_assert(_Generic(&(function), type * : 1, default : 0), #function)
+SAME_TYPE(cholmod_start, StartFn);
+SAME_TYPE(cholmod_finish, StartFn);
+SAME_TYPE(cholmod_analyze, AnalyzeFn);
+SAME_TYPE(cholmod_factorize, FactorizeFn);
+SAME_TYPE(cholmod_solve2, SolveFn);
+SAME_TYPE(cholmod_free_factor, FreeFactorFn);
+SAME_TYPE(cholmod_free_dense, FreeDenseFn);
+
+static struct {
+    StartFn *start, *finish;
+    AnalyzeFn *analyze;
+    FactorizeFn *factorize;
+    SolveFn *solve2;
+    FreeFactorFn *free_factor;
+    FreeDenseFn *free_dense;
+} cholmod;
+
+static const char *const symbols[] = {"cholmod_start",     "cholmod_finish", "cholmod_analyze",
+                                      "cholmod_factorize", "cholmod_solve2", "cholmod_free_factor",
+                                      "cholmod_free_dense"};
+enum { SYMBOLS = sizeof symbols / sizeof *symbols };
+_Static_assert(sizeof cholmod == SYMBOLS * sizeof(void *), "a pointer for each symbol");
+
+static TalusPackage package = {.name = "cholmod",
+                               .library = TALUS_CHOLMOD_FILE,
+                               .symbols = symbols,
+                               .count = SYMBOLS,
+                               .functions = &cholmod};
+
+/* ---- the make ---- */
+
+typedef struct Cholmod {
+    cholmod_common common;
+    cholmod_factor *factor;
+    cholmod_dense *x, *y, *e; /* solution, and what cholmod_solve2 keeps from call to call */
+    int rows;
+} Cholmod;
+
+static void drop(Cholmod *c)
+{
+    cholmod.free_factor(&c->factor, &c->common);
+    cholmod.free_dense(&c->x, &c->common);
+    cholmod.free_dense(&c->y, &c->common);
+    cholmod.free_dense(&c->e, &c->common);
+}
+
+static TalusStatus create(void **out)
+{
+    Cholmod *c;
+    TALUS_TRY(talus_package_load(&package));
+    TALUS_TRY(TALUS_ALLOC(c, 1, "direct solver"));
+    cholmod.start(&c->common);
+    c->common.print = 0;
+    c->common.error_handler = NULL;
+    c->common.final_ll = 1; /* L L', so that a pivot that is not positive is an error */
+    *out = c;
+    return TALUS_OK;
+}
+
+static void destroy(void *state)
+{
+    Cholmod *c = state;
+    drop(c);
+    cholmod.finish(&c->common);
+    talus_release(c);
+}
+
+static cholmod_sparse view(const TalusSparse *lower)
+{
+    return (cholmod_sparse){.nrow = (size_t)lower->rows,
+                            .ncol = (size_t)lower->rows,
+                            .nzmax = (size_t)lower->start[lower->rows],
+                            .p = lower->start,
+                            .i = lower->column,
+                            .x = lower->value,
+                            .stype = 1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+}
+
+static TalusStatus fail(const Cholmod *c)
+{
+    int status = c->common.status;
+    if (status == CHOLMOD_OUT_OF_MEMORY)
+        return talus_fail(TALUS_ERR_MEMORY,
+                          "cholmod: out of memory for a factor of %d rows, with %.3g GB in use",
+                          c->rows, 1e-9 * (double)c->common.memory_inuse);
+    if (status == CHOLMOD_TOO_LARGE)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "cholmod: the factor of %d rows is beyond its 32-bit indices", c->rows);
+    if (status == CHOLMOD_NOT_POSDEF)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "cholmod: row %d has a pivot that is not positive: expected a positive "
+                          "definite matrix",
+                          ((const int *)c->factor->Perm)[c->factor->minor]);
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "cholmod: %d rows: status %d", c->rows, status);
+}
+
+static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+{
+    Cholmod *c = state;
+    cholmod_sparse a = view(lower);
+    (void)sign;
+    drop(c);
+    c->rows = lower->rows;
+    c->factor = cholmod.analyze(&a, &c->common);
+    if (!c->factor)
+        return fail(c);
+    *fill = (int64_t)c->common.lnz;
+    return TALUS_OK;
+}
+
+static TalusStatus factor(void *state, const TalusSparse *lower)
+{
+    Cholmod *c = state;
+    cholmod_sparse a = view(lower);
+    size_t entries = (size_t)c->common.lnz + c->factor->xsize + c->factor->maxcsize;
+    TALUS_TRY(talus_memory_probe(2 * sizeof(double) * entries + TALUS_BLAS_BYTES, "factor"));
+    int threads = talus_one_thread_begin();
+    int done = cholmod.factorize(&a, c->factor, &c->common);
+    talus_one_thread_end(threads);
+    return done && c->common.status == CHOLMOD_OK ? TALUS_OK : fail(c);
+}
+
+static TalusStatus solve(void *state, double *x)
+{
+    Cholmod *c = state;
+    size_t n = (size_t)c->rows;
+    cholmod_dense b = {.nrow = n,
+                       .ncol = 1,
+                       .nzmax = n,
+                       .d = n,
+                       .x = x,
+                       .xtype = CHOLMOD_REAL,
+                       .dtype = CHOLMOD_DOUBLE};
+    int threads = talus_one_thread_begin();
+    int done =
+        cholmod.solve2(CHOLMOD_A, c->factor, &b, NULL, &c->x, NULL, &c->y, &c->e, &c->common);
+    talus_one_thread_end(threads);
+    if (!done)
+        return fail(c);
+    memcpy(x, c->x->x, n * sizeof *x);
+    return TALUS_OK;
+}
+
+static size_t bytes(const void *state)
+{
+    return ((const Cholmod *)state)->common.memory_inuse;
+}
+
+const TalusDirectMake talus_direct_cholmod = {.name = "cholmod",
+                                              .create = create,
+                                              .destroy = destroy,
+                                              .analyse = analyse,
+                                              .factor = factor,
+                                              .solve = solve,
+                                              .bytes = bytes,
+                                              .foreign = true};

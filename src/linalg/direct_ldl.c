@@ -1,0 +1,402 @@
+/* linalg/direct_ldl.c - A = L D L' by fronts, without exchange of rows: the make `ldl`.
+ *
+ * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each
+ * pivot is that of its diagonal entry's block. A front is a dense symmetric matrix of which the lower part
+ * is kept, by rows: entries of A and what the children leave. Its pivots are eliminated PANEL at a time; what
+ * remains goes to the parent (Duff & Reid 1983). Of each front the factor holds the pivots' columns, by
+ * rows. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "linalg/direct_make.h"
+#include "linalg/direct_tree.h"
+#include "linalg/product.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = 24, STRIP = 32 };
+
+/* A pivot that is no larger than this share of its row's diagonal entry is zero but for rounding. */
+static const double VANISHED = 0x1p-52;
+
+typedef struct Room {
+    size_t order, stack; /* rows of the largest front, entries of the stack */
+    int64_t fill;
+} Room;
+
+typedef struct Ldl {
+    int rows;
+    Room room;
+    TalusRowTree tree;
+    int8_t *sign;          /* [rows] */
+    int32_t *entry_start;  /* [count + 1]: entries of A that a front takes up, */
+    int32_t *entry, *goal; /* and where in the front they go */
+    int64_t *factor_start; /* [count + 1] */
+    double *factor;        /* columns of L, by rows; the diagonal holds 1 / D */
+    double *front,
+        *stack;        /* the front at work; what children leave for their parents, lower parts */
+    double *panel;     /* D L' of the panel at work */
+    double *x;         /* a front's part of the solution */
+    int32_t *waiting;  /* [count]: fronts on the stack */
+    int32_t *children; /* [count]: how many */
+    int32_t *local;    /* [rows]: place in the front at work */
+    size_t bytes;      /* of the five arrays of numbers; 0: not there */
+} Ldl;
+
+static int front_order(const Ldl *f, int k)
+{
+    return (int)(f->tree.list_start[k + 1] - f->tree.list_start[k]);
+}
+
+static void clear(Ldl *f)
+{
+    void *const owned[] = {f->sign,    f->entry_start, f->entry, f->goal,  f->factor_start,
+                           f->factor,  f->front,       f->stack, f->panel, f->x,
+                           f->waiting, f->children,    f->local};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+    talus_row_tree_clear(&f->tree);
+    *f = (Ldl){0};
+}
+
+static TalusStatus create(void **out)
+{
+    Ldl *f;
+    TALUS_TRY(TALUS_ALLOC(f, 1, "direct solver"));
+    *out = f;
+    return TALUS_OK;
+}
+
+static void destroy(void *state)
+{
+    clear(state);
+    talus_release(state);
+}
+
+/* ---- analysis ---- */
+
+static void set_local(Ldl *f, int k)
+{
+    const int32_t *list = f->tree.list + f->tree.list_start[k];
+    for (int i = 0; i < front_order(f, k); i++)
+        f->local[list[i]] = i;
+}
+
+/* The front that takes up an entry: where the first of its two rows is eliminated. */
+static int front_of_entry(const Ldl *f, int i, int j)
+{
+    int one = f->tree.front_of[i], other = f->tree.front_of[j];
+    return one < other ? one : other;
+}
+
+static TalusStatus place_entries(Ldl *f, const TalusSparse *a)
+{
+    size_t count = (size_t)f->tree.count, entries = (size_t)a->start[a->rows];
+    TALUS_TRY(TALUS_ALLOC(f->entry_start, count + 1, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->entry, entries, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->goal, entries, "fronts"));
+    int32_t *fill = f->waiting;
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
+            f->entry_start[front_of_entry(f, i, a->column[e]) + 1]++;
+    for (size_t k = 0; k < count; k++)
+        f->entry_start[k + 1] += f->entry_start[k];
+    memcpy(fill, f->entry_start, count * sizeof *fill);
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t e = a->start[i]; e < a->start[i + 1]; e++) {
+            int32_t at = fill[front_of_entry(f, i, a->column[e])]++;
+            f->entry[at] = e;
+            f->goal[at] = i;
+        }
+    for (int k = 0; k < f->tree.count; k++) {
+        set_local(f, k);
+        for (int32_t at = f->entry_start[k]; at < f->entry_start[k + 1]; at++) {
+            int one = f->local[f->goal[at]], other = f->local[a->column[f->entry[at]]];
+            int row = one > other ? one : other, column = one > other ? other : one;
+            f->goal[at] = row * front_order(f, k) + column;
+        }
+    }
+    return TALUS_OK;
+}
+
+/* Entries of the lower part of a matrix by rows. */
+static size_t triangle(size_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+static Room count_room(Ldl *f)
+{
+    const TalusRowTree *t = &f->tree;
+    Room room = {0};
+    size_t held = 0;
+    int depth = 0;
+    for (int k = 0; k < t->count; k++)
+        if (t->parent[k] >= 0)
+            f->children[t->parent[k]]++;
+    for (int k = 0; k < t->count; k++) {
+        size_t order = (size_t)front_order(f, k), pivots = (size_t)t->pivots[k];
+        room.order = order > room.order ? order : room.order;
+        f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * order);
+        room.fill += (int64_t)(triangle(order) - triangle(order - pivots));
+        for (int c = 0; c < f->children[k]; c++) {
+            int child = f->waiting[--depth];
+            held -= triangle((size_t)(front_order(f, child) - t->pivots[child]));
+        }
+        f->waiting[depth++] = k;
+        held += triangle(order - pivots);
+        room.stack = held > room.stack ? held : room.stack;
+    }
+    return room;
+}
+
+static void release_numbers(Ldl *f)
+{
+    double **const owned[] = {&f->factor, &f->front, &f->stack, &f->panel, &f->x};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        talus_release(*owned[i]);
+        *owned[i] = NULL;
+    }
+    f->bytes = 0;
+}
+
+/* Of numbers, for what reserve_numbers asks for. Places in a front are within 32 bits then. */
+static TalusStatus check_room(const Ldl *f)
+{
+    double order = (double)f->room.order, factor = (double)f->factor_start[f->tree.count];
+    double size = factor + order * order + (double)f->room.stack;
+    if (size <= TALUS_DIRECT_MOST)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "ldl: a factor of %d rows needs %.3g entries with its fronts, more than the "
+                      "%.3g allowed",
+                      f->rows, size, TALUS_DIRECT_MOST);
+}
+
+/* Before the first factorisation of a pattern. */
+static TalusStatus reserve_numbers(Ldl *f)
+{
+    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->room.order;
+    size_t front = order * order, panel = order * PANEL;
+    release_numbers(f);
+    TALUS_TRY(TALUS_ALLOC(f->factor, factor, "factor"));
+    TALUS_TRY(TALUS_ALLOC(f->front, front, "front"));
+    TALUS_TRY(TALUS_ALLOC(f->stack, f->room.stack, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->panel, panel, "front"));
+    TALUS_TRY(TALUS_ALLOC(f->x, order, "front"));
+    f->bytes = sizeof(double) * (factor + front + f->room.stack + panel + order);
+    return TALUS_OK;
+}
+
+static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+{
+    Ldl *f = state;
+    clear(f);
+    f->rows = lower->rows;
+    TALUS_TRY(talus_row_tree_create(lower, &f->tree));
+    size_t count = (size_t)f->tree.count, n = (size_t)lower->rows;
+    TALUS_TRY(TALUS_ALLOC(f->sign, n, "signs of pivots"));
+    TALUS_TRY(TALUS_ALLOC(f->factor_start, count + 1, "factor"));
+    TALUS_TRY(TALUS_ALLOC(f->children, count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
+    memcpy(f->sign, sign, n * sizeof *sign);
+    f->room = count_room(f);
+    *fill = f->room.fill;
+    TALUS_TRY(check_room(f));
+    return place_entries(f, lower);
+}
+
+/* ---- one dense front: lower part, by rows ---- */
+
+static double diagonal_entry(const TalusSparse *a, int row)
+{
+    int32_t last = a->start[row + 1] - 1;
+    return last >= a->start[row] && a->column[last] == row ? a->value[last] : 0.0;
+}
+
+static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, double pivot)
+{
+    double diagonal = diagonal_entry(a, row);
+    if (f->sign[row] * pivot > VANISHED * fabs(diagonal) && isfinite(pivot))
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_NUMERIC,
+                      "direct solver: row %d has pivot %g of diagonal entry %g: expected a %s one",
+                      row, pivot, diagonal, f->sign[row] > 0 ? "positive" : "negative");
+}
+
+/* The square of a panel: L below the diagonal, D on it. */
+static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32_t *row, int width,
+                                 Matrix m)
+{
+    for (int k = 0; k < width; k++) {
+        double *to = part(m, k, 0).at, scaled[PANEL];
+        for (int j = 0; j < k; j++) { /* to[j] is L_kj D_j for a while */
+            for (int i = 0; i < j; i++)
+                to[j] -= to[i] * *part(m, j, i).at;
+        }
+        for (int j = 0; j < k; j++) {
+            scaled[j] = to[j] / *part(m, j, j).at;
+            to[k] -= scaled[j] * to[j];
+        }
+        memcpy(to, scaled, (size_t)k * sizeof *to);
+        TALUS_TRY(check_pivot(f, a, row[k], to[k]));
+    }
+    return TALUS_OK;
+}
+
+/* With A11 = L11 D1 L11' the panel's square: W = L11^-1 A21' = D1 L21', and L21 in place of A21. */
+static void factor_below(int rows, int width, Matrix square, Matrix below, Matrix w)
+{
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < width; k++)
+            *part(w, k, i).at = *part(below, i, k).at;
+    for (int k = 1; k < width; k++)
+        subtract_product(1, rows, k, part(square, k, 0), w, part(w, k, 0));
+    for (int k = 0; k < width; k++) {
+        double inverse = 1.0 / *part(square, k, k).at;
+        for (int i = 0; i < rows; i++)
+            *part(below, i, k).at = *part(w, k, i).at * inverse;
+    }
+}
+
+/* A22 loses L21 W, in strips of rows up to the diagonal. */
+static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest)
+{
+    for (int i = 0; i < rows; i += STRIP) {
+        int strip = rows - i < STRIP ? rows - i : STRIP;
+        subtract_product(strip, i + strip, width, part(below, i, 0), w, part(rest, i, 0));
+    }
+}
+
+static TalusStatus eliminate_front(const Ldl *f, const TalusSparse *a, int k)
+{
+    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    const int32_t *list = f->tree.list + f->tree.list_start[k];
+    Matrix m = {f->front, order};
+    for (int begin = 0; begin < pivots; begin += PANEL) {
+        int width = pivots - begin < PANEL ? pivots - begin : PANEL, end = begin + width;
+        Matrix square = part(m, begin, begin), below = part(m, end, begin);
+        Matrix w = {f->panel, order - end};
+        TALUS_TRY(factor_square(f, a, list + begin, width, square));
+        factor_below(order - end, width, square, below, w);
+        update_rest(order - end, width, below, w, part(m, end, end));
+    }
+    return TALUS_OK;
+}
+
+/* ---- factorisation ---- */
+
+static void add_child(const Ldl *f, int child, int order, const double *from)
+{
+    int pivots = f->tree.pivots[child], rest = front_order(f, child) - pivots;
+    const int32_t *list = f->tree.list + f->tree.list_start[child] + pivots;
+    for (int i = 0; i < rest; i++) {
+        double *to = f->front + (size_t)f->local[list[i]] * (size_t)order;
+        for (int j = 0; j <= i; j++)
+            to[f->local[list[j]]] += *from++;
+    }
+}
+
+static void store_front(const Ldl *f, int k, double *left)
+{
+    size_t order = (size_t)front_order(f, k), pivots = (size_t)f->tree.pivots[k];
+    double *to = f->factor + f->factor_start[k];
+    for (size_t i = 0; i < order; i++)
+        memcpy(to + i * pivots, f->front + i * order, pivots * sizeof *to);
+    for (size_t i = 0; i < pivots; i++)
+        to[i * pivots + i] = 1.0 / to[i * pivots + i];
+    for (size_t i = pivots; i < order; i++) {
+        size_t width = i - pivots + 1;
+        memcpy(left, f->front + i * order + pivots, width * sizeof *left);
+        left += width;
+    }
+}
+
+static TalusStatus factor(void *state, const TalusSparse *lower)
+{
+    Ldl *f = state;
+    const TalusRowTree *t = &f->tree;
+    if (f->bytes == 0)
+        TALUS_TRY(reserve_numbers(f));
+    double *top = f->stack;
+    int depth = 0;
+    for (int k = 0; k < t->count; k++) {
+        int order = front_order(f, k);
+        set_local(f, k);
+        for (int i = 0; i < order; i++)
+            memset(f->front + (size_t)i * (size_t)order, 0, ((size_t)i + 1) * sizeof *top);
+        for (int32_t e = f->entry_start[k]; e < f->entry_start[k + 1]; e++)
+            f->front[f->goal[e]] += lower->value[f->entry[e]];
+        for (int c = 0; c < f->children[k]; c++) {
+            int child = f->waiting[--depth];
+            top -= triangle((size_t)(front_order(f, child) - t->pivots[child]));
+            add_child(f, child, order, top);
+        }
+        TALUS_TRY(eliminate_front(f, lower, k));
+        store_front(f, k, top);
+        top += triangle((size_t)(order - t->pivots[k]));
+        f->waiting[depth++] = k;
+    }
+    return TALUS_OK;
+}
+
+/* ---- solution ---- */
+
+static void substitute_forward(const Ldl *f, int k, double *x)
+{
+    const double *row = f->factor + f->factor_start[k];
+    const int32_t *list = f->tree.list + f->tree.list_start[k];
+    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    for (int i = 0; i < order; i++, row += pivots) {
+        double sum = 0.0;
+        for (int j = 0; j < (i < pivots ? i : pivots); j++)
+            sum += row[j] * f->x[j];
+        if (i < pivots)
+            f->x[i] = x[list[i]] - sum;
+        else
+            x[list[i]] -= sum;
+    }
+    for (int i = 0; i < pivots; i++)
+        x[list[i]] = f->x[i];
+}
+
+static void substitute_back(const Ldl *f, int k, double *x)
+{
+    const int32_t *list = f->tree.list + f->tree.list_start[k];
+    int order = front_order(f, k), pivots = f->tree.pivots[k];
+    const double *rows = f->factor + f->factor_start[k];
+    for (int i = 0; i < pivots; i++)
+        f->x[i] = x[list[i]] * rows[(size_t)i * (size_t)pivots + (size_t)i];
+    for (int i = order - 1; i >= 0; i--) {
+        const double *row = rows + (size_t)i * (size_t)pivots;
+        double xi = i < pivots ? f->x[i] : x[list[i]];
+        for (int j = 0; j < (i < pivots ? i : pivots); j++)
+            f->x[j] -= row[j] * xi;
+    }
+    for (int i = 0; i < pivots; i++)
+        x[list[i]] = f->x[i];
+}
+
+static TalusStatus solve(void *state, double *x)
+{
+    const Ldl *f = state;
+    for (int k = 0; k < f->tree.count; k++)
+        substitute_forward(f, k, x);
+    for (int k = f->tree.count - 1; k >= 0; k--)
+        substitute_back(f, k, x);
+    return TALUS_OK;
+}
+
+static size_t bytes(const void *state)
+{
+    return ((const Ldl *)state)->bytes;
+}
+
+const TalusDirectMake talus_direct_ldl = {.name = "ldl",
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .analyse = analyse,
+                                          .factor = factor,
+                                          .solve = solve,
+                                          .bytes = bytes};

@@ -1,0 +1,202 @@
+/* linalg/direct_mumps.c - factors with exchange of rows by MUMPS: the make `mumps`.
+ *
+ * The analysis sees the pattern alone (no matching by values), so that keeping it changes no result. MUMPS
+ * has variables that all its instances share: one call at a time. */
+#include "base/memory.h"
+#include "base/status.h"
+#include "linalg/direct_make.h"
+#include "linalg/one_thread.h"
+#include "linalg/package.h"
+
+#include <dmumps_c.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(MUMPS_INT) == sizeof(int32_t), "MUMPS with 32-bit integers");
+
+enum {
+    JOB_START = -1,
+    JOB_END = -2,
+    JOB_ANALYSE = 1,
+    JOB_FACTOR = 2,
+    JOB_SOLVE = 3,
+    NO_MPI = -987654, /* the communicator that stands for none */
+    ROOM = 30,        /* per cent beyond its estimate, for exchanged rows; */
+    MOST_ROOM = 4000  /* doubled up to this where that is not enough */
+};
+
+typedef void CallFn(DMUMPS_STRUC_C *);
+_Static_assert(_Generic(&dmumps_c, CallFn * : 1, default : 0), "dmumps_c");
+
+static struct {
+    CallFn *call;
+} mumps;
+static const char *const symbols[] = {"dmumps_c"};
+static TalusPackage package = {.name = "mumps",
+                               .library = TALUS_MUMPS_FILE,
+                               .symbols = symbols,
+                               .count = 1,
+                               .functions = &mumps};
+
+typedef struct Mumps {
+    DMUMPS_STRUC_C id;
+    bool started;
+    int rows;
+    int32_t *row, *column; /* of the entries, from 1 */
+} Mumps;
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static int call(Mumps *m, int job)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    m->id.job = job;
+    mumps.call(&m->id);
+    pthread_mutex_unlock(&one_at_a_time);
+    return m->id.infog[0];
+}
+
+/* As the manual numbers them, from 1. */
+static MUMPS_INT *setting(Mumps *m, int number)
+{
+    return &m->id.icntl[number - 1];
+}
+
+static int64_t told(const Mumps *m, int number)
+{
+    int64_t value = m->id.infog[number - 1];
+    return value < 0 ? -value * 1000000 : value; /* large numbers come in millions */
+}
+
+static TalusStatus fail(const Mumps *m)
+{
+    int code = m->id.infog[0], detail = m->id.infog[1];
+    switch (code) {
+    case -10:
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "mumps: the matrix of %d rows is singular after %d pivots", m->rows,
+                          detail);
+    case -5:
+    case -7:
+    case -8:
+    case -9:
+    case -13:
+    case -19:
+        return talus_fail(TALUS_ERR_MEMORY,
+                          "mumps: out of memory for a factor of %d rows (its error %d, %d)",
+                          m->rows, code, detail);
+    default:
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "mumps: %d rows: its error %d, %d", m->rows, code,
+                          detail);
+    }
+}
+
+static void stop(Mumps *m)
+{
+    if (m->started)
+        call(m, JOB_END);
+    m->started = false;
+    talus_release(m->row);
+    talus_release(m->column);
+    m->row = m->column = NULL;
+}
+
+/* An instance of its own for each pattern: what the last one left must not show. */
+static TalusStatus start(Mumps *m)
+{
+    m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
+    if (call(m, JOB_START) < 0)
+        return fail(m);
+    m->started = true;
+    for (int stream = 1; stream <= 3; stream++)
+        *setting(m, stream) = -1;
+    *setting(m, 4) = 0;     /* prints nothing */
+    *setting(m, 6) = 0;     /* no permutation by values */
+    *setting(m, 7) = 0;     /* order by AMD: that of SCOTCH differs from run to run */
+    *setting(m, 8) = 7;     /* rows and columns scaled in the factorisation, by values */
+    *setting(m, 12) = 1;    /* order of the pattern as it is */
+    *setting(m, 14) = ROOM; /* per cent */
+    return TALUS_OK;
+}
+
+static TalusStatus create(void **out)
+{
+    Mumps *m;
+    TALUS_TRY(talus_package_load(&package));
+    TALUS_TRY(TALUS_ALLOC(m, 1, "direct solver"));
+    *out = m;
+    return TALUS_OK;
+}
+
+static void destroy(void *state)
+{
+    stop(state);
+    talus_release(state);
+}
+
+static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *sign, int64_t *fill)
+{
+    Mumps *m = state;
+    size_t entries = (size_t)lower->start[lower->rows];
+    (void)sign;
+    stop(m);
+    m->rows = lower->rows;
+    TALUS_TRY(TALUS_ALLOC(m->row, entries, "pattern"));
+    TALUS_TRY(TALUS_ALLOC(m->column, entries, "pattern"));
+    for (int i = 0; i < lower->rows; i++)
+        for (int32_t e = lower->start[i]; e < lower->start[i + 1]; e++) {
+            m->row[e] = i + 1;
+            m->column[e] = lower->column[e] + 1;
+        }
+    TALUS_TRY(start(m));
+    m->id.n = lower->rows;
+    m->id.nnz = (MUMPS_INT8)entries;
+    m->id.irn = m->row;
+    m->id.jcn = m->column;
+    if (call(m, JOB_ANALYSE) < 0)
+        return fail(m);
+    *fill = told(m, 20);
+    return TALUS_OK;
+}
+
+static TalusStatus factor(void *state, const TalusSparse *lower)
+{
+    Mumps *m = state;
+    int code;
+    m->id.a = lower->value;
+    *setting(m, 14) = ROOM;
+    TALUS_TRY(
+        talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
+    while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) {
+        if (*setting(m, 14) > MOST_ROOM)
+            break;
+        *setting(m, 14) *= 2;
+    }
+    m->id.a = NULL;
+    return code < 0 ? fail(m) : TALUS_OK;
+}
+
+static TalusStatus solve(void *state, double *x)
+{
+    Mumps *m = state;
+    m->id.nrhs = 1;
+    m->id.lrhs = m->rows;
+    m->id.rhs = x;
+    return call(m, JOB_SOLVE) < 0 ? fail(m) : TALUS_OK;
+}
+
+/* In megabytes, all that the last phase allocated. */
+static size_t bytes(const void *state)
+{
+    const Mumps *m = state;
+    return m->started ? (size_t)m->id.infog[18] * 1000000 : 0;
+}
+
+const TalusDirectMake talus_direct_mumps = {.name = "mumps",
+                                            .create = create,
+                                            .destroy = destroy,
+                                            .analyse = analyse,
+                                            .factor = factor,
+                                            .solve = solve,
+                                            .bytes = bytes,
+                                            .foreign = true};

@@ -1,0 +1,222 @@
+/* linalg/eliminate.c - memory of an elimination, its solutions, and what a body has left of M^-1. */
+#include "linalg/eliminate_parts.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Machines per chunk. */
+enum { MACHINE_GRAIN = 4 };
+
+/* ---- memory ---- */
+
+TalusStatus talus_elimination_create(TalusElimination **out)
+{
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "elimination of joints"));
+    (*out)->keyed = -1;
+    return TALUS_OK;
+}
+
+void talus_elimination_destroy(TalusElimination *e)
+{
+    if (!e)
+        return;
+    void *const owned[] = {e->row,
+                           e->key,
+                           e->moving,
+                           e->given,
+                           e->place,
+                           e->vertex,
+                           e->start,
+                           e->below,
+                           e->block_at,
+                           e->local,
+                           e->machine_start,
+                           e->machine_vertex,
+                           e->list,
+                           e->ordered,
+                           e->list_start,
+                           e->diagonal_at,
+                           e->bias,
+                           e->scale,
+                           e->value,
+                           e->inverse,
+                           e->unit,
+                           e->right,
+                           e->x,
+                           e->y,
+                           e->motion,
+                           e->rounds,
+                           e->redundant,
+                           e->work};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+    talus_release(e);
+}
+
+TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row)
+{
+    TALUS_TRY(TALUS_RESERVE(e->row, e->row_room, (size_t)count, 0, "rows of joints"));
+    e->rows = count;
+    *row = e->row;
+    return TALUS_OK;
+}
+
+/* ---- factorisation ---- */
+
+static TalusStatus reserve_numbers(TalusElimination *e)
+{
+    size_t n = (size_t)e->rows, entries = (size_t)e->diagonal_at[e->nodes];
+    size_t machines = (size_t)e->machines;
+    TALUS_TRY(TALUS_RESERVE(e->ordered, e->ordered_room, n, 0, "rows of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->bias, e->bias_room, n, 0, "offsets of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->scale, e->scale_room, n, 0, "rows of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->value, e->value_room, entries, 0, "factor of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->inverse, e->inverse_room, entries, 0, "inverse of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->unit, e->unit_room, entries, 0, "inverse of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->right, e->right_room, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->x, e->x_room, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->y, e->y_room, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->motion, e->motion_room, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_RESERVE(e->rounds, e->rounds_room, machines, 0, "machines"));
+    return TALUS_RESERVE(e->redundant, e->redundant_room, machines, 0, "machines");
+}
+
+static void order_rows(TalusElimination *e)
+{
+    for (int p = 0; p < e->nodes; p++)
+        for (int k = 0; k < node_size(e, p); k++) {
+            e->ordered[e->place[p] + k] = e->row[e->given[p] + k];
+            e->bias[e->place[p] + k] = e->row[e->given[p] + k].bias;
+        }
+}
+
+static void factor_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    for (int64_t m = begin; m < end; m++)
+        talus_elimination_factor_machine(context, (int)m);
+}
+
+TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies)
+{
+    e->pool = pool;
+    e->bodies = bodies;
+    TALUS_TRY(talus_elimination_analyse(e));
+    TALUS_TRY(reserve_numbers(e));
+    order_rows(e);
+    talus_parallel(pool, e->machines, MACHINE_GRAIN, factor_chunk, e);
+    for (int m = 0; m < e->machines; m++)
+        if (e->rounds[m] < 0)
+            return talus_fail(TALUS_ERR_NUMERIC,
+                              "joints: a row of the machine of bodies %d and %d is not finite",
+                              e->ordered[e->place[e->machine_start[m]]].body[0],
+                              e->ordered[e->place[e->machine_start[m]]].body[1]);
+    return TALUS_OK;
+}
+
+/* ---- solutions ---- */
+
+typedef struct Loop {
+    TalusElimination *e;
+    Motion motion;
+} Loop;
+
+static void solve_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Loop *loop = context;
+    (void)chunk;
+    for (int64_t m = begin; m < end; m++)
+        for (int round = 0; round <= loop->e->rounds[m]; round++) {
+            talus_machine_residual(loop->e, (int)m, &loop->motion, round > 0);
+            talus_machine_step(loop->e, (int)m, &loop->motion, round > 0);
+        }
+}
+
+void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8])
+{
+    Loop loop = {e, {velocity, false, offset ? e->bias : NULL}};
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, solve_chunk, &loop);
+}
+
+/* As above from velocities 0, the right-hand side being the offset. */
+void talus_elimination_solve(TalusElimination *e, double *x)
+{
+    Loop loop = {e, {e->motion, true, e->right}};
+    memset(e->motion, 0, (size_t)e->vertices * sizeof *e->motion);
+    for (int p = 0; p < e->nodes; p++)
+        memcpy(e->right + e->place[p], x + e->given[p], (size_t)node_size(e, p) * sizeof *x);
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, solve_chunk, &loop);
+    talus_elimination_solution(e, x);
+}
+
+void talus_elimination_solution(const TalusElimination *e, double *x)
+{
+    for (int p = 0; p < e->nodes; p++)
+        memcpy(x + e->given[p], e->x + e->place[p], (size_t)node_size(e, p) * sizeof *x);
+}
+
+/* ---- what bodies have left ---- */
+
+static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    (void)chunk;
+    for (int64_t m = begin; m < end; m++)
+        talus_elimination_invert_machine(context, (int)m);
+}
+
+void talus_elimination_invert(TalusElimination *e)
+{
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, invert_chunk, e);
+}
+
+/* Entry (k, l) of A^-1 of nodes p and q. */
+static double inverse_entry(const TalusElimination *e, const double *block, int p, int q, int k,
+                            int l)
+{
+    return p >= q ? block[k * node_size(e, q) + l] : block[l * node_size(e, p) + k];
+}
+
+static void take_pair(const TalusElimination *e, int vertex, int p, int q, double taken[36])
+{
+    const double *block = e->inverse + (p >= q ? block_of(e, p, q) : block_of(e, q, p));
+    int side_p = node_side(e, p, vertex), side_q = node_side(e, q, vertex);
+    for (int k = 0; k < node_size(e, p); k++)
+        for (int l = 0; l < node_size(e, q); l++) {
+            const double *a = e->ordered[e->place[p] + k].push[side_p];
+            const double *b = e->ordered[e->place[q] + l].push[side_q];
+            double z = inverse_entry(e, block, p, q, k, l);
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 6; j++)
+                    taken[6 * i + j] += a[i] * z * b[j];
+        }
+}
+
+int talus_elimination_vertex(const TalusElimination *e, int body)
+{
+    return body >= 0 ? e->local[body] : -1;
+}
+
+void talus_elimination_taken(const TalusElimination *e, int vertex, double taken[36])
+{
+    memset(taken, 0, 36 * sizeof *taken);
+    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++)
+        for (int32_t j = e->list_start[vertex]; j < e->list_start[vertex + 1]; j++)
+            take_pair(e, vertex, e->list[i], e->list[j], taken);
+}
+
+TalusEliminationFacts talus_elimination_facts(const TalusElimination *e)
+{
+    TalusEliminationFacts facts = {.nodes = e->nodes,
+                                   .machines = e->machines,
+                                   .vertices = e->vertices,
+                                   .analyses = e->analyses,
+                                   .entries = e->nodes ? e->diagonal_at[e->nodes] : 0};
+    for (int m = 0; m < e->machines; m++) {
+        facts.redundant += e->redundant[m];
+        facts.rounds = e->rounds[m] > facts.rounds ? e->rounds[m] : facts.rounds;
+    }
+    return facts;
+}

@@ -1,0 +1,387 @@
+/* linalg/eliminate_factor.c - one machine: A = L L' in blocks, solutions with it, parts of A^-1. */
+#include "linalg/eliminate_parts.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A pivot below RANK of its row's A_kk is a redundant row; the machine is then factored with the share SHIFT
+ * of A_kk added. A direction in which rows move by s of what each moves alone has the eigenvalue s^2 in these
+ * units, and a refinement leaves SHIFT / s^2 of its error. A larger SHIFT needs more of them; a smaller one
+ * lets rounding, 2^-52 / SHIFT, into the share of each of the redundant rows. */
+static const double RANK = 1e-12, SHIFT = 1e-10;
+
+/* Refinements end when D'v is this small beside what it was, or does not fall by half. */
+static const double SOLVED = 1e-14;
+enum { MOST_ROUNDS = 8 };
+
+/* ---- A ---- */
+
+/* Adds what two nodes have in common at a vertex, p <= q, to block (q, p). */
+static void add_common(TalusElimination *e, int vertex, int q, int p)
+{
+    double *block = e->value + block_of(e, q, p);
+    int side_q = node_side(e, q, vertex), side_p = node_side(e, p, vertex), size = node_size(e, p);
+    for (int k = 0; k < node_size(e, q); k++)
+        for (int l = 0; l < size; l++) {
+            const double *a = e->ordered[e->place[q] + k].arm[side_q];
+            const double *b = e->ordered[e->place[p] + l].push[side_p];
+            double sum = 0.0;
+            for (int i = 0; i < 6; i++)
+                sum += a[i] * b[i];
+            block[k * size + l] += sum;
+        }
+}
+
+/* False: an entry of the diagonal is not finite. */
+static bool fill_machine(TalusElimination *e, int m, double shift)
+{
+    int first = e->machine_start[m], last = e->machine_start[m + 1];
+    bool finite = true;
+    memset(e->value + e->diagonal_at[first], 0,
+           (size_t)(e->diagonal_at[last] - e->diagonal_at[first]) * sizeof *e->value);
+    for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
+        for (int32_t i = e->list_start[v]; i < e->list_start[v + 1]; i++)
+            for (int32_t j = i; j < e->list_start[v + 1]; j++)
+                add_common(e, v, e->list[j], e->list[i]);
+    for (int p = first; p < last; p++)
+        for (int k = 0; k < node_size(e, p); k++) {
+            double *entry = e->value + e->diagonal_at[p] + k * (node_size(e, p) + 1);
+            int row = e->place[p] + k;
+            *entry += e->ordered[row].compliance;
+            e->scale[row] = *entry;
+            *entry += shift * *entry;
+            finite = finite && isfinite(*entry);
+        }
+    return finite;
+}
+
+/* ---- L ---- */
+
+/* The square block of node p. A pivot that is none, but for the shift, has 1 / L_kk = 0, so x_k = 0. False:
+ * there is one though its row moves something, and no shift yet. */
+static bool factor_square(TalusElimination *e, int p, double shift)
+{
+    const int size = node_size(e, p);
+    double *a = e->value + e->diagonal_at[p];
+    for (int k = 0; k < size; k++) {
+        double pivot = a[k * size + k], scale = e->scale[e->place[p] + k];
+        for (int j = 0; j < k; j++)
+            pivot -= a[k * size + j] * a[k * size + j];
+        bool sound = pivot > (shift > 0.0 ? 0.01 * shift : RANK) * scale;
+        if (!sound && shift == 0.0 && scale > 0.0)
+            return false;
+        double inverse = sound ? 1.0 / sqrt(pivot) : 0.0;
+        a[k * size + k] = inverse;
+        for (int i = k + 1; i < size; i++) {
+            double sum = a[i * size + k];
+            for (int j = 0; j < k; j++)
+                sum -= a[i * size + j] * a[k * size + j];
+            a[i * size + k] = sum * inverse;
+        }
+    }
+    return true;
+}
+
+/* Block (q, p) times L_pp^-T. */
+static void factor_below(const double *square, int size, int rows, double *block)
+{
+    for (int r = 0; r < rows; r++, block += size)
+        for (int k = 0; k < size; k++) {
+            double sum = block[k];
+            for (int j = 0; j < k; j++)
+                sum -= block[j] * square[k * size + j];
+            block[k] = sum * square[k * size + k];
+        }
+}
+
+/* to -= a b', a has `rows` rows and b `columns`, both `size` columns. */
+static void subtract_outer(const double *a, const double *b, int rows, int columns, int size,
+                           double *to)
+{
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++) {
+            double sum = 0.0;
+            for (int k = 0; k < size; k++)
+                sum += a[r * size + k] * b[c * size + k];
+            to[r * columns + c] -= sum;
+        }
+}
+
+/* What eliminating p takes from the blocks among the nodes below it. */
+static void update_below(TalusElimination *e, int p)
+{
+    const int size = node_size(e, p);
+    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+        int q = e->below[i], columns = node_size(e, q);
+        const double *b = e->value + e->block_at[i];
+        subtract_outer(b, b, columns, columns, size, e->value + e->diagonal_at[q]);
+        for (int32_t j = i + 1, at = e->start[q]; j < e->start[p + 1]; j++, at++) {
+            while (e->below[at] != e->below[j])
+                at++;
+            subtract_outer(e->value + e->block_at[j], b, node_size(e, e->below[j]), columns, size,
+                           e->value + e->block_at[at]);
+        }
+    }
+}
+
+static bool factor_nodes(TalusElimination *e, int m, double shift)
+{
+    for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
+        if (!factor_square(e, p, shift))
+            return false;
+        for (int32_t i = e->start[p]; i < e->start[p + 1]; i++)
+            factor_below(e->value + e->diagonal_at[p], node_size(e, p), node_size(e, e->below[i]),
+                         e->value + e->block_at[i]);
+        update_below(e, p);
+    }
+    return true;
+}
+
+/* ---- y = A^-1 y ---- */
+
+static void solve_forward(const TalusElimination *e, int p, double *y)
+{
+    const int size = node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    double *mine = y + e->place[p];
+    for (int k = 0; k < size; k++) {
+        for (int j = 0; j < k; j++)
+            mine[k] -= a[k * size + j] * mine[j];
+        mine[k] *= a[k * size + k];
+    }
+    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+        const double *block = e->value + e->block_at[i];
+        double *other = y + e->place[e->below[i]];
+        for (int r = 0; r < node_size(e, e->below[i]); r++, block += size)
+            for (int k = 0; k < size; k++)
+                other[r] -= block[k] * mine[k];
+    }
+}
+
+static void solve_backward(const TalusElimination *e, int p, double *y)
+{
+    const int size = node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    double *mine = y + e->place[p];
+    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+        const double *block = e->value + e->block_at[i], *other = y + e->place[e->below[i]];
+        for (int r = 0; r < node_size(e, e->below[i]); r++, block += size)
+            for (int k = 0; k < size; k++)
+                mine[k] -= block[k] * other[r];
+    }
+    for (int k = size - 1; k >= 0; k--) {
+        for (int j = k + 1; j < size; j++)
+            mine[k] -= a[j * size + k] * mine[j];
+        mine[k] *= a[k * size + k];
+    }
+}
+
+static int body_of(const TalusElimination *e, const Motion *motion, int p, int side)
+{
+    return motion->local ? e->vertex[p][side] : e->ordered[e->place[p]].body[side];
+}
+
+void talus_machine_residual(TalusElimination *e, int m, const Motion *motion, bool again)
+{
+    for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
+        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
+            e->y[row] = motion->bias ? motion->bias[row] : 0.0;
+            if (again)
+                e->y[row] -= e->ordered[row].compliance * e->x[row];
+        }
+        for (int side = 0; side < 2; side++) {
+            int body = body_of(e, motion, p, side);
+            if (body < 0)
+                continue;
+            const double *v = motion->velocity[body];
+            for (int row = e->place[p]; row < e->place[p + 1]; row++) {
+                const double *arm = e->ordered[row].arm[side];
+                e->y[row] += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
+                             (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
+            }
+        }
+    }
+}
+
+/* v of the two bodies of node p loses M^-1 D y. */
+static void push_bodies(const TalusElimination *e, int p, const Motion *motion)
+{
+    for (int side = 0; side < 2; side++) {
+        if (e->vertex[p][side] < 0)
+            continue;
+        double *v = motion->velocity[body_of(e, motion, p, side)];
+        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
+            const double *push = e->ordered[row].push[side];
+            for (int k = 0; k < 3; k++) {
+                v[k] -= push[k] * e->y[row];
+                v[4 + k] -= push[3 + k] * e->y[row];
+            }
+        }
+    }
+}
+
+void talus_machine_step(TalusElimination *e, int m, const Motion *motion, bool again)
+{
+    int first = e->machine_start[m], last = e->machine_start[m + 1];
+    for (int p = first; p < last; p++)
+        solve_forward(e, p, e->y);
+    for (int p = last - 1; p >= first; p--)
+        solve_backward(e, p, e->y);
+    for (int p = first; p < last; p++)
+        push_bodies(e, p, motion);
+    for (int row = e->place[first]; row < e->place[last]; row++)
+        e->x[row] = again ? e->x[row] + e->y[row] : e->y[row];
+}
+
+/* ---- a machine with redundant rows ---- */
+
+static double largest(const TalusElimination *e, int m)
+{
+    double most = 0.0;
+    for (int row = e->place[e->machine_start[m]]; row < e->place[e->machine_start[m + 1]]; row++)
+        most = fmax(most, fabs(e->y[row]));
+    return most;
+}
+
+/* How much impulses on a vertex's rows move and turn it: spins are drawn in proportion, so that units of
+ * length and mass do not matter. */
+static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
+{
+    *moves = *turns = 0.0;
+    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
+        int p = e->list[i], side = node_side(e, p, vertex);
+        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+            for (int k = 0; k < 3; k++) {
+                *moves += fabs(e->ordered[row].push[side][k]);
+                *turns += fabs(e->ordered[row].push[side][3 + k]);
+            }
+    }
+}
+
+static void draw_motion(TalusElimination *e, int m)
+{
+    TalusRng rng = talus_rng((uint64_t)m);
+    for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
+        double moves, turns;
+        response_of(e, v, &moves, &turns);
+        double speed = moves > 0.0 ? 1.0 : 0.0, spin = moves > 0.0 ? turns / moves : 1.0;
+        for (int k = 0; k < 8; k++)
+            e->motion[v][k] = (k < 4 ? speed : spin) * (talus_rng_uniform(&rng) - 0.5);
+    }
+}
+
+/* How many refinements velocities drawn at random need: the same for all, so that the operator is linear. */
+static int count_rounds(TalusElimination *e, int m)
+{
+    Motion motion = {e->motion, true, NULL};
+    double first = 0.0, before = 0.0;
+    draw_motion(e, m);
+    for (int round = 0; round <= MOST_ROUNDS; round++) {
+        talus_machine_residual(e, m, &motion, round > 0);
+        double now = largest(e, m);
+        if (round > 0 && (now <= SOLVED * first || now > 0.5 * before))
+            return round - 1;
+        first = round == 0 ? now : first;
+        before = now;
+        talus_machine_step(e, m, &motion, round > 0);
+    }
+    return MOST_ROUNDS;
+}
+
+void talus_elimination_factor_machine(TalusElimination *e, int m)
+{
+    e->rounds[m] = -1;
+    e->redundant[m] = false;
+    if (!fill_machine(e, m, 0.0))
+        return;
+    e->redundant[m] = !factor_nodes(e, m, 0.0);
+    if (e->redundant[m]) {
+        fill_machine(e, m, SHIFT);
+        factor_nodes(e, m, SHIFT);
+    }
+    e->rounds[m] = e->redundant[m] ? count_rounds(e, m) : 0;
+}
+
+/* ---- parts of Z = A^-1 ---- */
+
+/* `unit` becomes L_qp L_pp^-1 for all q below p. */
+static void fill_unit(TalusElimination *e, int p)
+{
+    const int size = node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+        const double *from = e->value + e->block_at[i];
+        double *to = e->unit + e->block_at[i];
+        for (int r = 0; r < node_size(e, e->below[i]); r++, from += size, to += size)
+            for (int k = size - 1; k >= 0; k--) {
+                double sum = from[k];
+                for (int j = k + 1; j < size; j++)
+                    sum -= to[j] * a[j * size + k];
+                to[k] = sum * a[k * size + k];
+            }
+    }
+}
+
+/* to -= Z_qr b, or with `turned` Z_rq' b: Z has `rows` and `inner` rows of b. */
+static void subtract_product(const double *z, bool turned, const double *b, int rows, int inner,
+                             int size, double *to)
+{
+    for (int r = 0; r < rows; r++)
+        for (int k = 0; k < inner; k++) {
+            double entry = turned ? z[k * rows + r] : z[r * inner + k];
+            for (int c = 0; c < size; c++)
+                to[r * size + c] -= entry * b[k * size + c];
+        }
+}
+
+/* Z_qp = -sum over r below p of Z_qr L_rp L_pp^-1 */
+static void invert_below(TalusElimination *e, int p, int32_t i)
+{
+    const int size = node_size(e, p), q = e->below[i], rows = node_size(e, q);
+    double *to = e->inverse + e->block_at[i];
+    memset(to, 0, (size_t)(rows * size) * sizeof *to);
+    for (int32_t j = e->start[p]; j < e->start[p + 1]; j++) {
+        int r = e->below[j];
+        const double *z = e->inverse + (q >= r ? block_of(e, q, r) : block_of(e, r, q));
+        subtract_product(z, q < r, e->unit + e->block_at[j], rows, node_size(e, r), size, to);
+    }
+}
+
+/* Z_pp = L_pp^-T L_pp^-1 - sum over q below p of (L_qp L_pp^-1)' Z_qp */
+static void invert_square(TalusElimination *e, int p)
+{
+    const int size = node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    double *to = e->inverse + e->diagonal_at[p], l[NODE_ROWS][NODE_ROWS] = {{0.0}};
+    for (int c = 0; c < size; c++)
+        for (int r = c; r < size; r++) {
+            double sum = r == c ? 1.0 : 0.0;
+            for (int k = c; k < r; k++)
+                sum -= a[r * size + k] * l[k][c];
+            l[r][c] = sum * a[r * size + r];
+        }
+    for (int r = 0; r < size; r++)
+        for (int c = 0; c < size; c++) {
+            double sum = 0.0;
+            for (int k = r > c ? r : c; k < size; k++)
+                sum += l[k][r] * l[k][c];
+            for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+                const double *unit = e->unit + e->block_at[i], *z = e->inverse + e->block_at[i];
+                for (int k = 0; k < node_size(e, e->below[i]); k++)
+                    sum -= unit[k * size + r] * z[k * size + c];
+            }
+            to[r * size + c] = sum;
+        }
+}
+
+void talus_elimination_invert_machine(TalusElimination *e, int m)
+{
+    for (int p = e->machine_start[m + 1] - 1; p >= e->machine_start[m]; p--) {
+        fill_unit(e, p);
+        for (int32_t i = e->start[p]; i < e->start[p + 1]; i++)
+            invert_below(e, p, i);
+        invert_square(e, p);
+    }
+}

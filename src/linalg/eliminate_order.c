@@ -1,0 +1,455 @@
+/* linalg/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
+ *
+ * Vertices are bodies, nodes edges between two of them, or at one where the other body does not move. To
+ * eliminate a node merges its vertices: the nodes that remain there are those L couples it to. So a node
+ * has two vertices at most, always, and the number of nodes at them is its degree. */
+#include "linalg/eliminate_parts.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* Half-edges 2 node + side hang in a list at each vertex; nodes wait in a list per degree. */
+typedef struct Order {
+    TalusElimination *e;
+    int nodes, vertices, taken;
+    int32_t filled;                /* of what is below the nodes taken */
+    int32_t *row, *size;           /* [nodes]: first row and rows, nodes in the order given */
+    int32_t (*end)[2];             /* [nodes]: vertices, -1: none; merged ones by `merged` */
+    int32_t *merged;               /* [vertices]: itself, or the vertex it went into */
+    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges */
+    int32_t *after;                /* [2 nodes] */
+    int32_t *degree, *next, *last; /* [nodes] */
+    int32_t *waiting;              /* [2 nodes + 1]: first node of a degree */
+    int32_t *mark;                 /* [nodes]: which node taken has seen it last, from 1 on */
+    int32_t *sequence;             /* [nodes]: as they are taken */
+    int32_t *machine, *position;   /* [nodes]: and where they end up, machine by machine */
+    int32_t *old;                  /* [nodes + 1] */
+} Order;
+
+/* ---- rows, nodes, vertices ---- */
+
+static bool moves(const TalusJointRow *row, int side)
+{
+    bool any = false;
+    for (int k = 0; k < 6; k++)
+        any = any || row->push[side][k] != 0.0;
+    return any && row->body[side] >= 0;
+}
+
+static void find_moving(TalusElimination *e)
+{
+    memset(e->moving, 0, (size_t)e->bodies * sizeof *e->moving);
+    for (int i = 0; i < e->rows; i++)
+        for (int side = 0; side < 2; side++)
+            if (moves(&e->row[i], side))
+                e->moving[e->row[i].body[side]] = true;
+}
+
+static int32_t key_of(const TalusElimination *e, int row, int side)
+{
+    int32_t body = e->row[row].body[side];
+    return body >= 0 && e->moving[body] ? body : -2 - body;
+}
+
+/* Whether the keys are those of the last analysis; they are from now on. */
+static bool same_keys(TalusElimination *e)
+{
+    bool same = e->keyed == e->rows;
+    for (int i = 0; i < e->rows; i++)
+        for (int side = 0; side < 2; side++) {
+            int32_t key = key_of(e, i, side);
+            same = same && e->key[i][side] == key;
+            e->key[i][side] = key;
+        }
+    return same;
+}
+
+static bool joins(const TalusElimination *e, int row, int size)
+{
+    return row > 0 && size < NODE_ROWS && e->key[row][0] == e->key[row - 1][0] &&
+           e->key[row][1] == e->key[row - 1][1];
+}
+
+static void number_nodes(Order *o)
+{
+    const TalusElimination *e = o->e;
+    for (int i = 0; i < e->rows; i++) {
+        if (o->nodes > 0 && joins(e, i, o->size[o->nodes - 1])) {
+            o->size[o->nodes - 1]++;
+            continue;
+        }
+        o->row[o->nodes] = i;
+        o->size[o->nodes++] = 1;
+    }
+}
+
+/* In the order in which nodes name them. */
+static void number_vertices(Order *o)
+{
+    TalusElimination *e = o->e;
+    for (int b = 0; b < e->bodies; b++)
+        e->local[b] = -1;
+    for (int p = 0; p < o->nodes; p++)
+        for (int side = 0; side < 2; side++) {
+            int32_t body = e->key[o->row[p]][side];
+            if (body >= 0 && e->local[body] == -1)
+                e->local[body] = o->vertices++;
+            o->end[p][side] = body >= 0 ? e->local[body] : -1;
+        }
+}
+
+/* ---- lists ---- */
+
+static int32_t vertex_of(const Order *o, int32_t vertex)
+{
+    while (o->merged[vertex] != vertex) {
+        o->merged[vertex] = o->merged[o->merged[vertex]];
+        vertex = o->merged[vertex];
+    }
+    return vertex;
+}
+
+static void hang(Order *o, int32_t vertex, int32_t half)
+{
+    o->after[half] = -1;
+    if (o->head[vertex] < 0)
+        o->head[vertex] = half;
+    else
+        o->after[o->tail[vertex]] = half;
+    o->tail[vertex] = half;
+    o->count[vertex]++;
+}
+
+static void wait(Order *o, int p)
+{
+    int32_t degree = 0;
+    for (int side = 0; side < 2; side++)
+        degree += o->end[p][side] >= 0 ? o->count[vertex_of(o, o->end[p][side])] : 0;
+    o->degree[p] = degree;
+    o->last[p] = -1;
+    o->next[p] = o->waiting[degree];
+    if (o->next[p] >= 0)
+        o->last[o->next[p]] = p;
+    o->waiting[degree] = p;
+}
+
+static void unwait(Order *o, int p)
+{
+    if (o->last[p] >= 0)
+        o->next[o->last[p]] = o->next[p];
+    else
+        o->waiting[o->degree[p]] = o->next[p];
+    if (o->next[p] >= 0)
+        o->last[o->next[p]] = o->last[p];
+}
+
+static void fill_lists(Order *o)
+{
+    for (int v = 0; v < o->vertices; v++) {
+        o->merged[v] = v;
+        o->head[v] = -1;
+        o->count[v] = 0;
+    }
+    for (int p = 0; p < o->nodes; p++)
+        for (int side = 0; side < 2; side++)
+            if (o->end[p][side] >= 0)
+                hang(o, o->end[p][side], 2 * p + side);
+    memset(o->waiting, 0xff, (2 * (size_t)o->nodes + 1) * sizeof *o->waiting);
+    for (int p = o->nodes - 1; p >= 0; p--)
+        wait(o, p);
+}
+
+/* ---- elimination ---- */
+
+/* Nodes of a list, but p, go to vertex `to` and below p. One that comes by both its ends keeps one. */
+static void move_nodes(Order *o, int p, int32_t half, int32_t to)
+{
+    while (half >= 0) {
+        int32_t after = o->after[half], q = half / 2;
+        if (q != p && o->mark[q] != o->taken + 1) {
+            o->mark[q] = o->taken + 1;
+            o->e->below[o->filled++] = q;
+            o->end[q][half % 2] = to;
+            hang(o, to, half);
+        } else if (q != p) {
+            o->end[q][half % 2] = -1;
+        }
+        half = after;
+    }
+}
+
+static TalusStatus take_node(Order *o, int p)
+{
+    TalusElimination *e = o->e;
+    int32_t ends[2], heads[2] = {-1, -1};
+    size_t filled = (size_t)o->filled, room = filled;
+    for (int side = 0; side < 2; side++) {
+        ends[side] = o->end[p][side] >= 0 ? vertex_of(o, o->end[p][side]) : -1;
+        room += ends[side] >= 0 ? (size_t)o->count[ends[side]] : 0;
+    }
+    if (room > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "joints: the pattern of %d of them is too large",
+                          o->nodes);
+    TALUS_TRY(TALUS_RESERVE(e->below, e->below_room, room, filled, "pattern of joints"));
+    int32_t to = ends[0] >= 0 ? ends[0] : ends[1];
+    unwait(o, p);
+    for (int side = 0; side < 2; side++)
+        if (ends[side] >= 0) {
+            heads[side] = o->head[ends[side]]; /* -1 the second time, where both are one */
+            o->head[ends[side]] = -1;
+            o->count[ends[side]] = 0;
+            o->merged[ends[side]] = to;
+        }
+    for (int side = 0; side < 2; side++)
+        move_nodes(o, p, heads[side], to);
+    for (int32_t i = e->start[o->taken]; i < o->filled; i++) {
+        unwait(o, e->below[i]);
+        wait(o, e->below[i]);
+    }
+    o->sequence[o->taken++] = p;
+    e->start[o->taken] = o->filled;
+    return TALUS_OK;
+}
+
+static TalusStatus take_all(Order *o)
+{
+    o->e->start[0] = 0;
+    memset(o->mark, 0, (size_t)o->nodes * sizeof *o->mark);
+    while (o->taken < o->nodes) {
+        int32_t degree = 0;
+        while (o->waiting[degree] < 0)
+            degree++;
+        TALUS_TRY(take_node(o, o->waiting[degree]));
+    }
+    return TALUS_OK;
+}
+
+/* ---- machines ---- */
+
+/* Machines are numbered in the order of their first nodes. One that no moving body has is its own. */
+static void number_machines(Order *o)
+{
+    TalusElimination *e = o->e;
+    int32_t *of_root = o->head; /* lists are at their end */
+    e->machines = 0;
+    for (int v = 0; v < o->vertices; v++)
+        of_root[v] = -1;
+    for (int p = 0; p < o->nodes; p++) {
+        const int32_t *key = e->key[o->row[p]];
+        int32_t body = key[0] >= 0 ? key[0] : key[1];
+        int32_t root = body >= 0 ? vertex_of(o, e->local[body]) : -1;
+        if (root < 0 || of_root[root] < 0)
+            o->machine[p] = e->machines++;
+        else
+            o->machine[p] = of_root[root];
+        if (root >= 0)
+            of_root[root] = o->machine[p];
+    }
+    for (int v = 0; v < o->vertices; v++)
+        o->count[v] = of_root[vertex_of(o, v)];
+}
+
+/* start[m] of m in [0, machines]: where counting sort puts the first item of machine m. */
+static void count_items(const int32_t *machine, int items, int machines, int32_t *start)
+{
+    memset(start, 0, ((size_t)machines + 1) * sizeof *start);
+    for (int i = 0; i < items; i++)
+        start[machine[i] + 1]++;
+    for (int m = 0; m < machines; m++)
+        start[m + 1] += start[m];
+}
+
+/* position[i]: the place of the i-th item taken, by machine, `taken` NULL standing for 0, 1, 2... */
+static void place_items(const int32_t *machine, const int32_t *taken, int items, int machines,
+                        int32_t *start, int32_t *position)
+{
+    for (int i = 0; i < items; i++) {
+        int item = taken ? taken[i] : i;
+        position[item] = start[machine[item]]++;
+    }
+    for (int m = machines; m > 0; m--)
+        start[m] = start[m - 1];
+    start[0] = 0;
+}
+
+static TalusStatus sort_by_machine(Order *o)
+{
+    TalusElimination *e = o->e;
+    number_machines(o);
+    size_t machines = (size_t)e->machines + 1;
+    TALUS_TRY(TALUS_RESERVE(e->machine_start, e->machine_room, machines, 0, "machines"));
+    TALUS_TRY(TALUS_RESERVE(e->machine_vertex, e->first_room, machines, 0, "machines"));
+    count_items(o->machine, o->nodes, e->machines, e->machine_start);
+    place_items(o->machine, o->sequence, o->nodes, e->machines, e->machine_start, o->position);
+    count_items(o->count, o->vertices, e->machines, e->machine_vertex);
+    place_items(o->count, NULL, o->vertices, e->machines, e->machine_vertex, o->tail);
+    for (int b = 0; b < e->bodies; b++)
+        if (e->local[b] >= 0)
+            e->local[b] = o->tail[e->local[b]];
+    return TALUS_OK;
+}
+
+/* ---- the pattern, in its final order ---- */
+
+static void sort_rising(int32_t *a, int count)
+{
+    for (int i = 1; i < count; i++) {
+        int32_t value = a[i], j = i;
+        for (; j > 0 && a[j - 1] > value; j--)
+            a[j] = a[j - 1];
+        a[j] = value;
+    }
+}
+
+/* `old` are the starts in the order in which nodes were taken. Within a machine that order is final, so the
+ * lists move as wholes, into `sorted`. */
+static void place_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
+{
+    TalusElimination *e = o->e;
+    for (int k = 0; k < o->nodes; k++)
+        e->start[o->position[o->sequence[k]] + 1] = old[k + 1] - old[k];
+    e->start[0] = 0;
+    for (int p = 0; p < o->nodes; p++)
+        e->start[p + 1] += e->start[p];
+    for (int k = 0; k < o->nodes; k++) {
+        int32_t *to = sorted + e->start[o->position[o->sequence[k]]], count = old[k + 1] - old[k];
+        for (int i = 0; i < count; i++)
+            to[i] = o->position[list[old[k] + i]];
+        sort_rising(to, count);
+    }
+}
+
+static TalusStatus finish_pattern(Order *o)
+{
+    TalusElimination *e = o->e;
+    size_t filled = (size_t)o->filled, n = (size_t)o->nodes;
+    TALUS_TRY(TALUS_RESERVE(e->below, e->below_room, 2 * filled, filled, "pattern of joints"));
+    memcpy(o->old, e->start, (n + 1) * sizeof *o->old);
+    place_pattern(o, o->old, e->below, e->below + filled);
+    memmove(e->below, e->below + filled, filled * sizeof *e->below);
+    for (int p = 0; p < o->nodes; p++) {
+        int at = o->position[p];
+        e->given[at] = o->row[p];
+        e->place[at + 1] = o->size[p];
+        for (int side = 0; side < 2; side++) {
+            int32_t body = e->key[o->row[p]][side];
+            e->vertex[at][side] = body >= 0 ? e->local[body] : -1;
+        }
+    }
+    e->place[0] = 0;
+    for (int p = 0; p < o->nodes; p++)
+        e->place[p + 1] += e->place[p];
+    return TALUS_OK;
+}
+
+static TalusStatus place_blocks(TalusElimination *e)
+{
+    int64_t at = 0;
+    size_t blocks = (size_t)e->start[e->nodes];
+    TALUS_TRY(TALUS_RESERVE(e->block_at, e->block_room, blocks, 0, "factor of joints"));
+    for (int p = 0; p < e->nodes; p++) {
+        int size = node_size(e, p);
+        e->diagonal_at[p] = at;
+        at += size * size;
+        for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+            e->block_at[i] = at;
+            at += size * node_size(e, e->below[i]);
+        }
+    }
+    e->diagonal_at[e->nodes] = at;
+    return TALUS_OK;
+}
+
+/* Nodes at each vertex, rising. */
+static void list_nodes(TalusElimination *e)
+{
+    int32_t *start = e->list_start;
+    memset(start, 0, ((size_t)e->vertices + 1) * sizeof *start);
+    for (int p = 0; p < e->nodes; p++)
+        for (int side = 0; side < 2; side++)
+            if (e->vertex[p][side] >= 0)
+                start[e->vertex[p][side] + 1]++;
+    for (int v = 0; v < e->vertices; v++)
+        start[v + 1] += start[v];
+    for (int p = 0; p < e->nodes; p++)
+        for (int side = 0; side < 2; side++)
+            if (e->vertex[p][side] >= 0)
+                e->list[start[e->vertex[p][side]]++] = p;
+    for (int v = e->vertices; v > 0; v--)
+        start[v] = start[v - 1];
+    start[0] = 0;
+}
+
+/* ---- all of it ---- */
+
+/* Arrays of the analysis, cut from one; there are at most as many nodes as rows, and twice the vertices. */
+static TalusStatus reserve_work(Order *o, size_t n)
+{
+    TalusElimination *e = o->e;
+    int32_t **const single[] = {&o->row,  &o->size,     &o->degree,  &o->next,    &o->last,
+                                &o->mark, &o->position, &o->machine, &o->sequence};
+    int32_t **const twice[] = {&o->merged, &o->head,    &o->tail, &o->count,
+                               &o->after,  &o->waiting, &o->old};
+    const size_t singles = sizeof single / sizeof *single, twices = sizeof twice / sizeof *twice;
+    TALUS_TRY(TALUS_RESERVE(e->work, e->work_room, singles * n + (twices + 1) * (2 * n + 1), 0,
+                            "order of joints"));
+    int32_t *at = e->work;
+    o->end = (int32_t(*)[2])at;
+    at += 2 * n;
+    for (size_t i = 0; i < singles; i++, at += n)
+        *single[i] = at;
+    for (size_t i = 0; i < twices; i++, at += 2 * n + 1)
+        *twice[i] = at;
+    return TALUS_OK;
+}
+
+static TalusStatus reserve_pattern(TalusElimination *e)
+{
+    size_t n = (size_t)e->rows;
+    TALUS_TRY(TALUS_RESERVE(e->given, e->given_room, n, 0, "order of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->place, e->place_room, n + 1, 0, "order of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->vertex, e->vertex_room, n, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->start, e->start_room, n + 1, 0, "pattern of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->diagonal_at, e->diagonal_room, n + 1, 0, "factor of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->list_start, e->list_start_room, 2 * n + 1, 0, "bodies of joints"));
+    return TALUS_RESERVE(e->list, e->list_room, 2 * n, 0, "bodies of joints");
+}
+
+static TalusStatus analyse_anew(TalusElimination *e)
+{
+    Order o = {.e = e};
+    TALUS_TRY(reserve_work(&o, (size_t)e->rows));
+    TALUS_TRY(reserve_pattern(e));
+    number_nodes(&o);
+    number_vertices(&o);
+    fill_lists(&o);
+    TALUS_TRY(take_all(&o));
+    e->nodes = o.nodes;
+    e->vertices = o.vertices;
+    TALUS_TRY(sort_by_machine(&o));
+    TALUS_TRY(finish_pattern(&o));
+    TALUS_TRY(place_blocks(e));
+    list_nodes(e);
+    e->analyses++;
+    return TALUS_OK;
+}
+
+TalusStatus talus_elimination_analyse(TalusElimination *e)
+{
+    size_t n = (size_t)e->rows;
+    TALUS_TRY(TALUS_RESERVE(e->moving, e->moving_room, (size_t)e->bodies, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->local, e->local_room, (size_t)e->bodies, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_RESERVE(e->key, e->key_room, n, 0, "bodies of joints"));
+    find_moving(e);
+    bool same = same_keys(e);
+    e->keyed = e->rows;
+    if (same && e->keyed_bodies == e->bodies)
+        return TALUS_OK;
+    e->keyed = -1;
+    TALUS_TRY(analyse_anew(e));
+    e->keyed = e->rows;
+    e->keyed_bodies = e->bodies;
+    return TALUS_OK;
+}

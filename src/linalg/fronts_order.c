@@ -1,0 +1,481 @@
+/* linalg/fronts_order.c - elimination of least degree, and the tree of fronts that it gives.
+ *
+ * The quotient graph holds, for every block that is left, its neighbours: other blocks, and elements,
+ * each the list of blocks that a block eliminated before has tied together. Eliminating p makes one
+ * element of all its neighbours, which takes up the elements that p was in: they are the children of
+ * p's front. A neighbour that is left with that element alone has no other coupling and is eliminated
+ * in the same front. Neighbours that have become alike, coupled to the same blocks and elements, stay so:
+ * one stands for all from then on, and its degree counts others than these (Liu 1985; Amestoy, Davis & Duff
+ * 1996). Which blocks a front holds is found afterwards, from the pattern and the tree. */
+#include "linalg/fronts.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* A front takes up a child when the zeros that it stores for that are no more than this share of
+ * the two. */
+static const double MERGE_SHARE = 0.05;
+
+typedef struct Graph {
+    const TalusBlockMatrix *a;
+    int n;
+    int32_t *near;                   /* per block at a->start: elements, then blocks */
+    int32_t *elements, *total;       /* [n]: how many of each kind, and of both */
+    int32_t *weight, *members;       /* [n]: rows and blocks that a block stands for */
+    int32_t *like;                   /* [n]: the block that stands for it, or -1 */
+    int32_t *degree;                 /* [n]; -1 once eliminated or stood for */
+    int32_t *head, *next, *previous; /* blocks by degree */
+    int32_t *mark, *member; /* [2 n]: stamps of blocks and elements; [n]: the new element */
+    int32_t *bucket;        /* [n]: first of the blocks whose lists have the same sum */
+    int32_t stamp;
+    int least; /* no block has a lower degree */
+
+    int count;                                      /* fronts so far */
+    int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
+    int32_t *bound_rows;                            /* [n]: of a front, beyond its pivots */
+    int32_t *front_of;                              /* [n] */
+    size_t bound_room;
+} Graph;
+
+static void close_graph(Graph *g)
+{
+    void *const owned[] = {g->near,   g->elements, g->total,      g->weight,      g->members,
+                           g->like,   g->degree,   g->head,       g->next,        g->previous,
+                           g->mark,   g->member,   g->bucket,     g->bound_start, g->bound,
+                           g->parent, g->pivots,   g->bound_rows, g->front_of};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+}
+
+/* ---- blocks by degree: rows of all their neighbours ---- */
+
+static void enlist(Graph *g, int i)
+{
+    int d = g->degree[i];
+    g->next[i] = g->head[d];
+    g->previous[i] = -1;
+    if (g->head[d] >= 0)
+        g->previous[g->head[d]] = i;
+    g->head[d] = i;
+    if (d < g->least)
+        g->least = d;
+}
+
+static void delist(Graph *g, int i)
+{
+    if (g->previous[i] >= 0)
+        g->next[g->previous[i]] = g->next[i];
+    else
+        g->head[g->degree[i]] = g->next[i];
+    if (g->next[i] >= 0)
+        g->previous[g->next[i]] = g->previous[i];
+}
+
+static TalusStatus open_graph(Graph *g, const int32_t *weight)
+{
+    size_t n = (size_t)g->n, rows = 0;
+    int32_t **const arrays[] = {&g->elements, &g->total,  &g->weight,   &g->members,   &g->like,
+                                &g->degree,   &g->next,   &g->member,   &g->previous,  &g->bucket,
+                                &g->parent,   &g->pivots, &g->front_of, &g->bound_rows};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        TALUS_TRY(TALUS_ALLOC(*arrays[i], n, "elimination order"));
+    for (size_t i = 0; i < n; i++) {
+        g->weight[i] = weight ? weight[i] : 1;
+        rows += (size_t)g->weight[i];
+        g->members[i] = 1;
+        g->like[i] = g->member[i] = g->bucket[i] = -1;
+    }
+    TALUS_TRY(TALUS_ALLOC(g->mark, 2 * n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(g->head, rows + 1, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(g->bound_start, n + 1, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(g->near, (size_t)g->a->start[g->n], "elimination order"));
+    for (size_t d = 0; d <= rows; d++)
+        g->head[d] = -1;
+    for (int i = g->n - 1; i >= 0; i--) { /* the first block first among equals */
+        int32_t *near = g->near + g->a->start[i];
+        for (int32_t k = g->a->start[i]; k < g->a->start[i + 1]; k++)
+            if (g->a->column[k] != i) {
+                near[g->total[i]++] = g->a->column[k];
+                g->degree[i] += g->weight[g->a->column[k]];
+            }
+        enlist(g, i);
+    }
+    return TALUS_OK;
+}
+
+/* ---- one elimination ---- */
+
+static void add_bound(Graph *g, int i, int32_t *count)
+{
+    if (g->member[i] == g->count || g->degree[i] < 0)
+        return;
+    g->member[i] = g->count;
+    g->bound[(*count)++] = i;
+}
+
+/* The element that eliminating p makes; the elements that it takes up become its children. */
+static TalusStatus make_element(Graph *g, int p)
+{
+    const int32_t *near = g->near + g->a->start[p];
+    int32_t count = g->bound_start[g->count];
+    if ((int64_t)count + g->n > INT32_MAX / 2) /* a block in an element takes two stamps at most */
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "factor: %d blocks have elements of more than %d in all", g->n,
+                          INT32_MAX / 2);
+    TALUS_TRY(
+        TALUS_RESERVE(g->bound, g->bound_room, (size_t)(count + g->n), (size_t)count, "fronts"));
+    g->degree[p] = -1;
+    g->front_of[p] = g->count;
+    g->pivots[g->count] = g->members[p];
+    g->parent[g->count] = -1;
+    for (int32_t k = 0; k < g->elements[p]; k++) {
+        int e = near[k];
+        g->parent[e] = g->count;
+        for (int32_t b = g->bound_start[e]; b < g->bound_start[e + 1]; b++)
+            add_bound(g, g->bound[b], &count);
+    }
+    for (int32_t k = g->elements[p]; k < g->total[p]; k++)
+        add_bound(g, near[k], &count);
+    g->bound_start[g->count + 1] = count;
+    return TALUS_OK;
+}
+
+/* Neighbours of i that the new element holds too go, and the element comes. There is room for it: i
+ * got into the element by one of those that go. */
+static void rewrite_neighbours(Graph *g, int i)
+{
+    int32_t *near = g->near + g->a->start[i], kept = 0;
+    for (int32_t k = 0; k < g->elements[i]; k++)
+        if (g->parent[near[k]] < 0)
+            near[kept++] = near[k];
+    int32_t total = kept;
+    for (int32_t k = g->elements[i]; k < g->total[i]; k++)
+        if (g->member[near[k]] != g->count && g->degree[near[k]] >= 0)
+            near[total++] = near[k];
+    near[total] = near[kept];
+    near[kept] = g->count;
+    g->elements[i] = kept + 1;
+    g->total[i] = total + 1;
+}
+
+/* Rows coupled to i beyond the new element. */
+static int count_others(Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    int others = 0;
+    g->stamp++;
+    for (int32_t k = g->elements[i]; k < g->total[i]; k++) {
+        g->mark[near[k]] = g->stamp;
+        others += g->weight[near[k]];
+    }
+    for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new */
+        for (int32_t b = g->bound_start[near[k]]; b < g->bound_start[near[k] + 1]; b++) {
+            int j = g->bound[b];
+            if (g->mark[j] != g->stamp && g->member[j] != g->count && g->degree[j] >= 0) {
+                g->mark[j] = g->stamp;
+                others += g->weight[j];
+            }
+        }
+    return others;
+}
+
+/* ---- blocks that have become alike ---- */
+
+static void mark_neighbours(Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    g->stamp++;
+    for (int32_t k = 0; k < g->total[i]; k++)
+        g->mark[near[k] + (k < g->elements[i] ? g->n : 0)] = g->stamp;
+}
+
+static bool has_marked_neighbours(const Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    for (int32_t k = 0; k < g->total[i]; k++)
+        if (g->mark[near[k] + (k < g->elements[i] ? g->n : 0)] != g->stamp)
+            return false;
+    return true;
+}
+
+static int32_t *bucket_of(const Graph *g, int i)
+{
+    const int32_t *near = g->near + g->a->start[i];
+    uint32_t sum = 0;
+    for (int32_t k = 0; k < g->total[i]; k++)
+        sum += (uint32_t)near[k];
+    return &g->bucket[sum % (uint32_t)g->n];
+}
+
+static void stand_for(Graph *g, int i, int j)
+{
+    g->weight[i] += g->weight[j];
+    g->members[i] += g->members[j];
+    g->like[j] = i;
+    g->degree[j] = -1;
+}
+
+/* Of the blocks of the new element from `begin` to `end`, which are in no list of degrees now; returns
+ * where those end that are left. The links of these lists serve for the buckets. */
+static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
+{
+    int32_t kept = begin;
+    for (int32_t b = begin; b < end; b++) {
+        int i = g->bound[b];
+        int32_t *bucket = bucket_of(g, i);
+        g->next[i] = *bucket;
+        *bucket = i;
+    }
+    for (int32_t b = begin; b < end; b++) {
+        int i = g->bound[b];
+        if (g->degree[i] < 0)
+            continue;
+        g->bound[kept++] = i;
+        int32_t *bucket = bucket_of(g, i);
+        bool marked = false;
+        for (int j = *bucket; j >= 0; j = g->next[j]) {
+            if (j == i || g->degree[j] < 0 || g->total[j] != g->total[i] ||
+                g->elements[j] != g->elements[i])
+                continue;
+            if (!marked)
+                mark_neighbours(g, i);
+            marked = true;
+            if (has_marked_neighbours(g, j))
+                stand_for(g, i, j);
+        }
+    }
+    for (int32_t b = begin; b < kept; b++)
+        *bucket_of(g, g->bound[b]) = -1;
+    return kept;
+}
+
+static TalusStatus eliminate(Graph *g, int p)
+{
+    TALUS_TRY(make_element(g, p));
+    int32_t begin = g->bound_start[g->count], end = g->bound_start[g->count + 1], kept = begin;
+    for (int32_t b = begin; b < end; b++) {
+        int i = g->bound[b];
+        delist(g, i);
+        rewrite_neighbours(g, i);
+        if (g->total[i] == 1) {
+            g->degree[i] = -1;
+            g->front_of[i] = g->count;
+            g->pivots[g->count] += g->members[i];
+        } else {
+            g->bound[kept++] = i;
+        }
+    }
+    kept = join_alike(g, begin, kept);
+    g->bound_start[g->count + 1] = kept;
+    int rows = 0;
+    for (int32_t b = begin; b < kept; b++)
+        rows += g->weight[g->bound[b]];
+    g->bound_rows[g->count] = rows;
+    for (int32_t b = begin; b < kept; b++) {
+        int i = g->bound[b];
+        g->degree[i] = rows - g->weight[i] + count_others(g, i);
+        enlist(g, i);
+    }
+    g->count++;
+    return TALUS_OK;
+}
+
+static TalusStatus eliminate_all(Graph *g)
+{
+    g->least = 0;
+    for (int left = g->n; left > 0;) {
+        while (g->head[g->least] < 0)
+            g->least++;
+        int p = g->head[g->least];
+        delist(g, p);
+        TALUS_TRY(eliminate(g, p));
+        left -= g->pivots[g->count - 1];
+    }
+    return TALUS_OK;
+}
+
+/* ---- the tree ---- */
+
+/* Blocks that others stand for are eliminated with these. */
+static void resolve_likes(Graph *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        int stands = i;
+        while (g->like[stands] >= 0)
+            stands = g->like[stands];
+        for (int j = i, next; j != stands; j = next) {
+            next = g->like[j];
+            g->like[j] = stands;
+        }
+        g->front_of[i] = g->front_of[stands];
+    }
+}
+
+/* Children come before parents, so a front has all its own pivots when its turn comes. `into` is the
+ * front that has taken up another, or that itself; `rows` those of a front's pivots. */
+static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
+{
+    for (int f = 0; f < g->count; f++) {
+        into[f] = f;
+        rows[f] = 0;
+    }
+    for (int i = 0; i < g->n; i++)
+        rows[g->front_of[i]] += weight ? weight[i] : 1;
+    for (int f = 0; f < g->count; f++) {
+        int p = g->parent[f];
+        if (p < 0)
+            continue;
+        double own = rows[f], bound = g->bound_rows[f], whole = rows[p] + g->bound_rows[p];
+        double zeros = own * (whole - bound), all = own * (own + whole) + rows[p] * whole;
+        if (zeros <= MERGE_SHARE * all) {
+            into[f] = p;
+            rows[p] += rows[f];
+        }
+    }
+    for (int f = g->count - 1; f >= 0; f--)
+        into[f] = into[into[f]];
+}
+
+/* Numbers the fronts that are left so that every subtree is one run; `number` of the others is -1. */
+static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, int32_t *work)
+{
+    int32_t *child = work, *sibling = work + g->count, *stack = work + 2 * g->count;
+    int count = 0, depth = 0;
+    for (int f = 0; f < g->count; f++) {
+        child[f] = -1;
+        number[f] = -1;
+    }
+    for (int f = g->count - 1; f >= 0; f--) {
+        if (into[f] != f)
+            continue;
+        int p = g->parent[f] < 0 ? -1 : into[g->parent[f]];
+        if (p >= 0) {
+            sibling[f] = child[p];
+            child[p] = f;
+        } else {
+            stack[depth++] = f;
+        }
+    }
+    while (depth > 0) {
+        int f = stack[depth - 1], c = child[f];
+        if (c >= 0) {
+            child[f] = sibling[c];
+            stack[depth++] = c;
+        } else {
+            number[f] = count++;
+            depth--;
+        }
+    }
+    return count;
+}
+
+typedef struct List {
+    int32_t *mark; /* [n]: the front that has listed a block last */
+    size_t count, room;
+} List;
+
+static void enter(TalusFrontTree *t, List *l, int front, int block)
+{
+    if (t->front_of[block] > front && l->mark[block] != front) {
+        l->mark[block] = front;
+        t->list[l->count++] = block;
+    }
+}
+
+/* Blocks of front k: its pivots, and those that come later of their neighbours and of the children's. */
+static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int k,
+                              const int32_t *pivot, const int32_t *child, const int32_t *sibling,
+                              List *l)
+{
+    size_t begin = l->count, pivots = (size_t)t->pivots[k];
+    TALUS_TRY(TALUS_RESERVE(t->list, l->room, begin + (size_t)a->blocks, begin, "fronts"));
+    memcpy(t->list + begin, pivot, pivots * sizeof *pivot);
+    l->count += pivots;
+    for (size_t p = 0; p < pivots; p++)
+        for (int32_t e = a->start[pivot[p]]; e < a->start[pivot[p] + 1]; e++)
+            enter(t, l, k, a->column[e]);
+    for (int c = child[k]; c >= 0; c = sibling[c])
+        for (int32_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
+            enter(t, l, k, t->list[e]);
+    if (l->count > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "factor: %d blocks have fronts of %zu in all",
+                          a->blocks, l->count);
+    t->list_start[k + 1] = (int32_t)l->count;
+    return TALUS_OK;
+}
+
+/* `work`: three times the fronts and twice the blocks. */
+static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int32_t *work)
+{
+    int32_t *child = work, *sibling = child + t->count, *first = sibling + t->count;
+    int32_t *pivot = first + t->count;
+    List list = {.mark = pivot + a->blocks};
+    for (int k = t->count - 1; k >= 0; k--)
+        child[k] = -1;
+    for (int k = t->count - 1; k >= 0; k--)
+        if (t->parent[k] >= 0) {
+            sibling[k] = child[t->parent[k]];
+            child[t->parent[k]] = k;
+        }
+    for (int i = 0; i < a->blocks; i++) {
+        t->pivots[t->front_of[i]]++;
+        list.mark[i] = -1;
+    }
+    for (int k = 0, at = 0; k < t->count; at += t->pivots[k++])
+        first[k] = at;
+    for (int i = 0; i < a->blocks; i++)
+        pivot[first[t->front_of[i]]++] = i;
+    for (int k = 0; k < t->count; k++)
+        TALUS_TRY(list_front(t, a, k, pivot + first[k] - t->pivots[k], child, sibling, &list));
+    return TALUS_OK;
+}
+
+static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, TalusFrontTree *t)
+{
+    int32_t *into = work, *number = work + g->count;
+    resolve_likes(g);
+    merge_fronts(g, weight, into, number);
+    t->count = number_fronts(g, into, number, work + 2 * g->count);
+    TALUS_TRY(TALUS_ALLOC(t->parent, (size_t)t->count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(t->pivots, (size_t)t->count, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(t->list_start, (size_t)t->count + 1, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(t->front_of, (size_t)g->n, "fronts"));
+    for (int f = 0; f < g->count; f++)
+        if (number[f] >= 0)
+            t->parent[number[f]] = g->parent[f] < 0 ? -1 : number[into[g->parent[f]]];
+    for (int i = 0; i < g->n; i++)
+        t->front_of[i] = number[into[g->front_of[i]]];
+    return fill_lists(t, g->a, work);
+}
+
+void talus_front_tree_clear(TalusFrontTree *t)
+{
+    talus_release(t->parent);
+    talus_release(t->pivots);
+    talus_release(t->list_start);
+    talus_release(t->list);
+    talus_release(t->front_of);
+    *t = (TalusFrontTree){0};
+}
+
+TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
+                                    TalusFrontTree *out)
+{
+    Graph g = {.a = a, .n = a->blocks};
+    int32_t *work = NULL;
+    *out = (TalusFrontTree){0};
+    TalusStatus status = open_graph(&g, weight);
+    if (status == TALUS_OK)
+        status = eliminate_all(&g);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts");
+    if (status == TALUS_OK)
+        status = build_tree(&g, weight, work, out);
+    talus_release(work);
+    close_graph(&g);
+    if (status != TALUS_OK)
+        talus_front_tree_clear(out);
+    return status;
+}

@@ -1,0 +1,367 @@
+/* linalg/ldl.c - order, elimination tree, numbers, solution. */
+#include "linalg/ldl.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void talus_ldl_clear(TalusLdl *ldl)
+{
+    void *const owned[] = {ldl->order, ldl->place, ldl->parent,    ldl->start, ldl->row,
+                           ldl->lower, ldl->pivot, ldl->work,      ldl->fill,  ldl->x,
+                           ldl->y,     ldl->near,  ldl->near_start};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        talus_release(owned[i]);
+    if (ldl->upper != ldl->lower)
+        talus_release(ldl->upper);
+    *ldl = (TalusLdl){0};
+}
+
+/* ---- memory ---- */
+
+/* Arrays of n share one capacity, so all are made anew together. */
+static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
+{
+    if (n + 1 <= ldl->n_room)
+        return TALUS_OK;
+    talus_ldl_clear(ldl);
+    TALUS_TRY(TALUS_ALLOC(ldl->order, n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(ldl->place, n, "elimination order"));
+    TALUS_TRY(TALUS_ALLOC(ldl->parent, n, "elimination tree"));
+    TALUS_TRY(TALUS_ALLOC(ldl->start, n + 1, "factor"));
+    TALUS_TRY(TALUS_ALLOC(ldl->pivot, n, "pivots"));
+    TALUS_TRY(TALUS_ALLOC(ldl->work, n, "factor"));
+    TALUS_TRY(TALUS_ALLOC(ldl->fill, n, "factor"));
+    TALUS_TRY(TALUS_ALLOC(ldl->x, n, "factor"));
+    TALUS_TRY(TALUS_ALLOC(ldl->y, n, "factor"));
+    TALUS_TRY(TALUS_ALLOC(ldl->near_start, n + 1, "pattern"));
+    ldl->n_room = n + 1;
+    return TALUS_OK;
+}
+
+/* As of fronts.c: entries of each triangle of a factor. */
+static const double MOST_ENTRIES = 5e8;
+
+static TalusStatus reserve_factor(TalusLdl *ldl, double most)
+{
+    size_t need = (size_t)ldl->start[ldl->n];
+    if ((double)need > (most > 0.0 ? most : MOST_ENTRIES))
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "factor: %d rows would fill in to %.3g entries, more than the %.3g allowed", ldl->n,
+            (double)need, most > 0.0 ? most : MOST_ENTRIES);
+    if (ldl->upper == ldl->lower)
+        ldl->upper = NULL; /* it was an alias */
+    if (need > ldl->l_room || !ldl->lower) {
+        size_t room = ldl->l_room;
+        TALUS_TRY(TALUS_RESERVE(ldl->row, room, need, 0, "factor"));
+        talus_release(ldl->lower);
+        ldl->lower = NULL;
+        ldl->l_room = 0;
+        TALUS_TRY(TALUS_ALLOC(ldl->lower, room, "factor"));
+        ldl->l_room = room;
+    }
+    if (ldl->symmetric) {
+        talus_release(ldl->upper);
+        ldl->upper_room = 0;
+        ldl->upper = ldl->lower;
+        return TALUS_OK;
+    }
+    return TALUS_RESERVE(ldl->upper, ldl->upper_room, need, 0, "factor");
+}
+
+/* ---- pattern of A + A' without the diagonal ---- */
+
+static void mark_row(const TalusSparse *a, int i, int32_t *mark, int32_t *near, int64_t *count)
+{
+    for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+        if (mark[a->column[k]] != i) {
+            mark[a->column[k]] = i;
+            near[(*count)++] = a->column[k];
+        }
+}
+
+static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t)
+{
+    size_t entries = (size_t)a->start[a->rows] * (t ? 2 : 1);
+    TALUS_TRY(TALUS_RESERVE(ldl->near, ldl->near_room, entries, 0, "pattern"));
+    int64_t count = 0;
+    for (int i = 0; i < ldl->n; i++)
+        ldl->work[i] = -1;
+    for (int i = 0; i < ldl->n; i++) {
+        ldl->near_start[i] = count;
+        ldl->work[i] = i;
+        mark_row(a, i, ldl->work, ldl->near, &count);
+        if (t)
+            mark_row(t, i, ldl->work, ldl->near, &count);
+    }
+    ldl->near_start[ldl->n] = count;
+    return TALUS_OK;
+}
+
+/* ---- reverse Cuthill-McKee ---- */
+
+static int64_t degree(const TalusLdl *ldl, int i)
+{
+    return ldl->near_start[i + 1] - ldl->near_start[i];
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Appends the neighbours of i that have no mark yet, of low degree first. */
+static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
+                             int32_t *queue, int count, uint64_t *keys)
+{
+    int found = 0;
+    for (int64_t k = ldl->near_start[i]; k < ldl->near_start[i + 1]; k++) {
+        int j = ldl->near[k];
+        if (mark[j] >= stamp)
+            continue;
+        mark[j] = stamp;
+        keys[found++] = (uint64_t)degree(ldl, j) << 32 | (uint32_t)j;
+    }
+    if (found > 1)
+        qsort(keys, (size_t)found, sizeof *keys, compare_keys);
+    for (int k = 0; k < found; k++)
+        queue[count + k] = (int32_t)(uint32_t)keys[k];
+    return count + found;
+}
+
+/* Breadth-first from `root`; returns the number of nodes, and where the last level begins. */
+static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue, uint64_t *keys,
+                       int *last, int *depth)
+{
+    int count = 1, level_end = 1;
+    queue[0] = root;
+    ldl->work[root] = stamp;
+    *last = 0;
+    *depth = 0;
+    for (int k = 0; k < count; k++) {
+        if (k == level_end) {
+            *last = k;
+            level_end = count;
+            ++*depth;
+        }
+        count = append_neighbours(ldl, queue[k], ldl->work, stamp, queue, count, keys);
+    }
+    return count;
+}
+
+/* A node far from `root`: to the least connected one of the last level while that goes deeper. */
+static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
+{
+    int last, depth, next_depth;
+    int count = levels_from(ldl, root, ++*stamp, queue, keys, &last, &depth);
+    for (;;) {
+        int best = queue[last];
+        for (int k = last + 1; k < count; k++)
+            if (degree(ldl, queue[k]) < degree(ldl, best))
+                best = queue[k];
+        count = levels_from(ldl, best, ++*stamp, queue, keys, &last, &next_depth);
+        if (next_depth <= depth)
+            return best;
+        depth = next_depth;
+    }
+}
+
+enum { TREATED = INT32_MAX };
+
+static TalusStatus find_order(TalusLdl *ldl)
+{
+    uint64_t *keys;
+    int done = 0;
+    int32_t stamp = 0;
+    TALUS_TRY(TALUS_ALLOC(keys, (size_t)ldl->n, "elimination order"));
+    memset(ldl->work, 0, (size_t)ldl->n * sizeof *ldl->work);
+    for (int i = 0; i < ldl->n; i++) {
+        if (ldl->work[i] == TREATED)
+            continue;
+        int32_t *queue = ldl->order + done;
+        int root = degree(ldl, i) ? far_node(ldl, i, &stamp, queue, keys) : i, last, depth;
+        int count = levels_from(ldl, root, ++stamp, queue, keys, &last, &depth);
+        for (int k = 0; k < count; k++)
+            ldl->work[queue[k]] = TREATED;
+        done += count;
+    }
+    talus_release(keys);
+    for (int k = 0; k < ldl->n / 2; k++) {
+        int32_t swap = ldl->order[k];
+        ldl->order[k] = ldl->order[ldl->n - 1 - k];
+        ldl->order[ldl->n - 1 - k] = swap;
+    }
+    for (int k = 0; k < ldl->n; k++)
+        ldl->place[ldl->order[k]] = k;
+    return TALUS_OK;
+}
+
+/* ---- elimination tree and the size of each column of L ---- */
+
+static void grow_tree(TalusLdl *ldl)
+{
+    int64_t *count = ldl->start + 1;
+    memset(ldl->start, 0, ((size_t)ldl->n + 1) * sizeof *ldl->start);
+    for (int k = 0; k < ldl->n; k++) {
+        int row = ldl->order[k];
+        ldl->parent[k] = -1;
+        ldl->work[k] = k;
+        for (int64_t e = ldl->near_start[row]; e < ldl->near_start[row + 1]; e++)
+            for (int i = ldl->place[ldl->near[e]]; i < k && ldl->work[i] != k; i = ldl->parent[i]) {
+                if (ldl->parent[i] < 0)
+                    ldl->parent[i] = k;
+                count[i]++;
+                ldl->work[i] = k;
+            }
+    }
+    for (int k = 0; k < ldl->n; k++)
+        ldl->start[k + 1] += ldl->start[k];
+}
+
+TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed)
+{
+    TALUS_TRY(reserve_rows(ldl, (size_t)a->rows));
+    ldl->n = a->rows;
+    ldl->symmetric = !transposed;
+    TALUS_TRY(list_neighbours(ldl, a, transposed));
+    TALUS_TRY(find_order(ldl));
+    grow_tree(ldl);
+    return TALUS_OK;
+}
+
+int64_t talus_ldl_fill(const TalusLdl *ldl)
+{
+    return ldl->start[ldl->n];
+}
+
+/* ---- numbers ---- */
+
+/* Scatters the part of a row left of the diagonal into x, by place; returns the diagonal entry. */
+static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
+{
+    double diagonal = 0.0;
+    int k = ldl->place[row];
+    for (int32_t e = a->start[row]; e < a->start[row + 1]; e++) {
+        int i = ldl->place[a->column[e]];
+        if (i < k)
+            x[i] = a->value[e];
+        else if (i == k)
+            diagonal = a->value[e];
+    }
+    return diagonal;
+}
+
+/* The places left of k in row k of L, in an order in which they can be eliminated: paths of the
+ * tree, put from the end of work backwards. Returns where they begin. */
+static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
+{
+    int top = ldl->n, row = ldl->order[k];
+    mark[k] = k;
+    for (int64_t e = ldl->near_start[row]; e < ldl->near_start[row + 1]; e++) {
+        int length = 0;
+        for (int i = ldl->place[ldl->near[e]]; i < k && mark[i] != k; i = ldl->parent[i]) {
+            out[length++] = i;
+            mark[i] = k;
+        }
+        while (length > 0)
+            out[--top] = out[--length];
+    }
+    return top;
+}
+
+/* Row k of L from z U D = a, column k of U from L D z = a, on the same pattern; returns what the
+ * pivot loses. */
+static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
+{
+    double loss = 0.0;
+    double *x = ldl->x, *y = ldl->symmetric ? ldl->x : ldl->y;
+    for (int p = 0; p < count; p++) {
+        int i = pattern[p];
+        int64_t end = ldl->start[i] + ldl->fill[i]++;
+        double xi = x[i], yi = y[i];
+        x[i] = y[i] = 0.0;
+        for (int64_t e = ldl->start[i]; e < end; e++)
+            x[ldl->row[e]] -= ldl->upper[e] * xi;
+        for (int64_t e = ldl->start[i]; !ldl->symmetric && e < end; e++)
+            y[ldl->row[e]] -= ldl->lower[e] * yi;
+        ldl->row[end] = k;
+        ldl->lower[end] = xi / ldl->pivot[i];
+        if (!ldl->symmetric)
+            ldl->upper[end] = yi / ldl->pivot[i];
+        loss += ldl->lower[end] * yi;
+    }
+    return loss;
+}
+
+static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
+                                const TalusPivots *rule)
+{
+    if (!(pivot > rule->relative * fabs(diagonal)) || !isfinite(pivot)) {
+        if (!(rule->replacement > 0.0)) {
+            ldl->failed = ldl->order[k];
+            return talus_fail(TALUS_ERR_NUMERIC,
+                              "row %d: pivot %g of diagonal entry %g: expected a positive one",
+                              ldl->failed, pivot, diagonal);
+        }
+        pivot = rule->replacement;
+        ldl->replaced++;
+    }
+    ldl->pivot[k] = pivot;
+    return TALUS_OK;
+}
+
+static TalusStatus factor_rows(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t,
+                               const TalusPivots *pivots, int32_t *pattern)
+{
+    for (int k = 0; k < ldl->n; k++) {
+        int row = ldl->order[k];
+        int top = reach(ldl, k, ldl->work, pattern);
+        double diagonal = scatter(ldl, a, row, ldl->x);
+        if (t)
+            scatter(ldl, t, row, ldl->y);
+        double loss = eliminate(ldl, k, pattern + top, ldl->n - top);
+        TALUS_TRY(accept_pivot(ldl, k, diagonal, diagonal - loss, pivots));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed,
+                             const TalusPivots *pivots)
+{
+    int32_t *pattern;
+    size_t n = (size_t)ldl->n;
+    TALUS_TRY(reserve_factor(ldl, pivots->most));
+    TALUS_TRY(TALUS_ALLOC(pattern, n, "factor"));
+    memset(ldl->fill, 0, n * sizeof *ldl->fill);
+    for (int k = 0; k < ldl->n; k++)
+        ldl->work[k] = -1;
+    ldl->replaced = 0;
+    ldl->failed = -1;
+    TalusStatus status = factor_rows(ldl, a, transposed, pivots, pattern);
+    talus_release(pattern);
+    return status;
+}
+
+void talus_ldl_solve(TalusLdl *ldl, double *x)
+{
+    double *y = ldl->x;
+    for (int k = 0; k < ldl->n; k++)
+        y[k] = x[ldl->order[k]];
+    for (int k = 0; k < ldl->n; k++)
+        for (int64_t e = ldl->start[k]; e < ldl->start[k + 1]; e++)
+            y[ldl->row[e]] -= ldl->lower[e] * y[k];
+    for (int k = ldl->n - 1; k >= 0; k--) {
+        double sum = y[k] / ldl->pivot[k];
+        for (int64_t e = ldl->start[k]; e < ldl->start[k + 1]; e++)
+            sum -= ldl->upper[e] * y[ldl->row[e]];
+        y[k] = sum;
+    }
+    for (int k = 0; k < ldl->n; k++)
+        x[ldl->order[k]] = y[k];
+    memset(y, 0, (size_t)ldl->n * sizeof *y);
+}

@@ -1,0 +1,60 @@
+/* linalg/one_thread.c - which of the libraries are there shows when the process runs, not when it is
+ * linked: BLAS is exchangeable. */
+#include "linalg/one_thread.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+typedef void SetCount(int count);
+typedef int GetCount(void);
+
+/* Both are set, the first of them last, when a package is loaded that brings OpenMP; another thread may be factorising
+ * with one that does not. */
+static _Atomic(SetCount *) set_levels;
+static _Atomic(GetCount *) get_levels;
+
+/* A function pointer of that name, or NULL. ISO C knows no conversion from void *. */
+static void find(void *library, const char *name, void *pointer)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(pointer, &symbol, sizeof symbol);
+}
+
+static void find_levels(void *library)
+{
+    SetCount *set;
+    GetCount *get;
+    find(library, "omp_set_max_active_levels", &set);
+    find(library, "omp_get_max_active_levels", &get);
+    if (!set || !get)
+        return;
+    get_levels = get;
+    set_levels = set;
+}
+
+void talus_one_thread_blas(void *library)
+{
+    SetCount *set_blas_threads;
+    find(library, "openblas_set_num_threads", &set_blas_threads);
+    if (set_blas_threads)
+        set_blas_threads(1);
+    if (!set_levels)
+        find_levels(library);
+}
+
+int talus_one_thread_begin(void)
+{
+    SetCount *set = set_levels;
+    if (!set)
+        return -1;
+    int before = get_levels();
+    set(0);
+    return before;
+}
+
+void talus_one_thread_end(int before)
+{
+    if (before >= 0)
+        set_levels(before);
+}

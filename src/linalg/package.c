@@ -1,0 +1,64 @@
+/* linalg/package.c - see package.h. */
+#include "linalg/package.h"
+
+#include "base/memory.h"
+#include "linalg/one_thread.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a package with all it needs takes, and more: libraries end the process where they get no memory to start. */
+static const size_t load_bytes = (size_t)128 << 20;
+
+/* Of each thread that OpenBLAS starts: a stack and a buffer. */
+static const size_t thread_bytes = (size_t)40 << 20;
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static TalusStatus refuse(const TalusPackage *package)
+{
+    const char *reason = dlerror();
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "%s: %s cannot be loaded (%s); linear=ldl does without", package->name,
+                      package->library, reason ? reason : "no reason is given");
+}
+
+/* The threads that OpenBLAS is going to have. */
+static size_t count_threads(void)
+{
+    const char *chosen = getenv("OPENBLAS_NUM_THREADS");
+    long count = chosen ? strtol(chosen, NULL, 10) : 0;
+    if (count < 1)
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 1 ? (size_t)count : 1;
+}
+
+/* ISO C knows no conversion from void * to a function pointer. */
+static TalusStatus load(TalusPackage *package)
+{
+    size_t threads = (count_threads() - 1) * thread_bytes;
+    TALUS_TRY(talus_memory_probe(load_bytes + TALUS_BLAS_BYTES + threads, package->name));
+    void *library = dlopen(package->library, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return refuse(package);
+    for (int i = 0; i < package->count; i++) {
+        void *symbol = dlsym(library, package->symbols[i]);
+        if (!symbol)
+            return refuse(package);
+        memcpy((char *)package->functions + (size_t)i * sizeof symbol, &symbol, sizeof symbol);
+    }
+    talus_one_thread_blas(library);
+    return TALUS_OK;
+}
+
+TalusStatus talus_package_load(TalusPackage *package)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    TalusStatus status = package->loaded ? TALUS_OK : load(package);
+    package->loaded = status == TALUS_OK;
+    pthread_mutex_unlock(&one_at_a_time);
+    return status;
+}

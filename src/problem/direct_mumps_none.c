@@ -1,6 +1,0 @@
-/* problem/direct_mumps_none.c - a build without the package. */
-#include "problem/direct_make.h"
-
-const TalusDirectMake talus_direct_mumps = {
-    .name = "mumps",
-    .missing = "install libmumps-seq-dev, then configure without TALUS_CORE_ONLY and build"};
