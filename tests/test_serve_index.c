@@ -155,7 +155,9 @@ TEST(no_frames_file)
     static const struct {
         const char *bytes;
         size_t size;
-    } bad[] = {{"TALUSFRX\1\0\0\0\0\0\0\0", 16}, {"TALUSFRM\2\0\0\0\0\0\0\0", 16}};
+    } bad[] = {{"TALUSFRX\1\0\0\0\0\0\0\0", 16},
+               {"TALUSFRM\3\0\0\0\0\0\0\0", 16},
+               {"TALUSFRM\0\0\0\0\0\0\0\0", 16}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         File file = {0};
         ServeIndex index = {0};

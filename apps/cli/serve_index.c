@@ -127,9 +127,10 @@ static TalusStatus check_beginning(ServeIndex *index, int fd, uint64_t size)
         memcmp(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "frames: the file does not begin with %s",
                           TALUS_FRAMES_MAGIC);
-    if (head.version != TALUS_FRAMES_VERSION)
-        return talus_fail(TALUS_ERR_FORMAT, "frames: version %u; this program reads version %d",
-                          head.version, TALUS_FRAMES_VERSION);
+    if (head.version < 1 || head.version > TALUS_FRAMES_VERSION)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "frames: version %u; this program reads versions 1 to %d", head.version,
+                          TALUS_FRAMES_VERSION);
     index->end = sizeof head;
     return TALUS_OK;
 }
