@@ -173,7 +173,7 @@ TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusV
 bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal)
 {
-    Span span;
+    Span span = {0};
     if (solid->kind == TALUS_FORM_TRIANGLE)
         return triangle_hit(solid, ray, t, normal);
     if (solid->kind < 0 ? !sphere_span(solid->centre, solid->radius, ray, &span)
