@@ -31,10 +31,15 @@ typedef struct Rows {
     float low[TILE], high[TILE];
 } Rows;
 
-/* The first pixel whose middle is not below x. */
+/* The first pixel whose middle is not below x; `least` where x is no number, as that of a corner behind the eye may
+ * be: levels of a figure from a file need not lie within one another. */
 static int pixel_from(float x, int least, int most)
 {
-    x = talus_clampf(x - 0.5f, (float)least, (float)most);
+    x -= 0.5f;
+    if (!(x > (float)least))
+        return least;
+    if (x >= (float)most)
+        return most;
     int whole = (int)x;
     return whole + ((float)whole < x);
 }
