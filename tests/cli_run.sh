@@ -183,7 +183,7 @@ contains err "damaged"
 if [ -z "${TALUS_SANITIZE:-}" ]; then
     (
         trap '' XFSZ
-        ulimit -f 128
+        ulimit -f 256
         exec "$TALUS" run hourglass --set bodies=100 --until 5 --out full --quiet \
             --checkpoint-every 0
     ) 2>err
