@@ -90,8 +90,9 @@ typedef struct TalusEngineCounts {
 
 typedef struct TalusBuildOptions {
     double h;
-    double warm;     /* factor of carried-over impulses: ratio of the steps */
-    double recovery; /* as in world/build.c: v_rec = recovery sqrt(scale size), or recovery alone */
+    double warm; /* factor of carried-over impulses: ratio of the steps */
+    double
+        recovery; /* as in world/stages.c: v_rec = recovery sqrt(scale size), or recovery alone */
     double scale;
     double soften;  /* > 0: this times N_nn is added to every contact's compliance */
     TalusVec3 kick; /* h g, which the free velocities of moving bodies hold */
@@ -127,7 +128,7 @@ typedef struct TalusEngineJoints {
     int pushes;
 } TalusEngineJoints;
 
-/* What integration sums up, as in world/integrate.c and ledger.c; all in double precision. */
+/* What integration sums up, as in engine/cpu/integrate.c and ledger.c; all in double precision. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end */
     double kinetic_change, potential_change, gravity_error, spin;

@@ -1,5 +1,5 @@
 /* backend/cuda/integrate.cu - after a solve: what velocities it gave, whether they surprise, and the state at
- * the end of the step. What world/integrate.c and ledger.c do on the host, with the formulas of
+ * the end of the step. What engine/cpu/integrate.c and ledger.c do on the host, with the formulas of
  * backend/body.h and block.h.
  *
  * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its

@@ -1,6 +1,6 @@
 /* backend/cuda/joints.cu - blocks of joints behind the contacts of a step.
  *
- * The host makes them (world/engine_joints.c): they are few, and need the poses of few bodies. Here they are put
+ * The host makes them (world/joint_exchange.c): they are few, and need the poses of few bodies. Here they are put
  * into the problem: pairs and frames are the list's no longer but copies with room for more, and each body's
  * touches are its contacts' with those of its joints behind them. Worlds without joints launch nothing of it. */
 #include "backend/cuda/contact.h"
