@@ -15,15 +15,21 @@ static const TalusFramesHead all_head = {.title = "",
                                          .shapes = all_shapes,
                                          .shape_count = ALL_SHAPES};
 
+/* Arrays without entries may be NULL. */
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return size == 0 || memcmp(a, b, size) == 0;
+}
+
 static bool same_mesh(const TalusMesh *a, const TalusMesh *b)
 {
     return a->vertex_count == b->vertex_count && a->triangle_count == b->triangle_count &&
            a->edge_count == b->edge_count && a->piece_count == b->piece_count &&
-           memcmp(a->vertex, b->vertex, (size_t)a->vertex_count * sizeof *a->vertex) == 0 &&
-           memcmp(a->normal, b->normal, (size_t)a->vertex_count * sizeof *a->normal) == 0 &&
-           memcmp(a->triangle, b->triangle, 3 * (size_t)a->triangle_count * sizeof(int)) == 0 &&
-           memcmp(a->edge, b->edge, 2 * (size_t)a->edge_count * sizeof(int)) == 0 &&
-           memcmp(a->piece, b->piece, (size_t)a->piece_count * sizeof(int)) == 0;
+           same_bytes(a->vertex, b->vertex, (size_t)a->vertex_count * sizeof *a->vertex) &&
+           same_bytes(a->normal, b->normal, (size_t)a->vertex_count * sizeof *a->normal) &&
+           same_bytes(a->triangle, b->triangle, 3 * (size_t)a->triangle_count * sizeof(int)) &&
+           same_bytes(a->edge, b->edge, 2 * (size_t)a->edge_count * sizeof(int)) &&
+           same_bytes(a->piece, b->piece, (size_t)a->piece_count * sizeof(int));
 }
 
 static bool same_figure(const TalusFigure *a, const TalusFigure *b)
