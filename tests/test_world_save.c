@@ -104,7 +104,7 @@ TEST(an_older_version_is_refused_by_name)
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
     ((unsigned char *)bytes)[8] = 3;
     CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
-    CHECK(out == NULL && said("before version 4"));
+    CHECK(out == NULL && said("before version 5"));
     talus_free(bytes);
     talus_world_destroy(world);
 }

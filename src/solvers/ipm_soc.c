@@ -9,15 +9,15 @@
  * system is solved wrongly by is a departure from the path, which the next step mends, and not from
  * s = (N + E) gamma + q. The start is the same whatever gamma the solve is called with: gamma = (a, 0, 0)
  * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q. Where impulses are far larger
- * than a, as those of heavy bodies on light ones, steps from there become short before s is met; then the
- * method begins again with an a GROWTH times as large.
+ * than a, as those of heavy bodies on light ones, the method comes to an end before s is met; then it begins again
+ * with an a GROWTH times as large.
  *
  * Reported and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
  * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
  *
  * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
  * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
- * point, if `polish` is on: prox, with a proximal weight that is small from the start.
+ * of its own points, if `polish` is on: prox, with a proximal weight that is small from the start.
  *
  * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
  * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */

@@ -427,6 +427,12 @@ double talus_change_limit(const TalusWorld *world, double h);
 /* The bodies as a detector sees them, with these velocities by slot; `spin` may be NULL. */
 TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
 
+/* Whether steps are taken on the world's own arrays: then nothing is uploaded or downloaded. */
+static inline bool talus_world_is_shared(const TalusWorld *world)
+{
+    return talus_engine_can(world->on, TALUS_ENGINE_SHARED);
+}
+
 /* ---- mirror.c: nothing to do where the engine shares the host's memory ---- */
 /* Brings the host's bodies, or contacts, up to date. Functions that are const to their callers call
  * these as well: what the world holds does not change by being looked at. Those that cannot fail use

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static bool is_shared(const TalusWorld *world)
-{
-    return talus_engine_can(world->on, TALUS_ENGINE_SHARED);
-}
-
 /* ---- the bodies ---- */
 
 static int by_slot(const void *a, const void *b)
@@ -58,7 +53,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     TalusBodies *b = &world->bodies;
-    if (x->moving == 0 || is_shared(world))
+    if (x->moving == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(world->on.ops->get_states(world->on.engine, x->slot, x->motion, x->moving));
     for (int k = 0; k < x->moving; k++) {
@@ -75,7 +70,7 @@ static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusBodies *b = &world->bodies;
-    if (x->moving == 0 || is_shared(world))
+    if (x->moving == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     for (int k = 0; k < x->moving; k++) {
         int i = x->slot[k];

@@ -7,19 +7,14 @@
 
 #include <string.h>
 
-static bool is_shared(const TalusWorld *world)
-{
-    return talus_engine_can(world->on, TALUS_ENGINE_SHARED);
-}
-
 void talus_mirror_bodies_changed(TalusWorld *world)
 {
-    world->mirror.bodies_behind = !is_shared(world);
+    world->mirror.bodies_behind = !talus_world_is_shared(world);
 }
 
 void talus_mirror_contacts_changed(TalusWorld *world)
 {
-    world->mirror.contacts_behind = !is_shared(world);
+    world->mirror.contacts_behind = !talus_world_is_shared(world);
 }
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
@@ -85,7 +80,7 @@ static void take_driven(TalusWorld *world)
 TalusStatus talus_mirror_send_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || is_shared(world))
+    if (world->drives == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
     return world->on.ops->put_states(world->on.engine, m->few, m->motion, world->drives);
@@ -94,7 +89,7 @@ TalusStatus talus_mirror_send_driven(TalusWorld *world)
 TalusStatus talus_mirror_fetch_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || is_shared(world))
+    if (world->drives == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
     TALUS_TRY(world->on.ops->get_states(world->on.engine, m->few, m->motion, world->drives));
@@ -244,7 +239,7 @@ static TalusStatus share(TalusWorld *world)
 TalusStatus talus_mirror_send(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
-    if (is_shared(world))
+    if (talus_world_is_shared(world))
         return share(world);
     if (m->tables_ahead)
         TALUS_TRY(send_tables(world));

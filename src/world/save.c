@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 
-enum { VERSION = 4, HEADER = 24 };
+enum { VERSION = 5, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -437,9 +437,9 @@ static void check_header(TalusArchive *a, size_t size)
     talus_archive_u32(a, &version);
     if (version != VERSION)
         talus_archive_refuse(a, version >= 1 && version < VERSION
-                                    ? "saved by a library before version 4 of this format, "
+                                    ? "saved by a library before version 5 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 4)");
+                                    : "saved by another version of the library (expected 5)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)
