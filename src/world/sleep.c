@@ -54,8 +54,8 @@ void talus_sleep_clear(TalusWorld *world)
 static void wake_slot(TalusWorld *world, int slot)
 {
     world->bodies.fixed[slot] = TALUS_MOTION_FREE;
-    world->mirror.bodies_ahead =
-        true; /* a world with sleeping bodies is downloaded after every step */
+    /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
+    world->mirror.bodies_ahead = true;
     world->sleep.calm[slot] = 0;
     world->sleep.asleep--;
 }
