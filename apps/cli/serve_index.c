@@ -1,4 +1,4 @@
-/* serve_index.c - walks chunks; docs/frames.md. */
+/* serve_index.c - walks chunks; docs/reference/frames.md. */
 #include "serve_index.h"
 
 #include "base/memory.h"

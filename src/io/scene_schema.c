@@ -1,5 +1,5 @@
 /* io/scene_schema.c - the table told to others: as a JSON Schema (scenes/schema.json) and as the
- * reference in docs/scenes.md. Tests hold both files to what is written here. */
+ * reference in docs/reference/scenes.md. Tests hold both files to what is written here. */
 #include "io/scene.h"
 
 #include "base/memory.h"
@@ -305,13 +305,14 @@ TalusStatus talus_scene_schema(char **out)
     Text t = {0};
     Objects all = {0};
     collect(&all, &talus_scene_type);
-    put(&t, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-            "  \"title\": \"Talus scene\",\n"
-            "  \"description\": \"See docs/scenes.md. Made from src/io/scene_table.c; comments and "
-            "trailing commas are allowed on top of JSON.\",\n"
-            "  \"$ref\": \"#/$defs/scene\",\n  \"$defs\": {\n"
-            "    \"expression\": {\"type\": \"string\", \"pattern\": \"^=\", \"description\": "
-            "\"arithmetic on the names of params, such as =2*radius\"},\n");
+    put(&t,
+        "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+        "  \"title\": \"Talus scene\",\n"
+        "  \"description\": \"See docs/reference/scenes.md. Made from src/io/scene_table.c; comments and "
+        "trailing commas are allowed on top of JSON.\",\n"
+        "  \"$ref\": \"#/$defs/scene\",\n  \"$defs\": {\n"
+        "    \"expression\": {\"type\": \"string\", \"pattern\": \"^=\", \"description\": "
+        "\"arithmetic on the names of params, such as =2*radius\"},\n");
     for (int i = 0; i < all.count; i++)
         put_object(&t, all.type[i], i == all.count - 1);
     put(&t, "  }\n}\n");
