@@ -3,6 +3,7 @@
 #
 # - A relative link of a Markdown page, [text](path#heading), names a file of the tree and a heading of that file.
 # - A page that any text of the tree names as docs/FOLDER/PAGE.md is there.
+# - A source file that a page names by its whole path, such as src/base/pool.h, is there.
 # - docs/index.md links every page under docs/.
 # - README.md has at most 150 lines.
 # Links to other hosts are not followed. Build folders, out/ and built pages are left out.
@@ -80,6 +81,16 @@ function check_link(link,   path, heading, at, target) {
     if (file == "docs/index.md") listed[target] = 1
 }
 
+function check_sources(rest,   name) {
+    while (match(rest, /(^|[^a-zA-Z0-9_.\/-])(src|include|apps|tests|scripts|bench|examples)\/[a-z0-9_\/-]+\.(cu|c|h|ts|mjs|py|sh)/)) {
+        name = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        if (rest ~ /^[a-zA-Z0-9_]/) continue # a longer ending, or a name with a placeholder
+        sub(/^[^a-z]/, "", name)
+        if (!exists(name)) offence(name, "no such source file")
+    }
+}
+
 function check_line(text,   rest, name) {
     if (file ~ /\.md$/) {
         rest = text
@@ -89,6 +100,7 @@ function check_line(text,   rest, name) {
             rest = substr(rest, RSTART + RLENGTH)
         }
     }
+    if (file ~ /^(docs\/.*|README|CONTRIBUTING)\.md$/) check_sources(text)
     rest = text
     while (match(rest, /docs\/[a-z0-9_\/-]+\.md/)) {
         name = substr(rest, RSTART, RLENGTH)

@@ -15,7 +15,7 @@ tree() {
     printf '# Index\n\n[a](how-to/a.md)\n' >tree/docs/index.md
     printf '# Page a\n\n## To begin with: one, two\n\n[up](../index.md#index) [here](#to-begin-with-one-two) [x](https://x.y/z)\n' \
         >tree/docs/how-to/a.md
-    printf '```\n[no link](nowhere.md)\n```\n`[nor here](nowhere.md)`, [folder](docs)\n' >tree/README.md
+    printf '```\n[no link](nowhere.md)\n```\n`[nor here](nowhere.md)`, [folder](docs)\nsrc/io/a.c, src/io/NAME.c, x.json\n' >tree/README.md
     echo '/* docs/how-to/a.md tells more. */' >tree/src/io/a.c
     echo '[not looked at](nowhere.md)' >tree/build/a.md
 }
@@ -40,8 +40,10 @@ offends docs/how-to/a.md 6 '[root](/docs/index.md) [out](../../../x.md)' '../../
 offends docs/how-to/a.md 6 '[good](a.md), ![bad](../img/a.png)' '../img/a.png: no such file'
 offends docs/how-to/a.md 6 '[b](../index.md#other)' 'no such heading'
 offends docs/how-to/a.md 6 '[b](#other)' 'no such heading'
-offends README.md 5 '[b](docs/b.md)' 'no such file'
+offends README.md 6 '[b](docs/b.md)' 'no such file'
 offends src/io/a.c 2 '/* docs/a.md */' 'docs/a.md: no such page'
+offends docs/how-to/a.md 6 '`src/io/a.c`, src/io/b.c and c.h' 'src/io/b.c: no such source file'
+offends README.md 6 '(src/io/a.h)' 'src/io/a.h: no such source file'
 tree
 echo 'new' >tree/docs/how-to/b.md
 if sh "$checker" tree >report 2>&1 || ! grep -q 'how-to/b.md: not listed' report; then fail "a page outside the index: $(cat report)"; fi
