@@ -100,11 +100,8 @@ double experiment_best(const LabSet *set, int problem)
 
 LabTable *experiment_claims(LabSet *set)
 {
-    LabTable *claims = lab_set_table(set, "What the paper states, and what is found here", 3);
-    lab_table_add(claims, "statement");
-    lab_table_add(claims, "holds");
-    lab_table_add(claims, "found");
-    return claims;
+    return lab_set_table(set, "What the paper states, and what is found here",
+                         "statement\tholds\tfound");
 }
 
 static void add_statement(LabTable *claims, const char *statement, const char *holds,

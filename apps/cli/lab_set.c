@@ -88,11 +88,11 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
     return *kept ? TALUS_OK : write_now_and_then(set);
 }
 
-LabTable *lab_set_table(LabSet *set, const char *title, int columns)
+LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
 {
     assert(set->table_count < LAB_TABLES);
     LabTable *table = &set->tables[set->table_count++];
-    lab_table_begin(table, title, columns);
+    lab_table_begin(table, title, headings);
     return table;
 }
 

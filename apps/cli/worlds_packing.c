@@ -222,32 +222,22 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
 
 /* ---- the table ---- */
 
-static void add_packing(LabTable *t, const char *name, const Packing *p)
+static void add_packing(LabTable *t, int seed, const Packing *p)
 {
-    lab_table_add(t, "%s", name);
-    lab_table_add(t, "%d", p->core);
-    lab_table_add(t, "%.4f", p->fraction);
+    lab_table_row(t, "%d\t%d\t%.4f", seed, p->core, p->fraction);
     for (int k = 0; k < SHARES; k++)
-        lab_table_add(t, "%.3f", p->contacts[k]);
-    lab_table_add(t, "%.1f", 100.0 * p->rattlers);
-    lab_table_add(t, "%.1e", p->speed);
-    lab_table_add(t, "%.1e", p->overlap);
+        lab_table_row(t, "%.3f", p->contacts[k]);
+    lab_table_row(t, "%.1f\t%.1e\t%.1e", 100.0 * p->rattlers, p->speed, p->overlap);
 }
 
 static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
 {
-    static const char *const headings[] = {
-        "seed",   "spheres", "fraction",    "contacts, > 1e-2 mean", "> 1e-3",
-        "> 1e-4", "> 1e-6",  "rattlers, %", "speed/sqrt(gd)",        "overlap/r"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
     double fraction[SEEDS], contacts[SEEDS];
-    LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed",
+                                "seed\tspheres\tfraction\tcontacts, > 1e-2 mean\t> 1e-3\t> 1e-4\t"
+                                "> 1e-6\trattlers, %\tspeed/sqrt(gd)\toverlap/r");
     for (int i = 0; i < seeds; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", i + 1);
-        add_packing(t, name, &found[i]);
+        add_packing(t, i + 1, &found[i]);
         fraction[i] = found[i].fraction;
         contacts[i] = found[i].contacts[JUDGED];
     }
