@@ -1,6 +1,8 @@
 /* extract.c - talus extract: the contact problem of one step as a file. */
 #include "cli.h"
 
+#include "base/status.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,14 +71,10 @@ static TalusStatus extract(const char *path, const Options *o)
     TalusProblem *problem = NULL;
     TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    if (status == TALUS_OK)
-        status = talus_scene_build(scene, &choice, &world);
-    if (status == TALUS_OK)
-        status = advance(world, o->at);
-    if (status == TALUS_OK)
-        status = talus_world_build(world, &problem);
-    if (status == TALUS_OK)
-        status = write_problem(o->output, problem, scene, talus_world_time(world));
+    TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
+    TALUS_THEN(status, advance(world, o->at));
+    TALUS_THEN(status, talus_world_build(world, &problem));
+    TALUS_THEN(status, write_problem(o->output, problem, scene, talus_world_time(world)));
     if (status == TALUS_OK)
         say(o->output, problem, talus_world_time(world));
     talus_world_destroy(world);

@@ -66,8 +66,7 @@ static int print_bodies(const TalusWorld *world)
         if (moving[k] || fixed[k])
             info_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
                       moving[k], fixed[k]);
-    talus_release(state.shape);
-    talus_release(state.fixed);
+    TALUS_RELEASE(state.shape, state.fixed);
     return CLI_OK;
 }
 

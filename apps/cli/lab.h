@@ -255,7 +255,7 @@ typedef struct LabSet {
     LabProblem *problems;
     int problem_count;
     LabResult *results;
-    int result_count, result_room;
+    int result_count;
     LabTable tables[LAB_TABLES];
     int table_count;
     LabFigure *figures[LAB_FIGURES];

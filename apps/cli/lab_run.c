@@ -276,8 +276,7 @@ TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out
     } else {
         if (job->trace)
             status = TALUS_ALLOC(watcher.state, (size_t)talus_problem_blocks(p->problem), "states");
-        if (status == TALUS_OK)
-            status = solve(solver, p, job, &watcher, out);
+        TALUS_THEN(status, solve(solver, p, job, &watcher, out));
         talus_release(watcher.state);
     }
     talus_solver_destroy(solver);

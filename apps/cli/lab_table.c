@@ -1,6 +1,8 @@
 /* lab_table.c - tables for people. */
 #include "lab.h"
 
+#include "base/status.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,10 +59,7 @@ void lab_table_row(LabTable *table, const char *format, ...)
 void lab_table_add(LabTable *table, const char *format, ...)
 {
     char text[LAB_TEXT];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     put_cell(table, text);
 }
 

@@ -21,13 +21,11 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world)
     size_t count = (size_t)talus_world_body_count(world);
     TalusBodyState state = {0};
     TalusStatus status = TALUS_ALLOC(state.position, count, "positions");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(state.fixed, count, "positions");
+    TALUS_THEN(status, TALUS_ALLOC(state.fixed, count, "positions"));
     if (status == TALUS_OK) {
         talus_world_get_state(world, &state);
         status = write_lines(path, &state, count);
     }
-    talus_release(state.position);
-    talus_release(state.fixed);
+    TALUS_RELEASE(state.position, state.fixed);
     return status;
 }

@@ -184,8 +184,7 @@ static int open_scene(Session *session, const char *name)
     TalusSceneChoice choice = {
         .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
-    if (status == TALUS_OK)
-        status = talus_scene_build(session->scene, &choice, &session->run.world);
+    TALUS_THEN(status, talus_scene_build(session->scene, &choice, &session->run.world));
     if (status != TALUS_OK)
         return cli_fail_choice(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;

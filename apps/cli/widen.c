@@ -148,10 +148,8 @@ TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out,
     Bodies bodies = {0};
     *out = NULL;
     TalusStatus status = read_bodies(world, &bodies);
-    if (status == TALUS_OK)
-        status = search(world, &bodies, contacts, envelope);
-    if (status == TALUS_OK)
-        status = copy_world(world, &bodies, *envelope, out);
+    TALUS_THEN(status, search(world, &bodies, contacts, envelope));
+    TALUS_THEN(status, copy_world(world, &bodies, *envelope, out));
     clear_bodies(&bodies);
     return status;
 }

@@ -34,10 +34,7 @@ const WorldsRow *worlds_find(const char *name)
 
 void worlds_set(WorldsSets *sets, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sets->text[sets->count], sizeof sets->text[0], format, args);
-    va_end(args);
+    TALUS_FORMAT(sets->text[sets->count], format);
     sets->count++;
 }
 

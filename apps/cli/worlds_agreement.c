@@ -55,8 +55,7 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
     talus_solver_destroy(solver);
     if (status == TALUS_OK && !out->velocity)
         status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
-    if (status == TALUS_OK)
-        status = talus_problem_body_velocity(problem, gamma, out->velocity);
+    TALUS_THEN(status, talus_problem_body_velocity(problem, gamma, out->velocity));
     /* the cpu's figure, whoever solved it */
     if (status == TALUS_OK)
         talus_problem_residual(problem, gamma, &out->info.residual);
@@ -131,11 +130,9 @@ static TalusStatus compare_problem(Worlds *w)
                  "is against the cpu's solution.",
                  talus_problem_bodies(problem), talus_problem_blocks(problem));
         status = compare(w, t, problem, "apgd", speed, &reference, &other);
-        if (status == TALUS_OK)
-            status = compare(w, t, problem, "lbfgs-fb", speed, &reference, &other);
+        TALUS_THEN(status, compare(w, t, problem, "lbfgs-fb", speed, &reference, &other));
     }
-    talus_release(reference.velocity);
-    talus_release(other.velocity);
+    TALUS_RELEASE(reference.velocity, other.velocity);
     talus_problem_destroy(problem);
     talus_world_destroy(world);
     return status;
@@ -198,10 +195,8 @@ static TalusStatus settle(const Worlds *w, const char *backend, int seed, double
     worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &most, NULL);
-    if (status == TALUS_OK)
-        status = talus_world_step(world, &info);
-    if (status == TALUS_OK)
-        status = look(world, &info.ledger, &core, out);
+    TALUS_THEN(status, talus_world_step(world, &info));
+    TALUS_THEN(status, look(world, &info.ledger, &core, out));
     talus_world_destroy(world);
     TALUS_TRY(status);
     worst->rms = fmax(worst->rms, most.rms);

@@ -101,8 +101,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
         plate->id = state.id[0];
         status = talus_world_add_shape(world, &plane, &plate->shape);
     }
-    if (status == TALUS_OK)
-        status = lower_plate(world, 0.0, plate);
+    TALUS_THEN(status, lower_plate(world, 0.0, plate));
     talus_release(state.id);
     return status;
 }
@@ -195,8 +194,7 @@ static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw
     worlds_set(&c.sets, "law=%s", talus_law_name(law));
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = take_plate(world, &plate);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, 1e-2, 2000);
+    TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
     while (status == TALUS_OK && fill->count < silo->batches)
         status = add_batch(w, world, silo, &plate, fill);
     talus_world_destroy(world);

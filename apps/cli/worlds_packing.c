@@ -49,15 +49,8 @@ typedef struct Spheres {
 
 static void clear(Spheres *s)
 {
-    talus_release(s->state.id);
-    talus_release(s->state.position);
-    talus_release(s->state.velocity);
-    talus_release(s->state.radius);
-    talus_release(s->state.fixed);
-    talus_release(s->contact);
-    talus_release(s->of_index);
-    talus_release(s->degree);
-    talus_release(s->bears);
+    TALUS_RELEASE(s->state.id, s->state.position, s->state.velocity, s->state.radius,
+                  s->state.fixed, s->contact, s->of_index, s->degree, s->bears);
 }
 
 static TalusStatus allocate(Spheres *s)
@@ -204,11 +197,9 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
         char label[LAB_TEXT];
         snprintf(label, sizeof label, "packing: seed %d to %.0e g h", seed, bed->tolerance[k]);
         status = talus_world_set_accuracy(world, bed->tolerance[k], 20000);
-        if (status == TALUS_OK)
-            status = worlds_advance(w, world, bed->steps[k], label, &out->last, NULL, NULL);
+        TALUS_THEN(status, worlds_advance(w, world, bed->steps[k], label, &out->last, NULL, NULL));
     }
-    if (status == TALUS_OK)
-        status = talus_world_step(world, &info);
+    TALUS_THEN(status, talus_world_step(world, &info));
     if (status == TALUS_OK) {
         out->overlap = info.penetration_mean;
         status = measure(world, bed, out);

@@ -123,12 +123,10 @@ static TalusStatus run_pospisil(Worlds *w)
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = TALUS_ALLOC(course.step, (size_t)steps, "steps");
     double begun = talus_now();
-    if (status == TALUS_OK)
-        status = run_steps(w, world, steps, &course);
+    TALUS_THEN(status, run_steps(w, world, steps, &course));
     double wall = talus_now() - begun;
     talus_world_destroy(world);
-    if (status == TALUS_OK)
-        status = write_course(w, &course);
+    TALUS_THEN(status, write_course(w, &course));
     if (status == TALUS_OK)
         add_table(w, &course, wall);
     if (status == TALUS_OK && !w->steps)

@@ -77,11 +77,8 @@ typedef struct Grains {
 
 static void clear_grains(Grains *g)
 {
-    talus_release(g->state.id);
-    talus_release(g->state.position);
-    talus_release(g->state.velocity);
-    talus_release(g->state.material);
-    talus_release(g->state.fixed);
+    TALUS_RELEASE(g->state.id, g->state.position, g->state.velocity, g->state.material,
+                  g->state.fixed);
 }
 
 static TalusStatus look(const TalusWorld *world, Grains *g)
@@ -237,10 +234,9 @@ static TalusStatus sample(TalusWorld *world, Sampled *out)
         memcpy(warm, talus_problem_gamma(lent), size * sizeof *warm);
     for (int law = 0; status == TALUS_OK && law < LAWS; law++) {
         status = talus_problem_create(&def, NULL, &copy);
-        if (status == TALUS_OK)
-            status = talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]});
-        if (status == TALUS_OK)
-            status = solve_all(copy, talus_world_backend(world), warm, speed, law, out);
+        TALUS_THEN(status,
+                   talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]}));
+        TALUS_THEN(status, solve_all(copy, talus_world_backend(world), warm, speed, law, out));
         if (status == TALUS_OK && laws[law] == TALUS_LAW_COULOMB)
             status = count_states(copy, out);
         talus_problem_destroy(copy);
@@ -270,14 +266,11 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), &world));
     TalusStatus status = set_law(world, g, law);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, tolerance, BUDGET);
+    TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
         status = flow(w, world, shear, shear->steps, g, NULL); /* to warm starts of its own */
-    if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, run);
-    if (status == TALUS_OK)
-        status = look(world, g);
+    TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
+    TALUS_THEN(status, look(world, g));
     if (status == TALUS_OK)
         run->height = mean_height(g);
     talus_world_destroy(world);
@@ -395,14 +388,10 @@ static TalusStatus run_shear(Worlds *w)
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
     TalusStatus status = settle(w, &shear, &world, &grains);
-    if (status == TALUS_OK)
-        status = flow(w, world, &shear, shear.begin, &grains, NULL);
-    if (status == TALUS_OK)
-        status = run_both(w, world, &shear, &grains, run);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, tolerances[1], BUDGET);
-    if (status == TALUS_OK)
-        status = take_samples(w, world, &shear, &grains, &found);
+    TALUS_THEN(status, flow(w, world, &shear, shear.begin, &grains, NULL));
+    TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
+    TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));
+    TALUS_THEN(status, take_samples(w, world, &shear, &grains, &found));
     if (status == TALUS_OK)
         report(w, &found, run, &shear);
     for (int s = 0; s < SOLVERS; s++)

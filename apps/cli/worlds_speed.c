@@ -98,9 +98,8 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
     snprintf(label, sizeof label, "million, %s, %s", backend, solver);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, settle, label, NULL, NULL, NULL);
-    if (status == TALUS_OK)
-        status = worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3), label, &s,
-                                NULL, NULL);
+    TALUS_THEN(status, worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3),
+                                      label, &s, NULL, NULL));
     double memory = worlds_memory(backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);

@@ -98,27 +98,65 @@ static void *raw_block(size_t count, size_t element, const char *what)
     return block + ALIGNMENT;
 }
 
+void *talus_new(size_t count, size_t element, const char *what)
+{
+    void *block = raw_block(count, element, what);
+    if (block)
+        memset(block, 0, count * element);
+    return block;
+}
+
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what)
 {
-    *out = raw_block(count, element, what);
-    if (!*out)
-        return TALUS_ERR_MEMORY;
-    memset(*out, 0, count * element);
-    return TALUS_OK;
+    *out = talus_new(count, element, what);
+    return *out ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
 void talus_release(void *pointer)
 {
     if (!pointer)
         return;
-    char *block = (char *)pointer - ALIGNMENT;
-    atomic_fetch_sub(&bytes_now, ((const Header *)block)->bytes);
-    free(block);
+    atomic_fetch_sub(&bytes_now, talus_capacity(pointer));
+    free((char *)pointer - ALIGNMENT);
+}
+
+void talus_release_all(void *const *pointer, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        talus_release(pointer[i]);
 }
 
 void talus_free(void *bytes)
 {
     talus_release(bytes);
+}
+
+size_t talus_capacity(const void *block)
+{
+    return block ? ((const Header *)((const char *)block - ALIGNMENT))->bytes : 0;
+}
+
+TalusStatus talus_fits(const void *block, size_t need, size_t element)
+{
+    return block && need <= talus_capacity(block) / element ? TALUS_OK : TALUS_ERR_MEMORY;
+}
+
+void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what)
+{
+    if (talus_fits(block, need, element) == TALUS_OK)
+        return block;
+    size_t capacity = talus_capacity(block) / element, grown = capacity + capacity / 2;
+    if (!keep) {
+        talus_release(block);
+        block = NULL;
+    }
+    void *larger = raw_block(need > grown ? need : grown, element, what);
+    if (!larger)
+        return block;
+    if (keep)
+        memcpy(larger, block, keep * element);
+    talus_release(block);
+    return larger;
 }
 
 TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,

@@ -50,7 +50,6 @@ typedef struct TalusPicture {
     TalusPane *pane;
     TalusLine *line;
     int pane_count, line_count;
-    size_t pane_capacity, line_capacity;
     bool ground; /* a plane that takes shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
