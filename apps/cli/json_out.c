@@ -1,8 +1,8 @@
 /* json_out.c - values to bytes, and the commas between them. */
 #include "json_out.h"
 
-#include "io/file.h"
-#include "io/text.h"
+#include "io/file/file.h"
+#include "io/text/text.h"
 
 #include <assert.h>
 #include <inttypes.h>

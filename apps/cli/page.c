@@ -2,7 +2,7 @@
 #include "page.h"
 
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 static TalusStatus write_file(const char *path, PageData *data, void *user)
 {
