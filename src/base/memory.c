@@ -158,26 +158,3 @@ void *talus_grow(void *block, size_t need, size_t keep, size_t element, const ch
     talus_release(block);
     return larger;
 }
-
-TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,
-                          const char *what)
-{
-    if (need <= *capacity && *array)
-        return TALUS_OK;
-    size_t grown = *capacity + *capacity / 2;
-    size_t room = need > grown ? need : grown;
-    if (!keep) {
-        talus_release(*array);
-        *array = NULL;
-        *capacity = 0;
-    }
-    void *block = raw_block(room, element, what);
-    if (!block)
-        return TALUS_ERR_MEMORY;
-    if (keep)
-        memcpy(block, *array, keep * element);
-    talus_release(*array);
-    *array = block;
-    *capacity = room;
-    return TALUS_OK;
-}

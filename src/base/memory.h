@@ -48,12 +48,6 @@ TalusStatus talus_fits(const void *block, size_t need, size_t element);
     ((pointer) =                                                                             \
          TALUS_AS(pointer) talus_grow((pointer), (need), (keep), sizeof *(pointer), (what)), \
      talus_fits((pointer), (need), sizeof *(pointer)))
-/* The same with the capacity beside the array. */
-TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,
-                          const char *what);
-#define TALUS_RESERVE(pointer, capacity, need, keep, what) \
-    talus_reserve((void **)&(pointer), &(capacity), (need), (keep), sizeof *(pointer), (what))
-
 /* Bytes in blocks of the library now, and the most since the start or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);

@@ -42,15 +42,8 @@ struct TalusElimination {
     int *rounds;                    /* [machines]: refinements */
     bool *redundant;                /* [machines] */
 
-    size_t row_room, key_room, given_room, place_room, vertex_room, start_room, below_room;
-    size_t diagonal_room, block_room, machine_room, first_room, local_room, list_start_room,
-        list_room;
-    size_t ordered_room, bias_room, scale_room, value_room, inverse_room, unit_room;
-    size_t moving_room, right_room, x_room, y_room, motion_room, rounds_room, redundant_room;
-
     /* work of the analysis (eliminate_order.c) */
     int32_t *work;
-    size_t work_room;
 };
 
 static inline int node_size(const TalusElimination *e, int node)

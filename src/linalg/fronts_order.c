@@ -36,7 +36,6 @@ typedef struct Graph {
     int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
     int32_t *bound_rows;                            /* [n]: of a front, beyond its pivots */
     int32_t *front_of;                              /* [n] */
-    size_t bound_room;
 } Graph;
 
 static void close_graph(Graph *g)
@@ -124,8 +123,7 @@ static TalusStatus make_element(Graph *g, int p)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);
-    TALUS_TRY(
-        TALUS_RESERVE(g->bound, g->bound_room, (size_t)(count + g->n), (size_t)count, "fronts"));
+    TALUS_TRY(TALUS_GROW(g->bound, (size_t)(count + g->n), (size_t)count, "fronts"));
     g->degree[p] = -1;
     g->front_of[p] = g->count;
     g->pivots[g->count] = g->members[p];
@@ -390,7 +388,7 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
                               List *l)
 {
     size_t begin = l->count, pivots = (size_t)t->pivots[k];
-    TALUS_TRY(TALUS_RESERVE(t->list, l->room, begin + (size_t)a->blocks, begin, "fronts"));
+    TALUS_TRY(TALUS_GROW(t->list, begin + (size_t)a->blocks, begin, "fronts"));
     memcpy(t->list + begin, pivot, pivots * sizeof *pivot);
     l->count += pivots;
     for (size_t p = 0; p < pivots; p++)

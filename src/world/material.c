@@ -166,9 +166,9 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     TALUS_TRY(check_material(def));
     TalusMaterials *m = &world->materials;
     size_t old = (size_t)m->count, wide = (old + 1) * (old + 1);
-    TALUS_TRY(TALUS_RESERVE(m->def, m->capacity, old + 1, old, "materials"));
-    TALUS_TRY(TALUS_RESERVE(m->law, m->law_capacity, wide, 0, "material pairs"));
-    TALUS_TRY(TALUS_RESERVE(m->pair, m->pair_capacity, wide, old * old, "material pairs"));
+    TALUS_TRY(TALUS_GROW(m->def, old + 1, old, "materials"));
+    TALUS_TRY(TALUS_GROW(m->law, wide, 0, "material pairs"));
+    TALUS_TRY(TALUS_GROW(m->pair, wide, old * old, "material pairs"));
     char *name;
     TALUS_TRY(talus_copy_text(def->name, "material name", &name));
     m->def[old] = *def;
@@ -243,8 +243,8 @@ static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index)
 {
     size_t n = (size_t)world->shapes;
-    TALUS_TRY(TALUS_RESERVE(world->shape, world->shape_capacity, n + 1, n, "shapes"));
-    TALUS_TRY(TALUS_RESERVE(world->gyration, world->gyration_capacity, n + 1, n, "shape inertia"));
+    TALUS_TRY(TALUS_GROW(world->shape, n + 1, n, "shapes"));
+    TALUS_TRY(TALUS_GROW(world->gyration, n + 1, n, "shape inertia"));
     TALUS_TRY(talus_shape_init(&world->shape[n], def));
     TalusStatus status = gyration_of(&world->shape[n], &world->gyration[n]);
     if (status != TALUS_OK) {

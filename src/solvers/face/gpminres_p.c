@@ -31,7 +31,7 @@ typedef struct Work {
     TalusLdl factor;
     int32_t *place, *row; /* of each row in the face, or -1; and back */
     double *mask, *packed;
-    size_t place_room, row_room, mask_room, packed_room;
+    size_t mask_room;
 } Work;
 
 static const TalusParam params[] = {
@@ -101,10 +101,10 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
-    TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->place, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->row, n, 0, "face"));
     TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
-    TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->packed, n, 0, "face"));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     w->minres.precondition = precondition;

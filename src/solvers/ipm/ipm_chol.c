@@ -105,7 +105,7 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
     const TalusQp *qp = s->qp;
     TalusSparse graph = {0};
     (void)problem;
-    TALUS_TRY(TALUS_RESERVE(s->contact, s->contact_room, (size_t)qp->blocks, 0, "contacts"));
+    TALUS_TRY(TALUS_GROW(s->contact, (size_t)qp->blocks, 0, "contacts"));
     for (int i = 0; i < qp->blocks; i++)
         set_groups(qp, i, &s->contact[i]);
     TALUS_TRY(set_graph(s, &graph));

@@ -179,7 +179,7 @@ static TalusStatus begin_bodies(TalusAlSystem *w, const TalusSolve *s)
 {
     TALUS_TRY(talus_jacobian_fill(&w->jacobian, s->problem));
     TALUS_TRY(body_pattern(w));
-    TALUS_TRY(TALUS_RESERVE(w->x, w->x_room, (size_t)w->lower.rows, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(w->x, (size_t)w->lower.rows, 0, "velocities"));
     return talus_direct_analyse(w->direct, &w->lower, NULL);
 }
 
@@ -189,8 +189,8 @@ static TalusStatus begin_contacts(TalusAlSystem *w, const TalusSolve *s)
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     TALUS_TRY(talus_sparse_alloc(&w->lower, w->rows, w->rows,
                                  (size_t)talus_sparse_entries(&w->matrix), "matrix of contacts"));
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, rows, 0, "free rows"));
-    return TALUS_RESERVE(w->x, w->x_room, rows, 0, "free rows");
+    TALUS_TRY(TALUS_GROW(w->place, rows, 0, "free rows"));
+    return TALUS_GROW(w->x, rows, 0, "free rows");
 }
 
 TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDirectKind kind)
@@ -202,7 +202,7 @@ TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDi
     w->unit = unit_of(s->op, w->bodies);
     if (!w->direct)
         TALUS_TRY(talus_direct_create(kind, &w->direct));
-    TALUS_TRY(TALUS_RESERVE(w->product, w->product_room, (size_t)w->rows, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(w->product, (size_t)w->rows, 0, "velocities"));
     return w->bodies ? begin_bodies(w, s) : begin_contacts(w, s);
 }
 

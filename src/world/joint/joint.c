@@ -251,8 +251,7 @@ static TalusStatus take_slot(TalusJoints *joints, int *out)
     while (slot < joints->slots && joints->joint[slot].used)
         slot++;
     size_t need = (size_t)joints->slots + 1;
-    TALUS_TRY(
-        TALUS_RESERVE(joints->joint, joints->capacity, need, (size_t)joints->slots, "joints"));
+    TALUS_TRY(TALUS_GROW(joints->joint, need, (size_t)joints->slots, "joints"));
     if (slot == joints->slots) {
         joints->joint[slot] = (TalusJoint){0};
         joints->slots++;
@@ -379,8 +378,7 @@ void talus_joints_close(TalusWorld *world, double h)
 TalusStatus talus_joints_keep(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_RESERVE(joints->backup, joints->backup_capacity, (size_t)joints->slots, 0,
-                            "halved step"));
+    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->slots, 0, "halved step"));
     for (int i = 0; i < joints->slots; i++)
         joints->backup[i] = joints->joint[i].carry;
     return TALUS_OK;
