@@ -450,11 +450,7 @@ static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, Ta
 
 void talus_front_tree_clear(TalusFrontTree *t)
 {
-    talus_release(t->parent);
-    talus_release(t->pivots);
-    talus_release(t->list_start);
-    talus_release(t->list);
-    talus_release(t->front_of);
+    TALUS_RELEASE(t->parent, t->pivots, t->list_start, t->list, t->front_of);
     *t = (TalusFrontTree){0};
 }
 
@@ -465,12 +461,9 @@ TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *we
     int32_t *work = NULL;
     *out = (TalusFrontTree){0};
     TalusStatus status = open_graph(&g, weight);
-    if (status == TALUS_OK)
-        status = eliminate_all(&g);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts");
-    if (status == TALUS_OK)
-        status = build_tree(&g, weight, work, out);
+    TALUS_THEN(status, eliminate_all(&g));
+    TALUS_THEN(status, TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts"));
+    TALUS_THEN(status, build_tree(&g, weight, work, out));
     talus_release(work);
     close_graph(&g);
     if (status != TALUS_OK)

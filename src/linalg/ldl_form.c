@@ -150,16 +150,12 @@ static TalusStatus multiply(const TalusSparse *left, const TalusSparse *right, T
     Product p = {.out.m = {.rows = left->rows, .columns = right->rows}};
     TALUS_TRY(talus_sparse_transpose(right, &right_t));
     TalusStatus status = multiply_rows(left, &right_t, &p);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(&p.out.m, &turned);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(&turned, out);
+    TALUS_THEN(status, talus_sparse_transpose(&p.out.m, &turned));
+    TALUS_THEN(status, talus_sparse_transpose(&turned, out));
     talus_sparse_clear(&turned);
     talus_sparse_clear(&p.out.m);
     talus_sparse_clear(&right_t);
-    talus_release(p.sum);
-    talus_release(p.mark);
-    talus_release(p.columns);
+    TALUS_RELEASE(p.sum, p.mark, p.columns);
     return status;
 }
 
@@ -171,8 +167,7 @@ TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSpar
     *out = (TalusSparse){0};
     TALUS_TRY(make_half(ldl, bt, ldl->upper, &left));
     TalusStatus status = same ? TALUS_OK : make_half(ldl, ct, ldl->lower, &right);
-    if (status == TALUS_OK)
-        status = multiply(&left, same ? &left : &right, out);
+    TALUS_THEN(status, multiply(&left, same ? &left : &right, out));
     talus_sparse_clear(&left);
     talus_sparse_clear(&right);
     return status;

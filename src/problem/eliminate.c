@@ -197,10 +197,6 @@ void talus_reduced_extend(TalusReduced *r, double *delta)
 void talus_reduced_clear(TalusReduced *r)
 {
     talus_elimination_destroy(r->joints);
-    talus_release(r->touch_start);
-    talus_release(r->touch);
-    talus_release(r->diagonal);
-    talus_release(r->taken);
-    talus_release(r->impulse);
+    TALUS_RELEASE(r->touch_start, r->touch, r->diagonal, r->taken, r->impulse);
     *r = (TalusReduced){0};
 }

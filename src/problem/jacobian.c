@@ -171,19 +171,14 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
     int32_t *place;
     TALUS_TRY(TALUS_ALLOC(place, most, "places of bodies"));
     TalusStatus status = set_groups(j, op, place);
-    if (status == TALUS_OK)
-        status = set_matrix(j, op, place);
+    TALUS_THEN(status, set_matrix(j, op, place));
     talus_release(place);
     return status;
 }
 
 void talus_jacobian_clear(TalusJacobian *j)
 {
-    talus_release(j->body);
-    talus_release(j->turns);
-    talus_release(j->mass);
-    talus_release(j->inverse);
-    talus_release(j->free_velocity);
+    TALUS_RELEASE(j->body, j->turns, j->mass, j->inverse, j->free_velocity);
     talus_sparse_clear(&j->transposed);
     memset(j, 0, sizeof *j);
 }

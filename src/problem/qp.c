@@ -179,13 +179,8 @@ TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
 
 void talus_qp_clear(TalusQp *qp)
 {
-    talus_release(qp->first);
-    talus_release(qp->edge);
-    talus_release(qp->compliance_store);
-    talus_release(qp->scale);
-    talus_release(qp->kappa);
-    talus_release(qp->b);
-    talus_release(qp->offset);
+    TALUS_RELEASE(qp->first, qp->edge, qp->compliance_store, qp->scale, qp->kappa, qp->b,
+                  qp->offset);
     talus_jacobian_clear(&qp->bodies);
     talus_sparse_clear(&qp->a);
     memset(qp, 0, sizeof *qp);

@@ -144,6 +144,5 @@ const TalusFilter *talus_filter_view(TalusWorld *world)
 
 void talus_filters_clear(TalusFilters *f)
 {
-    talus_release(f->excluded);
-    talus_release(f->times);
+    TALUS_RELEASE(f->excluded, f->times);
 }

@@ -47,7 +47,6 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 
 void talus_forces_clear(TalusWorld *world)
 {
-    talus_release(world->forces.force);
-    talus_release(world->forces.torque);
+    TALUS_RELEASE(world->forces.force, world->forces.torque);
     world->forces = (TalusForces){0};
 }

@@ -217,9 +217,7 @@ void talus_materials_clear(TalusMaterials *m)
 {
     for (int i = 0; i < m->count; i++)
         talus_release((char *)m->def[i].name);
-    talus_release(m->def);
-    talus_release(m->law);
-    talus_release(m->pair);
+    TALUS_RELEASE(m->def, m->law, m->pair);
     *m = (TalusMaterials){0};
 }
 
@@ -273,8 +271,7 @@ void talus_shapes_clear(TalusWorld *world)
 {
     for (int i = 0; i < world->shapes; i++)
         talus_shape_clear(&world->shape[i]);
-    talus_release(world->shape);
-    talus_release(world->gyration);
+    TALUS_RELEASE(world->shape, world->gyration);
     world->shapes = 0;
 }
 

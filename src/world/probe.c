@@ -44,10 +44,8 @@ void talus_probes_clear(TalusWorld *world)
 {
     for (int i = 0; i < world->probes; i++)
         talus_release(world->probe[i].name);
-    talus_release(world->probe);
-    talus_release(world->probe_mail.probe);
-    talus_release(world->probe_mail.sums);
-    talus_release(world->probe_mail.index);
+    TALUS_RELEASE(world->probe, world->probe_mail.probe, world->probe_mail.sums,
+                  world->probe_mail.index);
     world->probe_mail = (TalusProbeMail){0};
     world->probe = NULL;
     world->probes = 0;

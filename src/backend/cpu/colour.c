@@ -54,7 +54,5 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    talus_release(c->class_of);
-    talus_release(c->place);
-    talus_release(c->used);
+    TALUS_RELEASE(c->class_of, c->place, c->used);
 }

@@ -7,13 +7,8 @@
 
 static void clear_snapshot(CpuSnapshot *s)
 {
-    talus_release(s->position);
-    talus_release(s->velocity);
-    talus_release(s->spin);
-    talus_release(s->orientation);
-    talus_release(s->list.contact);
-    talus_release(s->list.arms);
-    talus_release(s->list.impulse);
+    TALUS_RELEASE(s->position, s->velocity, s->spin, s->orientation, s->list.contact, s->list.arms,
+                  s->list.impulse);
 }
 
 static void destroy(TalusEngine *engine)
@@ -23,13 +18,8 @@ static void destroy(TalusEngine *engine)
         return;
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
-    talus_release(e->free_velocity);
-    talus_release(e->solved_velocity);
-    talus_release(e->solved_spin);
-    talus_release(e->changed);
-    talus_release(e->partial);
-    talus_release(e->probe_sums);
-    talus_release(e);
+    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->solved_spin, e->changed, e->partial,
+                  e->probe_sums, e);
 }
 
 static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)

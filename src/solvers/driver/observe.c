@@ -116,6 +116,5 @@ bool talus_observe_between(TalusSolve *solve)
 void talus_observe_clear(TalusObserved *observed, const TalusBackend *backend)
 {
     backend->vector.release(observed->gamma);
-    talus_release(observed->host);
-    talus_release(observed->shifts);
+    TALUS_RELEASE(observed->host, observed->shifts);
 }

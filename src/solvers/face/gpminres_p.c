@@ -119,8 +119,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     TalusStatus status = prepare(s, w);
-    if (status == TALUS_OK)
-        status = talus_gp_solve(s, &p->gp, &w->gp, &minres, w);
+    TALUS_THEN(status, talus_gp_solve(s, &p->gp, &w->gp, &minres, w));
     clear_matrices(w);
     talus_ldl_clear(&w->factor);
     return status;
@@ -131,8 +130,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_gp_clear(&w->gp, backend);
     talus_minres_clear(&w->minres, backend);
-    talus_release(w->place);
-    talus_release(w->row);
+    TALUS_RELEASE(w->place, w->row);
     backend->vector.release(w->mask);
     talus_release(w->packed);
 }

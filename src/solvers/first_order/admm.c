@@ -343,8 +343,7 @@ static void clear(void *work, const TalusBackend *backend)
     backend->vector.release(w->g.at);
     backend->vector.release(w->t.at);
     talus_metric_release(backend, w->metric);
-    talus_release(w->diagonal);
-    talus_release(w->place);
+    TALUS_RELEASE(w->diagonal, w->place);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);
 }

@@ -52,12 +52,10 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
                 row[count] = s->contact[i].group[p];
                 column[count++] = s->contact[i].group[q];
             }
-    if (status == TALUS_OK)
-        status =
-            talus_sparse_from_triplets(&(TalusTriplets){groups, groups, count, row, column, value},
-                                       graph, "pattern of bodies");
-    talus_release(row);
-    talus_release(value);
+    TALUS_THEN(status, talus_sparse_from_triplets(
+                           &(TalusTriplets){groups, groups, count, row, column, value}, graph,
+                           "pattern of bodies"));
+    TALUS_RELEASE(row, value);
     return status;
 }
 

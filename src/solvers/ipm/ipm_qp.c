@@ -45,9 +45,7 @@ void talus_ipm_discard(TalusIpm *ipm)
 {
     talus_qp_clear(&ipm->qp);
     talus_ipm_system_clear(&ipm->system);
-    talus_release(ipm->memory);
-    talus_release(ipm->impulse);
-    talus_release(ipm->velocity);
+    TALUS_RELEASE(ipm->memory, ipm->impulse, ipm->velocity);
     memset(ipm, 0, sizeof *ipm);
 }
 

@@ -580,8 +580,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    talus_release(w->memory);
-    talus_release(w->block);
+    TALUS_RELEASE(w->memory, w->block);
     talus_best_clear(&w->best, backend);
 }
 

@@ -380,9 +380,6 @@ void talus_soc_system_clear(TalusSocSystem *y)
     talus_block_matrix_clear(&y->matrix);
     talus_jacobian_clear(&y->jacobian);
     talus_sparse_clear(&y->lower);
-    talus_release(y->sign);
-    talus_release(y->g);
-    talus_release(y->x);
-    talus_release(y->memory);
+    TALUS_RELEASE(y->sign, y->g, y->x, y->memory);
     *y = (TalusSocSystem){0};
 }

@@ -119,11 +119,6 @@ void talus_ipm_system_clear(TalusIpmSystem *s)
 {
     talus_direct_destroy(s->direct);
     talus_sparse_clear(&s->lower);
-    talus_release(s->sign);
-    talus_release(s->t);
-    talus_release(s->x);
-    talus_release(s->base);
-    talus_release(s->contact);
-    talus_release(s->yield);
+    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->yield);
     memset(s, 0, sizeof *s);
 }

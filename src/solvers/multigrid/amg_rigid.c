@@ -30,9 +30,7 @@ typedef struct Fences {
 
 void talus_amg_clusters_clear(TalusAmgClusters *c)
 {
-    talus_release(c->start);
-    talus_release(c->place);
-    talus_release(c->factor);
+    TALUS_RELEASE(c->start, c->place, c->factor);
     *c = (TalusAmgClusters){0};
 }
 
@@ -194,8 +192,7 @@ TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
     f.seen = f.fence + n;
     f.length = f.seen + n;
     TalusStatus status = fill_p(&f, count, work);
-    talus_release(f.place);
-    talus_release(f.response);
+    TALUS_RELEASE(f.place, f.response);
     return status;
 }
 

@@ -263,9 +263,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_al_system_clear(&w->system);
-    talus_release(w->is_free);
-    talus_release(w->weight);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->is_free, w->weight, w->memory);
     talus_best_clear(&w->best, backend);
 }
 

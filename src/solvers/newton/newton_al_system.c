@@ -47,10 +47,8 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     double *value = NULL;
     TalusTriplets t = {.rows = n, .columns = n};
     TalusStatus status = TALUS_ALLOC(row, most, "pattern");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(column, most, "pattern");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(value, most, "pattern");
+    TALUS_THEN(status, TALUS_ALLOC(column, most, "pattern"));
+    TALUS_THEN(status, TALUS_ALLOC(value, most, "pattern"));
     for (int i = 0; status == TALUS_OK && i < n; i++)
         for (int k = i - i % 3; k <= i; k++, t.count++) {
             row[t.count] = i;
@@ -65,11 +63,8 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     t.row = row;
     t.column = column;
     t.value = value;
-    if (status == TALUS_OK)
-        status = talus_sparse_from_triplets(&t, &w->lower, "matrix of bodies");
-    talus_release(row);
-    talus_release(column);
-    talus_release(value);
+    TALUS_THEN(status, talus_sparse_from_triplets(&t, &w->lower, "matrix of bodies"));
+    TALUS_RELEASE(row, column, value);
     return status;
 }
 
@@ -219,7 +214,5 @@ void talus_al_system_clear(TalusAlSystem *w)
     talus_sparse_clear(&w->lower);
     talus_sparse_clear(&w->matrix);
     talus_jacobian_clear(&w->jacobian);
-    talus_release(w->x);
-    talus_release(w->product);
-    talus_release(w->place);
+    TALUS_RELEASE(w->x, w->product, w->place);
 }

@@ -343,10 +343,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
-    talus_release(w->left);
-    talus_release(w->own);
-    talus_release(w->memory);
-    talus_release(w->block);
+    TALUS_RELEASE(w->left, w->own, w->memory, w->block);
     talus_best_clear(&w->best, backend);
 }
 

@@ -484,12 +484,5 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *s)
 
 void talus_ssn_clear(TalusSsn *w)
 {
-    talus_release(w->left);
-    talus_release(w->own);
-    talus_release(w->place);
-    talus_release(w->row);
-    talus_release(w->side);
-    talus_release(w->slope);
-    talus_release(w->reach);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->left, w->own, w->place, w->row, w->side, w->slope, w->reach, w->memory);
 }

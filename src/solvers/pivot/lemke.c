@@ -188,9 +188,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_contact_lcp_clear(&w->problem);
     talus_lemke_clear(&w->lemke);
-    talus_release(w->z);
-    talus_release(w->cover);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->z, w->cover, w->memory);
     talus_best_clear(&w->best, backend);
     talus_certificate_clear(&w->certificate, backend);
 }

@@ -197,9 +197,7 @@ TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state)
 void talus_lemke_clear(TalusLemke *l)
 {
     talus_basis_clear(&l->basis);
-    talus_release(l->y);
-    talus_release(l->rate);
-    talus_release(l->tied);
+    TALUS_RELEASE(l->y, l->rate, l->tied);
     *l = (TalusLemke){0};
 }
 

@@ -496,8 +496,6 @@ void talus_tao_clear(void *work, const TalusBackend *backend)
     TalusTaoWork *w = work;
     talus_qp_clear(&w->qp);
     talus_sparse_clear(&w->matrix);
-    talus_release(w->memory);
-    talus_release(w->gamma);
-    talus_release(w->velocity);
+    TALUS_RELEASE(w->memory, w->gamma, w->velocity);
     talus_best_clear(&w->best, backend);
 }

@@ -344,9 +344,7 @@ void talus_joints_clear(TalusWorld *world)
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->slots; i++)
         talus_release((char *)joints->joint[i].def.name);
-    talus_release(joints->joint);
-    talus_release(joints->block);
-    talus_release(joints->backup);
+    TALUS_RELEASE(joints->joint, joints->block, joints->backup);
     talus_projection_destroy(joints->projection);
     talus_exchange_clear(&joints->exchange);
     *joints = (TalusJoints){0};

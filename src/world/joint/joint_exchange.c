@@ -214,10 +214,6 @@ TalusStatus talus_exchange_close(TalusWorld *world, double h)
 void talus_exchange_clear(TalusJointExchange *x)
 {
     talus_problem_destroy(x->problem);
-    talus_release(x->slot);
-    talus_release(x->motion);
-    talus_release(x->record);
-    talus_release(x->block);
-    talus_release(x->push);
+    TALUS_RELEASE(x->slot, x->motion, x->record, x->block, x->push);
     *x = (TalusJointExchange){0};
 }

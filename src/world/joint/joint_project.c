@@ -29,18 +29,8 @@ void talus_projection_destroy(TalusProjection *p)
     if (!p)
         return;
     talus_elimination_destroy(p->elimination);
-    talus_release(p->place);
-    talus_release(p->error);
-    talus_release(p->delta);
-    talus_release(p->touched);
-    talus_release(p->x);
-    talus_release(p->machine);
-    talus_release(p->kept);
-    talus_release(p->momenta);
-    talus_release(p->load);
-    talus_release(p->sum);
-    talus_release(p->facts);
-    talus_release(p);
+    TALUS_RELEASE(p->place, p->error, p->delta, p->touched, p->x, p->machine, p->kept, p->momenta,
+                  p->load, p->sum, p->facts, p);
 }
 
 static TalusStatus open_projection(TalusJoints *joints)

@@ -468,8 +468,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
     }
     if (a->status == TALUS_OK && a->at != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");
-    talus_release(solver);
-    talus_release(backend);
+    TALUS_RELEASE(solver, backend);
     return world;
 }
 

@@ -9,10 +9,8 @@
 
 static void release_def(TalusShapeDef *def)
 {
-    talus_release((void *)def->profile);
-    talus_release((void *)def->height);
-    talus_release((void *)def->vertex);
-    talus_release((void *)def->triangle);
+    TALUS_RELEASE((void *)def->profile, (void *)def->height, (void *)def->vertex,
+                  (void *)def->triangle);
 }
 
 /* A number of values that is a product, and fits. */
@@ -98,8 +96,7 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
         talus_archive_take(a, talus_world_add_shape(world, def, NULL));
     for (size_t k = 0; own && k < count; k++)
         release_def(&own[k]);
-    talus_release(own);
-    talus_release(part);
+    TALUS_RELEASE(own, part);
 }
 
 void talus_archive_shape(TalusArchive *a, TalusWorld *world, int index)

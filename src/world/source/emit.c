@@ -17,16 +17,8 @@ enum { ROUNDS = 4 };
 void talus_nursery_clear(TalusNursery *n)
 {
     talus_detector_destroy(n->detector);
-    talus_release(n->position);
-    talus_release(n->velocity);
-    talus_release(n->orientation);
-    talus_release(n->radius);
-    talus_release(n->size);
-    talus_release(n->shape);
-    talus_release(n->fixed);
-    talus_release(n->taken);
-    talus_release(n->placed_position);
-    talus_release(n->placed_radius);
+    TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape, n->fixed,
+                  n->taken, n->placed_position, n->placed_radius);
     *n = (TalusNursery){0};
 }
 

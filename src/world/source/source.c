@@ -132,11 +132,8 @@ static TalusStatus copy_batch(const TalusBodyBatch *from, TalusBodyBatch *to)
 void talus_pending_clear(TalusPending *pending)
 {
     const TalusBodyBatch *b = &pending->batch;
-    talus_release((void *)b->position);
-    talus_release((void *)b->orientation);
-    talus_release((void *)b->velocity);
-    talus_release((void *)b->spin);
-    talus_release((void *)b->radius);
+    TALUS_RELEASE((void *)b->position, (void *)b->orientation, (void *)b->velocity, (void *)b->spin,
+                  (void *)b->radius);
 }
 
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch)
@@ -324,14 +321,10 @@ void talus_sources_clear(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
     for (int i = 0; i < s->emitters; i++) {
-        talus_release(s->emitter[i].radius);
-        talus_release(s->emitter[i].radius_before);
+        TALUS_RELEASE(s->emitter[i].radius, s->emitter[i].radius_before);
     }
     for (int i = 0; i < s->pendings; i++)
         talus_pending_clear(&s->pending[i]);
-    talus_release(s->emitter);
-    talus_release(s->pending);
-    talus_release(s->sink);
-    talus_release(s->journal);
+    TALUS_RELEASE(s->emitter, s->pending, s->sink, s->journal);
     *s = (TalusSources){0};
 }

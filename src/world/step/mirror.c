@@ -259,11 +259,7 @@ TalusStatus talus_mirror_send(TalusWorld *world)
 
 void talus_mirror_clear(TalusMirror *mirror)
 {
-    talus_release(mirror->forgotten);
-    talus_release(mirror->list.contact);
-    talus_release(mirror->list.arms);
-    talus_release(mirror->list.impulse);
-    talus_release(mirror->few);
-    talus_release(mirror->motion);
+    TALUS_RELEASE(mirror->forgotten, mirror->list.contact, mirror->list.arms, mirror->list.impulse,
+                  mirror->few, mirror->motion);
     *mirror = (TalusMirror){0};
 }

@@ -42,10 +42,8 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
 
 void talus_sleep_clear(TalusWorld *world)
 {
-    talus_release(world->sleep.calm);
-    talus_release(world->sleep.island);
-    talus_release(world->sleep.restless);
-    talus_release(world->sleep.jointed);
+    TALUS_RELEASE(world->sleep.calm, world->sleep.island, world->sleep.restless,
+                  world->sleep.jointed);
     world->sleep = (TalusSleep){0};
 }
 
