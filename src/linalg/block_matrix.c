@@ -193,11 +193,3 @@ void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const 
             y[s * i + r] = sum;
         }
 }
-
-const double *talus_block_matrix_diagonal(const TalusBlockMatrix *a, int i)
-{
-    int32_t k = a->start[i];
-    while (a->column[k] != i)
-        k++;
-    return a->value + (size_t)k * (size_t)(a->size * a->size);
-}

@@ -2,6 +2,7 @@
 #ifndef TALUS_LINALG_ELIMINATE_PARTS_H
 #define TALUS_LINALG_ELIMINATE_PARTS_H
 
+#include "base/order.h"
 #include "linalg/eliminate.h"
 
 #include <stdbool.h>
@@ -60,17 +61,8 @@ static inline int node_side(const TalusElimination *e, int node, int vertex)
 /* Where in `value` the block of two nodes is, p <= q, which share a vertex or are coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
-    int32_t low = e->start[p], high = e->start[p + 1] - 1;
-    if (q == p)
-        return e->diagonal_at[p];
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (e->below[middle] < q)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return e->block_at[low];
+    return q == p ? e->diagonal_at[p]
+                  : e->block_at[talus_place_of(e->below, e->start[p], e->start[p + 1], q)];
 }
 
 /* Velocities to which x is applied: records of all bodies, or `motion` by vertex; and offsets of ordered rows,

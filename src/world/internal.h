@@ -312,10 +312,6 @@ double talus_slot_kinetic(const TalusWorld *world, int slot);
 TalusStatus talus_no_such_body(TalusBodyId id);
 
 /* ---- force.c ---- */
-static inline bool talus_slot_pushed(const TalusWorld *world, int64_t slot)
-{
-    return slot < world->forces.count;
-}
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
 TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
 void talus_forces_clear(TalusWorld *world);

@@ -545,6 +545,5 @@ const CliCommand cli_bench = {
         "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md; so does `petra-sim`:\n"
         "docs/petra-2009.md. So does `gpu`, all its rows or those named: speed, agreement with the\n"
         "cpu, physics. Each figure stands beside its target. docs/gpu.md tells more.\n",
-    .options = bench_options,
-    .option_count = sizeof bench_options / sizeof *bench_options,
+    CLI_OPTIONS(bench_options),
     .main = bench_main};

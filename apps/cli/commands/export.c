@@ -402,6 +402,5 @@ const CliCommand cli_export = {
         "The page holds frames, plots and the viewer, and opens in any browser without a server.\n"
         "It takes 64 MB at most unless --limit says otherwise; where all frames do not fit, every\n"
         "n-th is kept, and the page says so. DIR may be a frames file.\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .main = export_main};

@@ -131,6 +131,5 @@ const CliCommand cli_extract = {
         "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
         "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
         "docs/fclib.md and docs/problem-file.md describe the files.\n",
-    .options = extract_options,
-    .option_count = sizeof extract_options / sizeof *extract_options,
+    CLI_OPTIONS(extract_options),
     .main = extract_main};

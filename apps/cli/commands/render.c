@@ -364,6 +364,5 @@ const CliCommand cli_render = {
     .details =
         "DIR is what `talus run SCENE --out DIR` wrote; a frames file or a scene will do as well.\n"
         "No display is needed. docs/render.md shows what the options do and defines the colours.\n",
-    .options = render_options,
-    .option_count = sizeof render_options / sizeof *render_options,
+    CLI_OPTIONS(render_options),
     .main = render_main};

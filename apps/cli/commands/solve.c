@@ -492,6 +492,5 @@ const CliCommand cli_solve = {
         "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"
         "failure. Ctrl-C ends the solver at work and reports what was reached.\n"
         "docs/laboratory.md tells what the figures mean.\n",
-    .options = solve_options,
-    .option_count = sizeof solve_options / sizeof *solve_options,
+    CLI_OPTIONS(solve_options),
     .main = solve_main};

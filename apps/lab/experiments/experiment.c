@@ -104,29 +104,12 @@ LabTable *experiment_claims(LabSet *set)
                          "statement\tholds\tfound");
 }
 
-static void add_statement(LabTable *claims, const char *statement, const char *holds,
-                          const char *format, va_list args)
-{
-    char text[LAB_TEXT];
-    vsnprintf(text, sizeof text, format, args);
-    lab_table_add(claims, "%s", statement);
-    lab_table_add(claims, "%s", holds);
-    lab_table_add(claims, "%s", text);
-}
-
-void experiment_claim(LabTable *claims, const char *statement, bool holds, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_statement(claims, statement, holds ? "yes" : "no", format, args);
-    va_end(args);
-}
-
 void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
                         const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    add_statement(claims, statement, holds, format, args);
-    va_end(args);
+    char text[LAB_TEXT];
+    TALUS_FORMAT(text, format);
+    lab_table_add(claims, "%s", statement);
+    lab_table_add(claims, "%s", holds);
+    lab_table_add(claims, "%s", text);
 }

@@ -166,10 +166,7 @@ static void conclude_1(LabSet *set, int divisor)
 const Experiment heyn_1 = {.name = "heyn-1",
                            .summary = "1,000 settled spheres: gpminres against jacobi",
                            .source = "heyn-2012 Table I, Figs. 4-5",
-                           .cases = cases_1,
-                           .case_count = COUNT(cases_1),
-                           .runs = runs_1,
-                           .run_count = COUNT(runs_1),
+                           EXPERIMENT_RUNS(cases_1, runs_1),
                            .others = 1000,
                            .conclude = conclude_1};
 
@@ -393,10 +390,7 @@ static void conclude_2(LabSet *set, int divisor)
 const Experiment heyn_2 = {.name = "heyn-2",
                            .summary = "spheres in a cylinder of radius 2 m: 1,000, 2,000, 4,000",
                            .source = "heyn-2012 Figs. 6-10",
-                           .cases = cases_2,
-                           .case_count = COUNT(cases_2),
-                           .runs = runs_23,
-                           .run_count = COUNT(runs_23),
+                           EXPERIMENT_RUNS(cases_2, runs_23),
                            .others = 1000,
                            .conclude = conclude_2};
 
@@ -498,9 +492,6 @@ static void conclude_3(LabSet *set, int divisor)
 const Experiment heyn_3 = {.name = "heyn-3",
                            .summary = "one to sixteen tonnes on 1,000 spheres of 6.28 kg",
                            .source = "heyn-2012 Figs. 12-13",
-                           .cases = cases_3,
-                           .case_count = COUNT(cases_3),
-                           .runs = runs_23,
-                           .run_count = COUNT(runs_23),
+                           EXPERIMENT_RUNS(cases_3, runs_23),
                            .others = 1000,
                            .conclude = conclude_3};

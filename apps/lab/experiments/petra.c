@@ -251,9 +251,6 @@ const Experiment petra_opt = {
     .name = "petra-opt",
     .summary = "one quadratic program of 1,000 pebbles, 62,800 unknowns in the dual",
     .source = "petra-2009 Tables 4 and 5",
-    .cases = cases,
-    .case_count = CASES,
-    .runs = runs,
-    .run_count = COUNT(runs),
+    EXPERIMENT_RUNS(cases, runs),
     .seconds = 300.0,
     .conclude = conclude};

@@ -347,8 +347,5 @@ static void conclude(LabSet *set, int divisor)
 const Experiment preclik = {.name = "preclik",
                             .summary = "settling spheres at mu 0.8: every friction model",
                             .source = "preclik-2009 Figs. 2-4",
-                            .cases = cases,
-                            .case_count = COUNT(cases),
-                            .runs = runs,
-                            .run_count = COUNT(runs),
+                            EXPERIMENT_RUNS(cases, runs),
                             .conclude = conclude};

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/timer.h"
 
 #include <math.h>
@@ -160,17 +161,11 @@ double worlds_memory(const char *backend)
 
 /* ---- numbers ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double worlds_median(double *values, int count)
 {
     if (count == 0)
         return NAN;
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, talus_ascending);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 

@@ -537,7 +537,6 @@ static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uin
 
 const TalusFormat talus_format_vtkhdf = {
     .name = "vtkhdf",
-    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
     .fields =
         TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
     .state_size = sizeof(Hdf),

@@ -287,7 +287,6 @@ static TalusStatus remove_vtp(TalusDir *dir)
 
 const TalusFormat talus_format_vtp = {
     .name = "vtp",
-    .summary = "VTK files for ParaView and OVITO: bodies, contacts, chains, surfaces",
     .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
     .state_size = sizeof(Vtp),
     .open = open_vtp,

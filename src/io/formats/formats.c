@@ -25,11 +25,6 @@ const char *talus_format_name(int index)
     return table[index]->name;
 }
 
-const char *talus_format_summary(int index)
-{
-    return table[index]->summary;
-}
-
 const char *talus_format_missing(int index)
 {
     return table[index]->missing;

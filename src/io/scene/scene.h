@@ -284,7 +284,7 @@ bool talus_scene_is_wall(const SceneShape *shape);
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
 /* A vector that is meant as a direction, of a length whose square is a number. */
-TalusVec3 talus_scene_direction(const double v[3]);
+TalusVec3 talus_scene_direction(TalusVec3 v);
 /* The turn of an orientation that is not random. */
 TalusQuat talus_scene_turn(const SceneOrientation *orientation);
 /* Range of sizes; for a sphere without `radius` its shape's radius. */

@@ -161,8 +161,8 @@ static TalusJointDef def_of(const SceneJoint *j)
 {
     TalusJointDef def = j->def;
     def.kind = (TalusJointKind)j->type;
-    def.axis = talus_scene_direction(&j->def.axis.x);
-    def.axis_b = talus_scene_direction(&j->def.axis_b.x);
+    def.axis = talus_scene_direction(j->def.axis);
+    def.axis_b = talus_scene_direction(j->def.axis_b);
     if (j->motor) {
         def.motor = j->motor->def;
         def.motor.kind = (TalusMotorKind)(j->motor->type + 1);

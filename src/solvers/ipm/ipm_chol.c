@@ -7,6 +7,7 @@
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -80,15 +81,8 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 /* Where a row has a column that is there. By halves: a body may have as many contacts as there are. */
 static int32_t find_slot(const TalusSparse *graph, int row, int column)
 {
-    int32_t low = graph->start[row], high = graph->start[row + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (graph->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - graph->start[row];
+    const int32_t *start = &graph->start[row];
+    return talus_place_of(graph->column, start[0], start[1], column) - start[0];
 }
 
 static void set_slots(const TalusSparse *graph, TalusIpmContact *c)

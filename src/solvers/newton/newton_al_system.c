@@ -2,6 +2,7 @@
 #include "solvers/newton/newton_al.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -71,15 +72,7 @@ static TalusStatus body_pattern(TalusAlSystem *w)
 /* Where the entry (row, column) of the lower triangle is. */
 static double *entry(TalusSparse *l, int32_t row, int32_t column)
 {
-    int32_t low = l->start[row], high = l->start[row + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (l->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &l->value[low];
+    return &l->value[talus_place_of(l->column, l->start[row], l->start[row + 1], column)];
 }
 
 static void add_contact(TalusAlSystem *w, int i, double weight)

@@ -12,16 +12,10 @@ enum { JOINT_COOKIE = 0x7a107017 };
 
 static const char *const joint_names[TALUS_JOINT_KINDS] = {
     "ball", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "spring"};
-static const char *const motor_names[TALUS_MOTOR_KINDS] = {"none", "speed", "position", "torque"};
 
 const char *talus_joint_name(TalusJointKind kind)
 {
     return (unsigned)kind < TALUS_JOINT_KINDS ? joint_names[kind] : "?";
-}
-
-const char *talus_motor_name(TalusMotorKind kind)
-{
-    return (unsigned)kind < TALUS_MOTOR_KINDS ? motor_names[kind] : "?";
 }
 
 TalusJointDef talus_joint_def_default(void)
