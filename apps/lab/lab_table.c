@@ -3,7 +3,6 @@
 
 #include "base/status.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

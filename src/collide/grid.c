@@ -9,7 +9,6 @@
 #include "geometry/bounds.h"
 
 #include <float.h>
-#include <string.h>
 
 enum {
     SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */

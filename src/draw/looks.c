@@ -5,8 +5,6 @@
 #include "geometry/bounds.h"
 #include "io/frames/frames.h"
 
-#include <string.h>
-
 /* A surface no steeper than this anywhere is stood on rather than looked into. */
 #define GROUND_SLOPE 0.7071067811865476
 

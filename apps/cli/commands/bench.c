@@ -14,7 +14,6 @@
 #include "lab/widen.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

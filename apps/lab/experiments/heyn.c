@@ -7,7 +7,6 @@
 #include "experiment.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -2,8 +2,6 @@
  * differences, Figs. 4 and 5, and how cost grows with the number of pebbles. */
 #include "petra.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "preclik.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -36,12 +36,9 @@ typedef struct Packing {
 } Packing;
 
 typedef struct Spheres {
-    TalusBodyState state;
-    TalusContactState *contact;
-    int *of_index; /* place in the state's arrays, by TalusBodyId.index */
+    TalusSnapshot at;
     int *degree;
     bool *bears; /* contacts */
-    int count, contacts;
     double mean; /* normal impulse of loaded contacts */
 } Spheres;
 
@@ -49,40 +46,19 @@ typedef struct Spheres {
 
 static void clear(Spheres *s)
 {
-    TALUS_RELEASE(s->state.id, s->state.position, s->state.velocity, s->state.radius,
-                  s->state.fixed, s->contact, s->of_index, s->degree, s->bears);
-}
-
-static TalusStatus allocate(Spheres *s)
-{
-    size_t n = (size_t)s->count, m = (size_t)s->contacts + 1;
-    TALUS_TRY(TALUS_ALLOC(s->state.id, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.position, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.velocity, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.radius, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.fixed, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->degree, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->contact, m, "contacts"));
-    return TALUS_ALLOC(s->bears, m, "contacts");
+    talus_snapshot_free(&s->at);
+    TALUS_RELEASE(s->degree, s->bears);
 }
 
 static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 {
     TalusForceSummary forces;
-    uint32_t most = 0;
-    s->count = talus_world_body_count(world);
-    s->contacts = talus_world_get_contacts(world, NULL, 0);
-    TALUS_TRY(allocate(s));
-    talus_world_get_state(world, &s->state);
-    talus_world_get_contacts(world, s->contact, s->contacts);
+    TALUS_TRY(
+        talus_snapshot_take(&s->at, world, TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CONTACTS));
     TALUS_TRY(talus_world_get_forces(world, NULL, NULL, &forces));
     s->mean = forces.mean_impulse;
-    for (int i = 0; i < s->count; i++)
-        most = s->state.id[i].index > most ? s->state.id[i].index : most;
-    TALUS_TRY(TALUS_ALLOC(s->of_index, (size_t)most + 1, "spheres"));
-    for (int i = 0; i < s->count; i++)
-        s->of_index[s->state.id[i].index] = i;
-    return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(s->degree, (size_t)s->at.body_count, "spheres"));
+    return TALUS_ALLOC(s->bears, (size_t)s->at.contact_count, "contacts");
 }
 
 /* ---- counting ---- */
@@ -92,10 +68,10 @@ static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (int c = 0; c < s->contacts; c++) {
-            int a = s->of_index[s->contact[c].a.index], b = s->of_index[s->contact[c].b.index];
-            bool loose = (!s->state.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
-                         (!s->state.fixed[b] && s->degree[b] < LEAST_CONTACTS);
+        for (int c = 0; c < s->at.contact_count; c++) {
+            int a = s->at.contact_a[c], b = s->at.contact_b[c];
+            bool loose = (!s->at.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
+                         (!s->at.fixed[b] && s->degree[b] < LEAST_CONTACTS);
             if (s->bears[c] && loose) {
                 s->bears[c] = false;
                 s->degree[a]--;
@@ -108,13 +84,13 @@ static void strip_rattlers(Spheres *s)
 
 static void count_contacts(Spheres *s, double share)
 {
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->at.body_count; i++)
         s->degree[i] = 0;
-    for (int c = 0; c < s->contacts; c++) {
-        const TalusContactState *k = &s->contact[c];
+    for (int c = 0; c < s->at.contact_count; c++) {
+        const TalusContactState *k = &s->at.contact[c];
         s->bears[c] = talus_dot(k->impulse, k->normal) > share * s->mean;
-        s->degree[s->of_index[k->a.index]] += s->bears[c];
-        s->degree[s->of_index[k->b.index]] += s->bears[c];
+        s->degree[s->at.contact_a[c]] += s->bears[c];
+        s->degree[s->at.contact_b[c]] += s->bears[c];
     }
     strip_rattlers(s);
 }
@@ -124,10 +100,10 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 {
     int sum = 0, loose = 0;
     *inside = 0;
-    for (int i = 0; i < s->count; i++) {
-        TalusVec3 x = s->state.position[i];
-        if (s->state.fixed[i] || fabs(x.x) > core->half || fabs(x.y) > core->half ||
-            x.z < core->low || x.z > core->high)
+    for (int i = 0; i < s->at.body_count; i++) {
+        TalusVec3 x = s->at.position[i];
+        if (s->at.fixed[i] || fabs(x.x) > core->half || fabs(x.y) > core->half || x.z < core->low ||
+            x.z > core->high)
             continue;
         ++*inside;
         sum += s->degree[i];
@@ -142,9 +118,9 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;
-    for (int i = 0; i < s->count; i++)
-        if (!s->state.fixed[i])
-            volume += 4.0 / 3.0 * 3.14159265358979323846 * pow(s->state.radius[i], 3);
+    for (int i = 0; i < s->at.body_count; i++)
+        if (!s->at.fixed[i])
+            volume += 4.0 / 3.0 * 3.14159265358979323846 * pow(s->at.radius[i], 3);
     return (WorldsCore){.half = 0.5 * width - bed->margin,
                         .low = bed->margin,
                         .high = volume / (width * width * fraction_target) - bed->margin};
@@ -163,10 +139,10 @@ static TalusStatus measure(const TalusWorld *world, const Bed *bed, Packing *out
             if (k == JUDGED)
                 out->rattlers = loose;
         }
-        for (int i = 0; i < s.count; i++)
-            if (!s.state.fixed[i]) {
-                volume += worlds_ball_within(&core, s.state.position[i], s.state.radius[i]);
-                square += talus_dot(s.state.velocity[i], s.state.velocity[i]);
+        for (int i = 0; i < s.at.body_count; i++)
+            if (!s.at.fixed[i]) {
+                volume += worlds_ball_within(&core, s.at.position[i], s.at.radius[i]);
+                square += talus_dot(s.at.velocity[i], s.at.velocity[i]);
             }
         out->fraction = volume / worlds_core_volume(&core);
         out->speed =

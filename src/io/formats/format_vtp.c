@@ -14,8 +14,6 @@
 #include "io/formats/vtp_surface.h"
 #include "io/formats/vtp_xml.h"
 
-#include <string.h>
-
 /* Lines over the contacts that carry force. */
 typedef struct Chains {
     TalusRows contact; /* of each line */

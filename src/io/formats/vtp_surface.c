@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "io/formats/vtp_xml.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder: there may be many */

@@ -7,7 +7,6 @@
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Of one level, or of all together. */

@@ -8,7 +8,6 @@
 #include "linalg/sparse.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { PATH_BYTES = 128 };
 

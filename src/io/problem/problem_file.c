@@ -16,7 +16,6 @@
 #include "problem/build.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum { VERSION = 3 };

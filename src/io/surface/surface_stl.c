@@ -4,7 +4,6 @@
  * corners as float32, two bytes more. Text: "solid NAME", facets, "endsolid", any number of times. Normals
  * are not read: many programs write zeros, and the order of the corners says the same. */
 #include "base/memory.h"
-#include "io/file/file.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"
 
