@@ -68,9 +68,10 @@ static void flush(Search *s, int run)
     size_t count = (size_t)s->buffered[run];
     size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);
     s->buffered[run] = 0;
-    if (at >= list->capacity)
+    size_t capacity = TALUS_CAPACITY(list->pair);
+    if (at >= capacity)
         return; /* counted all the same: the search is repeated with enough room */
-    size_t room = list->capacity - at;
+    size_t room = capacity - at;
     memcpy(list->pair + at, s->buffer[run], (count < room ? count : room) * sizeof(TalusPair));
 }
 
@@ -378,8 +379,8 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
             TalusPairList *list = &broad->run[run];
             list->count = atomic_load(&list->found);
             TALUS_TRY(talus_check_pair_count((double)list->count, INT32_MAX));
-            enough = enough && (size_t)list->count <= list->capacity;
-            TALUS_TRY(TALUS_RESERVE(list->pair, list->capacity, (size_t)list->count, 0, "pairs"));
+            enough = enough && (size_t)list->count <= TALUS_CAPACITY(list->pair);
+            TALUS_TRY(TALUS_GROW(list->pair, (size_t)list->count, 0, "pairs"));
         }
     }
     return TALUS_OK;
@@ -393,10 +394,8 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
     uint32_t range = (uint32_t)grid->bodies->count;
     if (list->count == 0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity,
-                            (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
-    TALUS_TRY(
-        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)range + 1, 0, "pair starts"));
+    TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
+    TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
                                list->count, range, grid->start));
     talus_sort_within(pool, list->pair, grid->start, range);

@@ -20,21 +20,14 @@ typedef struct TalusMissed {
 
 struct TalusDetector {
     TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
-    TalusVec3 *spare; /* impulses of the next list */
-    size_t spare_capacity;
-    TalusKey *old_key; /* of the old list without its first run */
-    size_t old_key_capacity;
-    int64_t *chunk; /* touches of each chunk of pairs, then the place of its first */
-    size_t chunk_capacity;
+    TalusVec3 *spare;    /* impulses of the next list */
+    TalusKey *old_key;   /* of the old list without its first run */
+    int64_t *chunk;      /* touches of each chunk of pairs, then the place of its first */
     TalusContact *draft; /* [DRAFT] for each chunk of the third run */
     TalusArms *draft_arms;
-    size_t draft_capacity, draft_arms_capacity;
     uint8_t *forgotten; /* by body: its impulses are to be dropped */
-    size_t forgotten_capacity;
     bool any_forgotten;
     TalusMissed *missed; /* by another look */
-    size_t missed_capacity;
     int64_t missed_count;
     TalusBroad broad;
 

@@ -9,7 +9,6 @@
 #include "geometry/bounds.h"
 
 #include <float.h>
-#include <string.h>
 
 enum {
     SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */
@@ -192,7 +191,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
         large_walls = 0;
     }
     int need = unbounded_walls + large_walls;
-    TALUS_TRY(TALUS_RESERVE(grid->wall, grid->wall_capacity, (size_t)need, 0, "walls"));
+    TALUS_TRY(TALUS_GROW(grid->wall, (size_t)need, 0, "walls"));
     grid->walls = 0;
     for (int i = 0; grid->walls < need; i++) {
         if (v->shape[i] >= 0 && v->fixed[i] && is_wall(grid, (uint32_t)i))
@@ -359,11 +358,9 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
     size_t count = (size_t)grid->bodies->count + (size_t)grid->image_count;
     size_t pairs = count * sizeof(TalusPair),
            bodies = grid->members * (sizeof(TalusGridBody) + sizeof(float));
-    TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity, pairs > bodies ? pairs : bodies, 0,
-                            "grid bodies"));
-    TALUS_TRY(TALUS_RESERVE(grid->entry, grid->entry_capacity, count, 0, "grid entries"));
-    TALUS_TRY(
-        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)grid->cells + 2, 0, "grid cells"));
+    TALUS_TRY(TALUS_GROW(scratch->block, pairs > bodies ? pairs : bodies, 0, "grid bodies"));
+    TALUS_TRY(TALUS_GROW(grid->entry, count, 0, "grid entries"));
+    TALUS_TRY(TALUS_GROW(grid->start, (size_t)grid->cells + 2, 0, "grid cells"));
     talus_parallel(pool, (int64_t)count, GRAIN, enter_chunk, grid);
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, grid->entry, (TalusPair *)scratch->block,
                                (int64_t)count, grid->cells + 1, grid->start));
@@ -376,7 +373,7 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
 static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
 {
     int count = grid->bodies->count;
-    TALUS_TRY(TALUS_RESERVE(grid->fat, grid->fat_capacity, (size_t)count, 0, "fat radii"));
+    TALUS_TRY(TALUS_GROW(grid->fat, (size_t)count, 0, "fat radii"));
     for (int class = 0; class < TALUS_SIZE_CLASSES; class ++)
         atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
     atomic_store(&grid->bad_body, INT64_MAX);
@@ -435,10 +432,5 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 
 void talus_grid_clear(TalusGrid *grid)
 {
-    talus_release(grid->wall);
-    talus_release(grid->fat);
-    talus_release(grid->entry);
-    talus_release(grid->start);
-    talus_release(grid->images);
-    talus_release(grid->image_room);
+    TALUS_RELEASE(grid->wall, grid->fat, grid->entry, grid->start, grid->images, grid->image_room);
 }

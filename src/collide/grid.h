@@ -68,15 +68,11 @@ typedef struct TalusGrid {
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
 
     TalusWall *wall;
-    size_t wall_capacity;
     int walls;
 
-    float *fat; /* by slot, in units, rounded up; 0 outside the grid, negative if not plain */
-    size_t fat_capacity;
+    float *fat;       /* by slot, in units, rounded up; 0 outside the grid, negative if not plain */
     TalusPair *entry; /* (cell, body) in order of cells; dead slots and walls at the end */
-    size_t entry_capacity;
-    uint32_t *start; /* first entry of each cell, [cells + 2] */
-    size_t start_capacity;
+    uint32_t *start;  /* first entry of each cell, [cells + 2] */
     TalusGridBody *body; /* [members], beside entry, in the scratch block */
     float *radius;       /* [members], of spheres, rounded down; in the scratch block */
 
@@ -85,18 +81,15 @@ typedef struct TalusGrid {
     double largest; /* fat radius, in units */
     int clipped;    /* bodies whose way within the step is longer than one image allows */
     TalusGridImage *images;
-    size_t images_capacity;
     int image_count;
     uint8_t *
         image; /* [members]: along which axes an entry is shifted; NULL: space does not repeat itself */
     uint8_t *image_room;
-    size_t image_capacity;
 } TalusGrid;
 
 /* Memory that one stage after the other uses. */
 typedef struct TalusScratch {
     unsigned char *block;
-    size_t capacity;
     TalusSorter sorter;
 } TalusScratch;
 

@@ -178,7 +178,7 @@ static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
         if (shift & ~sides)
             continue;
         size_t n = (size_t)grid->image_count;
-        TALUS_TRY(TALUS_RESERVE(grid->images, grid->images_capacity, n + 1, n, "images"));
+        TALUS_TRY(TALUS_GROW(grid->images, n + 1, n, "images"));
         grid->images[grid->image_count++] = (TalusGridImage){(uint32_t)body, (uint8_t)shift};
         int class = talus_size_class(fabs((double)grid->fat[body]), per_phase);
         atomic_fetch_add(&grid->size_class[class], 1);
@@ -200,10 +200,10 @@ TalusStatus talus_grid_images(TalusGrid *grid, double limit)
     if (all >= TALUS_NOT_PLAIN)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "detect: %zu bodies and images exceed 31 bits",
                           all);
-    TALUS_TRY(TALUS_RESERVE(grid->fat, grid->fat_capacity, all, (size_t)count, "fat radii"));
+    TALUS_TRY(TALUS_GROW(grid->fat, all, (size_t)count, "fat radii"));
     for (int k = 0; k < grid->image_count; k++)
         grid->fat[count + k] = grid->fat[grid->images[k].body];
-    TALUS_TRY(TALUS_RESERVE(grid->image_room, grid->image_capacity, all, 0, "images"));
+    TALUS_TRY(TALUS_GROW(grid->image_room, all, 0, "images"));
     grid->image = grid->image_room;
     return TALUS_OK;
 }

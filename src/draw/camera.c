@@ -1,6 +1,7 @@
 /* draw/camera.c - what there is to see, and from where. */
 #include "draw/picture.h"
 
+#include "base/order.h"
 #include "geometry/bounds.h"
 #include "geometry/kinds.h"
 
@@ -62,7 +63,7 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     }
     if (count < 20)
         return false;
-    qsort(value, (size_t)count, sizeof *value, talus_by_size);
+    qsort(value, (size_t)count, sizeof *value, talus_ascending);
     int few = count / 100 + 1;
     *low = value[few];
     *high = value[count - 1 - few];
