@@ -541,8 +541,8 @@ const CliCommand cli_bench = {
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
         "figures. Ctrl-C stops; the same command goes on. docs/how-to/laboratory.md tells more.\n"
-        "`shear`, `packing` and `janssen` run worlds instead: docs/explanation/friction.md; so does `petra-sim`:\n"
-        "docs/papers/petra-2009.md. So does `gpu`, all its rows or those named: speed, agreement with the\n"
-        "cpu, physics. Each figure stands beside its target. docs/how-to/gpu.md tells more.\n",
+        "`shear`, `packing` and `janssen` run worlds instead: docs/explanation/friction.md. So does\n"
+        "`petra-sim`: docs/papers/petra-2009.md. So does `gpu`, all its rows or those named: speed,\n"
+        "agreement with the cpu, physics. docs/how-to/gpu.md has the target of each figure.\n",
     CLI_OPTIONS(bench_options),
     .main = bench_main};
