@@ -113,6 +113,7 @@ TalusStatus cu_engine_build(TalusEngine *engine, const TalusBuildOptions *option
 TalusStatus cu_engine_solved(TalusEngine *engine, double limit, bool *changed);
 TalusStatus cu_engine_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                                 TalusEngineLedger *ledger);
+TalusStatus cu_engine_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted);
 
 /* law.cu */
 void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
