@@ -1,4 +1,7 @@
-/* Space that repeats itself: across a side bodies meet as they do inside. */
+/* Space that repeats itself: across a side bodies meet as they do inside; on any backend. */
+#ifndef TALUS_TEST_PERIODIC_CASES_H
+#define TALUS_TEST_PERIODIC_CASES_H
+
 #include "material_world.h"
 
 #include "base/rng.h"
@@ -301,7 +304,7 @@ TEST(what_would_meet_itself_is_refused)
     CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_ARGUMENT);
 }
 
-int main(void)
+static inline void run_periodic_cases(void)
 {
     RUN(two_balls_meet_across_a_corner);
     RUN(every_pair_is_found_once);
@@ -311,5 +314,6 @@ int main(void)
     RUN(a_slope_that_repeats_itself);
     RUN(an_emitter_sees_across_the_sides);
     RUN(what_would_meet_itself_is_refused);
-    return talus_test_result();
 }
+
+#endif

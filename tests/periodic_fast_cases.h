@@ -1,5 +1,8 @@
 /* Fast bodies in space that repeats itself: a step that takes one farther than its nearest images is halved, and
- * what even a sixteenth of it may miss is reported. No run ends for it. */
+ * what even a sixteenth of it may miss is reported. No run ends for it. On any backend. */
+#ifndef TALUS_TEST_PERIODIC_FAST_CASES_H
+#define TALUS_TEST_PERIODIC_FAST_CASES_H
+
 #include "material_world.h"
 
 #include "base/rng.h"
@@ -136,7 +139,7 @@ TEST(walls_and_fast_bodies)
                      zero);
         if (k) {
             TalusDriveDef drive = talus_drive_def_default();
-            drive.spin = talus_vec3(0, 0, 500);
+            drive.spin = talus_vec3(0, 0, 800); /* whose margin alone is too wide */
             CHECK_OK(talus_world_set_drive(world, wall, &drive));
         } else {
             add_body(world, sphere(0.005), 1.0, talus_vec3(0.5, 0.5, 0.5), talus_vec3(-1000, 0, 0),
@@ -210,7 +213,7 @@ TEST(a_gas_with_one_fast_ball)
         talus_world_destroy(world[k]);
 }
 
-int main(void)
+static inline void run_periodic_fast_cases(void)
 {
     RUN(a_ball_meets_what_is_ahead_and_not_the_nearest);
     RUN(a_fast_spin_of_a_sphere_costs_nothing);
@@ -219,5 +222,6 @@ int main(void)
     RUN(what_a_sixteenth_may_miss_is_reported);
     RUN(walls_and_fast_bodies);
     RUN(a_gas_with_one_fast_ball);
-    return talus_test_result();
 }
+
+#endif

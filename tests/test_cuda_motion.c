@@ -380,16 +380,6 @@ TEST(joints_go_back_and_go)
     talus_world_destroy(world);
 }
 
-TEST(what_is_not_there_is_refused)
-{
-    TalusWorldDef def = quick_def(1);
-    TalusWorld *world = NULL;
-    def.period.on[0] = 1;
-    def.period.hi.x = 5.0;
-    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
-    CHECK(said("periods are not available on backend cuda; backend cpu has them"));
-}
-
 int main(void)
 {
     if (!have_cuda())
@@ -399,6 +389,5 @@ int main(void)
     RUN(joints_are_those_of_the_host);
     RUN(a_whirling_pendulum_keeps_its_energy);
     RUN(joints_go_back_and_go);
-    RUN(what_is_not_there_is_refused);
     return talus_test_result();
 }
