@@ -440,6 +440,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 
 /* 16 bytes read per contact and two balls of 32, mostly from the second-level
  * cache; 40 written. */
+template <bool PERIODS>
 static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)
 {
@@ -448,7 +449,7 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
         return;
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
     TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
-    if (d.bodies.period)
+    if (PERIODS)
         between = talus_image(d.bodies.period, between);
     double distance = talus_norm(between), f[4];
     if (distance > 0.0)
@@ -460,6 +461,6 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
 
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
 {
-    launch(d->cu, sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres,
-           list->frame.at, list->gap.at);
+    launch(d->cu, d->bodies.period ? sphere_frames<true> : sphere_frames<false>,
+           blocks_for(spheres), THREADS, *d, list->pair.at, spheres, list->frame.at, list->gap.at);
 }
