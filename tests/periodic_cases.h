@@ -132,6 +132,23 @@ TEST(a_wall_is_met_across_a_side)
     }
 }
 
+/* A ball lies on a fixed box, beyond the side from its centre. */
+TEST(a_probe_sees_the_nearest_image)
+{
+    TalusWorldDef def = periodic_def(0.0);
+    TalusWorld *world = make_world(&def, NULL);
+    TalusProbeDef probe = {.name = "box", .kind = TALUS_PROBE_BODY};
+    probe.body = add_body(world, box(0.1, 0.1, 0.1), 0.0, talus_vec3(0.02, 0.5, 0.5), zero, zero);
+    add_body(world, sphere(0.03), 1.0, talus_vec3(0.95, 0.5, 0.63), zero, zero);
+    CHECK_OK(talus_world_add_probe(world, &probe, NULL));
+    for (int i = 0; i < 3; i++)
+        step(world);
+    TalusProbeValue value = talus_world_probe_value(world, 0);
+    CHECK_NEAR(value.force.z, -g, 1e-8);
+    CHECK_NEAR(value.torque.y, -0.07 * g, 1e-8);
+    talus_world_destroy(world);
+}
+
 /* A bed that is moved sideways, over the sides, is the same bed: to rounding, which a settling bed enlarges,
  * so not for long. It has no sides, so its momentum sideways is what friction on the floor makes it. */
 TEST(a_bed_is_its_translated_copy)
@@ -309,6 +326,7 @@ static inline void run_periodic_cases(void)
     RUN(two_balls_meet_across_a_corner);
     RUN(every_pair_is_found_once);
     RUN(a_wall_is_met_across_a_side);
+    RUN(a_probe_sees_the_nearest_image);
     RUN(a_bed_is_its_translated_copy);
     RUN(momentum_is_kept_across_the_sides);
     RUN(a_slope_that_repeats_itself);
