@@ -21,8 +21,8 @@
 #include "engine/cuda/engine.h"
 
 extern "C" {
-#include "backend/block.h"
 #include "collide/period.h"
+#include "engine/contact.h"
 }
 
 /* What a halved step goes back to. */

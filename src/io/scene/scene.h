@@ -1,12 +1,12 @@
 /* io/scene/scene.h - scene files inside: the table that describes the format, and what it reads into.
  *
  * One table (scene_table.c) holds every key with its type, range, default and help. The reader
- * (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/scenes.md
+ * (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md
  * (scene_schema.c) all come from it; nothing else knows a key that the table does not.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */
-#ifndef TALUS_IO_SCENE_H
-#define TALUS_IO_SCENE_H
+#ifndef TALUS_IO_SCENE_SCENE_H
+#define TALUS_IO_SCENE_SCENE_H
 
 #include "io/text/expr.h"
 #include "io/text/json.h"
