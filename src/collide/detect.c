@@ -63,7 +63,7 @@ TalusContactList *talus_detector_contacts(TalusDetector *d)
 
 int talus_detector_clipped(const TalusDetector *d)
 {
-    return d->broad.grid.clipped;
+    return d->broad.grid.fit.clipped;
 }
 
 void talus_detector_forget(TalusDetector *d, uint32_t body)
@@ -155,8 +155,7 @@ static void take_touch(void *context, const TalusTouch *touch)
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a, b;
-    talus_pose_pair(v, pair, &a, &b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);

@@ -76,21 +76,4 @@ static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64
     return low;
 }
 
-/* ---- pairs ---- */
-
-static inline TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
-{
-    TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
-    return pose;
-}
-
-static inline void talus_pose_pair(const TalusBodyView *v, TalusPair pair, TalusPose *a,
-                                   TalusPose *b)
-{
-    *a = talus_pose_of(v, pair.a);
-    *b = talus_pose_of(v, pair.b);
-    if (v->period)
-        b->position = talus_add(a->position, talus_body_distance(v, pair.a, pair.b));
-}
-
 #endif

@@ -104,8 +104,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
         if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
-        TalusPose a, b;
-        talus_pose_pair(v, pair, &a, &b);
+        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
         if (are_apart(&a, &b, reach) || is_watched(d, pair))
             continue;
         l.a = pair.a;
