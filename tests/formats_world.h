@@ -8,11 +8,15 @@
 #include "io/file.h"
 #include "io/formats.h"
 #include "io/frames.h"
+#include "world/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Ids take more than 32 bits, and more than 24 of a float. */
+#define FIRST_ID ((INT64_C(1) << 52) + 1)
 
 enum { SPHERES = 7, PLANE_BODY = 0, CUP_BODY = 1, BLOCK_BODY = 2, FIRST_SPHERE = 3 };
 
@@ -48,6 +52,7 @@ static TalusWorld *make_world(void)
     def.threads = 1;
     def.step = 1.0 / 128.0;
     CHECK_OK(talus_world_create(&def, &world));
+    world->bodies.counts.created = FIRST_ID - 1;
     add_body(world, &plane, true, talus_vec3(0.0, 0.0, 0.0), none, 1);
     add_body(world, &revolve, true, talus_vec3(0.0, 0.0, 0.0), none, 2);
     add_body(world, &block, true, talus_vec3(0.0, -3.0, 0.25), half_turn, 3);

@@ -544,7 +544,7 @@ TEST(bad_joints_are_refused)
     bad[8].stiffness = 1.0;
     bad[9].kind = TALUS_JOINT_SPRING;
     bad[10].kind = TALUS_JOINT_UNIVERSAL, bad[10].axis_b = z;
-    bad[11].a.generation = 7;
+    bad[11].a.number = 7;
     for (int i = 0; i < 12; i++)
         if (!CHECK(talus_world_add_joint(world, &bad[i], NULL) == TALUS_ERR_ARGUMENT))
             printf("  bad[%d]\n", i);

@@ -104,7 +104,7 @@ TEST(every_pair_is_found_once)
         for (int i = 0; i < n; i++) {
             found += c[i].gap < 0.0;
             doubled +=
-                i > 0 && c[i].a.index == c[i - 1].a.index && c[i].b.index == c[i - 1].b.index;
+                i > 0 && c[i].a.number == c[i - 1].a.number && c[i].b.number == c[i - 1].b.number;
         }
         CHECK_INT(found, overlaps);
         CHECK_INT(doubled, 0);

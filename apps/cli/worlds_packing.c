@@ -36,12 +36,9 @@ typedef struct Packing {
 } Packing;
 
 typedef struct Spheres {
-    TalusBodyState state;
-    TalusContactState *contact;
-    int *of_index; /* place in the state's arrays, by TalusBodyId.index */
+    TalusSnapshot state;
     int *degree;
     bool *bears; /* contacts */
-    int count, contacts;
     double mean; /* normal impulse of loaded contacts */
 } Spheres;
 
@@ -49,47 +46,20 @@ typedef struct Spheres {
 
 static void clear(Spheres *s)
 {
-    talus_release(s->state.id);
-    talus_release(s->state.position);
-    talus_release(s->state.velocity);
-    talus_release(s->state.radius);
-    talus_release(s->state.fixed);
-    talus_release(s->contact);
-    talus_release(s->of_index);
+    talus_snapshot_free(&s->state);
     talus_release(s->degree);
     talus_release(s->bears);
-}
-
-static TalusStatus allocate(Spheres *s)
-{
-    size_t n = (size_t)s->count, m = (size_t)s->contacts + 1;
-    TALUS_TRY(TALUS_ALLOC(s->state.id, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.position, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.velocity, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.radius, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.fixed, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->degree, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->contact, m, "contacts"));
-    return TALUS_ALLOC(s->bears, m, "contacts");
 }
 
 static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 {
     TalusForceSummary forces;
-    uint32_t most = 0;
-    s->count = talus_world_body_count(world);
-    s->contacts = talus_world_get_contacts(world, NULL, 0);
-    TALUS_TRY(allocate(s));
-    talus_world_get_state(world, &s->state);
-    talus_world_get_contacts(world, s->contact, s->contacts);
+    TALUS_TRY(
+        talus_snapshot_take(&s->state, world, TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CONTACTS));
     TALUS_TRY(talus_world_get_forces(world, NULL, NULL, &forces));
     s->mean = forces.mean_impulse;
-    for (int i = 0; i < s->count; i++)
-        most = s->state.id[i].index > most ? s->state.id[i].index : most;
-    TALUS_TRY(TALUS_ALLOC(s->of_index, (size_t)most + 1, "spheres"));
-    for (int i = 0; i < s->count; i++)
-        s->of_index[s->state.id[i].index] = i;
-    return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(s->degree, (size_t)s->state.body_count, "spheres"));
+    return TALUS_ALLOC(s->bears, (size_t)s->state.contact_count + 1, "contacts");
 }
 
 /* ---- counting ---- */
@@ -99,8 +69,8 @@ static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (int c = 0; c < s->contacts; c++) {
-            int a = s->of_index[s->contact[c].a.index], b = s->of_index[s->contact[c].b.index];
+        for (int c = 0; c < s->state.contact_count; c++) {
+            int a = s->state.contact_a[c], b = s->state.contact_b[c];
             bool loose = (!s->state.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
                          (!s->state.fixed[b] && s->degree[b] < LEAST_CONTACTS);
             if (s->bears[c] && loose) {
@@ -115,13 +85,13 @@ static void strip_rattlers(Spheres *s)
 
 static void count_contacts(Spheres *s, double share)
 {
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->state.body_count; i++)
         s->degree[i] = 0;
-    for (int c = 0; c < s->contacts; c++) {
-        const TalusContactState *k = &s->contact[c];
+    for (int c = 0; c < s->state.contact_count; c++) {
+        const TalusContactState *k = &s->state.contact[c];
         s->bears[c] = talus_dot(k->impulse, k->normal) > share * s->mean;
-        s->degree[s->of_index[k->a.index]] += s->bears[c];
-        s->degree[s->of_index[k->b.index]] += s->bears[c];
+        s->degree[s->state.contact_a[c]] += s->bears[c];
+        s->degree[s->state.contact_b[c]] += s->bears[c];
     }
     strip_rattlers(s);
 }
@@ -131,7 +101,7 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 {
     int sum = 0, loose = 0;
     *inside = 0;
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->state.body_count; i++) {
         TalusVec3 x = s->state.position[i];
         if (s->state.fixed[i] || fabs(x.x) > core->half || fabs(x.y) > core->half ||
             x.z < core->low || x.z > core->high)
@@ -149,7 +119,7 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->state.body_count; i++)
         if (!s->state.fixed[i])
             volume += 4.0 / 3.0 * 3.14159265358979323846 * pow(s->state.radius[i], 3);
     return (WorldsCore){.half = 0.5 * width - bed->margin,
@@ -170,7 +140,7 @@ static TalusStatus measure(const TalusWorld *world, const Bed *bed, Packing *out
             if (k == JUDGED)
                 out->rattlers = loose;
         }
-        for (int i = 0; i < s.count; i++)
+        for (int i = 0; i < s.state.body_count; i++)
             if (!s.state.fixed[i]) {
                 volume += worlds_ball_within(&core, s.state.position[i], s.state.radius[i]);
                 square += talus_dot(s.state.velocity[i], s.state.velocity[i]);

@@ -18,8 +18,10 @@ extern "C" {
 
 typedef struct TalusWorld TalusWorld;
 
+/* Bodies are numbered from 1 in the order of their creation, and no number is given twice. 0: no body; of a joint,
+ * the fixed world. */
 typedef struct TalusBodyId {
-    uint32_t index, generation;
+    uint64_t number;
 } TalusBodyId;
 
 typedef enum TalusMissPolicy {
@@ -286,7 +288,8 @@ const char *talus_world_backend(const TalusWorld *world); /* owned by the world 
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* State as arrays over living bodies in index order; any pointer may be NULL. */
+/* State as arrays over living bodies; their order is the same in all calls until a body comes or goes. Any pointer
+ * may be NULL. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;

@@ -76,7 +76,7 @@ static TalusStatus refuse_wall(const TalusGrid *grid, const TalusWall *wall, int
                                double length, double reach)
 {
     return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "period along %c: its length is %g, and body %u, a %s, reaches %g from its "
+                      "period along %c: its length is %g, and slot %u, a %s, reaches %g from its "
                       "centre with the bodies beside it; expected less than half of the length, or "
                       "a plane",
                       "xyz"[axis], length, wall -> body, talus_shape_name(wall->kind),
@@ -93,7 +93,7 @@ static TalusStatus fit_wall(TalusGrid *grid, TalusWall *wall, int axis, double l
         if (fabs(along(wall->normal, axis)) < 1e-12)
             return TALUS_OK;
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "period along %c: the plane of body %u is not parallel to it; a plane "
+                          "period along %c: the plane in slot %u is not parallel to it; a plane "
                           "that is would be its own image",
                           "xyz"[axis], wall -> body);
     }

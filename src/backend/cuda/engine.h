@@ -129,6 +129,7 @@ struct TalusEngine {
     CuContext *cu; /* the world's */
     CuTables tables;
     CuBodies bodies;
+    const uint64_t *id; /* by slot; the host's, for messages */
     CuList list[2];
     int now; /* which of them is the last detection's */
     const TalusVec3
