@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "problem/build.h"
 #include "world/ids.h"
-#include "world/joint.h"
+#include "world/joint/joint.h"
 
 #include <talus/world.h>
 

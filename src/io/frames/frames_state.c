@@ -1,0 +1,65 @@
+/* io/frames/frames_state.c - a frame as integers, in one block, and bodies found again in the next. */
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+enum { PER_BODY = 46, ALIGNMENT = 64, ARRAYS = 9 };
+
+static void *take(char **cursor, int count, size_t element)
+{
+    void *array = *cursor;
+    *cursor += ((size_t)count * element + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return array;
+}
+
+TalusStatus talus_frame_state_size(TalusFrameState *state, int count)
+{
+    size_t bytes = (size_t)count * PER_BODY + ARRAYS * ALIGNMENT;
+    state->count = 0;
+    TALUS_TRY(talus_reserve(&state->memory, &state->capacity, bytes, 0, 1, "frame"));
+    char *cursor = state->memory;
+    state->id = take(&cursor, count, sizeof *state->id);
+    state->position = take(&cursor, count, sizeof *state->position);
+    state->orientation = take(&cursor, count, sizeof *state->orientation);
+    state->radius = take(&cursor, count, sizeof *state->radius);
+    state->shape = take(&cursor, count, sizeof *state->shape);
+    state->material = take(&cursor, count, sizeof *state->material);
+    state->tag = take(&cursor, count, sizeof *state->tag);
+    state->fixed = take(&cursor, count, sizeof *state->fixed);
+    state->layer = take(&cursor, count, sizeof *state->layer);
+    state->count = count;
+    return TALUS_OK;
+}
+
+void talus_frame_state_clear(TalusFrameState *state)
+{
+    talus_release(state->memory);
+    *state = (TalusFrameState){0};
+}
+
+uint64_t talus_frame_newest(const TalusFrameState *state)
+{
+    uint64_t newest = 0;
+    for (int i = 0; i < state->count; i++)
+        newest = state->id[i].number > newest ? state->id[i].number : newest;
+    return newest;
+}
+
+bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
+                      int32_t *match)
+{
+    *match = -1;
+    if (id.number > newest)
+        return true;
+    while (*row < before->count && before->id[*row].number != id.number)
+        ++*row;
+    if (*row < before->count)
+        *match = (*row)++;
+    return *match >= 0;
+}
+
+uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i)
+{
+    if (before && row < before->count)
+        return before->id[row].number;
+    return i > 0 ? id[i - 1].number : 0;
+}
