@@ -73,7 +73,7 @@ static inline TalusWorld *moved_to(TalusWorld *world, char *backend)
     TalusWorld *out = NULL;
     world->backend_name = backend; /* which is what a saved state says of it */
     if (CHECK_OK(talus_world_save(world, &bytes, &size))) {
-        CHECK_OK(talus_world_load(bytes, size, 1, &out));
+        CHECK_OK(talus_world_load(bytes, size, 1, NULL, &out));
         talus_free(bytes);
     }
     world->backend_name = kept;

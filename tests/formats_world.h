@@ -126,7 +126,7 @@ static void write_in_parts(const char *format, const char *dir)
     run_steps(writer, world, 5);
     CHECK_OK(talus_format_close(writer));
     talus_world_destroy(world);
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &world));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &world));
     talus_free(bytes);
     REQUIRE_OK(talus_format_open(format, dir, true, talus_world_time(world), &writer));
     run_steps(writer, world, 8);

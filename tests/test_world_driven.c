@@ -138,7 +138,7 @@ TEST(a_drum_lifts_grains_and_its_work_closes_the_ledger)
             void *bytes;
             size_t size;
             REQUIRE_OK(talus_world_save(one, &bytes, &size));
-            REQUIRE_OK(talus_world_load(bytes, size, 2, &loaded));
+            REQUIRE_OK(talus_world_load(bytes, size, 2, NULL, &loaded));
             talus_free(bytes);
         }
     }

@@ -59,7 +59,7 @@ TEST(a_pair_is_excluded_as_often_as_it_was_asked_for)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     REQUIRE_OK(talus_world_include(loaded, id[0], id[1]));
     CHECK_INT(contacts(loaded), 7);

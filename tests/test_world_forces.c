@@ -98,7 +98,7 @@ TEST(forces_survive_a_restart_and_go_with_their_body)
     size_t size;
     REQUIRE_OK(talus_world_step(world, NULL));
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     for (int i = 0; i < 10; i++) {
         REQUIRE_OK(talus_world_step(world, NULL));

@@ -232,7 +232,7 @@ TEST(a_slope_that_repeats_itself)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     CHECK(talus_world_period(loaded).on[1] == 1 && talus_world_period(loaded).hi.y == length);
     step(world);

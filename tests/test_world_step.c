@@ -200,7 +200,7 @@ TEST(a_step_towards_a_time_is_shortened_to_it)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     CHECK(talus_world_hash(loaded) == talus_world_hash(world));
     for (int i = 1; i <= 3; i++) {

@@ -352,7 +352,10 @@ TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* The whole state as bytes. The buffer is malloc'ed by the library: free with talus_free. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out);
+/* `backend` may be another than the world was saved on; NULL: that one. Then steps go on to the same tolerances, but
+ * only on the same backend to the same bits. */
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
+                             TalusWorld **out);
 void talus_free(void *bytes);
 
 /* Hash of the dynamic state (positions, orientations, velocities of living bodies, time). */

@@ -115,7 +115,7 @@ async function body(browser) {
   const after = await talus(p, "camera");
   check("the camera goes with it", Math.abs(after[2] - before[2]) > 1e-3 && after[3] === before[3], [before, after]);
   await p.keyboard.press("Escape");
-  equal("let go", [await talus(p, "selected"), await p.locator(".body").isVisible()], [null, false]);
+  equal("let go", [await talus(p, "selected"), await p.locator(".body").isVisible()], [0, false]);
   equal("body: console, exceptions, requests", view.heard, []);
   await view.close();
 }
@@ -195,7 +195,7 @@ async function address(browser) {
     check(`the address keeps ${part}`, p.url().includes(part), p.url());
   await p.goto("about:blank");
   await visit(view, "pages/heap.html", "#t=99&colour=<b>&camera=1,2&clip=q7&speed=-1&body=x");
-  equal("an address full of errors", [await talus(p, "frame"), await talus(p, "colour"), await talus(p, "selected"), (await talus(p, "state")).speed], [FRAMES - 1, "speed", null, 1]);
+  equal("an address full of errors", [await talus(p, "frame"), await talus(p, "colour"), await talus(p, "selected"), (await talus(p, "state")).speed], [FRAMES - 1, "speed", 0, 1]);
   await view.close();
 }
 

@@ -22,10 +22,10 @@ void talus_archive_take(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
-    if (status == TALUS_ERR_MEMORY)
-        archive->status = status;
-    else
+    if (status == TALUS_ERR_ARGUMENT)
         talus_archive_refuse(archive, talus_error());
+    else
+        archive->status = status;
 }
 
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)

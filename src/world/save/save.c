@@ -477,14 +477,14 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
-static TalusWorld *load_world(TalusArchive *a, int threads)
+static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
 {
     TalusWorldDef def = talus_world_def_default();
     char *solver = NULL, *backend = NULL;
     TalusWorld *world = NULL;
     transfer_def(a, &def, &solver, &backend);
     def.solver = solver;
-    def.backend = backend;
+    def.backend = choice ? choice : backend;
     def.threads = threads;
     if (a->status == TALUS_OK)
         talus_archive_take(a, talus_world_create(&def, &world));
@@ -499,12 +499,13 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
     return world;
 }
 
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out)
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
+                             TalusWorld **out)
 {
     *out = NULL;
     TalusArchive a = {.loading = true, .source = bytes, .size = size};
     check_header(&a, size);
-    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads) : NULL;
+    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend) : NULL;
     if (a.status != TALUS_OK) {
         talus_world_destroy(world);
         return a.status;
