@@ -96,6 +96,26 @@ TEST(damaged_bytes_are_refused_and_never_harm)
     talus_free(block);
 }
 
+/* A backend may be chosen; one that is not there is no fault of the bytes. */
+TEST(a_backend_is_chosen)
+{
+    TalusWorld *world = make_heap(1, 4), *out;
+    void *bytes;
+    size_t size;
+    run(world, 10);
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    CHECK_INT(talus_world_load(bytes, size, 1, "abacus", &out), TALUS_ERR_UNSUPPORTED);
+    CHECK(out == NULL && said("abacus"));
+    CHECK_STR(talus_error_record()->key, "abacus");
+    REQUIRE_OK(talus_world_load(bytes, size, 1, "cpu", &out));
+    run(world, 10);
+    run(out, 10);
+    CHECK(talus_world_hash(world) == talus_world_hash(out));
+    talus_free(bytes);
+    talus_world_destroy(world);
+    talus_world_destroy(out);
+}
+
 TEST(an_older_version_is_refused_by_name)
 {
     TalusWorld *world = make_heap(1, 4), *out;
@@ -146,6 +166,7 @@ int main(void)
     RUN(a_loaded_world_goes_on_bitwise_as_the_saved_one);
     RUN(a_world_saved_after_a_removal_goes_on_the_same);
     RUN(damaged_bytes_are_refused_and_never_harm);
+    RUN(a_backend_is_chosen);
     RUN(an_older_version_is_refused_by_name);
     RUN(saving_and_loading_survive_failed_allocations);
     return talus_test_result();
