@@ -4,8 +4,8 @@
 
 #include "collide_scene.h"
 
-#include "backend/backend.h"
 #include "base/status.h"
+#include "engine/engine.h"
 #include "support/cuda.h"
 
 #include <stdlib.h>
@@ -27,9 +27,9 @@ static inline bool open_both(Both *b, const Scene *s)
                           .materials = 1};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
-           CHECK_OK(
-               cuda->engine->create(&(TalusEngineSetup){.context = cuda_context()}, &b->engine)) &&
-           CHECK_OK(cuda->engine->tables(b->engine, &tables));
+           CHECK_OK(talus_engine_ops(cuda)->create(&(TalusEngineSetup){.context = cuda_context()},
+                                                   &b->engine)) &&
+           CHECK_OK(talus_engine_ops(cuda)->tables(b->engine, &tables));
 }
 
 static inline void free_list(TalusContactList *list)
@@ -43,7 +43,7 @@ static inline void free_list(TalusContactList *list)
 static inline void close_both(Both *b)
 {
     talus_detector_destroy(b->detector);
-    cuda->engine->destroy(b->engine);
+    talus_engine_ops(cuda)->destroy(b->engine);
     free_list(&b->device);
 }
 
@@ -52,11 +52,11 @@ static inline bool fetch(Both *b)
 {
     TalusEngineCounts n;
     free_list(&b->device);
-    cuda->engine->counts(b->engine, &n);
+    talus_engine_ops(cuda)->counts(b->engine, &n);
     b->device.contact = calloc((size_t)n.contacts + 1, sizeof *b->device.contact);
     b->device.arms = calloc((size_t)n.general + 1, sizeof *b->device.arms);
     b->device.impulse = calloc((size_t)n.contacts + 1, sizeof *b->device.impulse);
-    return CHECK_OK(cuda->engine->get_contacts(b->engine, &b->device));
+    return CHECK_OK(talus_engine_ops(cuda)->get_contacts(b->engine, &b->device));
 }
 
 static inline TalusStatus detect_on_device(Both *b, Scene *s)
@@ -80,9 +80,9 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
         mass[i] = 1.0;
         arrays.driven |= s->fixed[i] == 2;
     }
-    TALUS_TRY(cuda->engine->put_filter(b->engine, s->view.filter, s->view.count));
-    TALUS_TRY(cuda->engine->put_bodies(b->engine, &arrays, NULL));
-    return cuda->engine->detect(b->engine, &s->options, none, 1, &counts);
+    TALUS_TRY(talus_engine_ops(cuda)->put_filter(b->engine, s->view.filter, s->view.count));
+    TALUS_TRY(talus_engine_ops(cuda)->put_bodies(b->engine, &arrays, NULL));
+    return talus_engine_ops(cuda)->detect(b->engine, &s->options, none, 1, &counts);
 }
 
 static inline bool equal_bits(const void *x, const void *y, int count, size_t element)
@@ -117,7 +117,7 @@ static inline bool detect(Both *b, Scene *s)
 static inline void mark_both(Both *b)
 {
     mark_all(b->host);
-    CHECK_OK(cuda->engine->put_contacts(b->engine, b->host));
+    CHECK_OK(talus_engine_ops(cuda)->put_contacts(b->engine, b->host));
 }
 
 static inline int impulses(const TalusContactList *list)

@@ -252,7 +252,7 @@ TEST(each_body_knows_its_contacts)
     add(&s, SPHERE, 3.0, talus_vec3(0, 0, 0), talus_vec3(0, 0, 0)); /* with many contacts */
     if (open_both(&b, &s)) {
         detect(&b, &s);
-        if (CHECK_OK(cuda->engine->build(b.engine, &options, &op, &gamma, &report))) {
+        if (CHECK_OK(talus_engine_ops(cuda)->build(b.engine, &options, &op, &gamma, &report))) {
             CHECK_INT(op->blocks, b.host->count);
             check_touches(op);
         }

@@ -339,8 +339,8 @@ typedef struct TalusForceSummary {
     double mean_impulse; /* normal, of the loaded ones */
 } TalusForceSummary;
 
-/* `force` (N) and `touching` (loaded contacts) are summed over each living body's contacts, in index
- * order; either may be NULL. */
+/* `force` (N) and `touching` (loaded contacts) are summed over each living body's contacts, in the
+ * order of talus_world_get_state; either may be NULL. */
 TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                    TalusForceSummary *summary);
 

@@ -6,13 +6,13 @@
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
 
-#include "backend/block.h"
-#include "backend/body.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "collide/contact.h"
+#include "engine/body.h"
+#include "engine/contact.h"
 #include "engine/engine.h"
 #include "problem/build.h"
 #include "world/ids.h"

@@ -12,11 +12,11 @@
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
-#include "backend/block.h"
-#include "backend/body.h"
-#include "backend/engine.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "engine/body.h"
+#include "engine/contact.h"
+#include "engine/engine.h"
 #include "problem/build.h"
 
 enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };

@@ -1,6 +1,6 @@
 /* engine/cpu/integrate.c - from solved velocities to the state at the end of a part of a step.
  *
- * Positions: x' = x + h v'. How bodies turn is in backend/body.h.
+ * Positions: x' = x + h v'. How bodies turn is in engine/body.h.
  *
  * The loops over bodies also sum their side of the energy ledger; per body they read and write
  * about 500 bytes and run at memory speed. */

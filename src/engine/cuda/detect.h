@@ -10,8 +10,8 @@
  * Bytes of detection alone, beside the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted
  * copy 36, counts 8, scratch 12), 16 per candidate, and 16 more where there are shapes other than spheres,
  * planes and revolves. */
-#ifndef TALUS_BACKEND_CUDA_DETECT_H
-#define TALUS_BACKEND_CUDA_DETECT_H
+#ifndef TALUS_ENGINE_CUDA_DETECT_H
+#define TALUS_ENGINE_CUDA_DETECT_H
 
 #include "engine/cuda/engine.h"
 

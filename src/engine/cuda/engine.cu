@@ -21,7 +21,7 @@
 #include "engine/cuda/engine.h"
 
 extern "C" {
-#include "backend/block.h"
+#include "engine/contact.h"
 }
 
 /* What a halved step goes back to. */

@@ -1,6 +1,6 @@
 /* engine/cuda/engine.h - a world on the device: what the files of its step share.
  *
- *     engine.cu      create, tables, bodies in and out, backup                   (backend/engine.h)
+ *     engine.cu      create, tables, bodies in and out, backup                   (engine/engine.h)
  *     extra.cu       shapes; filters, forces, states of a few bodies
  *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
  *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
@@ -16,13 +16,13 @@
  * by the lower of the places of a and b (that of a, where b has none), then as the search from there finds
  * b, then by feature. All of that depends on the state alone. a and b themselves are as in
  * collide/contact.h, chosen by slots, so contact, normal and impulse are those of the host. */
-#ifndef TALUS_BACKEND_CUDA_ENGINE_H
-#define TALUS_BACKEND_CUDA_ENGINE_H
+#ifndef TALUS_ENGINE_CUDA_ENGINE_H
+#define TALUS_ENGINE_CUDA_ENGINE_H
 
 #include "backend/cuda/device/device.h"
 
 extern "C" {
-#include "backend/engine.h"
+#include "engine/cuda/table.h"
 }
 
 /* Elements of the operator's arrays (backend/operator.h). */

@@ -1,6 +1,6 @@
 /* engine/cuda/integrate.cu - after a solve: what velocities it gave, whether they surprise, and the state at
  * the end of the step. What engine/cpu/integrate.c and ledger.c do on the host, with the formulas of
- * backend/body.h and block.h.
+ * engine/body.h and block.h.
  *
  * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its
  * verdict on the device, so that the host waits once, for the sums of all of them. */
@@ -9,7 +9,7 @@
 #include "engine/cuda/material.h"
 
 extern "C" {
-#include "backend/body.h"
+#include "engine/body.h"
 }
 
 const CuRecord *cu_solved(const TalusEngine *e)

@@ -1,6 +1,6 @@
 /* io/formats/vtp_surface.h - true surfaces of bodies as triangles in a .vtp file. */
-#ifndef TALUS_IO_VTP_SURFACE_H
-#define TALUS_IO_VTP_SURFACE_H
+#ifndef TALUS_IO_FORMATS_VTP_SURFACE_H
+#define TALUS_IO_FORMATS_VTP_SURFACE_H
 
 #include "geometry/mesh.h"
 #include "io/file/file.h"

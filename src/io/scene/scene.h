@@ -5,8 +5,8 @@
  * (scene_schema.c) all come from it; nothing else knows a key that the table does not.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */
-#ifndef TALUS_IO_SCENE_H
-#define TALUS_IO_SCENE_H
+#ifndef TALUS_IO_SCENE_SCENE_H
+#define TALUS_IO_SCENE_SCENE_H
 
 #include "io/text/expr.h"
 #include "io/text/json.h"

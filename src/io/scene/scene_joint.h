@@ -1,6 +1,6 @@
 /* io/scene/scene_joint.h - joints in scenes: what they are read into. */
-#ifndef TALUS_IO_SCENE_JOINT_H
-#define TALUS_IO_SCENE_JOINT_H
+#ifndef TALUS_IO_SCENE_SCENE_JOINT_H
+#define TALUS_IO_SCENE_SCENE_JOINT_H
 
 #include "io/scene/scene.h"
 

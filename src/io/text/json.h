@@ -3,8 +3,8 @@
  * JSON as in RFC 8259, plus line and block comments and trailing commas. Duplicate keys, malformed
  * UTF-8, U+0000 in strings, numbers beyond double and nesting deeper than TALUS_JSON_DEPTH are
  * errors. The tree, and whatever else its owner puts there, lives in one arena. */
-#ifndef TALUS_IO_JSON_H
-#define TALUS_IO_JSON_H
+#ifndef TALUS_IO_TEXT_JSON_H
+#define TALUS_IO_TEXT_JSON_H
 
 #include "base/status.h"
 #include "io/scene/scene_arena.h"

@@ -1,6 +1,6 @@
 /* solvers/driver/observe.h - iterates for an observer (talus/solver.h). */
-#ifndef TALUS_SOLVERS_OBSERVE_H
-#define TALUS_SOLVERS_OBSERVE_H
+#ifndef TALUS_SOLVERS_DRIVER_OBSERVE_H
+#define TALUS_SOLVERS_DRIVER_OBSERVE_H
 
 #include "solvers/driver/solver.h"
 

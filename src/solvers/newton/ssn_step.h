@@ -21,8 +21,8 @@
  *
  * Then a step along d, halved until the squared map falls enough or `step_min` is reached: the paper's means
  * against local minima, subject to tuning as it says. */
-#ifndef TALUS_SOLVERS_SSN_STEP_H
-#define TALUS_SOLVERS_SSN_STEP_H
+#ifndef TALUS_SOLVERS_NEWTON_SSN_STEP_H
+#define TALUS_SOLVERS_NEWTON_SSN_STEP_H
 
 #include "linalg/fronts.h"
 #include "linalg/ldl.h"

@@ -13,8 +13,8 @@
  *             z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
  * Data are scaled by powers of two, the same in any units: velocities by the largest |q|, impulses of a block by
  * that over its diagonal, so that q and the diagonal of M are about 1. */
-#ifndef TALUS_SOLVERS_LEMKE_LCP_H
-#define TALUS_SOLVERS_LEMKE_LCP_H
+#ifndef TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
+#define TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 
 #include "solvers/pivot/lemke_basis.h"
 

@@ -1,6 +1,6 @@
 /* solvers/tao/tao.h - PETSc's TAO behind the solvers tao-*. */
-#ifndef TALUS_SOLVERS_TAO_H
-#define TALUS_SOLVERS_TAO_H
+#ifndef TALUS_SOLVERS_TAO_TAO_H
+#define TALUS_SOLVERS_TAO_TAO_H
 
 #include "problem/qp.h"
 #include "solvers/driver/best.h"

@@ -11,11 +11,11 @@
  *     rod    one row, the normal: distances, motors, springs, and turning, by points at a distance r from
  *            the joint's: (w x r).n = w.(r x n)
  * and limits, which are contacts without friction. */
-#ifndef TALUS_WORLD_JOINT_H
-#define TALUS_WORLD_JOINT_H
+#ifndef TALUS_WORLD_JOINT_JOINT_H
+#define TALUS_WORLD_JOINT_JOINT_H
 
-#include "backend/engine.h"
 #include "base/status.h"
+#include "engine/engine.h"
 
 #include <talus/joint.h>
 

@@ -2,8 +2,8 @@
  *
  * A machine is what hangs together by joints; a body stands for it. Machines are closed one by one, so that what
  * happens to one does not depend on another. */
-#ifndef TALUS_WORLD_JOINT_PROJECT_H
-#define TALUS_WORLD_JOINT_PROJECT_H
+#ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
+#define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
 #include "world/internal.h"
 #include "world/joint/joint.h"

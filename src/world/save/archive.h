@@ -4,8 +4,8 @@
  * after the first one every transfer does nothing, reads give zeros and counts are 0, so that
  * callers need to look at `status` only before they act on what was read. Bytes are little-endian.
  * */
-#ifndef TALUS_WORLD_ARCHIVE_H
-#define TALUS_WORLD_ARCHIVE_H
+#ifndef TALUS_WORLD_SAVE_ARCHIVE_H
+#define TALUS_WORLD_SAVE_ARCHIVE_H
 
 #include <talus/base.h>
 #include <talus/math.h>

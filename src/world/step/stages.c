@@ -1,4 +1,4 @@
-/* world/step/stages.c - the stages of a step, carried out by the world's engine (backend/engine.h).
+/* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
  *
  * What belongs to the world and not to an engine is done here in between: driven bodies, joints, sleeping bodies,
  * the energy ledger. Times are wall times. */

@@ -11,8 +11,8 @@
  * one device run side by side. Device memory belongs to the device: arrays need no context to grow or to be given
  * back. Deterministic: no atomic operation whose result depends on the order of threads (integer minimum,
  * maximum, or, and counts that are sorted afterwards are fine). */
-#ifndef TALUS_BACKEND_CUDA_DEVICE_H
-#define TALUS_BACKEND_CUDA_DEVICE_H
+#ifndef TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
+#define TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 
 #ifdef TALUS_EMULATED
 #include "backend/cuda/device/emulate.h"

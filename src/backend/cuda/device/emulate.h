@@ -4,8 +4,8 @@
  * other. A kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as
  * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. Work is done by
  * the host thread that submits it, before it returns; streams have nothing but the graph that they record. */
-#ifndef TALUS_BACKEND_CUDA_EMULATE_H
-#define TALUS_BACKEND_CUDA_EMULATE_H
+#ifndef TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
+#define TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 
 #include <functional>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* backend/body.h - one body: its record in a problem, and its motion once velocities are known. Written
+/* engine/body.h - one body: its record in a problem, and its motion once velocities are known. Written
  * once for the host's loops (src/world) and the device's kernels, so that both give the same bits.
  *
  * Orientations by the Cayley map (talus/math.h):
@@ -8,10 +8,10 @@
  *            w'' = I(e')^-1 L
  * The midpoint rule on orientation alone: angular momentum is conserved to rounding, energy to
  * order h^2 without drift in one direction, where an explicit gyroscopic torque gains energy. */
-#ifndef TALUS_BACKEND_BODY_H
-#define TALUS_BACKEND_BODY_H
+#ifndef TALUS_ENGINE_BODY_H
+#define TALUS_ENGINE_BODY_H
 
-#include "backend/engine.h"
+#include "engine/engine.h"
 
 /* ---- the record ---- */
 
