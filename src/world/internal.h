@@ -1,7 +1,7 @@
 /* world/internal.h - the world's data and the calls between the files of this folder.
  *
  * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again,
- * lowest first, with generation + 1. A sphere costs 146 bytes; other shapes cost no more, because
+ * lowest first, by a body with an id of its own. A sphere costs 150 bytes; other shapes cost no more, because
  * the inertia of a body is its mass times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_INTERNAL_H
 #define TALUS_WORLD_INTERNAL_H
@@ -15,6 +15,7 @@
 #include "engine/contact.h"
 #include "engine/engine.h"
 #include "problem/build.h"
+#include "world/ids.h"
 #include "world/joint/joint.h"
 
 #include <talus/world.h>
@@ -23,14 +24,23 @@
 enum { TALUS_GRAIN = 1024, TALUS_PARTIALS = 8 };
 
 typedef struct TalusBodyCounts {
-    int slots;      /* in use so far, dead ones included */
-    int living;     /* fixed ones included */
-    int general;    /* living, moving, not spheres */
-    int first_free; /* no dead slot lies below */
+    int slots;        /* in use so far, dead ones included */
+    int living;       /* fixed ones included */
+    int general;      /* living, moving, not spheres */
+    int first_free;   /* no dead slot lies below */
+    uint64_t created; /* bodies so far: the last number given */
 } TalusBodyCounts;
+
+/* A body whose slot is not its number - 1 (ids.c). */
+typedef struct TalusDisplaced {
+    uint64_t number;
+    int32_t slot;
+} TalusDisplaced;
 
 typedef struct TalusBodies {
     TalusBodyCounts counts;
+    TalusDisplaced *displaced; /* ascending by number; bodies that are gone may be among them */
+    int displaced_count;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass;   /* 0 for fixed bodies */
@@ -38,8 +48,8 @@ typedef struct TalusBodies {
     double *size;   /* sphere radius; smallest half extent; 0 for plane and revolve */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
-    uint32_t *generation; /* 1 for the first body of a slot */
-    uint8_t *fixed;       /* TALUS_MOTION_* */
+    uint64_t *id;   /* number of the body; of a dead slot, that of its last one */
+    uint8_t *fixed; /* TALUS_MOTION_* */
     uint8_t *group;
 } TalusBodies;
 
@@ -285,7 +295,7 @@ static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, 
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
 {
-    TalusBodyId id = {slot, bodies->generation[slot]};
+    TalusBodyId id = {bodies->id[slot]};
     return id;
 }
 
@@ -305,11 +315,19 @@ void talus_bodies_clear(TalusBodies *bodies);
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
 /* Marks the slot dead and keeps its data, so that a journal can bring it back. */
 void talus_slot_remove(TalusWorld *world, int slot);
-/* The slot of a living body, or -1. */
-int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 
+/* ---- ids.c ---- */
+/* The slot of a living body, or -1. */
+int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 TalusStatus talus_no_such_body(TalusBodyId id);
+/* Room for the ids of so many bodies more; talus_slot_number then gives a slot the next number. */
+TalusStatus talus_ids_reserve(TalusBodies *bodies, int count);
+void talus_slot_number(TalusBodies *bodies, int slot);
+/* Drops numbers above counts.created, which were given in a step that failed. */
+void talus_ids_undo(TalusBodies *bodies);
+/* Of ids that were loaded; fails where two bodies have the same. */
+TalusStatus talus_ids_admit(TalusBodies *bodies);
 
 /* ---- force.c ---- */
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
@@ -429,6 +447,13 @@ void talus_mirror_contacts_changed(TalusWorld *world);
 /* The contacts of the last step, once they have been looked at. */
 TalusContactList *talus_world_contacts(const TalusWorld *world);
 void talus_mirror_clear(TalusMirror *mirror);
+
+/* ---- contacts.c ---- */
+/* By slot, the row of a living body in arrays over all of them; to be released. */
+TalusStatus talus_slot_rows(const TalusWorld *world, int **rows);
+/* talus_world_get_forces; `rows` may be NULL where neither array is asked for. */
+TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, double *force,
+                                   int *touching, TalusForceSummary *summary);
 
 /* ---- ledger.c ---- */
 /* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */

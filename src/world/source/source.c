@@ -65,12 +65,11 @@ void talus_sources_undo(TalusWorld *world)
     for (int i = s->journal_count - 1; i >= 0; i--) {
         TalusJournalEntry entry = s->journal[i];
         world->bodies.shape[entry.slot] = entry.shape;
-        if (entry.shape < 0) {
-            world->bodies.generation[entry.slot]--;
+        if (entry.shape < 0)
             talus_world_forget(world, entry.slot);
-        }
     }
     world->bodies.counts = s->counts_before;
+    talus_ids_undo(&world->bodies);
     world->exchange_kinetic = s->kinetic_before;
     world->exchange_potential = s->potential_before;
     for (int i = 0; i < s->emitters; i++) {
