@@ -110,7 +110,7 @@ static void check_operator(TalusProblem *p)
     double *x = calloc((size_t)n, sizeof *x), *g = calloc((size_t)n, sizeof *g);
     double *expected = calloc((size_t)n, sizeof *expected);
     talus_problem_offset(p, q);
-    REQUIRE_OK(talus_reduced_fill(&r, op));
+    REQUIRE_OK(talus_reduced_fill(&r, &talus_backend_cpu, op));
     CHECK_INT(r.op.blocks, op->blocks - op->joints);
     for (int offset = 0; offset < 2; offset++) {
         for (int i = 0; i < contacts; i++)

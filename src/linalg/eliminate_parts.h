@@ -10,8 +10,7 @@
 /* Rows of a node at most. */
 enum { NODE_ROWS = 6 };
 
-/* "Vertex": a body that moves, numbered among those that joints hold, machine by machine. Nodes are in the
- * order of elimination, machine by machine, too, and so are ordered rows. */
+/* Arrays that TalusMachines has too are described there. */
 struct TalusElimination {
     TalusPool *pool;
     int rows, bodies;
@@ -23,15 +22,11 @@ struct TalusElimination {
     int analyses;
     bool *moving; /* [bodies] */
     int nodes, vertices, machines;
-    int32_t *given;         /* [nodes]: its first row in the order given */
-    int32_t *place;         /* [nodes + 1]: its first row in the order of elimination */
-    int32_t (*vertex)[2];   /* [nodes]: of its bodies, -1 where one does not move */
-    int32_t *start, *below; /* [nodes + 1]: later nodes that L couples it to, rising */
-    int64_t *diagonal_at;   /* [nodes + 1]: where its square block is in `value`, */
-    int64_t *block_at;      /* [start[nodes]]: and the blocks below it, rows of the later node */
-    int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
-    int32_t *local;                          /* [bodies]: vertex, -1: none */
-    int32_t *list_start, *list;              /* [vertices + 1]: nodes at a vertex, rising */
+    int32_t *given; /* [nodes]: its first row in the order given */
+    int32_t *place, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
+    int64_t *diagonal_at, *block_at;
+    int32_t *machine_start, *machine_vertex, *list_start, *list;
+    int32_t *local; /* [bodies]: vertex, -1: none */
 
     /* numbers */
     TalusJointRow *ordered;         /* [rows] */
@@ -39,12 +34,14 @@ struct TalusElimination {
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows] */
     double (*motion)[8];            /* [vertices] */
-    int *rounds;                    /* [machines]: refinements */
+    double (*taken)[36];            /* [vertices] */
+    int32_t *rounds;                /* [machines] */
     bool *redundant;                /* [machines] */
 
-    size_t row_room, key_room, given_room, place_room, vertex_room, start_room, below_room;
-    size_t diagonal_room, block_room, machine_room, first_room, local_room, list_start_room,
-        list_room;
+    size_t row_room, key_room, given_room, place_room, vertex_room, body_room, start_room,
+        below_room;
+    size_t vertex_body_room, taken_room, diagonal_room, block_room, machine_room, first_room,
+        local_room, list_start_room, list_room;
     size_t ordered_room, bias_room, scale_room, value_room, inverse_room, unit_room;
     size_t moving_room, right_room, x_room, y_room, motion_room, rounds_room, redundant_room;
 
@@ -80,18 +77,8 @@ static inline int64_t block_of(const TalusElimination *e, int q, int p)
     return e->block_at[low];
 }
 
-/* Velocities to which x is applied: records of all bodies, or `motion` by vertex; and offsets of ordered rows,
- * NULL: none. */
-typedef struct Motion {
-    double (*velocity)[8];
-    bool local;
-    const double *bias;
-} Motion;
-
-/* y = D' velocity + bias, and `again`, less E x, x being what has been taken so far. */
-void talus_machine_residual(TalusElimination *e, int machine, const Motion *motion, bool again);
-/* y = A^-1 y, x += y (x = y unless `again`), velocity -= M^-1 D y. */
-void talus_machine_step(TalusElimination *e, int machine, const Motion *motion, bool again);
+/* As talus_elimination_machines, with `motion` for velocities and these offsets. */
+TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
 /* rounds[machine] < 0 afterwards: something is not finite. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);

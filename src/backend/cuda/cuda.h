@@ -114,6 +114,12 @@ TalusStatus cu_engine_solved(TalusEngine *engine, double limit, bool *changed);
 TalusStatus cu_engine_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                                 TalusEngineLedger *ledger);
 
+/* machines.cu */
+TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count);
+TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op);
+void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                      double *gamma);
+
 /* law.cu */
 void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
 void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums);
