@@ -6,7 +6,7 @@
  * that can come) or of one; the same at rest but for a few; and settle-box, stepped STEPS times with
  * a frame at every step, whose cost is compared with the step's own. Sizes are by array, in bytes per
  * body, of a key frame and of the frame after it. */
-#include "io/frames.h"
+#include "io/frames/frames.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"

@@ -8,8 +8,8 @@
  * left. Kernels by themselves are launched back to back. Bytes count every array once per pass over it,
  * so a figure above the memory's speed means that the cache has helped. Small problems are also timed in one
  * kernel, as solvers take them. */
-#include "backend/cuda/iterate.h"
-#include "backend/cuda/primitives.h"
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/iterate/iterate.h"
 
 #include <math.h>
 #include <stdio.h>

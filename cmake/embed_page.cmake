@@ -22,7 +22,7 @@ function(piece hex)
 endfunction()
 
 get_filename_component(file ${PAGE} NAME)
-file(WRITE ${OUTPUT} "/* Made from ${file}. */\n#include \"page.h\"\n")
+file(WRITE ${OUTPUT} "/* Made from ${file}. */\n#include \"cli/page.h\"\n")
 foreach(mark IN LISTS marks)
   string(HEX "@${mark}@" hex_mark)
   string(FIND "${rest}" ${hex_mark} at)

@@ -3,14 +3,14 @@
 # of requests and files.
 
 set(talus_page_sources
-  ${PROJECT_SOURCE_DIR}/apps/cli/dir.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/run/dir.c
   ${PROJECT_SOURCE_DIR}/apps/cli/json_out.c
   ${PROJECT_SOURCE_DIR}/apps/cli/page.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/serve_files.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/serve_index.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/serve_request.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/steps.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/viewer_page.c)
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_files.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_index.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_request.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/run/steps.c
+  ${PROJECT_SOURCE_DIR}/apps/cli/serve/viewer_page.c)
 
 # talus_embed_page(NAME TEMPLATE MARKS): ${PROJECT_BINARY_DIR}/page_NAME.c
 function(talus_embed_page name template marks)
@@ -34,6 +34,6 @@ talus_embed_page(viewer ${PROJECT_SOURCE_DIR}/apps/viewer/dist/viewer.html TALUS
 add_library(talus_page STATIC ${talus_page_sources}
   ${PROJECT_BINARY_DIR}/page_report.c ${PROJECT_BINARY_DIR}/page_viewer.c)
 target_include_directories(talus_page
-  PUBLIC ${PROJECT_SOURCE_DIR}/apps/cli
+  PUBLIC ${PROJECT_SOURCE_DIR}/apps
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(talus_page PUBLIC talus_lib)

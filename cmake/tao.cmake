@@ -1,7 +1,7 @@
 # Included by the root CMakeLists.txt: talus_tao.so, the module behind the tao-* solvers, where PETSc is found.
 #
 # PETSc drags in MPI, an HDF5 for MPI and about a hundred libraries more, so nothing else is linked with it:
-# src/solvers/tao_load.c loads the module when such a solver is first used. It is left out of builds with a
+# src/solvers/tao/tao_load.c loads the module when such a solver is first used. It is left out of builds with a
 # sanitizer, whose runtime a library loaded with RTLD_DEEPBIND does not see.
 
 set(TALUS_HAVE_TAO OFF)

@@ -1,10 +1,10 @@
 /* fuzz/fclib_content.c - libFuzzer target: any content under FCLIB's names.
  *
- * This file stands in for io/hdf5.c, so that the reader asks the input itself instead of libhdf5,
+ * This file stands in for io/hdf5/hdf5.c, so that the reader asks the input itself instead of libhdf5,
  * and what comes after HDF5's decoding is tested alone, and fast: every count, length, index and
  * number is the input's. Small bytes give what would be right (the answers given before tell what
  * that is), so that all checks are reached; 0xe0 and above give anything else. */
-#include "io/hdf5.h"
+#include "io/hdf5/hdf5.h"
 #include "limits.h"
 
 #include "base/memory.h"
@@ -49,7 +49,7 @@ static TalusStatus refuse(TalusH5 *h5, const char *path)
     return talus_fail(TALUS_ERR_FORMAT, "%s: %s: odd", h5->name, path);
 }
 
-/* ---- the interface of io/hdf5.h ---- */
+/* ---- the interface of io/hdf5/hdf5.h ---- */
 
 TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, TalusH5 **out)
 {

@@ -2,7 +2,7 @@
  * set right first, or nothing would get past them. What is accepted is read forward and backward,
  * written again, and gone on with. */
 #include "base/memory.h"
-#include "io/frames.h"
+#include "io/frames/frames.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * file.
  *
  * The input is lines: method, path, query, then headers until an empty one, then the body. */
-#include "serve_request.h"
+#include "cli/serve/serve_request.h"
 
 #include <stdint.h>
 #include <stdio.h>

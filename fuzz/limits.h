@@ -4,7 +4,7 @@
 #ifndef TALUS_FUZZ_LIMITS_H
 #define TALUS_FUZZ_LIMITS_H
 
-#include "io/fclib.h"
+#include "io/problem/fclib.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * valid JSON, lies within the file, and is the same whether the file was seen to grow or found whole.
  *
  * The first two bytes say how much of the file is there at the first look. */
-#include "serve_index.h"
-#include "steps.h"
+#include "cli/run/steps.h"
+#include "cli/serve/serve_index.h"
 
-#include "io/json.h"
+#include "io/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

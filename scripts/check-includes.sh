@@ -3,9 +3,10 @@
 #
 # In src/ a file may include its own folder and folders earlier in the order below, written
 # "folder/file.h" or, beside it, "file.h"; public headers are <talus/x.h> everywhere. apps/ come
-# last and see everything but apps/verify, the independent verifier, which sees only public headers
-# and itself. include/talus/ sees only itself. What is in a backend's own folder, src/backend/NAME/, is seen by
-# src/backend alone. Solvers see no CUDA and no MPI.
+# last and see everything; they include one another as "cli/x.h", "lab/x.h", "verify/x.h". apps/verify, the
+# independent verifier, sees only public headers and itself. include/talus/ sees only itself. What is in a backend's
+# own folder, src/backend/NAME/, is seen by src/backend and by its engine, src/engine/NAME/, alone. Solvers see no
+# CUDA and no MPI.
 # Prints file:line: the include: the rule, for each offence; exit status 1 if there is one.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -52,7 +53,7 @@ function check_quoted(name,   part, count) {
             offence("no such file beside this one; write \"folder/file.h\" relative to src/")
     } else if (dir == "apps/verify")
         offence("the verifier shares no code with src/: public headers and its own files only")
-    else if (area == "apps" && part[1] == "verify" && exists("apps/" name))
+    else if (area == "apps" && part[1] ~ /^(cli|lab|verify)$/ && exists("apps/" name))
         return
     else if (!(part[1] in rank))
         offence("\"" part[1] "\" is no folder of src/; write \"folder/file.h\" relative to src/")
@@ -60,7 +61,8 @@ function check_quoted(name,   part, count) {
         offence(folder " may not include " part[1] " (order: " order ")")
     else if (folder == "solvers" && name ~ /^(backend\/cuda|comm\/mpi)\//)
         offence("solvers may not include CUDA or MPI headers")
-    else if (part[1] == "backend" && count > 2 && folder != "backend")
+    else if (part[1] == "backend" && count > 2 && folder != "backend" &&
+             index(dir "/", "src/engine/" part[2] "/") != 1)
         offence("headers of one backend are its own; shared ones are in src/backend/")
 }
 

@@ -28,7 +28,9 @@ offends src/solvers/a.c '#include <cuda_runtime.h>' 'solvers may not include CUD
 offends src/solvers/a.c '#include <mpi.h>' 'solvers may not include CUDA or MPI'
 offends src/solvers/a.c '#include "backend/cuda/kernels.h"' 'solvers may not include CUDA or MPI'
 offends src/problem/a.c '#include "backend/cpu/cpu.h"' 'headers of one backend are its own'
-offends apps/cli/a.c '#include "backend/cuda/device.h"' 'headers of one backend are its own'
+offends apps/cli/a.c '#include "backend/cuda/device/device.h"' 'headers of one backend are its own'
+offends src/engine/cpu/a.c '#include "backend/cuda/device/device.h"' 'headers of one backend are its own'
+offends apps/cli/a.c '#include "lab/missing.h"' 'is no folder of src/'
 offends src/linalg/a.c '#include "backend/operator.h"' 'linalg may not include backend'
 offends src/base/a.c '#include "../world/world.h"' 'relative to src/'
 offends src/base/a.c '#include "./a.h"' 'relative to src/'
@@ -43,7 +45,7 @@ offends apps/verify/a.c '#include "sets/cone.h"' 'the verifier shares no code wi
 offends src/extras/a.c '' 'belongs in a folder of src/'
 offends src/a.c '' 'belongs in a folder of src/'
 
-mkdir -p good/src/base good/src/backend/cpu good/src/solvers good/apps/cli good/apps/verify \
+mkdir -p good/src/base good/src/backend/cpu good/src/engine/cpu good/src/solvers good/apps/cli good/apps/lab good/apps/verify \
     good/include/talus
 cat >good/src/solvers/a.c <<'END'
 #include "a.h"
@@ -56,7 +58,10 @@ const char *s = "#include \"world/world.h\"";
 END
 touch good/src/solvers/a.h
 echo '#include "backend/cpu/b.h"' >good/src/backend/cpu/b.c
-printf '#include "io/scene.h"\n#include "verify/verify.h"\n' >good/apps/cli/main.c
+printf '#include "io/scene/scene.h"\n#include "verify/verify.h"\n' >good/apps/cli/main.c
+touch good/apps/lab/lab.h
+echo '#include "lab/lab.h"' >good/apps/cli/bench.c
+echo '#include "backend/cpu/b.h"' >good/src/engine/cpu/a.c
 echo '#include "verify.h"' >good/apps/verify/a.c
 touch good/apps/verify/verify.h
 echo '#include <talus/base.h>' >good/include/talus/world.h

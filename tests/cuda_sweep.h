@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in backend/cuda/sweep.h. */
+/* As in backend/cuda/sweep/sweep.h. */
 enum { HEAVY_TOUCHES = 40, HEAVY_CLASS = 80, ITEM = 128 };
 
 typedef struct Case {

@@ -20,9 +20,9 @@ fi
 # The page's line, in a copy of the table for a solver.c that is linked in place of the library's.
 row='TALUS_SOLVER(steepest)'
 grep -qF "$row" "$page"
-mkdir -p solvers
-{ cat "$TALUS_SOURCE_DIR/src/solvers/table.h" && echo "$row"; } >solvers/table.h
-cp "$TALUS_SOURCE_DIR/src/solvers/solver.c" solver.c
+mkdir -p solvers/driver
+{ cat "$TALUS_SOURCE_DIR/src/solvers/driver/table.h" && echo "$row"; } >solvers/driver/table.h
+cp "$TALUS_SOURCE_DIR/src/solvers/driver/solver.c" solver.c
 cat >main.c <<'END'
 #include <stdio.h>
 #include <talus/talus.h>

@@ -2,8 +2,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/checkpoint.h"
-#include "io/file.h"
+#include "io/file/file.h"
+#include "io/run/checkpoint.h"
 
 #include <errno.h>
 #include <signal.h>

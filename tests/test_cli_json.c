@@ -2,7 +2,7 @@
 // solver of the table; figures that agree with the problem measured here.
 #include "support/test.h"
 
-#include "io/json.h"
+#include "io/text/json.h"
 
 #include <talus/talus.h>
 

@@ -35,7 +35,7 @@ static void check_sorted(const Case *c)
     }
 }
 
-/* The colours are those of greedy first fit by falling priority (backend/cuda/colour.cu), whatever the
+/* The colours are those of greedy first fit by falling priority (backend/cuda/sweep/colour.cu), whatever the
  * rounds and the threads. */
 static uint64_t priority(uint64_t i)
 {

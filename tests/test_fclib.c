@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/fclib.h"
-#include "io/file.h"
+#include "io/file/file.h"
+#include "io/problem/fclib.h"
 #include "linalg/sparse.h"
 
 #include <math.h>

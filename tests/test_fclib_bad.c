@@ -3,8 +3,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/fclib.h"
-#include "io/file.h"
+#include "io/file/file.h"
+#include "io/problem/fclib.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* One matrix in every storage, width and byte order that HDF5 files come in: all give the same. */
 #include "support/test.h"
 
-#include "io/fclib.h"
+#include "io/problem/fclib.h"
 #include "linalg/sparse.h"
 
 #ifdef TALUS_HDF5

@@ -1,8 +1,8 @@
 /* Frames for other programs: what stands in them, what is left out, how they are cut back. */
 #include "formats_world.h"
 
-#include "io/fields.h"
-#include "io/frame_files.h"
+#include "io/formats/fields.h"
+#include "io/formats/frame_files.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -3,9 +3,9 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/file.h"
-#include "io/formats.h"
-#include "io/frames.h"
+#include "io/file/file.h"
+#include "io/formats/formats.h"
+#include "io/frames/frames.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Every kind of shape in frames and in files for other programs: as it went in, and refused where it is none. */
 #include "all_shapes.h"
 #include "frames_scene.h"
-#include "io/base64.h"
-#include "io/formats.h"
-#include "io/vtp_surface.h"
+#include "io/formats/formats.h"
+#include "io/formats/vtp_surface.h"
+#include "io/text/base64.h"
 
 static bool is_fixed(int shape)
 {

@@ -1,6 +1,6 @@
 /* A frame's bytes are the same for any number of threads, key frames and those after, full and lean. */
 #include "base/rng.h"
-#include "io/frames.h"
+#include "io/frames/frames.h"
 #include "support/test.h"
 
 #include <stdlib.h>

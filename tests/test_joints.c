@@ -2,7 +2,7 @@
 #include "joint_world.h"
 
 #include "base/memory.h"
-#include "world/joint.h"
+#include "world/joint/joint.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The JSON reader: what it accepts, where it says things are, how it refuses. */
-#include "io/json.h"
+#include "io/text/json.h"
 
 #include "base/memory.h"
 #include "base/rng.h"

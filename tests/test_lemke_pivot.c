@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/rng.h"
-#include "solvers/lemke_pivot.h"
+#include "solvers/pivot/lemke_pivot.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The list of a run's files: found by name, as bytes and back, damaged in every place. */
-#include "io/manifest.h"
+#include "io/run/manifest.h"
 #include "support/test.h"
 
 #include "base/memory.h"

@@ -3,8 +3,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/csv.h"
-#include "io/file.h"
+#include "io/file/file.h"
+#include "io/text/csv.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* The JSON writer and the report page: what goes in comes back, whatever the strings and numbers, and
  * nothing in the data can end the element it stands in. Leaves report pages for report_page.sh:
  * page-hostile/report.html and page-empty/report.html. */
-#include "page.h"
+#include "cli/page.h"
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/file.h"
-#include "io/json.h"
+#include "io/file/file.h"
+#include "io/text/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "solvers/pointed.h"
+#include "solvers/ipm/pointed.h"
 
 #include <math.h>
 #include <stdio.h>

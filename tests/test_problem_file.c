@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/file.h"
-#include "io/problem_file.h"
+#include "io/file/file.h"
+#include "io/problem/problem_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Scenes: defaults, overrides, every shipped scene, and the exact message of every bad one. */
-#include "io/scene.h"
+#include "io/scene/scene.h"
 #include "world/internal.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* Expressions: values, refusals with their place, and the cube root. */
-#include "io/expr.h"
+#include "io/text/expr.h"
 
 #include "base/rng.h"
 #include "support/test.h"

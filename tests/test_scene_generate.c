@@ -1,5 +1,5 @@
 /* Generators: bodies inside their region, none overlapping, the same every time. */
-#include "world/generate.h"
+#include "world/source/generate.h"
 
 #include "support/test.h"
 

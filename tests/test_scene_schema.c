@@ -3,11 +3,11 @@
  * TALUS_REGENERATE=1 in the environment rewrites scenes/schema.json and the reference part of
  * docs/scenes.md instead of comparing. Scenes are judged by a small validator of the subset of JSON
  * Schema that the file uses; it knows nothing of the table. */
-#include "io/scene.h"
+#include "io/scene/scene.h"
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/file.h"
+#include "io/file/file.h"
 #include "support/test.h"
 
 #include <dirent.h>
@@ -53,7 +53,7 @@ TEST(schema_file_is_current)
     talus_release(text);
 }
 
-static const char begin_mark[] = "<!-- reference: made from src/io/scene_table.c -->\n\n";
+static const char begin_mark[] = "<!-- reference: made from src/io/scene/scene_table.c -->\n\n";
 static const char end_mark[] = "<!-- end of reference -->";
 
 static void put_reference(const char *docs, const char *begin, const char *end, const char *text)

@@ -1,6 +1,6 @@
 /* Shapes of scenes: where they are placed, many forms of rocks, files, and the same bits after a restart. */
 #include "geometry/shape.h"
-#include "io/scene.h"
+#include "io/scene/scene.h"
 #include "support/test.h"
 #include "world/internal.h"
 

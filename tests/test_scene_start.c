@@ -1,7 +1,7 @@
 /* What a scene is told before its first step: warnings for what is unusual (tests/odd_scenes), none for what ships,
  * overlaps by both bodies and depth. What is refused is in tests/bad_scenes. */
-#include "io/scene_start.h"
-#include "world/overlap.h"
+#include "io/scene/scene_start.h"
+#include "world/source/overlap.h"
 
 #include "base/memory.h"
 #include "support/test.h"

@@ -1,7 +1,7 @@
 /* The server and its directory: the one that was opened, whatever its name comes to mean; the state of a run
  * that lives, has ended or has died; links are not followed. */
-#include "dir.h"
-#include "serve_files.h"
+#include "cli/run/dir.h"
+#include "cli/serve/serve_files.h"
 #include "support/test.h"
 
 #include <fcntl.h>

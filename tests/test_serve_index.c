@@ -1,6 +1,6 @@
 /* The server's index of a frames file: the same from whatever part of the file was seen first, and never
  * a chunk that is not whole. */
-#include "serve_index.h"
+#include "cli/serve/serve_index.h"
 #include "support/test.h"
 
 #include "base/memory.h"

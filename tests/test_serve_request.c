@@ -1,6 +1,6 @@
 /* Whom the server answers: its own names, with and without the port of http, one Origin; and ranges at the
  * ends of what a file can be. tests/cli_view.sh asks the server itself. */
-#include "serve_request.h"
+#include "cli/serve/serve_request.h"
 #include "support/test.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

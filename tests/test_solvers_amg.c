@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "solvers/amg.h"
+#include "solvers/multigrid/amg.h"
 
 /* ---- problems ---- */
 

@@ -6,8 +6,8 @@
 #include "verify/verify.h"
 
 #include "base/memory.h"
-#include "solvers/auto.h"
-#include "solvers/solver.h"
+#include "solvers/driver/auto.h"
+#include "solvers/driver/solver.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "solvers/ipm_qp.h"
-#include "solvers/tao.h"
+#include "solvers/ipm/ipm_qp.h"
+#include "solvers/tao/tao.h"
 
 #include <talus/talus.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "solvers/lbfgs.h"
-#include "solvers/solver.h"
+#include "solvers/driver/solver.h"
+#include "solvers/first_order/lbfgs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "linalg/fronts.h"
 #include "linalg/sparse.h"
-#include "solvers/natural_map.h"
+#include "solvers/newton/natural_map.h"
 
 #include <talus/talus.h>
 

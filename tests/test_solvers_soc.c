@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "linalg/direct.h"
-#include "solvers/ipm_soc_cone.h"
+#include "solvers/ipm/ipm_soc_cone.h"
 
 /* ---- one cone ---- */
 

@@ -5,8 +5,8 @@
 #include "verify/verify.h"
 
 #include "base/rng.h"
-#include "solvers/dense.h"
-#include "solvers/gll.h"
+#include "solvers/first_order/dense.h"
+#include "solvers/first_order/gll.h"
 
 #include <math.h>
 #include <stdio.h>

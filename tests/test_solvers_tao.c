@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "problem/qp.h"
-#include "solvers/tao.h"
+#include "solvers/tao/tao.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* The table of steps as it grows: any torn end, columns in any order, files that are cut back or
  * replaced, lines that are no rows. */
-#include "steps.h"
+#include "cli/run/steps.h"
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "io/json.h"
+#include "io/text/json.h"
 
 #include <fcntl.h>
 #include <math.h>

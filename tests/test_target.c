@@ -1,7 +1,7 @@
 /* Where an output goes that a user named: files are replaced, links are followed and stay, and what is not a
  * file is written through. Every node is made here, in a folder of the test's own. */
-#include "io/file.h"
-#include "io/target.h"
+#include "io/file/file.h"
+#include "io/file/target.h"
 #include "support/test.h"
 
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* kind.c - what a file or name on the command line is, and who takes it. */
 #include "cli.h"
 
-#include "io/file.h"
-#include "io/problem_file.h"
+#include "io/file/file.h"
+#include "io/problem/problem_file.h"
 
 #include <stdio.h>
 #include <string.h>

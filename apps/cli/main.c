@@ -2,7 +2,7 @@
 #include "cli.h"
 
 #include "base/param.h"
-#include "io/formats.h"
+#include "io/formats/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

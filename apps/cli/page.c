@@ -2,7 +2,7 @@
 #include "page.h"
 
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 void page_to_file(void *user, const char *bytes, size_t size)
 {

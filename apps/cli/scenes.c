@@ -3,7 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/param.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Everything is on PETSC_COMM_SELF, so MPI is started as a process of its own, without network and without
  * daemons, and never asked for anything. PETSc may not print, abort, catch signals, or read options files:
  * its errors become texts. Its memory is counted. One thread at a time. */
-#include "solvers/tao_module.h"
+#include "solvers/tao/tao_module.h"
 
 #include <malloc.h>
 #include <petscksp.h>

@@ -140,7 +140,7 @@ typedef struct TalusRun {
     double first2;                  /* out: and of the first */
 } TalusRun;
 
-/* The accelerated method's scalars from run to run (solvers/apgd.c has the rules, momentum.h the code). */
+/* The accelerated method's scalars from run to run (solvers/first_order/apgd.c has the rules, momentum.h the code). */
 typedef struct TalusMomentum {
     double norm;   /* L; raised where gradients show a larger curvature */
     double margin; /* factor on such a new estimate */
@@ -149,7 +149,7 @@ typedef struct TalusMomentum {
     bool restart;  /* drop the momentum when it points uphill */
 } TalusMomentum;
 
-/* Conjugate gradients on faces, left in proportion (solvers/mprgp.c has the rules), in the metric. */
+/* Conjugate gradients on faces, left in proportion (solvers/face/mprgp.c has the rules), in the metric. */
 typedef struct TalusProportioning {
     const TalusMetricBlock *metric;
     double *x, *g;         /* iterate, which is in the set, and its gradient */
@@ -159,7 +159,7 @@ typedef struct TalusProportioning {
     bool half_step;        /*   of these names */
     double enough;         /* ends once |projected gradient|^2 is at or below; < 0: never */
     double norm, pnp;      /* of the operator, and p'N p: 0 starts with the free gradient */
-    int active, unchecked; /* TalusFaceWork in solvers/face.h */
+    int active, unchecked; /* TalusFaceWork in solvers/face/face.h */
     bool begun;   /* x has been measured: the first iteration is a step. false: it is not */
     int products; /* out: of this run */
     bool reached; /* out: `enough` */
@@ -336,7 +336,7 @@ typedef struct TalusJointOps {
                     double *gamma);
 } TalusJointOps;
 
-/* Many iterations in one call. Optional: where an entry is NULL, run.h and solvers/mprgp.c take steps one by
+/* Many iterations in one call. Optional: where an entry is NULL, run.h and solvers/face/mprgp.c take steps one by
  * one. */
 typedef struct TalusRunOps {
     /* step.accelerate over and over with the rules of momentum.h. A backend tests the step length whenever it

@@ -246,7 +246,7 @@ TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size,
                                            : talus_block_coupling(block, size, op->rows, nn, tt);
 }
 
-/* ---- its share of the energy ledger (world/ledger.c says what the sums are) ---- */
+/* ---- its share of the energy ledger (world/step/ledger.c says what the sums are) ---- */
 
 /* The impulses in gamma of contact i, three entries whatever the rows. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,

@@ -1,8 +1,8 @@
 /* backend/engine.h - what carries out the stages of a world's step: the contract of all engines.
  *
- * An engine holds bodies and contacts. The world decides what happens in a step (world/step.c) and asks its
+ * An engine holds bodies and contacts. The world decides what happens in a step (world/step/step.c) and asks its
  * engine for each stage. An engine in the host's memory works on the world's own arrays; of any other one these
- * are a mirror, downloaded when someone reads them (world/mirror.c).
+ * are a mirror, downloaded when someone reads them (world/step/mirror.c).
  *
  * Bodies keep their slots. Contacts and the problem's bodies are in an order of the engine's own, which
  * depends on the state alone: problem body p is the body in slot slot_of[p]. Whatever leaves the engine
@@ -33,7 +33,7 @@ typedef struct TalusLaw {
     TalusBlockModel model; /* of friction */
 } TalusLaw;
 
-/* How a body moves: by itself, not at all, as it is driven; or not for now (world/sleep.c). */
+/* How a body moves: by itself, not at all, as it is driven; or not for now (world/step/sleep.c). */
 enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
 
 /* The arrays of a world's bodies, by slot (world/internal.h). */
@@ -92,7 +92,7 @@ typedef struct TalusBuildOptions {
     double h;
     double warm; /* factor of carried-over impulses: ratio of the steps */
     double
-        recovery; /* as in world/stages.c: v_rec = recovery sqrt(scale size), or recovery alone */
+        recovery; /* as in world/step/stages.c: v_rec = recovery sqrt(scale size), or recovery alone */
     double scale;
     double soften;  /* > 0: this times N_nn is added to every contact's compliance */
     TalusVec3 kick; /* h g, which the free velocities of moving bodies hold */
@@ -104,7 +104,7 @@ typedef struct TalusBuildReport {
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
 } TalusBuildReport;
 
-/* A block of a joint (world/joint_build.c) in a problem: a of its bodies moves; b is driven, moves or, -1, does
+/* A block of a joint (world/joint/joint_build.c) in a problem: a of its bodies moves; b is driven, moves or, -1, does
  * neither. */
 typedef struct TalusEngineJoint {
     int32_t slot[2];

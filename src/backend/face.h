@@ -1,4 +1,4 @@
-/* backend/face.h - the scalars of conjugate gradients on a face (solvers/face.c), for host and device. */
+/* backend/face.h - the scalars of conjugate gradients on a face (solvers/face/face.c), for host and device. */
 #ifndef TALUS_BACKEND_FACE_H
 #define TALUS_BACKEND_FACE_H
 

@@ -45,7 +45,7 @@ static unsigned sides_near(const TalusGrid *grid, int i)
  * Two bodies meet as nearest images alone, so two fat radii must stay below half of every period, and so must a
  * wall with its margin and the body beside it. Radii and resting envelopes that do not are refused. What speeds
  * add to them is clipped, and the bodies are counted of which a contact may be missed for that: the step is then
- * taken in parts (world/step.c). A clipped share of sliding is not counted. It keeps contacts from coming and going,
+ * taken in parts (world/step/step.c). A clipped share of sliding is not counted. It keeps contacts from coming and going,
  * and no gap closes by it. */
 
 static double resting_margin(const TalusGrid *grid, uint32_t i)

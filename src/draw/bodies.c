@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/period.h"
-#include "io/fields.h"
+#include "io/formats/fields.h"
 
 #include <limits.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "draw/picture.h"
 #include "geometry/bounds.h"
-#include "io/frames.h"
+#include "io/frames/frames.h"
 
 #include <string.h>
 

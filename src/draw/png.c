@@ -5,7 +5,7 @@
 #include "base/deflate.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <stdlib.h>
 #include <string.h>

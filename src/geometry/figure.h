@@ -1,5 +1,5 @@
 /* geometry/figure.h - all that drawing needs of a shape, whatever its kind: how it is seen, and its triangles at one
- * or more levels of detail. Frames files carry figures (io/frames_figure.c), so that who draws knows no kinds. */
+ * or more levels of detail. Frames files carry figures (io/frames/frames_figure.c), so that who draws knows no kinds. */
 #ifndef TALUS_GEOMETRY_FIGURE_H
 #define TALUS_GEOMETRY_FIGURE_H
 

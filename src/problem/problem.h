@@ -23,7 +23,8 @@ struct TalusProblem {
     size_t copy_room;
     double *length; /* [bodies]: l */
 
-    double *certificate; /* of the last solve (solvers/certificate.h), on the host, or of a file */
+    double *
+        certificate; /* of the last solve (solvers/driver/certificate.h), on the host, or of a file */
     size_t certificate_room;
     bool has_certificate;
 

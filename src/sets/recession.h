@@ -2,7 +2,7 @@
  * which the impulses of a block may grow without end.
  *
  * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded, and
- * what is left is the normal. Under `coulomb` the directions that prove something (solvers/certificate.h) are
+ * what is left is the normal. Under `coulomb` the directions that prove something (solvers/driver/certificate.h) are
  * those without friction, the normal again. Both laws come as prisms here. Of a joint it is the rows without
  * bounds. */
 #ifndef TALUS_SETS_RECESSION_H

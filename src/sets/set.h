@@ -36,7 +36,7 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Onto the directions along which impulses can grow for ever: a cone itself, the free rows of a joint. Prisms
- * keep their bounds, for solvers/infeasibility.c. */
+ * keep their bounds, for solvers/driver/infeasibility.c. */
 TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)

@@ -7,7 +7,7 @@
 
 #include "base/turn.h"
 #include "collide/period.h"
-#include "world/generate.h"
+#include "world/source/generate.h"
 
 enum { DRIVE_COOKIE = 0x7a10d71e };
 

@@ -15,7 +15,7 @@
 #include "collide/contact.h"
 #include "engine/engine.h"
 #include "problem/build.h"
-#include "world/joint.h"
+#include "world/joint/joint.h"
 
 #include <talus/world.h>
 

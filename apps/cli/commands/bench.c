@@ -1,0 +1,557 @@
+/* cli/commands/bench.c - talus bench: an experiment from its scenes to its tables.
+ *
+ * An experiment solves problems (experiment.h) or runs worlds (worlds.h). Of the former the settled problems are kept in DIR beside the results, their names holding a hash of all that
+ * made them, so that a stopped experiment goes on where it was. */
+#include "lab/experiments/experiment.h"
+#include "lab/experiments/worlds.h"
+
+#include "backend/backend.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "io/file/file.h"
+#include "lab/lab_store.h"
+#include "lab/widen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Options {
+    const char *out, *backend;
+    int threads, repeat, steps;
+    bool quick, json, quiet, fresh;
+} Options;
+
+typedef struct Session {
+    Options options;
+    const Experiment *experiment;
+    char dir[CLI_PATH_MAX], title[LAB_TEXT];
+    int divisor; /* of all iterations */
+    LabSet set;
+    char **path; /* of the problems */
+    TalusPool *pool;
+} Session;
+
+static const double others_seconds = 20.0; /* for a solver that the paper does not name */
+
+/* ---- the problems ---- */
+
+static const char *const *sets_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_set : c->set;
+}
+
+static double time_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_at : c->at;
+}
+
+static int contacts_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_contacts : c->contacts;
+}
+
+static const char *name_of(const Session *session, const BenchCase *c)
+{
+    return session->options.quick ? c->quick_name : c->name;
+}
+
+static int count_sets(const char *const *set)
+{
+    int count = 0;
+    while (count < BENCH_SETS && set[count])
+        count++;
+    return count;
+}
+
+/* Of the scene's text, what is set in it, the time and the version. */
+static TalusStatus hash_case(const Session *session, const BenchCase *c, const char *scene,
+                             uint64_t *out)
+{
+    const char *const *set = sets_of(session, c);
+    double numbers[] = {time_of(session, c), c->heaviest};
+    char *text;
+    size_t size;
+    TALUS_TRY(talus_read_file(scene, 1 << 24, &text, &size));
+    *out = talus_hash(TALUS_HASH_SEED, text, size);
+    talus_release(text);
+    for (int i = 0; i < count_sets(set); i++)
+        *out = talus_hash(*out, set[i], strlen(set[i]));
+    *out = talus_hash(*out, numbers, sizeof numbers);
+    int contacts = contacts_of(session, c);
+    if (contacts > 0)
+        *out = talus_hash(*out, &contacts, sizeof contacts);
+    *out = talus_hash(*out, talus_version(), strlen(talus_version()));
+    return TALUS_OK;
+}
+
+static TalusStatus advance(const Session *session, TalusWorld *world, const BenchCase *c)
+{
+    double until = time_of(session, c), last = 0.0;
+    bool draw = !session->options.quiet && isatty(STDERR_FILENO);
+    int64_t steps = cli_steps_until(until, talus_world_step_length(world));
+    while (talus_world_steps(world) < steps && !cli_stop_signal()) {
+        TALUS_TRY(talus_world_step(world, NULL));
+        if (draw && talus_now() - last > 0.2) {
+            last = talus_now();
+            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", name_of(session, c),
+                    talus_world_time(world), until);
+            fflush(stderr);
+        }
+    }
+    if (last > 0.0)
+        fputs("\r\033[K", stderr);
+    return TALUS_OK;
+}
+
+/* The same contacts with another mass of the heaviest body. */
+static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
+{
+    TalusProblemDef def;
+    TALUS_TRY(talus_problem_export(problem, &def));
+    size_t bodies = (size_t)def.body_count, at = 0;
+    double *inv_mass = NULL;
+    TalusSym3 *inv_inertia = NULL;
+    TalusStatus status = TALUS_ALLOC(inv_mass, bodies, "masses");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(inv_inertia, bodies, "inertias");
+    if (status == TALUS_OK) {
+        memcpy(inv_mass, def.inv_mass, bodies * sizeof *inv_mass);
+        memcpy(inv_inertia, def.inv_inertia, bodies * sizeof *inv_inertia);
+        for (size_t i = 0; i < bodies; i++)
+            if (inv_mass[i] > 0.0 && (inv_mass[at] == 0.0 || inv_mass[i] < inv_mass[at]))
+                at = i;
+        double ratio = 1.0 / (mass * inv_mass[at]);
+        TalusSym3 *s = &inv_inertia[at];
+        double *entries[] = {&s->xx, &s->yy, &s->zz, &s->xy, &s->xz, &s->yz};
+        for (int k = 0; k < 6; k++)
+            *entries[k] *= ratio;
+        inv_mass[at] *= ratio;
+        def.inv_mass = inv_mass;
+        def.inv_inertia = inv_inertia;
+        status = talus_problem_create(&def, NULL, out);
+    }
+    talus_release(inv_mass);
+    talus_release(inv_inertia);
+    return status;
+}
+
+static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, const char *path)
+{
+    TalusProblem *changed;
+    if (!(c->heaviest > 0.0))
+        return talus_problem_write(path, problem);
+    TALUS_TRY(change_mass(problem, c->heaviest, &changed));
+    TalusStatus status = talus_problem_write(path, changed);
+    talus_problem_destroy(changed);
+    return status;
+}
+
+/* The problem of the next step, with as many contacts as the case asks for. */
+static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorld *world,
+                           const char *path)
+{
+    TalusWorld *wide = NULL;
+    TalusProblem *problem;
+    double envelope;
+    int contacts = contacts_of(session, c);
+    if (contacts > 0)
+        TALUS_TRY(widen_world(world, contacts, &wide, &envelope));
+    TalusStatus status = talus_world_build(wide ? wide : world, &problem);
+    if (status == TALUS_OK)
+        status = write_problem(problem, c, path);
+    if (status == TALUS_OK && wide && !session->options.quiet)
+        fprintf(stderr, "talus: %s: %d contacts in an envelope of %.6f sizes\n",
+                name_of(session, c), talus_problem_blocks(problem), envelope);
+    talus_world_destroy(wide);
+    return status;
+}
+
+static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
+                          const char *path)
+{
+    const char *const *set = sets_of(session, c);
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusSceneChoice choice = {.threads = session->set.threads};
+    double begun = talus_now();
+    TalusStatus status = talus_scene_load(scene_path, set, count_sets(set), &scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(scene, &choice, &world);
+    if (status == TALUS_OK)
+        status = advance(session, world, c);
+    if (status == TALUS_OK && !cli_stop_signal())
+        status = extract(session, c, world, path);
+    if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
+        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", name_of(session, c),
+                talus_world_time(world), talus_now() - begun);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return status;
+}
+
+/* The file of the case, and whether an earlier one has it already: cases that differ in their friction
+ * model alone share one. */
+static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
+{
+    char ending[32];
+    snprintf(ending, sizeof ending, "-%08" PRIx32 ".talus", (uint32_t)(hash >> 32));
+    *shared = false;
+    for (int i = 0; i < index; i++) {
+        const char *path = session->path[i];
+        *shared = strcmp(path + strlen(path) - strlen(ending), ending) == 0;
+        if (*shared)
+            return talus_path(&session->path[index], "%s", path);
+    }
+    return talus_path(&session->path[index], "%s/problem-%d%s", session->dir, index + 1, ending);
+}
+
+static TalusStatus open_case(Session *session, int index)
+{
+    const BenchCase *c = &session->experiment->cases[index];
+    LabSet *set = &session->set;
+    char scene[CLI_PATH_MAX];
+    uint64_t hash;
+    bool shared;
+    if (!cli_find_scene(c->scene, scene, sizeof scene))
+        return talus_fail(TALUS_ERR_IO, "%s: its scene %s is missing", session->experiment->name,
+                          c->scene);
+    TALUS_TRY(hash_case(session, c, scene, &hash));
+    TALUS_TRY(name_problem(session, index, hash, &shared));
+    const char *path = session->path[index];
+    if (access(path, F_OK) != 0 || (session->options.fresh && !shared))
+        TALUS_TRY(settle(session, c, scene, path));
+    if (cli_stop_signal())
+        return TALUS_OK;
+    LabProblem *p = &set->problems[set->problem_count++];
+    TALUS_TRY(lab_problem_open(path, c->model, session->pool, p));
+    snprintf(p->name, sizeof p->name, "%s", name_of(session, c));
+    return c->exact ? lab_problem_exact(p, c->exact) : TALUS_OK;
+}
+
+/* ---- the runs ---- */
+
+static bool in_this_build(const char *spec)
+{
+    int index = talus_solver_find(spec);
+    return index >= 0 && !talus_solver_row(index).missing;
+}
+
+static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
+{
+    char label[LAB_TEXT];
+    const BenchCase *c = &session->experiment->cases[problem];
+    bool bounded = c->exact && c->model && c->model->law == TALUS_LAW_FIXED;
+    experiment_label(run, session->divisor, label);
+    LabJob job = {.solver = run->solver,
+                  .label = label,
+                  .tolerance = run->tolerance,
+                  .max_iterations = run->iterations / session->divisor,
+                  .max_seconds = seconds,
+                  .outer = {.refresh = bounded ? -1 : 0},
+                  .trace = true};
+    LabResult *result;
+    bool kept;
+    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &kept));
+    if (session->options.quiet)
+        return TALUS_OK;
+    fprintf(stderr, "talus: %s, %s: ", session->set.problems[problem].name, label);
+    if (lab_outcome_measured(result->outcome))
+        fprintf(stderr, "%d iterations, residual %.1e, %.2f s%s\n", result->iterations,
+                result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, kept ? " (kept)" : "");
+    else
+        fprintf(stderr, "%s: %s\n", lab_outcome_name(result->outcome), result->reason);
+    return TALUS_OK;
+}
+
+static bool named_by_runs(const Experiment *e, int solver)
+{
+    for (int i = 0; i < e->run_count; i++)
+        if (talus_solver_find(e->runs[i].solver) == solver)
+            return true;
+    return false;
+}
+
+static bool is_for(const BenchRun *run, int problem)
+{
+    return !run->cases || run->cases >> problem & 1u;
+}
+
+static TalusStatus run_case(Session *session, int problem)
+{
+    const Experiment *e = session->experiment;
+    for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
+        if (is_for(&e->runs[i], problem) && in_this_build(e->runs[i].solver))
+            TALUS_TRY(run_one(session, problem, &e->runs[i], e->seconds));
+    for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
+        BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
+        if (strcmp(other.solver, "auto") != 0 && !talus_solver_row(i).missing &&
+            !named_by_runs(e, i))
+            TALUS_TRY(run_one(session, problem, &other, others_seconds));
+    }
+    return TALUS_OK;
+}
+
+static void note_missing(Session *session)
+{
+    const Experiment *e = session->experiment;
+    for (int i = 0; i < e->run_count; i++)
+        if (!in_this_build(e->runs[i].solver))
+            lab_set_note(&session->set, "%s is not in this build: what needs it is left out.",
+                         e->runs[i].solver);
+}
+
+static TalusStatus run_cases(Session *session)
+{
+    const Experiment *e = session->experiment;
+    note_missing(session);
+    for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
+        TALUS_TRY(open_case(session, i));
+        if (!cli_stop_signal())
+            TALUS_TRY(run_case(session, i));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the end ---- */
+
+static int report_stop(const Session *session)
+{
+    fprintf(stderr, "talus: stopped by %s; the same command goes on from what is in %s\n",
+            cli_stop_name(), session->dir);
+    return 128 + cli_stop_signal();
+}
+
+/* Tables, notes and where they are, for people; the JSON for programs. */
+static void print_set(const Session *session)
+{
+    const Options *o = &session->options;
+    const LabSet *set = &session->set;
+    FILE *out = o->json ? stderr : stdout;
+    if (!o->quiet) {
+        for (int i = 0; i < set->problem_count; i++)
+            lab_print_results(set, i, out);
+        for (int i = 0; i < set->table_count; i++) {
+            lab_table_print(&set->tables[i], out);
+            fputc('\n', out);
+        }
+        for (int i = 0; i < set->note_count; i++)
+            fprintf(out, "%s\n", set->notes[i]);
+        fprintf(out, "results in %s\n", session->dir);
+    }
+    if (o->json)
+        lab_print_bench_json(set);
+}
+
+static int finish(Session *session)
+{
+    LabSet *set = &session->set;
+    set->complete = !cli_stop_signal();
+    if (cli_stop_signal())
+        return lab_set_write(set) == TALUS_OK ? report_stop(session) : cli_fail_library();
+    session->experiment->conclude(set, session->divisor);
+    if (lab_set_write(set) != TALUS_OK || lab_set_write_tables(set) != TALUS_OK)
+        return cli_fail_library();
+    print_set(session);
+    return CLI_OK;
+}
+
+static void open_set(Session *session, const char *name, const char *experiment)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    snprintf(session->title, sizeof session->title, "%s%s", experiment, o->quick ? ", quick" : "");
+    if (o->out)
+        snprintf(session->dir, sizeof session->dir, "%s", o->out);
+    else
+        snprintf(session->dir, sizeof session->dir, "out/%s%s", name, o->quick ? "-quick" : "");
+    set->title = session->title;
+    set->experiment = experiment;
+    set->kind = "bench";
+    set->dir = session->dir;
+}
+
+/* ---- experiments that run worlds ---- */
+
+/* Without names all rows; a name that is no row ends in a message and false. */
+static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *count)
+{
+    bool all = strcmp(operands->item[0], "gpu") == 0;
+    *count = 0;
+    if (all && operands->count == 1)
+        for (int i = 0; worlds_row(i); i++)
+            if (worlds_row(i)->share > 0.0)
+                rows[(*count)++] = worlds_row(i);
+    for (int i = all ? 1 : 0; i < operands->count && *count < CLI_LIST_MAX; i++) {
+        rows[*count] = worlds_find(operands->item[i]);
+        if (!rows[(*count)++]) {
+            cli_usage(&cli_bench, "no row '%s'; `talus list experiments` names them",
+                      operands->item[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of an earlier call that had more tables. */
+static void remove_old_tables(const LabSet *set)
+{
+    for (int i = set->table_count; i < LAB_TABLES; i++) {
+        char path[CLI_PATH_MAX + 32];
+        struct stat about;
+        snprintf(path, sizeof path, "%s/table-%d.csv", set->dir, i + 1);
+        if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+            unlink(path);
+    }
+}
+
+static int bench_worlds(Session *session, const CliList *operands)
+{
+    static const WorldsRow *rows[CLI_LIST_MAX];
+    static Worlds w;
+    const Options *o = &session->options;
+    bool gpu = strcmp(operands->item[0], "gpu") == 0;
+    int count;
+    if (o->fresh)
+        return cli_usage(&cli_bench, "--fresh: %s always runs anew", operands->item[0]);
+    if (!choose_rows(operands, rows, &count))
+        return CLI_USAGE;
+    int code = cli_check_backend(&cli_bench, o->backend);
+    if (code != CLI_OK)
+        return code;
+    w = (Worlds){.backend = {o->backend ? o->backend
+                             : gpu      ? "cuda-mixed"
+                                        : "cpu",
+                             "cuda"},
+                 .backends = gpu && !o->backend ? 2 : 1,
+                 .threads = o->threads,
+                 .repeat = o->repeat > 0 ? o->repeat : 0,
+                 .steps = o->steps > 0 ? o->steps : 0,
+                 .limit = gpu && !o->quick ? WORLDS_SECONDS : 0.0,
+                 .quick = o->quick,
+                 .quiet = o->quiet,
+                 .dir = session->dir,
+                 .set = &session->set};
+    if (!talus_backend_find(w.backend[0]))
+        return cli_fail("%s; `talus bench %s --backend cpu --quick` runs everywhere", talus_error(),
+                        operands->item[0]);
+    open_set(session, operands->item[0], operands->item[0]);
+    if (lab_set_open(&session->set, true) != TALUS_OK)
+        return cli_fail_library();
+    cli_catch_signals();
+    code = worlds_main(&w, rows, count);
+    session->set.complete = true;
+    if (lab_store_write(&session->set) != TALUS_OK || lab_page_write(&session->set) != TALUS_OK ||
+        lab_set_write_tables(&session->set) != TALUS_OK)
+        return cli_fail_library();
+    remove_old_tables(&session->set);
+    print_set(session);
+    return cli_stop_signal() ? 128 + cli_stop_signal() : code;
+}
+
+/* ---- experiments that solve problems ---- */
+
+static int bench_session(Session *session, const char *name)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    session->experiment = experiment_find(name);
+    if (!session->experiment)
+        return CLI_USAGE;
+    const Experiment *e = session->experiment;
+    if (o->backend || o->repeat >= 0 || o->steps >= 0)
+        return cli_usage(&cli_bench,
+                         "--backend, --repeat and --steps are for experiments that run worlds: "
+                         "`talus list experiments` names them from shear on");
+    session->divisor = o->quick ? 10 : 1;
+    open_set(session, name, e->name);
+    TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(session->path, (size_t)e->case_count, "paths");
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_bench);
+    set->threads = talus_pool_threads(session->pool);
+    lab_set_note(set, "%s: %s.", e->source, e->summary);
+    if (o->quick)
+        lab_set_note(set,
+                     "Quick version: about a tenth of the bodies and of the iterations, so the "
+                     "paper's figures and statements are left out.");
+    if (lab_set_open(set, o->fresh) != TALUS_OK)
+        return cli_fail_library();
+    if (set->stored_title[0] && strcmp(set->stored_title, set->title) != 0)
+        return cli_fail(
+            "%s: holds the results of '%s', not of '%s': give another folder by --out, or "
+            "--fresh to replace them",
+            session->dir, set->stored_title, set->title);
+    cli_catch_signals();
+    return run_cases(session) == TALUS_OK ? finish(session) : cli_fail_library();
+}
+
+static int bench_main(int argc, char **argv)
+{
+    static Session session; /* static: its tables are large */
+    CliList operands;
+    int code;
+    session.options = (Options){.threads = -1, .repeat = -1, .steps = -1};
+    if (!cli_parse(&cli_bench, argc, argv, &session.options, &operands, &code))
+        return code;
+    if (strcmp(operands.item[0], "gpu") == 0 || worlds_find(operands.item[0]))
+        code = bench_worlds(&session, &operands);
+    else if (operands.count > 1)
+        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", operands.item[0]);
+    else
+        code = bench_session(&session, operands.item[0]);
+    lab_set_clear(&session.set);
+    for (int i = 0; session.path && i < session.experiment->case_count; i++)
+        talus_release(session.path[i]);
+    talus_release(session.path);
+    talus_pool_destroy(session.pool);
+    return code;
+}
+
+static const CliOption bench_options[] = {
+    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+     "where report.html, results.json, trace.csv, the tables and\n"
+     "the problems go; out/NAME by default, out/NAME-quick with\n"
+     "--quick"},
+    {"quick", 0, CLI_FLAG, offsetof(Options, quick), NULL,
+     "a small version: a tenth of the bodies and iterations, and\n"
+     "nothing of the paper beside it"},
+    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
+     "run everything anew, whatever is in DIR"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where worlds run; for gpu cuda-mixed, and cuda beside it,\n"
+     "else cpu"},
+    {"repeat", 0, CLI_COUNT, offsetof(Options, repeat), "N",
+     "steps that a median is taken over, of million and\nten-million"},
+    {"steps", 0, CLI_COUNT, offsetof(Options, steps), "N",
+     "only so many steps of hourglass and pospisil: a trial,\nwhose time is not judged"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; by default 1,\n"
+     "which gives the steadiest times, and for worlds all"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds one JSON object and nothing else;\ntables go to standard error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+};
+
+const CliCommand cli_bench = {
+    .name = "bench",
+    .summary = "Runs an experiment of the literature and compares.",
+    .operands = "NAME [ROW...]",
+    .operands_min = 1,
+    .operands_max = CLI_LIST_MAX,
+    .details =
+        "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
+        "them with the paper's solvers and all others, and prints tables beside the paper's\n"
+        "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n"
+        "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md; so does `petra-sim`:\n"
+        "docs/petra-2009.md. So does `gpu`, all its rows or those named: speed, agreement with the\n"
+        "cpu, physics. Each figure stands beside its target. docs/gpu.md tells more.\n",
+    .options = bench_options,
+    .option_count = sizeof bench_options / sizeof *bench_options,
+    .main = bench_main};

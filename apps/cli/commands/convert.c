@@ -1,0 +1,163 @@
+/* cli/commands/convert.c - frames.talus read back and written by the formats of io/formats/formats.h. */
+#include "convert.h"
+
+#include "cli/cli.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+#include "io/file/file.h"
+#include "io/formats/formats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double redraw_seconds = 0.2;
+
+typedef struct Conversion {
+    const char *kind, *out;
+    char *path; /* of the frames file */
+    TalusFrames *frames;
+    TalusFormatWriter *writer;
+    TalusSnapshot snapshot;
+    ConvertRange range;
+    int written;
+    double quantum;
+    unsigned fields; /* of the last frame */
+    bool bar, lean;
+    double last_bar;
+} Conversion;
+
+/* ---- what is said ---- */
+
+static void draw_bar(Conversion *c, int index, int count)
+{
+    double now = talus_now();
+    if (!c->bar || now - c->last_bar < redraw_seconds)
+        return;
+    fprintf(stderr, "\r\033[K%s: frame %d of %d", c->out, index + 1, count);
+    fflush(stderr);
+    c->last_bar = now;
+}
+
+static void erase_bar(const Conversion *c)
+{
+    if (c->bar && c->last_bar > 0.0) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+/* docs/frames.md says what a frames file keeps; here it is in the units of this one. */
+static void report(const Conversion *c)
+{
+    printf("%s: %d frame%s as %s\n", c->out, c->written, c->written == 1 ? "" : "s", c->kind);
+    printf("positions to %.2g m, %s and forces to %s; no spins, no masses, spheres do not turn;\n"
+           "%s\n",
+           0.5 * c->quantum, c->fields & TALUS_SNAPSHOT_VELOCITY ? "velocities" : "speeds",
+           c->lean ? "6 %" : "0.2 %",
+           c->fields & TALUS_SNAPSHOT_CHAINS && strcmp(c->kind, "vtp") == 0
+               ? "of the contacts the chains of those with a normal force above the mean"
+               : "no contacts");
+    printf("everything, and all digits: talus run --frames %s\n", c->kind);
+}
+
+/* ---- the frames ---- */
+
+static bool is_wanted(const ConvertRange *range, double time, double *next)
+{
+    if ((!isnan(range->from) && time < range->from) ||
+        (!isnan(range->until) && time > range->until) || time < *next)
+        return false;
+    /* Times are sums of steps: a hair early is not too early. */
+    *next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
+    return true;
+}
+
+static TalusStatus convert_frame(Conversion *c, int index)
+{
+    TALUS_TRY(talus_frames_read(c->frames, index, &c->snapshot));
+    const TalusFramesHead *head = talus_frames_head(c->frames, index);
+    if (!head)
+        return talus_error_record()->code;
+    c->quantum = fmax(c->quantum, head->quantum);
+    c->lean = c->lean || head->lean;
+    c->fields = c->snapshot.fields;
+    c->written++;
+    return talus_format_add(c->writer, head, &c->snapshot);
+}
+
+static TalusStatus convert_frames(Conversion *c)
+{
+    double next = -INFINITY;
+    int count = talus_frames_count(c->frames);
+    for (int i = 0; i < count; i++) {
+        draw_bar(c, i, count);
+        if (is_wanted(&c->range, talus_frames_info(c->frames, i).time, &next))
+            TALUS_TRY(convert_frame(c, i));
+    }
+    return TALUS_OK;
+}
+
+/* Before anything is written. */
+static TalusStatus check_range(const Conversion *c)
+{
+    int count = talus_frames_count(c->frames);
+    for (int i = 0; i < count; i++) {
+        double next = -INFINITY;
+        if (is_wanted(&c->range, talus_frames_info(c->frames, i).time, &next))
+            return TALUS_OK;
+    }
+    if (count == 0)
+        return talus_fail_file(c->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
+    return talus_fail_file(c->path, TALUS_ERR_ARGUMENT,
+                           "no frame is between --from and --until; they go from %g to %g s",
+                           talus_frames_info(c->frames, 0).time,
+                           talus_frames_info(c->frames, count - 1).time);
+}
+
+/* The run may keep exact frames of that kind there. */
+static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
+{
+    if (cli_same_dir(dir, c->out))
+        return talus_fail_file(c->out, TALUS_ERR_ARGUMENT,
+                               "is the run's own directory, which may hold exact frames; choose "
+                               "another with -o");
+    return TALUS_OK;
+}
+
+static TalusStatus convert(Conversion *c, const RunPlace *place)
+{
+    TALUS_TRY(refuse_own_directory(c, place->dir));
+    TALUS_TRY(talus_path(&c->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(talus_frames_open(c->path, &c->frames));
+    TALUS_TRY(check_range(c));
+    TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
+    TalusStatus status = convert_frames(c);
+    if (status == TALUS_OK)
+        status = talus_format_sync(c->writer);
+    erase_bar(c);
+    return status;
+}
+
+int export_convert(const RunPlace *place, const char *kind, const char *out, ConvertRange range)
+{
+    Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
+    if (talus_format_find(kind) < 0)
+        return cli_usage(&cli_export, "--to %s: no such kind of files; there are " CONVERT_KINDS,
+                         kind);
+    TalusStatus status = convert(&c, place);
+    if (status == TALUS_OK)
+        status = talus_format_close(c.writer);
+    else
+        (void)talus_format_close(c.writer); /* the first failure is the one to tell */
+    talus_frames_close(c.frames);
+    talus_snapshot_free(&c.snapshot);
+    talus_release(c.path);
+    if (status != TALUS_OK)
+        return cli_fail_library();
+    report(&c);
+    return CLI_OK;
+}

@@ -1,0 +1,411 @@
+/* cli/commands/export.c - talus export: a run as one page, or as the files of other programs. */
+#include "cli/cli.h"
+#include "cli/run/dir.h"
+#include "cli/serve/serve_files.h"
+#include "cli/serve/viewer_page.h"
+#include "convert.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/file/file.h"
+#include "io/frames/frames.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 };
+
+typedef struct Options {
+    const char *output, *to;
+    double limit, every, from, until;
+} Options;
+
+static const CliOption options[] = {
+    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE",
+     "the page to write, or with --to the directory"},
+    {"limit", 0, CLI_REAL, offsetof(Options, limit), "MB",
+     "size of the page at most, in millions of bytes (default 64);\n"
+     "frames are left out evenly until it fits"},
+    {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
+     "keep frames that are at least DT seconds apart"},
+    {"from", 0, CLI_REAL, offsetof(Options, from), "T", "keep frames from time T on"},
+    {"until", 0, CLI_REAL, offsetof(Options, until), "T", "keep frames up to time T"},
+    {"to", 0, CLI_TEXT, offsetof(Options, to), "KIND",
+     "write another program's files instead of a page:\n" CONVERT_KINDS},
+};
+
+/* What goes into the page. */
+typedef struct Export {
+    const Options *options;
+    char *path; /* of the frames file */
+    TalusFrames *frames;
+    int *chosen; /* numbers of the frames that the options let through */
+    int count, total;
+    RunState run;
+    Steps steps;
+    int steps_fd;
+    char note[NOTE_MAX];
+    ViewerRun page;
+    uint64_t fixed; /* bytes of the page without frames */
+} Export;
+
+static uint64_t limit_bytes(const Export *x)
+{
+    return (uint64_t)fmin(x->options->limit * 1e6, 1e18);
+}
+
+/* ---- frames ---- */
+
+static TalusStatus choose_frames(Export *x)
+{
+    const Options *o = x->options;
+    double next = -INFINITY;
+    x->total = talus_frames_count(x->frames);
+    TALUS_TRY(TALUS_ALLOC(x->chosen, (size_t)x->total, "frames to export"));
+    for (int i = 0; i < x->total; i++) {
+        double time = talus_frames_info(x->frames, i).time;
+        if ((o->from >= 0.0 && time < o->from) || (o->until >= 0.0 && time > o->until) ||
+            time < next)
+            continue;
+        x->chosen[x->count++] = i;
+        /* Times are sums of steps: a hair early is not too early. */
+        next = o->every > 0.0 ? time + o->every * (1.0 - 1e-9) : -INFINITY;
+    }
+    if (x->total == 0)
+        return talus_fail_file(x->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
+    if (x->count == 0)
+        return talus_fail_file(x->path, TALUS_ERR_ARGUMENT,
+                               "no frame is between --from and --until; they go from %g to %g s",
+                               talus_frames_info(x->frames, 0).time,
+                               talus_frames_info(x->frames, x->total - 1).time);
+    return TALUS_OK;
+}
+
+/* Bytes up to the end of the last frame: what is needed to see all. */
+static uint64_t whole_bytes(const Export *x)
+{
+    TalusFrameInfo last = talus_frames_info(x->frames, x->total - 1);
+    return last.offset + last.size;
+}
+
+static TalusStatus file_bytes(const char *path, uint64_t *bytes)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    *bytes = (uint64_t)about.st_size;
+    return TALUS_OK;
+}
+
+/* Adds every n-th of the chosen frames, and the last, until the file is larger than `room`; *added is
+ * then the number of chosen frames that had their turn. */
+static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const char *path, int n,
+                              uint64_t room, int *added)
+{
+    TalusSnapshot snapshot = {0};
+    TalusStatus status = TALUS_OK;
+    uint64_t bytes = 0;
+    *added = 0;
+    for (int i = 0; status == TALUS_OK && i < x->count && bytes <= room; i++) {
+        if (i % n == 0 || i == x->count - 1) {
+            int index = x->chosen[i];
+            status = talus_frames_read(x->frames, index, &snapshot);
+            if (status == TALUS_OK)
+                status = talus_frames_add_snapshot(writer, talus_frames_head(x->frames, index),
+                                                   &snapshot);
+            if (status == TALUS_OK)
+                status = file_bytes(path, &bytes);
+        }
+        *added = i + 1;
+    }
+    talus_snapshot_free(&snapshot);
+    return status;
+}
+
+/* Writes every n-th frame to `path`. *bytes is the file's size; above `room` it is not whole. */
+static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t room,
+                                 uint64_t *bytes, int *added)
+{
+    const TalusFramesHead *head = talus_frames_head(x->frames, x->chosen[0]);
+    if (!head)
+        return talus_error_record()->code;
+    TalusFramesWriter *writer;
+    TALUS_TRY(talus_frames_create(
+        path,
+        &(TalusFramesDef){.title = head->title,
+                          .scene = head->scene,
+                          .detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL},
+        &writer));
+    TalusStatus status = add_frames(x, writer, path, n, room, added);
+    if (status != TALUS_OK)
+        talus_frames_abandon(writer);
+    else
+        status = talus_frames_finish(writer);
+    return status == TALUS_OK ? file_bytes(path, bytes) : status;
+}
+
+/* Fails with the limit that would do, for the first frame and the last. */
+static TalusStatus too_large(const Export *x, const char *path)
+{
+    uint64_t bytes;
+    int added;
+    TALUS_TRY(write_thinned(x, path, x->count, UINT64_MAX, &bytes, &added));
+    double needed = ceil((double)viewer_page_size(x->fixed, bytes) / 1e6);
+    return talus_fail_file(
+        x->path, TALUS_ERR_ARGUMENT,
+        "%s alone would make a page of %.0f MB, above the limit of %g; --limit %.0f "
+        "would do, and `talus view` shows frames of any size",
+        x->count > 1 ? "the first and the last frame" : "one frame", needed, x->options->limit,
+        needed);
+}
+
+/* The smallest n that fits, or nearly: sizes of frames differ, so the next n is a guess from how far the
+ * last one came. */
+static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
+{
+    uint64_t limit = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
+    uint64_t room = limit > empty ? (limit - empty) / 4 * 3 : 0;
+    for (int n = 1, added;;) {
+        TALUS_TRY(write_thinned(x, path, n, room, bytes, &added));
+        *every = n;
+        if (*bytes <= room)
+            return TALUS_OK;
+        if (n >= x->count)
+            return too_large(x, path);
+        double guess = ceil((double)n * x->count / added);
+        n = guess > n ? (guess < x->count ? (int)guess : x->count) : n + 1;
+    }
+}
+
+/* ---- what the page says ---- */
+
+static void add_note(Export *x, const char *format, ...) CLI_PRINTF(2, 3);
+
+static void add_note(Export *x, const char *format, ...)
+{
+    size_t used = strlen(x->note);
+    va_list args;
+    if (used > 0)
+        used += (size_t)snprintf(x->note + used, sizeof x->note - used, "; ");
+    va_start(args, format);
+    vsnprintf(x->note + used, sizeof x->note - used, format, args);
+    va_end(args);
+}
+
+static const char *ordinal(int n)
+{
+    int last = n % 10, two = n % 100;
+    return last == 1 && two != 11   ? "st"
+           : last == 2 && two != 12 ? "nd"
+           : last == 3 && two != 13 ? "rd"
+                                    : "th";
+}
+
+static void note_choice(Export *x)
+{
+    const Options *o = x->options;
+    if (o->from >= 0.0)
+        add_note(x, "from %g s", o->from);
+    if (o->until >= 0.0)
+        add_note(x, "until %g s", o->until);
+    if (o->every > 0.0)
+        add_note(x, "frames %g s apart", o->every);
+}
+
+/* Title, scene and state as run.json tells them, or the frames themselves. */
+static void describe_run(Export *x, const RunPlace *place)
+{
+    bool known = !place->alone && run_state_read(place->dir, &x->run);
+    const TalusFramesHead *head = talus_frames_head(x->frames, 0);
+    if (!known) {
+        x->run = (RunState){.state = talus_frames_complete(x->frames) ? "finished" : "died",
+                            .until = NAN};
+        snprintf(x->run.title, sizeof x->run.title, "%s", head ? head->title : "");
+        snprintf(x->run.scene, sizeof x->run.scene, "%s", head ? head->scene : "");
+    }
+    x->page = (ViewerRun){.title = x->run.title,
+                          .scene = x->run.scene,
+                          .state = x->run.state,
+                          .note = x->note,
+                          .until = x->run.until,
+                          .steps = x->steps.rows > 0 ? &x->steps : NULL,
+                          .steps_fd = x->steps_fd};
+}
+
+static TalusStatus read_steps(Export *x, const RunPlace *place)
+{
+    char *path;
+    bool anew = false;
+    if (place->alone)
+        return TALUS_OK;
+    TALUS_TRY(talus_path(&path, "%s/steps.csv", place->dir));
+    x->steps_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    talus_release(path);
+    return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
+}
+
+static void count_bytes(void *user, const char *bytes, size_t size)
+{
+    uint64_t *count = user;
+    (void)bytes;
+    *count += size;
+}
+
+/* The note is written later, when it is known how many frames there are. */
+static TalusStatus measure(Export *x)
+{
+    JsonOut json;
+    json_start(&json, count_bytes, &x->fixed);
+    TalusStatus status = viewer_run_json(&x->page, &json);
+    json_finish(&json);
+    x->fixed += 2 * NOTE_MAX;
+    return status;
+}
+
+/* ---- the page ---- */
+
+/* What was written through to a pipe or a device has no size. */
+static void report(const Export *x, int kept)
+{
+    struct stat about;
+    printf("%s: ", x->options->output);
+    if (stat(x->options->output, &about) == 0 && S_ISREG(about.st_mode))
+        printf("%.1f MB, ", (double)about.st_size / 1e6);
+    printf("%d of %d frames%s%s\n", kept, x->total, x->note[0] ? ": " : "", x->note);
+}
+
+/* A file beside the page under a name that nobody has. */
+static TalusStatus make_temporary(const Export *x, char **path)
+{
+    TALUS_TRY(talus_path(path, "%s.frames-XXXXXX", x->options->output));
+    int fd = mkstemp(*path);
+    if (fd >= 0) {
+        close(fd);
+        return TALUS_OK;
+    }
+    TalusStatus status = talus_fail_file(x->options->output, TALUS_ERR_IO,
+                                         "cannot create a file beside it: %s", strerror(errno));
+    talus_release(*path);
+    return status;
+}
+
+static TalusStatus write_thinned_page(Export *x)
+{
+    char *path;
+    uint64_t bytes;
+    int n = 1;
+    TALUS_TRY(make_temporary(x, &path));
+    TalusStatus status = thin(x, path, &bytes, &n);
+    int kept = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
+    if (status == TALUS_OK && n > 1)
+        add_note(x, "every %d%s frame%s, to stay within %g MB", n, ordinal(n),
+                 (x->count - 1) % n > 0 ? " and the last" : "", x->options->limit);
+    if (status == TALUS_OK)
+        status = viewer_page_write(x->options->output, &x->page, path, bytes);
+    if (status == TALUS_OK)
+        report(x, kept);
+    unlink(path);
+    talus_release(path);
+    return status;
+}
+
+static TalusStatus write_page(Export *x, const RunPlace *place)
+{
+    TALUS_TRY(talus_path(&x->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(talus_frames_open(x->path, &x->frames));
+    TALUS_TRY(choose_frames(x));
+    TALUS_TRY(read_steps(x, place));
+    describe_run(x, place);
+    note_choice(x);
+    TALUS_TRY(measure(x));
+    /* The page draws from figures, which files of the first version lack. */
+    if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
+        viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
+        return write_thinned_page(x);
+    TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, whole_bytes(x)));
+    report(x, x->total);
+    return TALUS_OK;
+}
+
+static int export_page(const RunPlace *place, const Options *o)
+{
+    Export x = {.options = o, .steps_fd = -1};
+    TalusStatus status = write_page(&x, place);
+    talus_frames_close(x.frames);
+    talus_release(x.chosen);
+    talus_release(x.path);
+    steps_clear(&x.steps);
+    if (x.steps_fd >= 0)
+        close(x.steps_fd);
+    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+/* ---- the command ---- */
+
+/* A page goes by a page's name, so that a slip does not put one over a run's own file. */
+static bool is_page_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
+static int check_options(const Options *o)
+{
+    if (!o->output)
+        return cli_usage(&cli_export, "expected -o FILE");
+    if (!o->to && !is_page_name(o->output))
+        return cli_usage(&cli_export,
+                         "-o %s: expected a name that ends in .html; --to KIND writes others",
+                         o->output);
+    if (o->to && !isnan(o->limit))
+        return cli_usage(&cli_export, "--limit: is for pages, and --to writes none");
+    if (o->limit == 0.0)
+        return cli_usage(&cli_export, "--limit 0: expected a number above 0");
+    return CLI_OK;
+}
+
+static int export_main(int argc, char **argv)
+{
+    CliList operands;
+    Options o = {.limit = NAN, .every = NAN, .from = NAN, .until = NAN};
+    int code;
+    if (!cli_parse(&cli_export, argc, argv, &o, &operands, &code))
+        return code;
+    if ((code = check_options(&o)) != CLI_OK)
+        return code;
+    RunPlace place;
+    if (run_place_find(operands.item[0], &place) != TALUS_OK)
+        return cli_fail_library();
+    if (o.to) {
+        ConvertRange range = {o.every, o.from, o.until};
+        code = export_convert(&place, o.to, o.output, range);
+    } else {
+        o.limit = isnan(o.limit) ? LIMIT_DEFAULT : o.limit;
+        code = export_page(&place, &o);
+    }
+    run_place_clear(&place);
+    return code;
+}
+
+const CliCommand cli_export = {
+    .name = "export",
+    .summary = "Makes one page of a run to mail or publish, or files for other programs.",
+    .operands = "DIR",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "The page holds frames, plots and the viewer, and opens in any browser without a server.\n"
+        "It takes 64 MB at most unless --limit says otherwise; where all frames do not fit, every\n"
+        "n-th is kept, and the page says so. DIR may be a frames file.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .main = export_main};

@@ -1,0 +1,138 @@
+/* cli/commands/extract.c - talus extract: the contact problem of one step as a file. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Options {
+    CliList set;
+    const char *solver, *output;
+    int threads;
+    double at;
+} Options;
+
+static TalusStatus advance(TalusWorld *world, double time)
+{
+    int64_t steps = cli_steps_until(time, talus_world_step_length(world));
+    while (talus_world_steps(world) < steps) {
+        TalusStatus status = talus_world_step(world, NULL);
+        if (status != TALUS_OK)
+            return status;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus write_fclib(const char *path, TalusProblem *problem, const TalusScene *scene,
+                               double time)
+{
+    char title[256];
+    TalusFclib *fclib;
+    snprintf(title, sizeof title, "%s, the step after t = %g s", talus_scene_title(scene), time);
+    TalusStatus status = talus_fclib_from_problem(problem, title, &fclib);
+    if (status != TALUS_OK)
+        return status;
+    status = talus_fclib_write(path, fclib);
+    talus_fclib_destroy(fclib);
+    return status;
+}
+
+static TalusStatus write_problem(const char *path, TalusProblem *problem, const TalusScene *scene,
+                                 double time)
+{
+    return cli_wants_fclib(path) ? write_fclib(path, problem, scene, time)
+                                 : talus_problem_write(path, problem);
+}
+
+static int count_joints(const TalusProblem *problem)
+{
+    int joints = 0;
+    for (int i = 0; i < talus_problem_blocks(problem); i++)
+        joints += talus_problem_friction(problem, i).section == TALUS_SECTION_JOINT;
+    return joints;
+}
+
+static void say(const char *path, const TalusProblem *problem, double time)
+{
+    int rows = talus_problem_rows(problem), joints = count_joints(problem);
+    printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
+    if (joints > 0)
+        printf(" and %d blocks of joints", joints);
+    printf(" of %d row%s each, %d bodies, at t = %g s\n", rows, rows == 1 ? "" : "s",
+           talus_problem_bodies(problem), time);
+}
+
+static TalusStatus extract(const char *path, const Options *o)
+{
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusProblem *problem = NULL;
+    TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
+    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(scene, &choice, &world);
+    if (status == TALUS_OK)
+        status = advance(world, o->at);
+    if (status == TALUS_OK)
+        status = talus_world_build(world, &problem);
+    if (status == TALUS_OK)
+        status = write_problem(o->output, problem, scene, talus_world_time(world));
+    if (status == TALUS_OK)
+        say(o->output, problem, talus_world_time(world));
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return status;
+}
+
+static int extract_main(int argc, char **argv)
+{
+    static Options options;
+    CliList operands;
+    char path[CLI_PATH_MAX];
+    int code;
+    options = (Options){.at = NAN, .threads = -1};
+    if (!cli_parse(&cli_extract, argc, argv, &options, &operands, &code))
+        return code;
+    if (isnan(options.at) || !options.output)
+        return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
+    if (cli_wants_fclib(options.output) && !talus_fclib_available())
+        return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
+                        options.output, talus_fclib_how());
+    if (!cli_find_scene(operands.item[0], path, sizeof path))
+        return CLI_FAILED;
+    if (cli_refuse_problem(path))
+        return CLI_FAILED;
+    code = cli_check_solver(&cli_extract, options.solver);
+    if (code != CLI_OK)
+        return code;
+    TalusStatus status = extract(path, &options);
+    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract);
+}
+
+static const CliOption extract_options[] = {
+    {"at", 0, CLI_REAL, offsetof(Options, at), "T",
+     "simulated seconds to run before; 0 gives the first step"},
+    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE",
+     "the file to write: FCLIB if it ends in .hdf5 or .h5, else\nTalus's own format"},
+    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+     "a parameter of the scene, or any key path; may be repeated"},
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
+     "solver of the steps before"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor"},
+};
+
+const CliCommand cli_extract = {
+    .name = "extract",
+    .summary = "Writes the contact problem of one step of a scene to a file.",
+    .operands = "SCENE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "Runs the scene to the time T, in whole steps, and writes the problem of the one that follows, with\n"
+        "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
+        "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
+        "docs/fclib.md and docs/problem-file.md describe the files.\n",
+    .options = extract_options,
+    .option_count = sizeof extract_options / sizeof *extract_options,
+    .main = extract_main};

@@ -1,0 +1,338 @@
+/* cli/commands/info.c - talus info: what a file or a run's directory holds. Files are known by their content. */
+#include "info.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/frames/frames.h"
+#include "io/problem/problem_file.h"
+#include "io/run/checkpoint.h"
+#include "io/text/json.h"
+#include "lab/lab.h"
+#include "solvers/ipm/pointed.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The cone of a problem is examined up to so many blocks, which takes seconds; a polygon of so many sides stands
+ * for a disc, 2 % smaller at most. */
+enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
+
+void info_fact(const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("  %-18s", name);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+}
+
+void info_line(const char *name, const char *text)
+{
+    char line[80];
+    size_t n = 0;
+    if (!text)
+        return;
+    for (text += strspn(text, "\r\n\t "); *text && *text != '\n'; text++)
+        if (n + 1 < sizeof line)
+            line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
+    line[n] = '\0';
+    if (n)
+        info_fact(name, "%s", line);
+}
+
+/* ---- scenes ---- */
+
+static int print_bodies(const TalusWorld *world)
+{
+    size_t n = (size_t)talus_world_body_count(world);
+    TalusBodyState state = {0};
+    int64_t moving[TALUS_SHAPE_KINDS] = {0}, fixed[TALUS_SHAPE_KINDS] = {0};
+    if (TALUS_ALLOC(state.shape, n, "bodies") != TALUS_OK ||
+        TALUS_ALLOC(state.fixed, n, "bodies") != TALUS_OK) {
+        talus_release(state.shape);
+        return cli_fail_library();
+    }
+    talus_world_get_state(world, &state);
+    for (size_t i = 0; i < n; i++)
+        (state.fixed[i] ? fixed : moving)[talus_world_shape(world, state.shape[i]).kind]++;
+    for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
+        if (moving[k] || fixed[k])
+            info_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
+                      moving[k], fixed[k]);
+    talus_release(state.shape);
+    talus_release(state.fixed);
+    return CLI_OK;
+}
+
+static int info_scene(const char *path)
+{
+    TalusScene *scene = NULL;
+    TalusWorld *world = NULL;
+    TalusSceneChoice choice = {.threads = 1, .allow_overlap = true};
+    int code;
+    if (talus_scene_load(path, NULL, 0, &scene) != TALUS_OK ||
+        talus_scene_build(scene, &choice, &world) != TALUS_OK) {
+        code = cli_fail_library();
+    } else {
+        printf("%s: scene\n", path);
+        info_fact("title", "%s", talus_scene_title(scene));
+        info_fact("runs until", "%g s, a frame every %g s, h = %g s", talus_scene_until(scene),
+                  talus_scene_every(scene), talus_world_step_length(world));
+        TalusFrictionModel model = talus_world_friction(world);
+        char section[32];
+        talus_section_format(model, section, sizeof section);
+        info_fact("friction", "law %s, section %s", talus_law_name(model.law), section);
+        for (int i = 0; i < talus_scene_param_count(scene); i++)
+            info_fact(i ? "" : "parameters", "%s = %g", talus_scene_param_name(scene, i),
+                      talus_scene_param_value(scene, i));
+        code = print_bodies(world);
+        info_start(world);
+    }
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+    return code;
+}
+
+/* ---- checkpoints, problems ---- */
+
+static void print_note(char *note)
+{
+    char *rest;
+    for (char *line = strtok_r(note, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, ' ');
+        if (value)
+            *value++ = '\0';
+        info_fact(line, "%s", value ? value : "");
+    }
+}
+
+int info_checkpoint(const char *path)
+{
+    TalusCheckpointInfo info;
+    if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
+        return cli_fail_library();
+    printf("%s: checkpoint, sound\n", path);
+    info_fact("number", "%" PRIu64, info.sequence);
+    info_fact("time", "%g s, step %" PRId64, info.time, info.steps);
+    info_fact("state", "%zu bytes", info.world_size);
+    print_note(info.note);
+    talus_free(info.note);
+    return CLI_OK;
+}
+
+static bool is_joint(const TalusProblem *problem, int block)
+{
+    return talus_problem_friction(problem, block).section == TALUS_SECTION_JOINT;
+}
+
+static void print_joints(const TalusProblem *problem)
+{
+    int joints = 0, bounded = 0;
+    for (int i = 0; i < talus_problem_blocks(problem); i++) {
+        joints += is_joint(problem, i);
+        bounded += is_joint(problem, i) && isfinite(talus_problem_mu(problem, i));
+    }
+    if (joints)
+        info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
+}
+
+/* Whether contacts can press against each other without moving a body, on the sections that the problem has, a
+ * polygon standing for the disc. Changes the problem's friction to that. */
+static void print_cone(TalusProblem *problem)
+{
+    TalusFrictionModel model = {.section = TALUS_SECTION_NONE};
+    TalusPointed cone;
+    char section[LAB_WORD];
+    for (int i = talus_problem_blocks(problem) - 1; i >= 0; i--)
+        if (talus_problem_rows(problem) > 1 && talus_problem_mu(problem, i) > 0.0 &&
+            !is_joint(problem, i))
+            model = talus_problem_friction(problem, i);
+    if (model.section == TALUS_SECTION_DISC)
+        model = (TalusFrictionModel){.section = TALUS_SECTION_POLYGON, .sides = CONE_SIDES};
+    model.law = TALUS_LAW_CCP;
+    talus_section_format(model, section, sizeof section);
+    if (talus_problem_rows(problem) > 3 || talus_problem_blocks(problem) > CONE_BLOCKS)
+        info_fact("friction cone", "not examined: for at most %d contacts of at most 3 rows",
+                  CONE_BLOCKS);
+    else if (talus_problem_set_friction(problem, model) != TALUS_OK ||
+             talus_qp_pointed(problem, &cone, NULL) != TALUS_OK)
+        info_fact("friction cone", "not known: %s", talus_error());
+    else if (cone.pointed)
+        info_fact("friction cone", "pointed (section %s)", section);
+    else
+        info_fact("friction cone", "not pointed (section %s): %d contacts can jam", section,
+                  cone.bearing);
+}
+
+static int info_problem(const char *path)
+{
+    TalusProblem *problem;
+    if (talus_problem_read(path, NULL, &problem) != TALUS_OK)
+        return cli_fail_library();
+    TalusResidual residual;
+    char law[LAB_WORD], section[LAB_WORD];
+    talus_problem_residual(problem, talus_problem_gamma(problem), &residual);
+    printf("%s: contact problem, sound\n", path);
+    info_fact("blocks", "%d of %d row%s", talus_problem_blocks(problem),
+              talus_problem_rows(problem), talus_problem_rows(problem) == 1 ? "" : "s");
+    if (talus_problem_bodies(problem) > 0)
+        info_fact("form", "matrix-free, %d bodies", talus_problem_bodies(problem));
+    else
+        info_fact("form", "explicit matrix");
+    print_joints(problem);
+    lab_friction_text(problem, law, section);
+    info_fact("friction", "law %s, section %s", law, section);
+    info_fact("start", "residual %.3e m/s rms, %.3e m/s max", residual.rms, residual.max);
+    print_cone(problem);
+    talus_problem_destroy(problem);
+    return CLI_OK;
+}
+
+static void print_guesses(const TalusFclib *f)
+{
+    int complete = 0;
+    for (int i = 0; i < f->guess_count; i++)
+        complete += f->guesses[i].r != NULL;
+    const TalusFclibPoint *s = &f->solution;
+    info_fact("solution", "%s",
+              s->r           ? "impulses and velocities"
+              : s->u || s->v ? "velocities alone"
+                             : "none");
+    info_fact("guesses", "%d, %d with impulses", f->guess_count, complete);
+}
+
+static void print_friction(const TalusFclib *f)
+{
+    double low = f->contacts ? f->mu[0] : 0.0, high = low;
+    for (int i = 1; i < f->contacts; i++) {
+        low = f->mu[i] < low ? f->mu[i] : low;
+        high = f->mu[i] > high ? f->mu[i] : high;
+    }
+    if (low == high)
+        info_fact("mu", "%g", low);
+    else
+        info_fact("mu", "%g to %g", low, high);
+}
+
+static int info_fclib(const char *path)
+{
+    TalusFclib *f;
+    double asymmetry;
+    if (talus_fclib_read(path, &f) != TALUS_OK)
+        return cli_fail_library();
+    printf("%s: FCLIB %s problem\n", path, f->global ? "global" : "local");
+    info_line("title", f->title);
+    info_line("description", f->description);
+    info_fact("contacts", "%d in %d dimensions", f->contacts, f->dimension);
+    if (f->global)
+        info_fact("freedom", "%d degrees, %d joint rows", talus_fclib_dofs(f),
+                  talus_fclib_joints(f));
+    print_friction(f);
+    int code = talus_fclib_asymmetry(f, &asymmetry) == TALUS_OK ? CLI_OK : cli_fail_library();
+    if (code == CLI_OK)
+        info_fact("asymmetry", "%.3g of W", asymmetry);
+    print_guesses(f);
+    talus_fclib_destroy(f);
+    return code;
+}
+
+/* ---- a report's directory ---- */
+
+static void print_report(const char *dir, const TalusJson *root)
+{
+    const TalusJson *title = talus_json_get(root, "title"), *kind = talus_json_get(root, "kind");
+    const TalusJson *date = talus_json_get(root, "date");
+    const TalusJson *problems = talus_json_get(root, "problems");
+    const TalusJson *runs = talus_json_get(root, "runs");
+    printf("%s: report of `talus %s`\n", dir, kind && kind->text ? kind->text : "solve");
+    if (title)
+        info_line("title", title->text);
+    if (date)
+        info_line("date", date->text);
+    for (const TalusJson *p = problems ? problems->first : NULL; p; p = p->next) {
+        const TalusJson *name = p->kind == TALUS_JSON_OBJECT ? talus_json_get(p, "name") : NULL;
+        if (name)
+            info_line(p == problems->first ? "problems" : "", name->text);
+    }
+    info_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
+}
+
+/* False: it has no results. */
+static bool info_report(const char *dir, int *code)
+{
+    TalusArena arena = {0};
+    TalusJson *root;
+    char *text = NULL, path[CLI_PATH_MAX];
+    size_t size;
+    snprintf(path, sizeof path, "%s/results.json", dir);
+    if (access(path, F_OK) != 0)
+        return false;
+    *code = CLI_OK;
+    if (talus_read_file(path, TEXT_LIMIT, &text, &size) != TALUS_OK ||
+        talus_json_parse(&arena, text, size, path, false, &root) != TALUS_OK)
+        *code = cli_fail_library();
+    else if (root->kind != TALUS_JSON_OBJECT || !talus_json_get(root, "runs"))
+        *code = cli_fail("%s: holds no results of Talus", path);
+    else
+        print_report(dir, root);
+    talus_arena_clear(&arena);
+    talus_release(text);
+    return true;
+}
+
+static int info_directory(const char *dir)
+{
+    int code;
+    if (info_run(dir, &code) || info_report(dir, &code))
+        return code;
+    return cli_fail("%s: holds neither frames.talus nor steps.csv of a run, nor results.json of a "
+                    "report",
+                    dir);
+}
+
+/* ---- the command ---- */
+
+static int info_main(int argc, char **argv)
+{
+    CliList operands;
+    char none, path[CLI_PATH_MAX];
+    struct stat about;
+    int code;
+    if (!cli_parse(&cli_info, argc, argv, &none, &operands, &code))
+        return code;
+    const char *name = operands.item[0];
+    if (stat(name, &about) == 0 && S_ISDIR(about.st_mode))
+        return info_directory(name);
+    if (!cli_find_scene(name, path, sizeof path))
+        return CLI_FAILED;
+    if (info_is_surface(path))
+        return info_surface(path);
+    if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
+        return info_checkpoint(path);
+    if (cli_starts_with(path, TALUS_FRAMES_MAGIC))
+        return info_frames(path);
+    if (cli_starts_with(path, TALUS_PROBLEM_MAGIC))
+        return info_problem(path);
+    if (talus_fclib_is(path))
+        return info_fclib(path);
+    return info_scene(path);
+}
+
+const CliCommand cli_info = {
+    .name = "info",
+    .summary =
+        "Tells what a scene, frames, checkpoint, problem, FCLIB, STL or OBJ file, run or report holds.",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "FILE may also be the name of a scene that ships, or the directory of a run or report.\n"
+        "Checkpoints and problem files are verified against their checksums.\n",
+    .main = info_main};

@@ -1,0 +1,135 @@
+/* cli/commands/info_run.c - what a run's directory and its frames hold. */
+#include "cli/run/dir.h"
+#include "info.h"
+
+#include "io/run/checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- frames ---- */
+
+static void print_bodies(const TalusFrames *frames)
+{
+    int count = talus_frames_count(frames);
+    int least = talus_frames_info(frames, 0).bodies, most = least;
+    for (int i = 1; i < count; i++) {
+        int bodies = talus_frames_info(frames, i).bodies;
+        least = bodies < least ? bodies : least;
+        most = bodies > most ? bodies : most;
+    }
+    if (least == most)
+        info_fact("bodies", "%d", most);
+    else
+        info_fact("bodies", "%d to %d", least, most);
+}
+
+static void print_moments(const TalusFrames *frames)
+{
+    int count = talus_frames_count(frames);
+    double bytes = 0.0;
+    info_fact("frames", "%d", count);
+    if (count == 0)
+        return;
+    TalusFrameInfo first = talus_frames_info(frames, 0);
+    TalusFrameInfo last = talus_frames_info(frames, count - 1);
+    info_fact("times", "%g s to %g s, step %" PRId64 " to %" PRId64, first.time, last.time,
+              first.step, last.step);
+    print_bodies(frames);
+    for (int i = 0; i < count; i++)
+        bytes += (double)talus_frames_info(frames, i).size;
+    info_fact("bytes", "%.0f, %.0f per frame", bytes, bytes / count);
+}
+
+static void print_period(const TalusPeriod *period)
+{
+    const double *lo = &period->lo.x, *hi = &period->hi.x;
+    for (int k = 0; k < 3; k++)
+        if (period->on[k])
+            info_fact("period", "%c from %g to %g m", "xyz"[k], lo[k], hi[k]);
+}
+
+static void print_head(TalusFrames *frames, bool titled)
+{
+    int count = talus_frames_count(frames);
+    const TalusFramesHead *head = count > 0 ? talus_frames_head(frames, count - 1) : NULL;
+    if (!head)
+        return;
+    if (titled) {
+        info_line("title", head->title);
+        info_line("scene", head->scene);
+    }
+    print_period(&head->period);
+    info_fact("detail", "%s, positions to %.3g m", head->lean ? "lean" : "full", head->quantum);
+}
+
+static int print_frames(const char *path, bool alone)
+{
+    TalusFrames *frames;
+    if (talus_frames_open(path, &frames) != TALUS_OK)
+        return cli_fail_library();
+    if (alone)
+        printf("%s: frames\n", path);
+    print_moments(frames);
+    print_head(frames, alone);
+    info_fact("complete", "%s",
+              talus_frames_complete(frames) ? "yes" : "no: its writer has not finished");
+    talus_frames_close(frames);
+    return CLI_OK;
+}
+
+int info_frames(const char *path)
+{
+    return print_frames(path, true);
+}
+
+/* ---- the directory ---- */
+
+static void print_state(const char *dir)
+{
+    RunState state;
+    if (!run_state_read(dir, &state)) {
+        info_fact("state", "%s", state.state);
+        info_line("", state.message);
+        return;
+    }
+    info_line("title", state.title);
+    info_line("scene", state.scene);
+    info_fact("state", "%s at t = %g s, step %" PRId64 ", to t = %g s", state.state, state.time,
+              state.step, state.until);
+    if (state.alive)
+        info_fact("speed", "%.1f steps/s", state.steps_per_second);
+    info_line("", state.message);
+}
+
+static bool has(const char *dir, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static bool checkpoint_in(const char *dir, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return !has(dir, name) || info_checkpoint(path) == CLI_OK;
+}
+
+bool info_run(const char *dir, int *code)
+{
+    char path[CLI_PATH_MAX];
+    int64_t rows = run_table_rows(dir, "steps.csv");
+    if (rows < 0 && !has(dir, "frames.talus"))
+        return false;
+    printf("%s: run\n", dir);
+    print_state(dir);
+    info_fact("steps", "%" PRId64 " rows in steps.csv", rows > 0 ? rows : 0);
+    snprintf(path, sizeof path, "%s/frames.talus", dir);
+    bool frames = !has(dir, "frames.talus") || print_frames(path, false) == CLI_OK;
+    bool a = checkpoint_in(dir, TALUS_CHECKPOINT_A);
+    bool b = checkpoint_in(dir, TALUS_CHECKPOINT_B);
+    *code = frames && a && b ? CLI_OK : CLI_FAILED;
+    return true;
+}

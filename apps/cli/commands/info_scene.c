@@ -1,0 +1,69 @@
+/* cli/commands/info_scene.c - what the bodies of a scene look like before the first step. */
+#include "info.h"
+
+#include "world/source/survey.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void print_box(const char *name, const char *whose, const TalusAabb *box, const char *more)
+{
+    info_fact(name, "%s from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) m%s", whose, box->lo.x,
+              box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z, more);
+}
+
+static void print_bounds(const TalusSurvey *s)
+{
+    char planes[40] = "";
+    bool moving = s->moving > 0, walls = s->fixed > s->unbounded;
+    if (moving)
+        print_box("bounds", "moving", &s->moving_bounds, "");
+    if (s->unbounded > 0)
+        snprintf(planes, sizeof planes, ", and %d plane%s", s->unbounded,
+                 s->unbounded == 1 ? "" : "s");
+    if (walls)
+        print_box(moving ? "" : "bounds", "fixed", &s->fixed_bounds, planes);
+    else if (s->unbounded > 0)
+        info_fact(moving ? "" : "bounds", "fixed without end: %d plane%s", s->unbounded,
+                  s->unbounded == 1 ? "" : "s");
+}
+
+static void print_range(const char *name, double least, double most, const char *unit,
+                        const char *more)
+{
+    if (least == most)
+        info_fact(name, "%.4g %s%s", least, unit, more);
+    else
+        info_fact(name, "%.4g to %.4g %s%s", least, most, unit, more);
+}
+
+static void print_overlap(const TalusWorld *world)
+{
+    TalusOverlap o;
+    if (talus_world_worst_overlap(world, &o) != TALUS_OK)
+        info_fact("overlap", "not known: %s", talus_error());
+    else if (o.depth > 0.0)
+        info_fact("overlap", "%d pair%s, at most %.3g m, %.3g of the smaller size", o.pairs,
+                  o.pairs == 1 ? "" : "s", o.depth, o.depth / o.size);
+    else
+        info_fact("overlap", "none");
+}
+
+void info_start(const TalusWorld *world)
+{
+    TalusSurvey s;
+    char more[64];
+    talus_world_survey(world, &s);
+    print_bounds(&s);
+    if (s.moving == 0)
+        return;
+    print_range("radii", s.smallest.radius, s.largest.radius, "m",
+                s.thinnest.size < s.smallest.radius ? ", about the centres" : "");
+    print_range("masses", s.lightest.mass, s.heaviest.mass, "kg",
+                (snprintf(more, sizeof more, ", %.4g kg in all", s.mass), more));
+    info_fact("fill", "%.3g of the box around what moves", talus_survey_fill(&s));
+    if (isfinite(s.fall_time))
+        info_fact("step", "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width",
+                  talus_world_step_length(world) / s.fall_time, s.fall_time, 2.0 * s.thinnest.size);
+    print_overlap(world);
+}

@@ -1,0 +1,372 @@
+/* cli/commands/render.c - talus render: a still picture of a moment of a run. */
+#include "cli/cli.h"
+
+#include "base/param.h"
+#include "draw/draw.h"
+#include "draw/png.h"
+#include "io/frames/frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Options {
+    CliList set;
+    const char *output, *size, *colour, *range, *view, *from, *container, *clip;
+    double time, zoom;
+    int threads;
+    bool chains, dark, transparent, plain;
+} Options;
+
+/* ---- what the options say ---- */
+
+static const char *const container_names[] = {"shown", "ghost", "hidden"};
+
+static const struct {
+    const char *name;
+    double azimuth, elevation;
+} views[] = {
+    {"home", -60.0, 18.0}, {"front", -90.0, 0.0}, {"side", 0.0, 0.0}, {"top", -90.0, 90.0}};
+
+enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
+
+/* The number of a name, or a message that has the nearest and all of them; -1 then. */
+static int choose(const char *option, const char *word, const char *const *names, int count)
+{
+    char all[256] = "";
+    for (int k = 0; k < count; k++) {
+        if (strcmp(names[k], word) == 0)
+            return k;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
+    }
+    const char *near = talus_nearest(word, names, count);
+    if (near)
+        cli_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near, all);
+    else
+        cli_usage(&cli_render, "--%s %s: expected one of %s", option, word, all);
+    return -1;
+}
+
+/* Two numbers with a character between them, and nothing else. */
+static bool two_numbers(const char *text, char between, double *a, double *b)
+{
+    char *end;
+    *a = strtod(text, &end);
+    if (end == text || *end != between)
+        return false;
+    const char *second = end + 1;
+    *b = strtod(second, &end);
+    return end != second && *end == '\0' && isfinite(*a) && isfinite(*b);
+}
+
+static bool read_size(const char *text, TalusDrawDef *def)
+{
+    double width, height;
+    if (!two_numbers(text, 'x', &width, &height) || width != floor(width) ||
+        height != floor(height) || !(width >= 1 && width <= TALUS_IMAGE_SIDE_MAX) ||
+        !(height >= 1 && height <= TALUS_IMAGE_SIDE_MAX)) {
+        cli_usage(&cli_render, "--size %s: expected WIDTHxHEIGHT such as 1600x1200, up to %d each",
+                  text, TALUS_IMAGE_SIDE_MAX);
+        return false;
+    }
+    def->width = (int)width;
+    def->height = (int)height;
+    return true;
+}
+
+static bool read_colour(const char *text, TalusDrawDef *def)
+{
+    const char *names[NAMES_MAX];
+    for (int k = 0; k < TALUS_COLOUR_COUNT; k++)
+        names[k] = talus_colour_name((TalusColourBy)k);
+    int chosen = choose("colour", text, names, TALUS_COLOUR_COUNT);
+    def->colour = (TalusColourBy)chosen;
+    return chosen >= 0;
+}
+
+static bool read_range(const char *text, TalusDrawDef *def)
+{
+    if (two_numbers(text, ':', &def->low, &def->high) && def->low < def->high)
+        return true;
+    cli_usage(&cli_render, "--range %s: expected LOW:HIGH, two numbers, the smaller first", text);
+    return false;
+}
+
+static bool read_view(const char *text, TalusDrawDef *def)
+{
+    const char *names[VIEWS];
+    for (int k = 0; k < VIEWS; k++)
+        names[k] = views[k].name;
+    int chosen = choose("view", text, names, VIEWS);
+    if (chosen < 0)
+        return false;
+    def->azimuth = views[chosen].azimuth;
+    def->elevation = views[chosen].elevation;
+    return true;
+}
+
+static bool read_from(const char *text, TalusDrawDef *def)
+{
+    if (two_numbers(text, ',', &def->azimuth, &def->elevation) && fabs(def->elevation) <= 90.0)
+        return true;
+    cli_usage(&cli_render,
+              "--from %s: expected AZIMUTH,ELEVATION in degrees, the second from -90 to 90", text);
+    return false;
+}
+
+static bool read_clip(const char *text, TalusDrawDef *def)
+{
+    char *end = NULL;
+    if (text[0] >= 'x' && text[0] <= 'z' && text[1] == ':') {
+        def->clip = true;
+        def->clip_axis = text[0] - 'x';
+        def->clip_at = strtod(text + 2, &end);
+        if (end != text + 2 && *end == '\0' && isfinite(def->clip_at))
+            return true;
+    }
+    cli_usage(&cli_render, "--clip %s: expected AXIS:AT such as y:0, the axis x, y or z", text);
+    return false;
+}
+
+static bool read_container(const char *text, TalusDrawDef *def)
+{
+    int chosen = choose("container", text, container_names, CONTAINERS);
+    def->container = (TalusContainerLook)chosen;
+    return chosen >= 0;
+}
+
+static bool read_texts(const Options *o, TalusDrawDef *def)
+{
+    return (!o->size || read_size(o->size, def)) && (!o->colour || read_colour(o->colour, def)) &&
+           (!o->range || read_range(o->range, def)) && (!o->view || read_view(o->view, def)) &&
+           (!o->from || read_from(o->from, def)) && (!o->clip || read_clip(o->clip, def)) &&
+           (!o->container || read_container(o->container, def));
+}
+
+/* False with a message where the options contradict one another. */
+static bool check(const Options *o)
+{
+    size_t length = o->output ? strlen(o->output) : 0;
+    if (!o->output)
+        cli_usage(&cli_render, "expected -o FILE.png");
+    else if (length < 4 || strcmp(o->output + length - 4, ".png") != 0)
+        cli_usage(&cli_render, "-o %s: pictures are PNG files; expected a name that ends in .png",
+                  o->output);
+    else if (o->chains && o->colour)
+        cli_usage(&cli_render, "--chains colours by chain force; leave out --colour");
+    else if (o->view && o->from)
+        cli_usage(&cli_render, "--view and --from both place the camera; give one");
+    else if (o->zoom == 0.0)
+        cli_usage(&cli_render, "--zoom 0: expected a number above 0");
+    else
+        return true;
+    return false;
+}
+
+/* ---- where the moment comes from ---- */
+
+typedef struct Moment {
+    TalusSnapshot snapshot;
+    const TalusFramesHead *head;
+    TalusFrames *frames;  /* of a file */
+    TalusHeadStore store; /* of a scene */
+} Moment;
+
+static void forget(Moment *moment)
+{
+    talus_snapshot_free(&moment->snapshot);
+    talus_frames_close(moment->frames);
+    talus_frames_head_clear(&moment->store);
+}
+
+/* Frames are a little apart: a time up to one such distance beyond the last still means the last. */
+static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
+{
+    int count = talus_frames_count(frames);
+    if (count == 0) {
+        cli_fail("%s: holds no frame yet", path);
+        return false;
+    }
+    double first = talus_frames_info(frames, 0).time;
+    double last = talus_frames_info(frames, count - 1).time;
+    double apart = count > 1 ? last - talus_frames_info(frames, count - 2).time : 0.0;
+    double slack = 1e-9 * fmax(fabs(last), fabs(first));
+    *index = isnan(time) ? count - 1 : talus_frames_at(frames, time + slack);
+    if (isnan(time) || (time >= first - slack && time <= last + apart + slack))
+        return true;
+    cli_fail("%s: --time %g is outside its frames, which go from %g to %g s", path, time, first,
+             last);
+    return false;
+}
+
+static int read_frames(const char *path, double time, Moment *moment)
+{
+    int index;
+    if (talus_frames_open(path, &moment->frames) != TALUS_OK)
+        return cli_fail_library();
+    if (!find_frame(path, moment->frames, time, &index))
+        return CLI_FAILED;
+    if (talus_frames_read(moment->frames, index, &moment->snapshot) != TALUS_OK)
+        return cli_fail_library();
+    moment->head = talus_frames_head(moment->frames, index);
+    return moment->head ? CLI_OK : cli_fail_library();
+}
+
+/* The name of a scene without folder and ending. */
+static void bare_name(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(name, size, "%.100s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name)
+        *dot = '\0';
+}
+
+static TalusStatus run_scene(const TalusScene *scene, const char *path, const Options *o,
+                             Moment *moment)
+{
+    TalusWorld *world;
+    char name[128];
+    TalusSceneChoice choice = {.threads = cli_threads(o->threads)};
+    TalusStatus status = talus_scene_build(scene, &choice, &world);
+    if (status != TALUS_OK)
+        return status;
+    double time = isnan(o->time) ? 0.0 : o->time;
+    while (status == TALUS_OK && talus_world_next_length(world, time) > 0.0)
+        status = talus_world_step_to(world, time, NULL);
+    bare_name(path, name, sizeof name);
+    TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
+    if (status == TALUS_OK)
+        status = talus_snapshot_take(&moment->snapshot, world, TALUS_SNAPSHOT_ALL);
+    if (status == TALUS_OK)
+        status = talus_frames_head_of_world(world, &def, &moment->snapshot, &moment->store);
+    moment->head = &moment->store.head;
+    talus_world_destroy(world);
+    return status;
+}
+
+static int read_scene(const char *path, const Options *o, Moment *moment)
+{
+    TalusScene *scene = NULL;
+    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
+    if (status == TALUS_OK)
+        status = run_scene(scene, path, o, moment);
+    talus_scene_destroy(scene);
+    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render);
+}
+
+static int read_moment(const char *name, const Options *o, Moment *moment)
+{
+    char path[CLI_PATH_MAX];
+    struct stat about;
+    bool there = stat(name, &about) == 0;
+    snprintf(path, sizeof path, "%s", name);
+    if (there && S_ISDIR(about.st_mode)) {
+        snprintf(path, sizeof path, "%s/frames.talus", name);
+        if (stat(path, &about) != 0)
+            return cli_fail("%s: holds no frames.talus; `talus run SCENE --out %s` writes one",
+                            name, name);
+    } else if (!there || !cli_starts_with(name, TALUS_FRAMES_MAGIC)) {
+        if (!cli_has_scene(name, path, sizeof path) && strchr(name, '/'))
+            return cli_fail("%s: no such run directory, frames file or scene", name);
+        if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
+            return CLI_FAILED;
+        return read_scene(path, o, moment);
+    }
+    if (o->set.count > 0)
+        return cli_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
+    return read_frames(path, o->time, moment);
+}
+
+/* ---- the command ---- */
+
+static TalusStatus render(const Moment *moment, const TalusDrawDef *def, int threads,
+                          const char *path)
+{
+    TalusPool *pool;
+    TalusImage image;
+    TalusStatus status = talus_pool_create(threads > 0 ? threads : 0, &pool);
+    if (status != TALUS_OK)
+        return status;
+    status = talus_draw(moment->head, &moment->snapshot, def, pool, &image);
+    talus_pool_destroy(pool);
+    if (status != TALUS_OK)
+        return status;
+    status = talus_png_write(path, &image);
+    talus_image_free(&image);
+    return status;
+}
+
+static int render_main(int argc, char **argv)
+{
+    static Options o;
+    CliList operands;
+    Moment moment = {.head = NULL};
+    TalusDrawDef def = talus_draw_def_default();
+    int code;
+    o = (Options){.time = NAN, .zoom = NAN, .threads = -1};
+    if (!cli_parse(&cli_render, argc, argv, &o, &operands, &code))
+        return code;
+    if (!check(&o) || !read_texts(&o, &def))
+        return CLI_USAGE;
+    def.zoom = isnan(o.zoom) ? 1.0 : o.zoom;
+    def.chains = o.chains;
+    def.dark = o.dark;
+    def.transparent = o.transparent;
+    def.plain = o.plain;
+    code = read_moment(operands.item[0], &o, &moment);
+    if (code == CLI_OK) {
+        code = render(&moment, &def, o.threads, o.output) == TALUS_OK ? CLI_OK : cli_fail_library();
+        if (code == CLI_OK)
+            printf("%s: %d x %d pixels, t = %g s\n", o.output, def.width, def.height,
+                   moment.snapshot.time);
+    }
+    forget(&moment);
+    return code;
+}
+
+static const CliOption render_options[] = {
+    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE.png", "the picture to write"},
+    {"time", 0, CLI_REAL, offsetof(Options, time), "T",
+     "the last frame at or before T seconds; the last of all\nif left out. Of a scene: simulate until "
+     "T; its start"},
+    {"size", 0, CLI_TEXT, offsetof(Options, size), "WxH", "pixels, 1600x1200 if left out"},
+    {"colour", 0, CLI_TEXT, offsetof(Options, colour), "NAME",
+     "speed (if left out), force, touching, id, layer,\nmaterial or tag"},
+    {"range", 0, CLI_TEXT, offsetof(Options, range), "LOW:HIGH",
+     "ends of the colour scale; from the frame if left out"},
+    {"view", 0, CLI_TEXT, offsetof(Options, view), "NAME",
+     "home (if left out), front, side or top"},
+    {"from", 0, CLI_TEXT, offsetof(Options, from), "AZIMUTH,ELEVATION",
+     "where the camera stands, degrees: -90,0 is the front,\n0,0 the side, home is -60,18"},
+    {"zoom", 0, CLI_REAL, offsetof(Options, zoom), "FACTOR", "1 fits all; more is nearer"},
+    {"container", 0, CLI_TEXT, offsetof(Options, container), "HOW",
+     "fixed bodies: ghost (if left out), shown or hidden"},
+    {"clip", 0, CLI_TEXT, offsetof(Options, clip), "AXIS:AT",
+     "cut away what lies on the camera's side of a plane, such\nas y:0"},
+    {"chains", 0, CLI_FLAG, offsetof(Options, chains), NULL,
+     "force chains: contacts above the mean force"},
+    {"dark", 0, CLI_FLAG, offsetof(Options, dark), NULL, "dark background"},
+    {"transparent", 0, CLI_FLAG, offsetof(Options, transparent), NULL, "no background at all"},
+    {"plain", 0, CLI_FLAG, offsetof(Options, plain), NULL, "no caption"},
+    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+     "a parameter of the scene, where a scene is drawn"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor"},
+};
+
+const CliCommand cli_render = {
+    .name = "render",
+    .summary = "Draws a moment of a run as a PNG picture.",
+    .operands = "DIR|FRAMES|SCENE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "DIR is what `talus run SCENE --out DIR` wrote; a frames file or a scene will do as well.\n"
+        "No display is needed. docs/render.md shows what the options do and defines the colours.\n",
+    .options = render_options,
+    .option_count = sizeof render_options / sizeof *render_options,
+    .main = render_main};

@@ -1,0 +1,500 @@
+/* cli/commands/solve.c - talus solve: solvers side by side on contact problems, measured alike. */
+#include "lab/lab.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Options {
+    const char *solver, *backend, *trace, *save, *report, *reference;
+    const char *law, *section, *outer, *measure;
+    double tol, budget;
+    int max_iter, threads;
+    bool warm, json, quiet, fresh;
+} Options;
+
+/* One call of the command. */
+typedef struct Session {
+    Options options;
+    TalusFrictionModel model; /* of --law and --section */
+    TalusOuter outer;
+    LabList solvers;
+    LabSet set;
+    TalusPool *pool;
+    double *best;        /* impulses of the best result so far, for --save */
+    double *bounds;      /* those under law fixed that it has; NULL: none */
+    double *certificate; /* that the problem has no solution; NULL: none was found */
+    double best_residual;
+    char best_solver[LAB_TEXT], title[LAB_TEXT];
+    bool failed;
+    bool taken; /* some solver took some problem */
+} Session;
+
+/* ---- before anything runs ---- */
+
+static bool can_write_beside(const char *path)
+{
+    char folder[CLI_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) : 1;
+    snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    if (access(folder[0] ? folder : "/", W_OK) == 0)
+        return true;
+    cli_fail("%s: cannot write there: %s", path, strerror(errno));
+    return false;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool asks_exact(const Options *o)
+{
+    return o->reference && strcmp(o->reference, "exact") == 0;
+}
+
+static int check_options(const Options *o, const CliList *operands)
+{
+    if (o->tol == 0.0 && o->max_iter < 0 && isnan(o->budget))
+        return cli_usage(&cli_solve, "--tol 0 runs the whole budget: expected --max-iter or "
+                                     "--budget with it");
+    if (o->max_iter == 0 || o->budget == 0.0)
+        return cli_usage(&cli_solve, "%s 0: expected more than 0",
+                         o->max_iter == 0 ? "--max-iter" : "--budget");
+    if (operands->count > 1 && o->save)
+        return cli_usage(&cli_solve, "--save goes with one PROBLEM, not with %d", operands->count);
+    bool reads_reference = o->reference && !asks_exact(o);
+    if (operands->count > 1 && reads_reference && !is_folder(o->reference))
+        return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
+                         operands->count);
+    bool save_fclib = o->save && cli_wants_fclib(o->save);
+    if ((save_fclib || reads_reference) && !talus_fclib_available())
+        return cli_fail("--%s: FCLIB files are not in this build: %s",
+                        save_fclib ? "save" : "reference", talus_fclib_how());
+    if ((o->trace && !can_write_beside(o->trace)) || (o->save && !can_write_beside(o->save)))
+        return CLI_FAILED;
+    return cli_check_backend(&cli_solve, o->backend);
+}
+
+static bool is_siconos(const Options *o)
+{
+    return o->measure && strcmp(o->measure, "siconos") == 0;
+}
+
+static int parse_friction(Session *session)
+{
+    const Options *o = &session->options;
+    TalusStatus status = lab_model_parse(o->law, o->section, &session->model);
+    if (status == TALUS_OK && o->outer)
+        status = lab_outer_parse(o->outer, &session->outer);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve);
+    if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
+        return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
+    return CLI_OK;
+}
+
+static int find_references(LabSet *set)
+{
+    for (int i = 0; i < set->problem_count; i++)
+        if (lab_problem_exact(&set->problems[i], NULL) != TALUS_OK)
+            return cli_fail("--reference exact: %s", talus_error());
+    return CLI_OK;
+}
+
+/* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
+static int open_references(LabSet *set, const char *path, bool quiet)
+{
+    bool folder = is_folder(path);
+    for (int i = 0; i < set->problem_count; i++) {
+        char file[CLI_PATH_MAX];
+        snprintf(file, sizeof file, folder ? "%s/%s.ref.hdf5" : "%s", path, set->problems[i].name);
+        if (folder && access(file, F_OK) != 0) {
+            if (!quiet)
+                fprintf(stderr, "talus: %s: no %s, so no velocity error\n", set->problems[i].name,
+                        file);
+            continue;
+        }
+        if (lab_problem_reference(&set->problems[i], file) != TALUS_OK)
+            return cli_fail_library();
+    }
+    return CLI_OK;
+}
+
+/* Problems whose files have one name go by their paths. */
+static void tell_apart(LabSet *set)
+{
+    for (int i = 0; i < set->problem_count; i++) {
+        LabProblem *p = &set->problems[i];
+        bool alone = true;
+        for (int k = i + 1; k < set->problem_count; k++)
+            if (strcmp(set->problems[k].name, p->name) == 0) {
+                lab_problem_name_by_path(&set->problems[k]);
+                alone = false;
+            }
+        if (!alone)
+            lab_problem_name_by_path(p);
+    }
+}
+
+static bool has_bounds(const LabProblem *p)
+{
+    const double *bounds = talus_problem_estimate(p->problem);
+    for (int i = 0; bounds && i < talus_problem_blocks(p->problem); i++)
+        if (bounds[i] > 0.0)
+            return true;
+    return false;
+}
+
+/* Whether a problem whose friction goes by these words is under `law`, or is so for want of any friction. */
+static bool is_under(const char *law, const char *words, const char *section, const char *asked)
+{
+    bool smooth = strcmp(section, "none") == 0;
+    return smooth ? asked && strcmp(asked, law) == 0
+                  : strcmp(words, "mixed") == 0 || strcmp(words, law) == 0;
+}
+
+/* Whether the measure and the outer loop have something to do on this problem. */
+static int check_friction(const Session *session, const LabProblem *p)
+{
+    const TalusOuter *outer = &session->outer;
+    const char *asked = session->options.law;
+    char law[LAB_WORD], section[LAB_WORD];
+    lab_friction_text(p->problem, law, section);
+    bool smooth = strcmp(section, "none") == 0;
+    bool loops = outer->kind != TALUS_OUTER_AUTO || outer->every || outer->share > 0.0;
+    if (is_siconos(&session->options) && !p->exact && !smooth)
+        return cli_fail("--measure siconos is of exact Coulomb friction, and %s is under another "
+                        "law: expected --law coulomb",
+                        p->path);
+    if (is_siconos(&session->options) && strcmp(section, "disc") != 0 && !smooth)
+        return cli_fail("--measure siconos is of exact Coulomb friction on the disc, and %s has "
+                        "section %s: expected --section disc",
+                        p->path, section);
+    if (loops && !is_under("coulomb", law, section, asked))
+        return cli_fail("--outer %s is how solvers reach exact Coulomb friction, and %s is under "
+                        "another law: expected --law coulomb",
+                        session->options.outer, p->path);
+    if (outer->refresh && !is_under("fixed", law, section, asked))
+        return cli_fail("--outer %s: refresh is of bounds, and %s has none: expected --law fixed",
+                        session->options.outer, p->path);
+    if (outer->refresh < 0 && !smooth && !has_bounds(p))
+        return cli_fail("--outer %s: the bounds that %s stores are all zero; without refresh=-1 "
+                        "they are estimated",
+                        session->options.outer, p->path);
+    return CLI_OK;
+}
+
+static int open_problems(Session *session, const CliList *operands)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(set->problems, (size_t)operands->count, "problems");
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve);
+    set->threads = talus_pool_threads(session->pool);
+    for (int i = 0; i < operands->count; i++) {
+        LabProblem *p = &set->problems[set->problem_count++];
+        if (cli_refuse_scene(operands->item[i]))
+            return CLI_FAILED;
+        if (lab_problem_open(operands->item[i], o->law || o->section ? &session->model : NULL,
+                             session->pool, p) != TALUS_OK)
+            return cli_fail_library();
+        if (check_friction(session, p) != CLI_OK)
+            return CLI_FAILED;
+        if (o->warm && !p->start)
+            return cli_fail("--warm: %s stores no impulses to start from", p->path);
+    }
+    if (asks_exact(o) && find_references(set) != CLI_OK)
+        return CLI_FAILED;
+    if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
+        return CLI_FAILED; /* before: references go by the names of files */
+    tell_apart(set);
+    return CLI_OK;
+}
+
+/* Fails where no solver named takes any of the problems. */
+static int check_support(const Session *session)
+{
+    const LabSet *set = &session->set;
+    TalusSolver *solver;
+    for (int p = 0; p < set->problem_count; p++)
+        for (int s = 0; s < session->solvers.count; s++) {
+            if (talus_solver_create(session->solvers.item[s], &solver) != TALUS_OK)
+                return cli_fail_library();
+            bool takes = talus_solver_supports(solver, set->problems[p].problem) == TALUS_OK;
+            talus_solver_destroy(solver);
+            if (takes)
+                return CLI_OK;
+        }
+    return cli_fail_unsupported(set->problems[0].problem);
+}
+
+/* A result that was kept has no impulses to save, so with --save every solver runs. */
+static int open_set(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    snprintf(session->title, sizeof session->title, "%d contact problems", set->problem_count);
+    set->title = set->problem_count == 1 ? set->problems[0].name : session->title;
+    set->kind = "solve";
+    set->dir = o->report;
+    return lab_set_open(set, o->fresh || o->save) == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+/* ---- solving ---- */
+
+static TalusStatus keep_best(Session *session, LabProblem *problem, const LabResult *result)
+{
+    size_t n = (size_t)talus_problem_size(problem->problem);
+    if (!session->options.save || !lab_outcome_measured(result->outcome) ||
+        (session->best && result->residual[LAB_R_NATURAL] >= session->best_residual))
+        return TALUS_OK;
+    if (!session->best && TALUS_ALLOC(session->best, n, "best impulses") != TALUS_OK)
+        return TALUS_ERR_MEMORY;
+    memcpy(session->best, talus_problem_gamma(problem->problem), n * sizeof *session->best);
+    const double *bounds = talus_problem_estimate(problem->problem);
+    size_t blocks = (size_t)talus_problem_blocks(problem->problem);
+    if (bounds && !session->bounds && TALUS_ALLOC(session->bounds, blocks, "bounds") != TALUS_OK)
+        return TALUS_ERR_MEMORY;
+    if (bounds)
+        memcpy(session->bounds, bounds, blocks * sizeof *bounds);
+    session->best_residual = result->residual[LAB_R_NATURAL];
+    strcpy(session->best_solver, result->solver);
+    return TALUS_OK;
+}
+
+/* The first proof that a problem has no solution, whoever found it: it is the problem's. */
+static TalusStatus keep_certificate(Session *session, const LabProblem *problem)
+{
+    const double *found = talus_problem_certificate(problem->problem);
+    size_t n = (size_t)talus_problem_size(problem->problem);
+    if (!session->options.save || !found || session->certificate)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(session->certificate, n, "certificate"));
+    memcpy(session->certificate, found, n * sizeof *found);
+    return TALUS_OK;
+}
+
+static TalusStatus solve_one(Session *session, int problem, const char *solver)
+{
+    const Options *o = &session->options;
+    LabJob job = {.solver = solver,
+                  .backend = o->backend,
+                  .tolerance = o->tol,
+                  .siconos = is_siconos(o),
+                  .outer = session->outer,
+                  .max_iterations = o->max_iter > 0 ? o->max_iter : 10000,
+                  .max_seconds = isnan(o->budget) ? 0.0 : o->budget,
+                  .warm = o->warm,
+                  .trace = o->trace || o->report};
+    LabResult *result;
+    bool kept;
+    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &kept);
+    if (status != TALUS_OK)
+        return status;
+    session->failed |= result->outcome == LAB_FAILED;
+    session->taken |= result->outcome != LAB_UNSUPPORTED;
+    if (kept && !o->quiet)
+        fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
+                session->set.problems[problem].name);
+    if (kept)
+        return TALUS_OK;
+    TALUS_TRY(keep_certificate(session, &session->set.problems[problem]));
+    return keep_best(session, &session->set.problems[problem], result);
+}
+
+static int solve_all(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    for (int p = 0; p < set->problem_count && !cli_stop_signal(); p++) {
+        for (int s = 0; s < session->solvers.count && !cli_stop_signal(); s++)
+            if (solve_one(session, p, session->solvers.item[s]) != TALUS_OK)
+                return cli_fail_library();
+        if (!o->quiet)
+            lab_print_results(set, p, o->json ? stderr : stdout);
+    }
+    if (set->problem_count > 1) {
+        const LabTable *summary = lab_set_summary(set);
+        if (!o->quiet)
+            lab_table_print(summary, o->json ? stderr : stdout);
+    }
+    return CLI_OK;
+}
+
+/* ---- the end ---- */
+
+static int save_best(Session *session)
+{
+    const Options *o = &session->options;
+    if (!session->best)
+        return cli_fail("%s: not written: no solver has a result", o->save);
+    LabProblem *p = &session->set.problems[0];
+    if (session->bounds)
+        memcpy(talus_problem_estimate(p->problem), session->bounds,
+               (size_t)talus_problem_blocks(p->problem) * sizeof *session->bounds);
+    if (talus_problem_set_certificate(p->problem, session->certificate) != TALUS_OK ||
+        lab_problem_save(p, session->best, o->save) != TALUS_OK)
+        return cli_fail_library();
+    if (!o->quiet)
+        fprintf(stderr, "talus: %s: the result of %s, which has the smallest residual\n", o->save,
+                session->best_solver);
+    if (!o->quiet && session->certificate)
+        fprintf(stderr, "talus: %s: %s the proof that the problem has no solution\n", o->save,
+                cli_wants_fclib(o->save)
+                    ? "FCLIB has no place for, and a file not named .hdf5 or .h5 would hold,"
+                    : "holds");
+    return CLI_OK;
+}
+
+static int finish(Session *session)
+{
+    const Options *o = &session->options;
+    LabSet *set = &session->set;
+    set->complete = !cli_stop_signal();
+    if (o->json)
+        lab_print_json(set);
+    if (o->trace && lab_write_csv(set, o->trace) != TALUS_OK)
+        return cli_fail_library();
+    if (o->report && lab_set_write(set) != TALUS_OK)
+        return cli_fail_library();
+    if (o->save) {
+        int code = save_best(session);
+        if (code != CLI_OK)
+            return code;
+    }
+    if (cli_stop_signal()) {
+        fprintf(stderr, "talus: stopped by %s%s\n", cli_stop_name(),
+                o->report ? "; the same command goes on" : "");
+        return 128 + cli_stop_signal();
+    }
+    if (!session
+             ->taken) /* by the outer loop or the backend: check_support has looked at the sets */
+        return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
+                        set->results[0].reason);
+    return session->failed ? CLI_FAILED : CLI_OK;
+}
+
+static int solve_session(Session *session, const CliList *operands)
+{
+    int code = check_options(&session->options, operands);
+    if (code == CLI_OK)
+        code = parse_friction(session);
+    if (code != CLI_OK)
+        return code;
+    TalusStatus status = lab_list_parse(session->options.solver, &session->solvers);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_solve);
+    if (session->solvers.twice && !session->options.quiet)
+        fprintf(stderr, "talus: --solver: %s is named twice and runs once\n",
+                session->solvers.twice);
+    cli_catch_signals();
+    code = open_problems(session, operands);
+    if (code == CLI_OK)
+        code = check_support(session);
+    if (code == CLI_OK)
+        code = open_set(session);
+    if (code != CLI_OK)
+        return cli_stop_signal() ? 128 + cli_stop_signal() : code;
+    code = solve_all(session);
+    return code == CLI_OK ? finish(session) : code;
+}
+
+static int solve_main(int argc, char **argv)
+{
+    static Session session; /* static: its tables are large */
+    CliList operands;
+    int code;
+    session.options =
+        (Options){.solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
+    if (!cli_parse(&cli_solve, argc, argv, &session.options, &operands, &code))
+        return code;
+    code = solve_session(&session, &operands);
+    lab_set_clear(&session.set);
+    lab_list_clear(&session.solvers);
+    talus_release(session.best);
+    talus_release(session.bounds);
+    talus_release(session.certificate);
+    talus_pool_destroy(session.pool);
+    return code;
+}
+
+static const CliOption solve_options[] = {
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "LIST",
+     "NAME[:key=value,...][,NAME...], or all: every algorithm of\n"
+     "`talus list solvers`; auto by default, which chooses one"},
+    {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
+     "friction law of all contacts that have friction: ccp (convex\n"
+     "relaxation), fixed (bounds estimated) or coulomb (exact);\n"
+     "the file's own without --law and --section, else ccp"},
+    {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
+     "of their friction sets: disc, square, polygon:M with M\n"
+     "sides, or none; the file's own or disc, likewise"},
+    {"outer", 0, CLI_TEXT, offsetof(Options, outer), "LOOP",
+     "how solvers of convex problems reach law coulomb: shift or\n"
+     "tresca, then :every=N,share=X for iterations between updates\n"
+     "and the share of each; :refresh=N is for law fixed, how often\n"
+     "bounds are estimated anew, -1 for those stored in the file"},
+    {"measure", 0, CLI_TEXT, offsetof(Options, measure), "NAME",
+     "what --tol is of: natural, the default, or siconos, Siconos's\n"
+     "error of exact Coulomb friction"},
+    {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
+     "the rms natural residual is to fall to X times its value\n"
+     "at zero impulses, or Siconos's error to X; 1e-6 by default;\n"
+     "0 runs the whole budget"},
+    {"max-iter", 0, CLI_COUNT, offsetof(Options, max_iter), "N",
+     "iterations of each solver at most; 10000 by default"},
+    {"budget", 0, CLI_REAL, offsetof(Options, budget), "SECONDS",
+     "time of each solver at most; no limit by default"},
+    {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
+     "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
+    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER|exact",
+     "FCLIB file whose /ccp_solution, or else /solution, has the\n"
+     "contact velocities to compare with, under law coulomb that of\n"
+     "/solution; or a folder of such files, NAME.ref.hdf5 for the\n"
+     "problem NAME; or exact: found first, by ipm-soc to 1e-11, under\n"
+     "coulomb by prox"},
+    {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
+     "write a CSV row per iterate shown: every one of the first\n"
+     "50, then those 2 % apart"},
+    {"save", 0, CLI_TEXT, offsetof(Options, save), "FILE",
+     "write the problem with the best solution: FCLIB if it ends\n"
+     "in .hdf5 or .h5, else Talus's own format"},
+    {"report", 0, CLI_TEXT, offsetof(Options, report), "DIR",
+     "write report.html, results.json and trace.csv; a second\n"
+     "call with the same arguments runs only what is missing"},
+    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
+     "run everything anew, whatever is in the report's folder"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where solvers work; `talus list backends`; results are\nmeasured on the host, whatever is named here"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; results do not\ndepend on it"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds the results as JSON and nothing else;\ntables go to standard error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+};
+
+const CliCommand cli_solve = {
+    .name = "solve",
+    .summary = "Solves contact problems with solvers side by side.",
+    .operands = "PROBLEM...",
+    .operands_min = 1,
+    .operands_max = CLI_LIST_MAX,
+    .details =
+        "PROBLEM is a file of `talus extract` or an FCLIB file. Every result is measured from its\n"
+        "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"
+        "failure. Ctrl-C ends the solver at work and reports what was reached.\n"
+        "docs/laboratory.md tells what the figures mean.\n",
+    .options = solve_options,
+    .option_count = sizeof solve_options / sizeof *solve_options,
+    .main = solve_main};

@@ -1,0 +1,124 @@
+/* cli/commands/view.c - talus view: a run in the browser. */
+#include "cli/cli.h"
+#include "cli/serve/serve.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct Options {
+    int port;
+    bool open;
+} Options;
+
+static const CliOption options[] = {
+    {"port", 'p', CLI_COUNT, offsetof(Options, port), "N",
+     "the port to listen on, 0 to 65535 (default 0: a free one)"},
+    {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
+};
+
+/* The browser gets the address alone, and signals as this program was given them. What it says is no answer
+ * of this program's. */
+static void open_browser(const char *address, const sigset_t *mask)
+{
+    extern char **environ;
+    char program[] = "xdg-open", url[64];
+    snprintf(url, sizeof url, "%s", address);
+    char *words[] = {program, url, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t pipes;
+    pid_t process;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&how, mask);
+    posix_spawnattr_setsigdefault(&how, &pipes);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0)
+        cli_fail("xdg-open is not there to open a browser (Debian: xdg-utils); the address is %s",
+                 url);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&how);
+}
+
+/* nohup(1) asks to outlive the terminal. */
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/* Until a signal; it goes to this thread alone, since all others have it blocked. */
+static int serve(ServeFiles *files, const char *operand, const Options *o)
+{
+    sigset_t stop, before;
+    Server *server;
+    int number;
+    char address[64];
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    if (!is_ignored(SIGHUP))
+        sigaddset(&stop, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &stop, &before);
+    signal(SIGPIPE, SIG_IGN);
+    if (serve_start(files, o->port, &server) != TALUS_OK)
+        return cli_fail_library();
+    snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));
+    printf("%s\n", address);
+    fflush(stdout);
+    fprintf(stderr, "talus: %s is there to look at, from this machine alone; Ctrl-C ends it\n",
+            operand);
+    if (o->open)
+        open_browser(address, &before);
+    sigwait(&stop, &number);
+    serve_stop(server);
+    return CLI_OK;
+}
+
+static int view_main(int argc, char **argv)
+{
+    CliList operands;
+    Options o = {.port = 0};
+    int code;
+    if (!cli_parse(&cli_view, argc, argv, &o, &operands, &code))
+        return code;
+    const char *operand = operands.item[0];
+    if (o.port > 65535)
+        return cli_usage(&cli_view, "--port %d: expected a number up to 65535", o.port);
+    if (!serve_available())
+        return cli_fail(
+            "this build has no server to view with: %s; `talus export %s -o FILE.html` makes "
+            "a page without one",
+            serve_how(), operand);
+    RunPlace place;
+    ServeFiles *files;
+    if (run_place_find(operand, &place) != TALUS_OK)
+        return cli_fail_library();
+    TalusStatus status = serve_files_open(&place, &files);
+    run_place_clear(&place);
+    if (status != TALUS_OK)
+        return cli_fail_library();
+    code = serve(files, operand, &o);
+    serve_files_close(files);
+    return code;
+}
+
+const CliCommand cli_view = {
+    .name = "view",
+    .summary = "Shows a run in the browser, while it goes on or after.",
+    .operands = "DIR",
+    .operands_min = 1,
+    .operands_max = 1,
+    .details =
+        "Prints the address, then serves DIR (or a frames file) until Ctrl-C. Programs of this\n"
+        "machine alone can connect. The page follows a run that goes on and can pause and\n"
+        "stop it. `talus export` makes a page that needs no server.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .main = view_main};

@@ -1,0 +1,125 @@
+/* cli/run/control.c - a run as others see it: it holds the lock of its directory, says in run.json how far it is,
+ * and between steps takes the words that are put there for it.
+ *
+ * Both happen by the wall clock, so a run of a thousand steps a second asks the file system ten times a
+ * second and writes twice. Nothing here reaches the results. */
+#include "run.h"
+
+#include "base/timer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double look_interval = 0.1, tell_interval = 0.5; /* seconds */
+
+/* What is no file of a run's, a link or a pipe, is told and left alone. */
+static TalusStatus open_dir(Control *control, const char *dir)
+{
+    static const char *const names[] = {"run.lock", "run.json", "run.json.tmp", "control",
+                                        "control.taken"};
+    TALUS_TRY(talus_dir_open(dir, &control->held));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        TALUS_TRY(talus_dir_expect_file(&control->held, names[i]));
+    return TALUS_OK;
+}
+
+int control_open(Control *control, const char *dir)
+{
+    char word[32];
+    *control = (Control){.lock = -1};
+    if (open_dir(control, dir) != TALUS_OK)
+        return cli_fail_library();
+    switch (run_lock_take(control->held.fd, &control->lock)) {
+    case RUN_LOCK_HELD: return cli_fail("%s: another run is writing there", dir);
+    case RUN_LOCK_FAILED: return cli_fail("%s/run.lock: cannot open: %s", dir, strerror(errno));
+    case RUN_LOCK_ABSENT:
+        fprintf(stderr,
+                "talus: %s: cannot be locked (%s), so nothing keeps a second run from writing "
+                "there\n",
+                dir, strerror(errno));
+        break;
+    case RUN_LOCKED: break;
+    }
+    run_control_take(control->held.fd, word, sizeof word); /* from before: not for this run */
+    return CLI_OK;
+}
+
+void control_begin(Control *control, const Run *run)
+{
+    control->dir = run->dir;
+    control_tell(control, run, "running", "");
+}
+
+/* Seconds that went into steps and their output. */
+static double active_seconds(const Run *run)
+{
+    return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;
+}
+
+static void measure_rate(Control *control, const Run *run)
+{
+    int64_t step = talus_world_steps(run->world);
+    double active = active_seconds(run);
+    if (step > control->told_step && active > control->told_active)
+        control->rate = (double)(step - control->told_step) / (active - control->told_active);
+    control->told_step = step;
+    control->told_active = active;
+}
+
+/* A failure to write is let pass: the run's results do not depend on this file, and what keeps it from
+ * being written will stop them too, with a message. */
+void control_tell(Control *control, const Run *run, const char *state, const char *message)
+{
+    if (!control->dir)
+        return;
+    RunState s = {.state = state,
+                  .step = talus_world_steps(run->world),
+                  .time = talus_world_time(run->world),
+                  .until = run->settings.until,
+                  .every = run->settings.every,
+                  .bodies = talus_world_body_count(run->world)};
+    measure_rate(control, run);
+    s.steps_per_second = control->rate;
+    run_scene_name(run->settings.scene, s.scene, sizeof s.scene);
+    snprintf(s.title, sizeof s.title, "%s", run->settings.title);
+    snprintf(s.message, sizeof s.message, "%s", message);
+    run_state_write(control->held.fd, &s);
+    control->told = talus_now();
+}
+
+static void obey(Control *control, const char *word)
+{
+    if (strcmp(word, RUN_PAUSE) == 0)
+        control->pause = true;
+    else if (strcmp(word, RUN_GO_ON) == 0)
+        control->pause = false;
+    else if (strcmp(word, RUN_STOP) == 0)
+        control->stop = true;
+    else
+        fprintf(stderr, "talus: %s/control: '%s' is none of pause, run and stop\n", control->dir,
+                word);
+}
+
+void control_tend(Control *control, const Run *run)
+{
+    char word[32];
+    double now = talus_now();
+    if (!control->dir)
+        return;
+    if (now - control->looked >= look_interval) {
+        control->looked = now;
+        if (run_control_take(control->held.fd, word, sizeof word))
+            obey(control, word);
+    }
+    if (!control->pause && now - control->told >= tell_interval)
+        control_tell(control, run, "running", "");
+}
+
+void control_close(Control *control)
+{
+    if (control->lock >= 0)
+        close(control->lock);
+    talus_dir_close(&control->held);
+    *control = (Control){.lock = -1};
+}

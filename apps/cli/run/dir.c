@@ -1,0 +1,302 @@
+/* cli/run/dir.c - run.json, run.lock, control and the tables in the directory of a run. */
+#include "dir.h"
+
+#include "cli/cli.h"
+#include "cli/json_out.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/text/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { VERSION = 1, STATE_LIMIT = 1 << 16, LOCK_TRIES = 20 };
+
+/* A link is not followed, and a named pipe is not waited for. */
+#define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
+static const char *const states[] = {"running", "paused", "finished", "stopped", "failed"};
+
+static void join(char path[CLI_PATH_MAX], const char *dir, const char *name)
+{
+    snprintf(path, CLI_PATH_MAX, "%s/%s", dir, name);
+}
+
+/* ---- the lock ---- */
+
+/* A reader that asks holds the lock for a moment, so a run asks more than once. */
+RunLock run_lock_take(int dir, int *fd)
+{
+    *fd = openat(dir, "run.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return RUN_LOCK_FAILED;
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+            return RUN_LOCKED;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    int error = errno;
+    close(*fd);
+    *fd = -1;
+    errno = error;
+    return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
+}
+
+/* Where locks do not work a run that says it runs is taken to do so. Readers share the lock, so two of them
+ * never take each other for a run. */
+static bool lock_held(int at, const char *dir)
+{
+    char path[CLI_PATH_MAX];
+    join(path, dir, "run.lock");
+    int fd = openat(at, path, READ_FLAGS);
+    if (fd < 0)
+        return errno != ENOENT;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    close(fd);
+    return held;
+}
+
+/* ---- reading run.json ---- */
+
+static bool unknown(RunState *state, const char *format, ...) CLI_PRINTF(2, 3);
+
+static bool unknown(RunState *state, const char *format, ...)
+{
+    va_list args;
+    *state = (RunState){.state = "unknown", .until = NAN, .every = NAN};
+    va_start(args, format);
+    vsnprintf(state->message, sizeof state->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static void take_text(const TalusJson *root, const char *key, char text[RUN_TEXT_MAX])
+{
+    const TalusJson *value = talus_json_get(root, key);
+    snprintf(text, RUN_TEXT_MAX, "%s",
+             value && value->kind == TALUS_JSON_STRING ? value->text : "");
+}
+
+static double take_number(const TalusJson *root, const char *key, double otherwise)
+{
+    const TalusJson *value = talus_json_get(root, key);
+    return value && value->kind == TALUS_JSON_NUMBER ? value->number : otherwise;
+}
+
+/* Numbers of a damaged file may be anything; a conversion must stay defined. */
+static int64_t take_count(const TalusJson *root, const char *key, double limit)
+{
+    double value = take_number(root, key, 0.0);
+    return value >= 0.0 && value <= limit ? (int64_t)value : 0;
+}
+
+static bool take_state(const TalusJson *root, const char *path, RunState *state)
+{
+    char word[RUN_TEXT_MAX];
+    if (root->kind != TALUS_JSON_OBJECT)
+        return unknown(state, "%s: expected an object", path);
+    if (take_number(root, "version", 0.0) != VERSION)
+        return unknown(state, "%s: is not of version 1, the one this program reads", path);
+    *state = (RunState){0};
+    take_text(root, "state", word);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i], word) == 0)
+            state->state = states[i];
+    if (!state->state)
+        return unknown(state, "%s: names no state of a run", path);
+    take_text(root, "scene", state->scene);
+    take_text(root, "title", state->title);
+    take_text(root, "message", state->message);
+    state->step = take_count(root, "step", 9e15);
+    state->bodies = (int)take_count(root, "bodies", 2147483647.0);
+    state->time = take_number(root, "time", 0.0);
+    state->until = take_number(root, "until", NAN);
+    state->every = take_number(root, "every", NAN);
+    state->steps_per_second = take_number(root, "steps_per_second", 0.0);
+    return true;
+}
+
+static bool read_state(int at, const char *dir, RunState *state)
+{
+    char path[CLI_PATH_MAX], *text;
+    size_t size;
+    TalusArena arena = {0};
+    TalusJson *root;
+    bool known;
+    join(path, dir, "run.json");
+    int fd = openat(at, path, READ_FLAGS);
+    if (fd < 0 && errno == ENOENT)
+        return unknown(state, "%s: there is none, so no state of the run is known", path);
+    if (fd < 0)
+        return unknown(state, "%s: cannot open: %s", path, strerror(errno));
+    if (talus_read_open_file(fd, path, STATE_LIMIT, &text, &size) != TALUS_OK ||
+        talus_json_parse(&arena, text, size, path, true, &root) != TALUS_OK)
+        known = unknown(state, "%s", talus_error());
+    else
+        known = take_state(root, path, state);
+    talus_arena_clear(&arena);
+    talus_release(text);
+    close(fd);
+    return known;
+}
+
+/* A run says how it ended before it gives up its lock. Where the lock is free, what it says now is its last
+ * word: it may have ended since it was asked first. */
+static bool read_living(int at, const char *dir, RunState *state)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!read_state(at, dir, state))
+            return false;
+        if (strcmp(state->state, "running") != 0 && strcmp(state->state, "paused") != 0)
+            return true;
+        state->alive = lock_held(at, dir);
+        if (state->alive)
+            return true;
+    }
+    state->state = "died";
+    return true;
+}
+
+bool run_state_read(const char *dir, RunState *state)
+{
+    return read_living(AT_FDCWD, dir, state);
+}
+
+bool run_state_read_at(int dir, RunState *state)
+{
+    return read_living(dir, ".", state);
+}
+
+/* ---- writing ---- */
+
+/* Writes `text` to DIR/NAME in one piece; false with errno. */
+static bool replace(int at, const char *dir, const char *name, const char *text, size_t size)
+{
+    char path[CLI_PATH_MAX], beside[CLI_PATH_MAX];
+    join(path, dir, name);
+    if (snprintf(beside, sizeof beside, "%s.tmp", path) >= (int)sizeof beside) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                    0666);
+    if (fd < 0)
+        return false;
+    ssize_t n = write(fd, text, size);
+    if (n >= 0 && (size_t)n < size)
+        errno = ENOSPC;
+    int error = n == (ssize_t)size ? 0 : errno;
+    close(fd);
+    if (!error && renameat(at, beside, at, path) == 0)
+        return true;
+    error = error ? error : errno;
+    unlinkat(at, beside, 0);
+    errno = error;
+    return false;
+}
+
+/* Into a buffer that is never too small: texts are bounded, and escaping makes six bytes of one. */
+typedef struct Text {
+    char bytes[3 * 6 * RUN_TEXT_MAX + 1024];
+    size_t size;
+} Text;
+
+static void collect(void *user, const char *bytes, size_t size)
+{
+    Text *text = user;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+}
+
+bool run_state_write(int dir, const RunState *state)
+{
+    JsonOut json;
+    Text text;
+    text.size = 0;
+    json_start(&json, collect, &text);
+    json_open_object(&json, NULL);
+    json_int(&json, "version", VERSION);
+    json_text(&json, "state", state->state);
+    json_text(&json, "scene", state->scene);
+    json_text(&json, "title", state->title);
+    json_int(&json, "step", state->step);
+    json_real(&json, "time", state->time);
+    json_real(&json, "until", state->until);
+    json_real(&json, "every", state->every);
+    json_int(&json, "bodies", state->bodies);
+    json_real(&json, "steps_per_second", state->steps_per_second);
+    json_text(&json, "message", state->message);
+    json_close_object(&json);
+    json_finish(&json);
+    return replace(dir, ".", "run.json", text.bytes, text.size);
+}
+
+/* ---- control ---- */
+
+bool run_control_write(int dir, const char *word)
+{
+    char line[16];
+    int size = snprintf(line, sizeof line, "%s\n", word);
+    return replace(dir, ".", "control", line, (size_t)size);
+}
+
+/* Renamed first: a word that is written meanwhile is another file. One that is still empty is left for
+ * the next look; it is being written by hand. */
+bool run_control_take(int dir, char *word, int size)
+{
+    struct stat about;
+    if (fstatat(dir, "control", &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode) ||
+        about.st_size == 0)
+        return false;
+    if (renameat(dir, "control", dir, "control.taken") != 0)
+        return false;
+    int fd = openat(dir, "control.taken", READ_FLAGS);
+    ssize_t n = fd >= 0 ? read(fd, word, (size_t)size - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    unlinkat(dir, "control.taken", 0);
+    word[n > 0 ? n : 0] = '\0';
+    word[strcspn(word, " \t\r\n")] = '\0';
+    return true;
+}
+
+/* ---- tables ---- */
+
+/* Of a regular file alone: what else stands there is not waited for. */
+static FILE *open_table(const char *dir, const char *name)
+{
+    char path[CLI_PATH_MAX];
+    struct stat about;
+    join(path, dir, name);
+    int fd = open(path, READ_FLAGS);
+    FILE *file =
+        fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
+int64_t run_table_rows(const char *dir, const char *name)
+{
+    char block[4096];
+    int64_t lines = 0;
+    FILE *file = open_table(dir, name);
+    if (!file)
+        return -1;
+    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            lines += block[i] == '\n';
+    fclose(file);
+    return lines > 0 ? lines - 1 : 0;
+}

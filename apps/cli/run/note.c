@@ -1,0 +1,129 @@
+/* cli/run/note.c - a run's settings as lines "key value", kept in its checkpoints. */
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_HEADER "talus-run 1"
+
+/* A value is the rest of its line, so a line break inside one is written as \n. */
+static void put_text(FILE *out, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    fprintf(out, "%s ", key);
+    for (; *text; text++) {
+        if (*text == '\n')
+            fputs("\\n", out);
+        else if (*text == '\\')
+            fputs("\\\\", out);
+        else
+            fputc(*text, out);
+    }
+    fputc('\n', out);
+}
+
+static char *unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '\\' && from[1])
+            *to++ = *++from == 'n' ? '\n' : *from;
+        else
+            *to++ = *from;
+    }
+    *to = '\0';
+    return text;
+}
+
+char *run_note_write(const RunSettings *s, const RunTally *t)
+{
+    char *note = NULL;
+    size_t size;
+    FILE *out = open_memstream(&note, &size);
+    if (!out)
+        return NULL;
+    fputs(NOTE_HEADER "\n", out);
+    put_text(out, "scene", s->scene);
+    put_text(out, "title", s->title);
+    put_text(out, "solver", s->solver);
+    put_text(out, "backend", s->backend);
+    put_text(out, "frames", s->frames);
+    for (int i = 0; i < s->set.count; i++)
+        put_text(out, "set", s->set.item[i]);
+    fprintf(out, "threads %d\nuntil %.17g\nevery %.17g\n", s->threads, s->until, s->every);
+    fprintf(out, "iterations %lld\nmissed %lld\nfallbacks %lld\nresidual_max %.17g\n",
+            (long long)t->iterations, (long long)t->missed, (long long)t->fallbacks,
+            t->residual_max);
+    fprintf(out, "contacts %d\nresidual %.17g\npenetration_mean %.17g\npenetration_max %.17g\n",
+            t->contacts, t->residual, t->penetration_mean, t->penetration_max);
+    fprintf(out, "kinetic %.17g\n", t->kinetic);
+    return fclose(out) == 0 ? note : NULL;
+}
+
+static bool read_text(const char *key, char *value, RunSettings *s)
+{
+    const struct {
+        const char *key;
+        const char **field;
+    } rows[] = {{"scene", &s->scene},
+                {"title", &s->title},
+                {"solver", &s->solver},
+                {"backend", &s->backend},
+                {"frames", &s->frames}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].key, key) == 0) {
+            *rows[i].field = unescape(value);
+            return true;
+        }
+    if (strcmp(key, "set") != 0 || s->set.count == CLI_LIST_MAX)
+        return false;
+    s->set.item[s->set.count++] = unescape(value);
+    return true;
+}
+
+static void read_number(const char *key, const char *value, RunSettings *s, RunTally *t)
+{
+    const struct {
+        const char *key;
+        double *field;
+    } rows[] = {{"until", &s->until},
+                {"every", &s->every},
+                {"residual_max", &t->residual_max},
+                {"residual", &t->residual},
+                {"penetration_mean", &t->penetration_mean},
+                {"penetration_max", &t->penetration_max},
+                {"kinetic", &t->kinetic}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            *rows[i].field = strtod(value, NULL);
+    if (strcmp(key, "threads") == 0)
+        s->threads = atoi(value);
+    else if (strcmp(key, "contacts") == 0)
+        t->contacts = atoi(value);
+    else if (strcmp(key, "iterations") == 0)
+        t->iterations = atoll(value);
+    else if (strcmp(key, "missed") == 0)
+        t->missed = atoll(value);
+    else if (strcmp(key, "fallbacks") == 0)
+        t->fallbacks = atoll(value);
+}
+
+bool run_note_read(char *note, RunSettings *settings, RunTally *tally)
+{
+    memset(settings, 0, sizeof *settings);
+    memset(tally, 0, sizeof *tally);
+    char *rest;
+    char *line = strtok_r(note, "\n", &rest);
+    if (!line || strcmp(line, NOTE_HEADER) != 0)
+        return false;
+    while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
+        char *value = strchr(line, ' ');
+        if (!value)
+            return false;
+        *value++ = '\0';
+        if (!read_text(line, value, settings))
+            read_number(line, value, settings, tally);
+    }
+    return settings->scene && settings->title && settings->until >= 0.0;
+}

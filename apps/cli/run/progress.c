@@ -1,0 +1,157 @@
+/* cli/run/progress.c - what a run says while it runs. */
+#include "run.h"
+
+#include "base/timer.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 30 };
+static const double bar_interval = 0.2; /* seconds between redraws */
+
+/* "1:05", "2:03:10"; "-" where it is not known. */
+static void format_duration(double seconds, char *text, size_t size)
+{
+    if (!(seconds >= 0.0 && seconds < 1e8)) {
+        snprintf(text, size, "-");
+        return;
+    }
+    long s = lround(seconds);
+    if (s >= 3600)
+        snprintf(text, size, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
+}
+
+/* From the mean speed of this process: recent speed alone jumps about. */
+static double seconds_left(const Progress *progress, const Run *run, double now)
+{
+    double done = (double)(talus_world_steps(run->world) - run->first_step);
+    double left = (double)(run->last_step - talus_world_steps(run->world));
+    return done > 0.0 ? left * (now - progress->begun) / done : NAN;
+}
+
+static void erase_bar(const Progress *progress)
+{
+    if (progress->bar) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+/* `word` in place of the time left, if there is one. */
+static void draw_bar(Progress *progress, const Run *run, double now, const char *word)
+{
+    char left[32];
+    double total = (double)(run->last_step - run->first_step);
+    double done = (double)(talus_world_steps(run->world) - run->first_step);
+    double part = total > 0.0 ? done / total : 1.0;
+    int filled = (int)(part * BAR_WIDTH);
+    format_duration(seconds_left(progress, run, now), left, sizeof left);
+    fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.4g s  %s%s", filled,
+            "##############################", BAR_WIDTH - filled, "", 100.0 * part,
+            talus_world_time(run->world), word ? word : left, word ? "" : " left");
+    fflush(stderr);
+    progress->last_bar = now;
+}
+
+static void begin_interval(Progress *progress, double now)
+{
+    progress->interval_begun = now;
+    progress->steps = progress->iterations = 0;
+    progress->residual = progress->penetration = 0.0;
+}
+
+/* "coulomb on disc, "; "" for what is so by default. */
+static void friction_text(TalusFrictionModel model, char text[64])
+{
+    char section[32];
+    talus_section_format(model, section, sizeof section);
+    text[0] = '\0';
+    if (model.law != TALUS_LAW_CCP || model.section != TALUS_SECTION_DISC)
+        snprintf(text, 64, "%s on %s, ", talus_law_name(model.law), section);
+}
+
+void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
+{
+    double now = talus_now();
+    char friction[64];
+    memset(progress, 0, sizeof *progress);
+    progress->begun = now;
+    begin_interval(progress, now);
+    if (quiet)
+        return;
+    progress->table = json ? stderr : stdout;
+    progress->bar = isatty(STDERR_FILENO);
+    friction_text(talus_world_friction(run->world), friction);
+    fprintf(progress->table, "%s: %d bodies, h = %g s, %s%d thread%s, to t = %g s\n\n",
+            run->settings.title, talus_world_body_count(run->world),
+            talus_world_step_length(run->world), friction, talus_world_threads(run->world),
+            talus_world_threads(run->world) == 1 ? "" : "s", run->settings.until);
+    fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "time", "bodies",
+            "contacts", "iterations", "residual", "penetration", "kinetic", "steps/s", "left");
+    fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "s", "", "", "per step",
+            "m/s", "radii", "J", "", "");
+    fflush(progress->table);
+}
+
+static void print_line(Progress *progress, const Run *run, const TalusStepInfo *info, double now)
+{
+    char left[32];
+    double wall = now - progress->interval_begun;
+    format_duration(seconds_left(progress, run, now), left, sizeof left);
+    erase_bar(progress);
+    fprintf(progress->table, "%10.4f %9d %9d %10.1f %9.2e %11.2e %11.4e %9.1f %9s\n", info->time,
+            info->bodies, info->contacts, (double)progress->iterations / (double)progress->steps,
+            progress->residual, progress->penetration, info->ledger.kinetic,
+            wall > 0.0 ? (double)progress->steps / wall : 0.0, left);
+    fflush(progress->table);
+}
+
+void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line)
+{
+    if (!progress->table)
+        return;
+    double now = talus_now();
+    progress->steps++;
+    progress->iterations += info->solve.iterations;
+    progress->residual = fmax(progress->residual, info->solve.residual.rms);
+    progress->penetration = fmax(progress->penetration, info->penetration_max);
+    if (line) {
+        print_line(progress, run, info, now);
+        begin_interval(progress, now);
+    }
+    if (progress->bar && (line || now - progress->last_bar > bar_interval))
+        draw_bar(progress, run, now, NULL);
+}
+
+static void print_word(Progress *progress, const Run *run, const char *word)
+{
+    erase_bar(progress);
+    fprintf(progress->table, "%10.4f %s\n", talus_world_time(run->world), word);
+    fflush(progress->table);
+}
+
+void progress_pause(Progress *progress, const Run *run)
+{
+    if (!progress->table)
+        return;
+    print_word(progress, run, "paused");
+    if (progress->bar)
+        draw_bar(progress, run, talus_now(), "paused");
+}
+
+void progress_go_on(Progress *progress, const Run *run, double seconds)
+{
+    progress->begun += seconds;
+    progress->interval_begun += seconds;
+    if (progress->table)
+        print_word(progress, run, "going on");
+}
+
+void progress_end(Progress *progress)
+{
+    erase_bar(progress);
+    progress->bar = false;
+}

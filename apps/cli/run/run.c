@@ -1,0 +1,599 @@
+/* cli/run/run.c - talus run: a scene from its start, or a stopped run from its checkpoint, to its end.
+ *
+ * After a step come its row, its frame if one is due, and the checkpoint if it is time, in this
+ * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
+ * the next step. Frames are due by the number of steps, so stopping cannot move them.
+ *
+ * A run whose end is not a multiple of the step ends with one or two that are shortened (talus_world_step_to). A run
+ * to a later end has whole steps there. The last checkpoint therefore is that before the shortened steps: whoever
+ * resumes with a later end goes on from it, and the rows and frames of shortened steps are cut back as any others
+ * after a checkpoint. */
+#include "run.h"
+
+#include "base/timer.h"
+#include "io/run/checkpoint.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Options {
+    CliList set;
+    const char *solver, *backend, *out, *frames, *resume, *final_positions;
+    int threads;
+    double until, every, checkpoint_every;
+    bool json, quiet, no_out, accept_changed_files;
+} Options;
+
+/* One call of the command. */
+typedef struct Session {
+    Options options;
+    Run run;
+    TalusScene *scene;
+    char *note; /* the settings of a resumed run point into it */
+    TalusOutput *output;
+    Progress progress;
+    Control control;
+    char default_dir[CLI_PATH_MAX]; /* where the run goes without --out */
+    char failure[RUN_TEXT_MAX];     /* what made the run fail; "": nothing did */
+    double last_checkpoint;         /* wall clock */
+    double watched;                 /* wall clock of the last look at the directory */
+    double saved_time;              /* simulated, of the last good checkpoint; -1: none */
+} Session;
+
+/* Reports talus_error(), and keeps the first for run.json. */
+static int fail(Session *session)
+{
+    if (!session->failure[0])
+        snprintf(session->failure, sizeof session->failure, "%s", talus_error());
+    return cli_fail_library();
+}
+
+/* ---- a checkpoint ---- */
+
+static int save(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now();
+    char *note = run_note_write(&run->settings, &run->tally);
+    TalusStatus status =
+        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
+    if (!note)
+        cli_fail("out of memory for a checkpoint");
+    else if (status != TALUS_OK)
+        fail(session);
+    else
+        session->saved_time = talus_world_time(run->world);
+    free(note);
+    session->last_checkpoint = talus_now();
+    run->clock.output += session->last_checkpoint - begun;
+    return status == TALUS_OK ? CLI_OK : CLI_FAILED;
+}
+
+/* ---- opening ---- */
+
+static int check_options(const Options *o, const CliList *operands)
+{
+    if (o->resume) {
+        if (operands->count || o->set.count || o->solver || o->backend || o->out || o->frames ||
+            o->no_out || !isnan(o->every))
+            return cli_usage(&cli_run,
+                             "--resume: the scene and its settings come from the checkpoint; only "
+                             "--until, --threads, --checkpoint-every, --accept-changed-files, "
+                             "--json, --quiet and --final-positions go with it");
+    } else if (operands->count == 0) {
+        return cli_usage(&cli_run, "expected SCENE or --resume DIR");
+    } else if (o->no_out && (o->out || o->frames)) {
+        return cli_usage(&cli_run, "--no-out: keeps nothing, and does not go with --%s",
+                         o->out ? "out" : "frames");
+    } else if (o->accept_changed_files) {
+        return cli_usage(&cli_run, "--accept-changed-files: goes with --resume DIR alone");
+    }
+    if (o->until == 0.0 || o->every == 0.0)
+        return cli_usage(&cli_run, "%s 0: expected a number above 0",
+                         o->until == 0.0 ? "--until" : "--every");
+    int code = cli_check_backend(&cli_run, o->backend);
+    if (code == CLI_OK)
+        code = frame_kinds_check(&cli_run, o->frames);
+    return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
+}
+
+/* A solver that does not take the first step's problem is told before anything is written. Building
+ * it twice changes nothing, but takes time, so only those are asked that do not take every problem. */
+static int check_support(TalusWorld *world, const char *spec)
+{
+    TalusSolver *solver = NULL;
+    TalusProblem *problem;
+    int index = talus_solver_find(spec);
+    if (index >= 0 && !(TALUS_TAKES_CONVEX & ~talus_solver_row(index).takes))
+        return CLI_OK;
+    if (talus_solver_create(spec, &solver) != TALUS_OK ||
+        talus_world_build(world, &problem) != TALUS_OK) {
+        talus_solver_destroy(solver);
+        return cli_fail_library();
+    }
+    bool takes = talus_solver_supports(solver, problem) == TALUS_OK;
+    int code = takes ? CLI_OK : cli_fail_unsupported(problem);
+    talus_solver_destroy(solver);
+    return code;
+}
+
+/* The directory is this run's from here on; what it holds is replaced or, with `resume`, cut back. */
+static int open_output(Session *session, bool resume)
+{
+    const Run *run = &session->run;
+    FrameKinds kinds;
+    char scene[256];
+    if (!frame_kinds_split(run->settings.frames, &kinds))
+        return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
+    run_scene_name(run->settings.scene, scene, sizeof scene);
+    TalusOutputDef def = {.title = run->settings.title,
+                          .scene = scene,
+                          .kinds = kinds.item,
+                          .kind_count = kinds.count,
+                          .resume = resume,
+                          .time = talus_world_time(run->world),
+                          .accept_changes = session->options.accept_changed_files};
+    /* Only now does run.json change: a resume that cannot begin leaves what the run before said. */
+    TalusStatus status = talus_output_open(run->dir, &def, &session->output);
+    if (status == TALUS_OK || !resume)
+        control_begin(&session->control, run);
+    if (status == TALUS_OK && !resume)
+        status = talus_output_frame(session->output, run->world);
+    return status == TALUS_OK ? CLI_OK : fail(session);
+}
+
+/* What was not asked for is said before it is done. */
+static const char *choose_dir(Session *session, const char *scene)
+{
+    const Options *o = &session->options;
+    if (o->out || o->no_out)
+        return o->out;
+    run_default_dir(scene, session->default_dir, sizeof session->default_dir);
+    if (!o->quiet)
+        fprintf(stderr, "talus: writes to %s; --out DIR chooses another place, --no-out none\n",
+                session->default_dir);
+    return session->default_dir;
+}
+
+/* That a run is replaced is said even to those who want to hear little: it is gone. */
+static int open_new_output(Session *session)
+{
+    const char *dir = session->run.dir;
+    int code = control_open(&session->control, dir);
+    if (code != CLI_OK)
+        return code;
+    int64_t steps = run_table_rows(dir, "steps.csv");
+    if (steps >= 0)
+        fprintf(stderr, "talus: %s: replaces a run of %" PRId64 " step%s\n", dir, steps,
+                steps == 1 ? "" : "s");
+    return open_output(session, false);
+}
+
+static int open_scene(Session *session, const char *name)
+{
+    const Options *o = &session->options;
+    RunSettings *s = &session->run.settings;
+    char path[CLI_PATH_MAX];
+    if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
+        return CLI_FAILED;
+    TalusSceneChoice choice = {
+        .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
+    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
+    if (status == TALUS_OK)
+        status = talus_scene_build(session->scene, &choice, &session->run.world);
+    if (status != TALUS_OK)
+        return cli_fail_choice(&cli_run);
+    int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
+    if (code != CLI_OK)
+        return code;
+    const char *title = talus_scene_title(session->scene);
+    *s = (RunSettings){.scene = name,
+                       .title = title[0] ? title : name,
+                       .solver = o->solver,
+                       .backend = o->backend,
+                       .frames = o->frames,
+                       .set = o->set,
+                       .threads = o->threads > 0 ? o->threads : 0,
+                       .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
+                       .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
+    session->run.dir = choose_dir(session, name);
+    return session->run.dir ? open_new_output(session) : CLI_OK;
+}
+
+/* World, settings and tally from the checkpoint. */
+static int load(Session *session, int threads)
+{
+    const char *dir = session->options.resume;
+    Run *run = &session->run;
+    talus_world_destroy(run->world);
+    talus_free(session->note);
+    if (talus_checkpoint_read(dir, threads, &run->world, &session->note) != TALUS_OK)
+        return cli_fail_library();
+    if (!run_note_read(session->note, &run->settings, &run->tally))
+        return cli_fail("%s: its checkpoint was not written by `talus run`", dir);
+    return CLI_OK;
+}
+
+/* The lock comes before the checkpoint is read: a run that still goes on would write the next one. A
+ * directory that is no run's is not to be marked as one. */
+static int lock_resumed(Session *session, const char *dir)
+{
+    static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
+    char path[CLI_PATH_MAX];
+    bool found = false;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        found = found || access(path, F_OK) == 0;
+    }
+    return found ? control_open(&session->control, dir) : CLI_OK;
+}
+
+static int open_resumed(Session *session)
+{
+    const Options *o = &session->options;
+    Run *run = &session->run;
+    int code = lock_resumed(session, o->resume);
+    if (code == CLI_OK)
+        code = load(session, o->threads >= 0 ? o->threads : 1);
+    /* How many threads the run had is known only now. */
+    if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
+        code = load(session, run->settings.threads);
+    if (code != CLI_OK)
+        return code;
+    bool changed = o->accept_changed_files || (!isnan(o->until) && o->until != run->settings.until);
+    if (o->threads >= 0)
+        run->settings.threads = o->threads;
+    if (!isnan(o->until))
+        run->settings.until = o->until;
+    run->dir = o->resume;
+    session->saved_time = talus_world_time(run->world);
+    /* Going on from there would cut back what was written after the checkpoint, for nothing. */
+    if (session->saved_time > run->settings.until + 1e-6 * talus_world_step_length(run->world))
+        return cli_fail(
+            "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
+            "the end",
+            run->dir, session->saved_time, run->settings.until);
+    code = open_output(session, true);
+    /* Whoever resumes next goes by what was said now, though no other checkpoint may come to be due. */
+    return code == CLI_OK && changed ? save(session) : code;
+}
+
+/* ---- the loop ---- */
+
+static const double watch_interval = 0.1; /* seconds */
+
+static int save_if_due(Session *session)
+{
+    if (session->run.shortened)
+        return CLI_OK;
+    if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
+        return CLI_OK;
+    return save(session);
+}
+
+static int write_step(Session *session, const TalusStepInfo *info, bool frame)
+{
+    if (!session->output)
+        return CLI_OK;
+    double begun = talus_now();
+    TalusStatus status = talus_output_step(session->output, session->run.world, info);
+    if (status == TALUS_OK && frame)
+        status = talus_output_frame(session->output, session->run.world);
+    session->run.clock.output += talus_now() - begun;
+    if (status != TALUS_OK)
+        return fail(session);
+    return save_if_due(session);
+}
+
+/* ---- the directory ---- */
+
+/* Now and then: whether what is written can still be found. */
+static int watch_directory(Session *session)
+{
+    double now = talus_now();
+    if (!session->output || now - session->watched < watch_interval)
+        return CLI_OK;
+    session->watched = now;
+    return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
+}
+
+/* The state goes where the directory is now; the run itself ends, for nobody would look for it there. False:
+ * the directory is where it was. */
+static bool rescue(Session *session)
+{
+    Run *run = &session->run;
+    char path[CLI_PATH_MAX];
+    if (!session->output || talus_output_check(session->output) == TALUS_OK)
+        return false;
+    char *note = cli_must(run_note_write(&run->settings, &run->tally));
+    TalusWorld *world = run->shortened ? NULL : run->world; /* saved before its shortened steps */
+    if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
+        cli_fail("the state at t = %g s was saved: talus run --resume %s",
+                 world ? talus_world_time(world) : session->saved_time, path);
+    else
+        cli_fail("%s; what the run has written is lost", talus_error());
+    free(note);
+    return true;
+}
+
+static void say_what_is_safe(Session *session)
+{
+    if (rescue(session))
+        return;
+    if (session->saved_time >= 0.0)
+        cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
+                 session->saved_time, session->run.dir);
+    else
+        cli_fail("there was no checkpoint yet");
+}
+
+/* The index of the frames comes after the last checkpoint, which promises only the frames. */
+static int close_output(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    if (session->saved_time != talus_world_time(run->world) && !run->shortened)
+        code = save(session);
+    else if (talus_output_check(session->output) != TALUS_OK)
+        code = fail(session);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
+    double begun = talus_now();
+    if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
+        code = fail(session);
+    else if (code != CLI_OK)
+        talus_output_abandon(session->output);
+    session->output = NULL;
+    run->clock.output += talus_now() - begun;
+    return code;
+}
+
+/* The state is that before the failed step, so it is worth keeping, and the frames are all there are. */
+static int step_failed(Session *session)
+{
+    Run *run = &session->run;
+    progress_end(&session->progress);
+    snprintf(session->failure, sizeof session->failure, "at t = %g s: %s",
+             talus_world_time(run->world), talus_error());
+    cli_fail("%s", session->failure);
+    if (session->output && close_output(session) == CLI_OK)
+        cli_fail("the state before that step is in %s", run->dir);
+    return CLI_FAILED;
+}
+
+/* The last checkpoint of a run that ends with shortened steps. */
+static int save_before_short(Session *session)
+{
+    Run *run = &session->run;
+    if (!session->output || run->shortened ||
+        run_next_length(run) == talus_world_step_length(run->world) ||
+        session->saved_time == talus_world_time(run->world))
+        return CLI_OK;
+    int code = save(session);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
+    return code;
+}
+
+static int step_once(Session *session)
+{
+    Run *run = &session->run;
+    TalusStepInfo info;
+    if (save_before_short(session) != CLI_OK)
+        return CLI_FAILED;
+    if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
+        return step_failed(session);
+    run->shortened |= info.length < talus_world_step_length(run->world);
+    bool line = run_line_due(run, &info), frame = run_frame_due(run, &info);
+    run_tally_step(&run->tally, &run->clock, &info);
+    progress_step(&session->progress, run, &info, line);
+    int code = write_step(session, &info, frame);
+    if (code == CLI_OK)
+        code = watch_directory(session);
+    if (code != CLI_OK)
+        say_what_is_safe(session);
+    else
+        control_tend(&session->control, run);
+    return code;
+}
+
+static bool asked_to_stop(const Session *session)
+{
+    return cli_stop_signal() || session->control.stop;
+}
+
+/* Asleep until told otherwise; what was computed so far is made safe when that is due. */
+static int wait_in_pause(Session *session)
+{
+    Run *run = &session->run;
+    double begun = talus_now(), output = run->clock.output;
+    int code = CLI_OK;
+    control_tell(&session->control, run, "paused", "");
+    progress_pause(&session->progress, run);
+    while (code == CLI_OK && session->control.pause && !asked_to_stop(session)) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        control_tend(&session->control, run);
+        code = watch_directory(session);
+        if (code == CLI_OK && session->saved_time != talus_world_time(run->world))
+            code = save_if_due(session);
+    }
+    double paused = talus_now() - begun - (run->clock.output - output);
+    run->clock.paused += paused;
+    if (code != CLI_OK) {
+        say_what_is_safe(session);
+    } else if (!asked_to_stop(session)) {
+        progress_go_on(&session->progress, run, paused);
+        control_tell(&session->control, run, "running", "");
+    }
+    return code;
+}
+
+static int step_on(Session *session)
+{
+    Run *run = &session->run;
+    int code = CLI_OK;
+    while (code == CLI_OK && !asked_to_stop(session) && run_next_length(run) > 0.0)
+        code = session->control.pause ? wait_in_pause(session) : step_once(session);
+    return code;
+}
+
+static int loop(Session *session)
+{
+    Run *run = &session->run;
+    run->first_step = talus_world_steps(run->world);
+    run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
+    session->last_checkpoint = talus_now();
+    run->clock.setup = session->last_checkpoint - run->clock.start;
+    if (run_next_length(run) == 0.0)
+        fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
+                talus_world_time(run->world));
+    progress_begin(&session->progress, run, session->options.quiet, session->options.json);
+    int code = step_on(session);
+    progress_end(&session->progress);
+    if (code == CLI_OK && session->output)
+        code = close_output(session);
+    run->clock.wall = talus_now() - run->clock.start;
+    return code;
+}
+
+/* ---- the end ---- */
+
+static const char *who_stopped(void)
+{
+    return cli_stop_signal() ? cli_stop_name() : "talus view";
+}
+
+/* Stopped from outside or by a signal is the same to a script: not at its end, and can go on. */
+static int report_stop(const Session *session)
+{
+    const Run *run = &session->run;
+    fprintf(stderr, "talus: stopped by %s at t = %g s (step %" PRId64 ")", who_stopped(),
+            talus_world_time(run->world), talus_world_steps(run->world));
+    if (run->dir)
+        fprintf(stderr, "; go on with: talus run --resume %s\n", run->dir);
+    else
+        fprintf(stderr, "; nothing was kept, as --no-out asks\n");
+    return 128 + (cli_stop_signal() ? cli_stop_signal() : SIGTERM);
+}
+
+static bool is_complete(const Run *run)
+{
+    return run_next_length(run) == 0.0;
+}
+
+static int finish(Session *session)
+{
+    const Options *o = &session->options;
+    const Run *run = &session->run;
+    int code = CLI_OK;
+    if (!o->quiet)
+        run_report(run, o->json ? stderr : stdout);
+    if (o->json)
+        run_report_json(run);
+    if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
+        code = cli_fail_library();
+    return code == CLI_OK && !is_complete(run) ? report_stop(session) : code;
+}
+
+/* The last word in run.json. */
+static void tell_end(Session *session, int code)
+{
+    char message[RUN_TEXT_MAX] = "";
+    const Run *run = &session->run;
+    if (code == CLI_OK && !is_complete(run))
+        snprintf(message, sizeof message, "stopped by %s", who_stopped());
+    if (code != CLI_OK)
+        control_tell(&session->control, run, "failed", session->failure);
+    else
+        control_tell(&session->control, run, is_complete(run) ? "finished" : "stopped", message);
+}
+
+static int run_session(Session *session, const CliList *operands)
+{
+    int code = check_options(&session->options, operands);
+    if (code != CLI_OK)
+        return code;
+    cli_catch_signals();
+    session->run.clock.start = talus_now();
+    code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
+    if (code == CLI_OK)
+        code = loop(session);
+    talus_output_abandon(session->output); /* of a run that failed */
+    tell_end(session, code);
+    return code == CLI_OK ? finish(session) : code;
+}
+
+static int run_main(int argc, char **argv)
+{
+    static Session session; /* static: its lists are large */
+    CliList operands;
+    int code;
+    session.options =
+        (Options){.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
+    session.saved_time = -1.0;
+    session.control.lock = -1;
+    if (!cli_parse(&cli_run, argc, argv, &session.options, &operands, &code))
+        return code;
+    code = run_session(&session, &operands);
+    control_close(&session.control);
+    talus_world_destroy(session.run.world);
+    talus_scene_destroy(session.scene);
+    talus_free(session.note);
+    return code;
+}
+
+static const CliOption run_options[] = {
+    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+     "a parameter of the scene, or any key path such as\n"
+     "solver.tolerance=1e-4, law=coulomb or section=polygon:8;\nmay be repeated"},
+    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
+     "solver and its parameters; `talus list solvers`"},
+    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+     "where to compute; `talus list backends`"},
+    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+     "threads to use, 0 for one per processor; results do not\ndepend on it"},
+    {"until", 0, CLI_REAL, offsetof(Options, until), "T",
+     "simulated seconds at which to end; the last step is\nshortened where it has to be"},
+    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+     "write frames, tables and checkpoints to DIR, in place of\n"
+     "an earlier run there; out/NAME by default"},
+    {"no-out", 0, CLI_FLAG, offsetof(Options, no_out), NULL, "write none of these"},
+    {"frames", 0, CLI_TEXT, offsetof(Options, frames), "KIND[,KIND...]",
+     "frames for other programs beside those of the viewer:\n"
+     "vtp and vtkhdf (ParaView), lammps (OVITO), csv"},
+    {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
+     "simulated seconds between frames; table lines\nfollow them, 50 at most"},
+    {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",
+     "wall-clock seconds between checkpoints, 60 by default;\n"
+     "one is also written at the end and on SIGINT or SIGTERM"},
+    {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
+     "go on from the newest sound checkpoint in DIR, with the\n"
+     "settings of that run; --until moves its end"},
+    {"accept-changed-files", 0, CLI_FLAG, offsetof(Options, accept_changed_files), NULL,
+     "with --resume: go on although files of the run are missing\n"
+     "or not as its checkpoint left them"},
+    {"final-positions", 0, CLI_TEXT, offsetof(Options, final_positions), "FILE",
+     "at the end, write a line 'x y z' per moving body"},
+    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+     "standard output holds one JSON object about the run and\n"
+     "nothing else; tables go to standard error"},
+    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no table and no closing report"},
+};
+
+const CliCommand cli_run = {
+    .name = "run",
+    .summary = "Simulates a scene.",
+    .operands = "SCENE",
+    .operands_max = 1,
+    .details =
+        "SCENE is a file or the name of a scene that ships (`talus list scenes`).\n"
+        "A run that was stopped and resumed ends in the same state, bit for bit, as one that was\n"
+        "not. docs/output.md describes the files.\n",
+    .options = run_options,
+    .option_count = sizeof run_options / sizeof *run_options,
+    .main = run_main};

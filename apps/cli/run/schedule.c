@@ -1,0 +1,36 @@
+/* cli/run/schedule.c - which steps of a run have a frame or a line of the table, and how long the next one is. */
+#include "run.h"
+
+#include <math.h>
+
+enum { TABLE_LINES = 50 };
+
+double run_next_length(const Run *run)
+{
+    return talus_world_next_length(run->world, run->settings.until);
+}
+
+/* Whether the step just done is the first at or after a multiple of `every`. */
+static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
+{
+    double h = talus_world_step_length(run->world), step = (double)info->step;
+    double begin = run->shortened ? info->time - info->length : (step - 1.0) * h;
+    double end = run->shortened ? info->time : step * h;
+    if (!(every > 0.0))
+        return run_next_length(run) == 0.0;
+    return floor(end / every + 1e-6) > floor(begin / every + 1e-6);
+}
+
+bool run_frame_due(const Run *run, const TalusStepInfo *info)
+{
+    return interval_ends(run, info, run->settings.every);
+}
+
+/* A table line goes with a frame, but a table should fit on a screen or two. */
+bool run_line_due(const Run *run, const TalusStepInfo *info)
+{
+    double every = run->settings.every, lines = run->settings.until / every;
+    if (lines > TABLE_LINES)
+        every *= ceil(lines / TABLE_LINES);
+    return interval_ends(run, info, every) || run_next_length(run) == 0.0;
+}

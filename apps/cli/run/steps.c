@@ -1,0 +1,255 @@
+/* cli/run/steps.c - lines of a growing table. */
+#include "steps.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The viewer's name of each column, and its name in the table. */
+static const struct {
+    const char *name, *column;
+} columns[STEPS_COLUMNS] = {
+    {"time", "time"},           {"kinetic", "kinetic"},       {"potential", "potential"},
+    {"contacts", "contacts"},   {"bodies", "bodies"},         {"residual", "residual_rms"},
+    {"tolerance", "tolerance"}, {"iterations", "iterations"}, {"penetration", "penetration_max"},
+    {"missed", "missed"},
+};
+
+/* ---- lines ---- */
+
+/* Whole lines from `at` on; `line` is good until the next. */
+typedef struct Lines {
+    int fd;
+    uint64_t at; /* of the next line in the file */
+    size_t next, used;
+    int error;
+    const char *line;
+    size_t length; /* without its end */
+    char buffer[4 * STEPS_LINE_MAX];
+} Lines;
+
+static void lines_start(Lines *lines, int fd, uint64_t at)
+{
+    lines->fd = fd;
+    lines->at = at;
+    lines->next = lines->used = 0;
+    lines->error = 0;
+}
+
+/* Moves the rest to the front and reads on; false at the end of what there is, and of what is a line. */
+static bool lines_fill(Lines *lines)
+{
+    size_t rest = lines->used - lines->next;
+    memmove(lines->buffer, lines->buffer + lines->next, rest);
+    lines->next = 0;
+    lines->used = rest;
+    if (rest > STEPS_LINE_MAX)
+        return false;
+    ssize_t n;
+    do
+        n = pread(lines->fd, lines->buffer + rest, sizeof lines->buffer - rest,
+                  (off_t)(lines->at + rest));
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        lines->error = errno;
+    lines->used += n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+static bool lines_next(Lines *lines)
+{
+    for (;;) {
+        const char *start = lines->buffer + lines->next;
+        const char *end = memchr(start, '\n', lines->used - lines->next);
+        if (end) {
+            lines->line = start;
+            lines->length = (size_t)(end - start);
+            if (lines->length > STEPS_LINE_MAX)
+                return false;
+            lines->next += lines->length + 1;
+            lines->at += lines->length + 1;
+            return true;
+        }
+        if (!lines_fill(lines))
+            return false;
+    }
+}
+
+/* ---- fields ---- */
+
+/* The next field of a line, without its quotes; false after the last. */
+static bool next_field(const char **line, size_t *left, const char **field, size_t *length)
+{
+    if (!*line)
+        return false;
+    const char *stop;
+    if (*left > 0 && **line == '"' && (stop = memchr(*line + 1, '"', *left - 1)) != NULL) {
+        *field = *line + 1;
+        *length = (size_t)(stop - *field);
+        stop = memchr(stop, ',', *left - (size_t)(stop - *line));
+    } else {
+        stop = memchr(*line, ',', *left);
+        *field = *line;
+        *length = stop ? (size_t)(stop - *line) : *left;
+    }
+    *left = stop ? *left - (size_t)(stop + 1 - *line) : 0;
+    *line = stop ? stop + 1 : NULL;
+    return true;
+}
+
+static double number(const char *text, size_t length)
+{
+    char copy[64], *end;
+    if (length == 0 || length >= sizeof copy)
+        return NAN;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    double value = strtod(copy, &end);
+    return end == copy + length ? value : NAN;
+}
+
+static void read_header(Steps *steps, const Lines *lines)
+{
+    const char *line = lines->line, *field;
+    size_t left = lines->length, length;
+    for (int c = 0; c < STEPS_COLUMNS; c++)
+        steps->place[c] = -1;
+    for (int at = 0; next_field(&line, &left, &field, &length); at++)
+        for (int c = 0; c < STEPS_COLUMNS; c++)
+            if (strlen(columns[c].column) == length &&
+                memcmp(columns[c].column, field, length) == 0 && steps->place[c] < 0)
+                steps->place[c] = at;
+}
+
+/* One row into values[column * room]. */
+static void read_row(const Steps *steps, const Lines *lines, double *values, int room)
+{
+    const char *line = lines->line, *field;
+    size_t left = lines->length, length;
+    for (int c = 0; c < STEPS_COLUMNS; c++)
+        values[c * room] = NAN;
+    for (int at = 0; next_field(&line, &left, &field, &length); at++)
+        for (int c = 0; c < STEPS_COLUMNS; c++)
+            if (steps->place[c] == at)
+                values[c * room] = number(field, length);
+}
+
+/* ---- taking up rows ---- */
+
+void steps_clear(Steps *steps)
+{
+    talus_release(steps->mark);
+    *steps = (Steps){0};
+}
+
+/* Whether what was read still stands there. Measured seconds are in every row, so one row of one run
+ * tells it from another. */
+static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
+{
+    if (steps->end == 0)
+        return true;
+    if (steps->device != (uint64_t)about->st_dev || steps->inode != (uint64_t)about->st_ino ||
+        (uint64_t)about->st_size < steps->end)
+        return false;
+    lines_start(lines, fd, steps->last_start);
+    return lines_next(lines) && lines->at == steps->end &&
+           talus_hash(TALUS_HASH_SEED, lines->line, lines->length) == steps->check;
+}
+
+static TalusStatus add_row(Steps *steps, uint64_t start)
+{
+    if (steps->rows % STEPS_MARK == 0) {
+        size_t at = (size_t)(steps->rows / STEPS_MARK);
+        TALUS_TRY(
+            TALUS_RESERVE(steps->mark, steps->mark_capacity, at + 1, at, "rows of steps.csv"));
+        steps->mark[at] = start;
+    }
+    steps->rows++;
+    return TALUS_OK;
+}
+
+static TalusStatus read_rows(Steps *steps, int fd, Lines *lines)
+{
+    lines_start(lines, fd, steps->end);
+    for (uint64_t start = steps->end; lines_next(lines); start = lines->at) {
+        if (start == 0)
+            read_header(steps, lines);
+        else
+            TALUS_TRY(add_row(steps, start));
+        steps->end = lines->at;
+        steps->last_start = start;
+        steps->check = talus_hash(TALUS_HASH_SEED, lines->line, lines->length);
+    }
+    if (lines->error)
+        return talus_fail(TALUS_ERR_IO, "steps.csv: cannot read: %s", strerror(lines->error));
+    return TALUS_OK;
+}
+
+TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
+{
+    struct stat about;
+    Lines *lines;
+    if (fstat(fd, &about) != 0)
+        return talus_fail(TALUS_ERR_IO, "steps.csv: cannot read: %s", strerror(errno));
+    TALUS_TRY(TALUS_ALLOC(lines, 1, "buffer of steps.csv"));
+    if (!same_file(steps, fd, &about, lines)) {
+        steps_clear(steps);
+        *anew = true;
+    }
+    steps->device = (uint64_t)about.st_dev;
+    steps->inode = (uint64_t)about.st_ino;
+    TalusStatus status = read_rows(steps, fd, lines);
+    talus_release(lines);
+    return status;
+}
+
+/* ---- values ---- */
+
+/* `room` rows at most; returns their number, which is less where the file has become shorter. */
+static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
+                       double *values, int room)
+{
+    int rows = 0;
+    lines_start(lines, lines->fd, steps->mark[first / STEPS_MARK]);
+    for (int64_t row = first / STEPS_MARK * STEPS_MARK; rows < room && lines_next(lines); row++)
+        if (row >= first && (row - first) % stride == 0)
+            read_row(steps, lines, values + rows++, room);
+    return rows;
+}
+
+static int rows_wanted(const Steps *steps, int64_t first, int64_t stride)
+{
+    int64_t rows = first < steps->rows ? (steps->rows - first - 1) / stride + 1 : 0;
+    return rows < STEPS_ROWS_MAX ? (int)rows : STEPS_ROWS_MAX;
+}
+
+TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride, JsonOut *json)
+{
+    double *values = NULL;
+    Lines *lines = NULL;
+    int room = rows_wanted(steps, first, stride), rows = 0;
+    TalusStatus status = TALUS_ALLOC(values, (size_t)(STEPS_COLUMNS * room), "values of steps.csv");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(lines, 1, "buffer of steps.csv");
+    if (status == TALUS_OK) {
+        lines->fd = fd;
+        if (room > 0)
+            rows = read_values(steps, first, stride, lines, values, room);
+        json_int(json, "rows", rows);
+        json_int(json, "first", first);
+        json_int(json, "stride", stride);
+        json_int(json, "total", steps->rows);
+        for (int c = 0; c < STEPS_COLUMNS; c++)
+            json_reals(json, columns[c].name, values + c * room, (size_t)rows);
+    }
+    talus_release(lines);
+    talus_release(values);
+    return status;
+}

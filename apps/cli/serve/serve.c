@@ -1,0 +1,523 @@
+/* cli/serve/serve.c - civetweb around serve_request.h and serve_files.h.
+ *
+ * civetweb parses requests and owns sockets and threads. It is given no document root and never gets to
+ * look for a file: begin_request answers every request. Every request has a connection and, while it
+ * lasts, a thread of its own; none is kept for longer than the limits below, and where nearly all are taken
+ * serve_crowd.h sees to it that slow clients do not keep others waiting. What civetweb 1.15 does of itself and
+ * what had to be added was found by trying; tests/cli_view.sh holds it. */
+#include "serve.h"
+
+#include "cli/page.h"
+#include "serve_crowd.h"
+#include "serve_request.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+
+#include <civetweb.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define QUEUE "128"       /* connections that wait for a thread; */
+#define BACKLOG "1024"    /* and those that wait for a place among them */
+#define REQUEST_MS "5000" /* for each wait on a client */
+
+enum {
+    PIECE_BYTES = 1 << 16,
+    DRAIN_BYTES = 1 << 21, /* of a body nobody asked for */
+    REQUEST_BYTES = 16384, /* twice what is allowed, so that the refusal can say what was wrong */
+    LEAST_PACE = 1 << 18,  /* bytes per second that a client must take, after the first seconds */
+    HEADERS_MAX = MG_MAX_HEADERS
+};
+
+static const double request_seconds = 5.0;
+
+struct Server {
+    struct mg_context *context;
+    ServeFiles *files;
+    Crowd *crowd;
+    atomic_int port; /* a free one is known only after the first threads are there */
+    char token[SERVE_TOKEN_LENGTH + 1];
+};
+
+/* One request being answered. */
+typedef struct Exchange {
+    Server *server;
+    struct mg_connection *conn;
+    const struct mg_request_info *info; /* NULL where the request could not be read */
+    Guest *guest;
+    ServeVerdict verdict;
+    double started;
+} Exchange;
+
+bool serve_available(void)
+{
+    return true;
+}
+
+const char *serve_how(void)
+{
+    return "";
+}
+
+/* Breaks the connection off: reads and writes on it end at once. */
+static void give_up(const Exchange *x)
+{
+    if (x->info && x->info->remote_port > 0)
+        crowd_abort(x->server->port, x->info->remote_port);
+}
+
+/* ---- answers ---- */
+
+/* Text in memory, for JSON whose length must be known before it is sent. */
+typedef struct Text {
+    char *bytes;
+    size_t size, capacity;
+    bool failed;
+} Text;
+
+static void collect(void *user, const char *bytes, size_t size)
+{
+    Text *text = user;
+    text->failed = text->failed || TALUS_RESERVE(text->bytes, text->capacity, text->size + size,
+                                                 text->size, "answer") != TALUS_OK;
+    if (text->failed)
+        return;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+}
+
+static void send_head(const Exchange *x, int status, const char *type, uint64_t length,
+                      const char *more)
+{
+    char head[1024];
+    int n = snprintf(head, sizeof head,
+                     "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n"
+                     "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                     "Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n"
+                     "Referrer-Policy: no-referrer\r\nConnection: close\r\n%s\r\n",
+                     status, mg_get_response_code_text(x->conn, status), type,
+                     (unsigned long long)length, more);
+    mg_write(x->conn, head, (size_t)n);
+}
+
+/* False where the client is gone or takes the bytes too slowly. */
+static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64_t *sent)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
+        if (mg_write(x->conn, from, n) != (int)n)
+            return false;
+        from += n;
+        size -= n;
+        *sent += n;
+        crowd_moves(x->guest);
+        double seconds = talus_now() - x->started;
+        if (seconds > request_seconds + (double)*sent / LEAST_PACE) {
+            give_up(x);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Ends the answer, and reads what is left of a body, so that closing the connection does not throw the answer away;
+ * one that is too long or too slow is broken off, or civetweb would read it to its end. */
+static void drain(const Exchange *x)
+{
+    char buffer[4096];
+    size_t bytes = 0;
+    if (!x->info || (x->info->content_length <= 0 && !mg_get_header(x->conn, "Transfer-Encoding")))
+        return;
+    crowd_drains(x->guest);
+    crowd_shut(x->server->port, x->info->remote_port, SHUT_WR);
+    while (bytes < DRAIN_BYTES && talus_now() - x->started < request_seconds) {
+        int n = mg_read(x->conn, buffer, sizeof buffer);
+        if (n <= 0)
+            break;
+        bytes += (size_t)n;
+    }
+    give_up(x);
+}
+
+static int answer_text(const Exchange *x, int status, const char *text, const char *more)
+{
+    char line[1200];
+    uint64_t sent = 0;
+    int n = snprintf(line, sizeof line, "%d: %s\n", status, text);
+    size_t size = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    send_head(x, status, "text/plain; charset=utf-8", size, more);
+    if (!x->verdict.head)
+        send_bytes(x, line, size, &sent);
+    if (status >= 400)
+        drain(x);
+    return status;
+}
+
+/* ---- what is served ---- */
+
+typedef TalusStatus MakeJson(const Exchange *x, JsonOut *json);
+
+static TalusStatus make_json(const Exchange *x, MakeJson *make, Text *text)
+{
+    JsonOut json;
+    json_start(&json, collect, text);
+    TalusStatus status = make(x, &json);
+    json_finish(&json);
+    if (status == TALUS_OK && text->failed)
+        status = talus_fail(TALUS_ERR_MEMORY, "no memory for the answer");
+    return status;
+}
+
+static int answer_json(const Exchange *x, MakeJson *make)
+{
+    Text text = {0};
+    uint64_t sent = 0;
+    int status = 200;
+    if (make_json(x, make, &text) != TALUS_OK) {
+        status = answer_text(x, 500, talus_error(), "");
+    } else {
+        send_head(x, 200, "application/json", text.size, "");
+        if (!x->verdict.head)
+            send_bytes(x, text.bytes, text.size, &sent);
+    }
+    talus_release(text.bytes);
+    return status;
+}
+
+static TalusStatus make_status(const Exchange *x, JsonOut *json)
+{
+    return serve_files_status(x->server->files, json);
+}
+
+static TalusStatus make_index(const Exchange *x, JsonOut *json)
+{
+    return serve_files_index(x->server->files, x->verdict.from, json);
+}
+
+static TalusStatus make_steps(const Exchange *x, JsonOut *json)
+{
+    return serve_files_steps(x->server->files, x->verdict.from, x->verdict.stride, json);
+}
+
+static TalusStatus make_run(const Exchange *x, JsonOut *json)
+{
+    return serve_files_run(x->server->files, x->server->token, json);
+}
+
+/* The template with the run's value in it and no frames. */
+static int answer_page(const Exchange *x)
+{
+    Text run = {0};
+    uint64_t sent = 0;
+    int status = 200;
+    if (make_json(x, make_run, &run) != TALUS_OK) {
+        status = answer_text(x, 500, talus_error(), "");
+    } else {
+        send_head(x, 200, "text/html; charset=utf-8",
+                  page_viewer[0].size + run.size + page_viewer[1].size + page_viewer[2].size, "");
+        if (!x->verdict.head && send_bytes(x, page_viewer[0].bytes, page_viewer[0].size, &sent) &&
+            send_bytes(x, run.bytes, run.size, &sent) &&
+            send_bytes(x, page_viewer[1].bytes, page_viewer[1].size, &sent))
+            send_bytes(x, page_viewer[2].bytes, page_viewer[2].size, &sent);
+    }
+    talus_release(run.bytes);
+    return status;
+}
+
+/* A file that becomes shorter meanwhile ends the answer before its announced end. */
+static void send_file(const Exchange *x, int fd, uint64_t first, uint64_t count)
+{
+    char *buffer;
+    uint64_t sent = 0;
+    if (TALUS_ALLOC(buffer, PIECE_BYTES, "answer") != TALUS_OK)
+        return;
+    while (sent < count) {
+        size_t want = count - sent < PIECE_BYTES ? (size_t)(count - sent) : PIECE_BYTES;
+        ssize_t n = pread(fd, buffer, want, (off_t)(first + sent));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0 || !send_bytes(x, buffer, (size_t)n, &sent))
+            break;
+    }
+    talus_release(buffer);
+}
+
+static int answer_frames(const Exchange *x)
+{
+    uint64_t size, first, count;
+    char more[128];
+    int fd = serve_files_frames(x->server->files, &size);
+    if (fd < 0)
+        return answer_text(x, 404, "there are no frames", "");
+    int status = serve_range(x->verdict.range, size, &first, &count);
+    if (status == 416) {
+        snprintf(more, sizeof more, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
+        answer_text(x, status, "expected one range of bytes within the file", more);
+    } else {
+        if (status == 206)
+            snprintf(more, sizeof more, "Content-Range: bytes %llu-%llu/%llu\r\n",
+                     (unsigned long long)first, (unsigned long long)(first + count - 1),
+                     (unsigned long long)size);
+        else
+            snprintf(more, sizeof more, "Accept-Ranges: bytes\r\n");
+        send_head(x, status, "application/octet-stream", count, more);
+        if (!x->verdict.head)
+            send_file(x, fd, first, count);
+    }
+    close(fd);
+    return status;
+}
+
+static int answer_head(const Exchange *x)
+{
+    TalusPacker chunk = {0};
+    uint64_t sent = 0;
+    int status = 200;
+    if (serve_files_head(x->server->files, x->verdict.from, &chunk) != TALUS_OK) {
+        status = answer_text(x, 404, talus_error(), "");
+    } else {
+        send_head(x, 200, "application/octet-stream", chunk.size, "");
+        if (!x->verdict.head)
+            send_bytes(x, (const char *)chunk.bytes, chunk.size, &sent);
+    }
+    talus_packer_clear(&chunk);
+    return status;
+}
+
+/* A byte at a time: civetweb returns only when it has all it was asked for, and a client that sends one
+ * byte now and then would never be done. */
+static bool read_body(const Exchange *x, char *body)
+{
+    for (int n = 0; n < x->verdict.body; n++)
+        if (talus_now() - x->started > request_seconds || mg_read(x->conn, body + n, 1) != 1)
+            return false;
+    return true;
+}
+
+static int answer_control(const Exchange *x)
+{
+    char body[SERVE_BODY_BYTES + 1];
+    if (!read_body(x, body))
+        return answer_text(x, 408, "the body did not come in time", "");
+    const char *word = serve_action(body, (size_t)x->verdict.body);
+    if (!word)
+        return answer_text(x, 400, "expected {\"action\": \"pause\", \"run\" or \"stop\"}", "");
+    TalusStatus status = serve_files_control(x->server->files, word);
+    if (status == TALUS_ERR_ARGUMENT)
+        return answer_text(x, 409, talus_error(), "");
+    if (status != TALUS_OK)
+        return answer_text(x, 500, talus_error(), "");
+    return answer_json(x, make_status);
+}
+
+/* ---- civetweb ---- */
+
+static ServeVerdict judge(const Exchange *x, const char *path, const char *query)
+{
+    const struct mg_request_info *info = x->info;
+    ServeHeader headers[HEADERS_MAX];
+    for (int i = 0; i < info->num_headers; i++)
+        headers[i] = (ServeHeader){info->http_headers[i].name, info->http_headers[i].value};
+    ServeRequest request = {.method = info->request_method,
+                            .path = path,
+                            .query = query,
+                            .headers = headers,
+                            .header_count = info->num_headers};
+    return serve_judge(&request, x->server->port, x->server->token);
+}
+
+static int answer(const Exchange *x)
+{
+    char allow[64] = "";
+    if (x->verdict.status != 200) {
+        if (x->verdict.allow)
+            snprintf(allow, sizeof allow, "Allow: %s\r\n", x->verdict.allow);
+        return answer_text(x, x->verdict.status, x->verdict.message, allow);
+    }
+    switch (x->verdict.route) {
+    case SERVE_PAGE: return answer_page(x);
+    case SERVE_STATUS: return answer_json(x, make_status);
+    case SERVE_INDEX: return answer_json(x, make_index);
+    case SERVE_STEPS: return answer_json(x, make_steps);
+    case SERVE_FRAMES: return answer_frames(x);
+    case SERVE_HEAD: return answer_head(x);
+    case SERVE_CONTROL: return answer_control(x);
+    case SERVE_ROUTES: break;
+    }
+    return answer_text(x, 404, "there is nothing here", "");
+}
+
+static Exchange exchange_of(struct mg_connection *conn)
+{
+    return (Exchange){.server = mg_get_user_data(mg_get_context(conn)),
+                      .conn = conn,
+                      .info = mg_get_request_info(conn),
+                      .guest = mg_get_user_connection_data(conn),
+                      .started = talus_now()};
+}
+
+/* Returns what was answered, never 0: civetweb then leaves the request alone. */
+static int begin_request(struct mg_connection *conn)
+{
+    Exchange x = exchange_of(conn);
+    crowd_answer(x.guest, x.info->remote_port);
+    x.verdict = judge(&x, x.info->request_uri, x.info->query_string);
+    return answer(&x);
+}
+
+/* A target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb leaves as it came. */
+static int answer_target(Exchange *x)
+{
+    char path[REQUEST_BYTES];
+    snprintf(path, sizeof path, "%s", x->info->request_uri);
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    x->verdict = judge(x, path, query);
+    return answer(x);
+}
+
+/* What civetweb refuses of itself, in this server's words. It takes an address without a path for no request, and
+ * calls a Content-Length missing that is no number. */
+static int http_error(struct mg_connection *conn, int status, const char *message)
+{
+    Exchange x = exchange_of(conn);
+    (void)message;
+    crowd_answer(x.guest, x.info ? x.info->remote_port : 0);
+    if (status == 400 && x.info && x.info->request_uri && serve_is_address(x.info->request_uri))
+        answer_target(&x);
+    else if (status == 411)
+        answer_text(&x, 400, "Content-Length is no number", "");
+    else
+        answer_text(&x, status, "this is no request that the server understands", "");
+    return 0;
+}
+
+/* A thread has taken the connection. */
+static int enter(const struct mg_connection *conn, void **guest)
+{
+    Server *server = mg_get_user_data(mg_get_context(conn));
+    *guest = crowd_enter(server->crowd);
+    return 0;
+}
+
+/* And is about to close it. A request that civetweb has read and then passed over is answered here. */
+static void leave(const struct mg_connection *conn)
+{
+    Exchange x = exchange_of((struct mg_connection *)conn);
+    if (x.guest && !crowd_answered(x.guest) && x.info && x.info->request_uri) {
+        crowd_answer(x.guest, x.info->remote_port);
+        answer_target(&x);
+    }
+    crowd_leave(x.guest);
+}
+
+/* civetweb would write what clients do wrong to a log. */
+static int log_nothing(const struct mg_connection *conn, const char *message)
+{
+    (void)conn;
+    (void)message;
+    return 1;
+}
+
+static TalusStatus make_token(char token[SERVE_TOKEN_LENGTH + 1])
+{
+    unsigned char bytes[SERVE_TOKEN_LENGTH / 2];
+    if (getentropy(bytes, sizeof bytes) != 0)
+        return talus_fail(TALUS_ERR_IO, "no random numbers for the page's token: %s",
+                          strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return TALUS_OK;
+}
+
+static TalusStatus listen_on(Server *server, int port)
+{
+    char address[64], threads[16], request_bytes[16];
+    snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    snprintf(threads, sizeof threads, "%d", CROWD_THREADS);
+    snprintf(request_bytes, sizeof request_bytes, "%d", REQUEST_BYTES);
+    const char *options[] = {"listening_ports",
+                             address,
+                             "num_threads",
+                             threads,
+                             "request_timeout_ms",
+                             REQUEST_MS,
+                             "max_request_size",
+                             request_bytes,
+                             "enable_keep_alive",
+                             "no",
+                             "decode_url",
+                             "no",
+                             "connection_queue",
+                             QUEUE,
+                             "listen_backlog",
+                             BACKLOG,
+                             "tcp_nodelay",
+                             "1",
+                             "enable_directory_listing",
+                             "no",
+                             NULL};
+    struct mg_callbacks callbacks = {.init_connection = enter,
+                                     .begin_request = begin_request,
+                                     .http_error = http_error,
+                                     .connection_close = leave,
+                                     .log_message = log_nothing};
+    struct mg_server_port found;
+    server->port = port;
+    mg_init_library(0);
+    server->context = mg_start(&callbacks, server, options);
+    if (!server->context || mg_get_server_ports(server->context, 1, &found) != 1) {
+        if (server->context)
+            mg_stop(server->context);
+        mg_exit_library();
+        return talus_fail(TALUS_ERR_IO,
+                          "cannot listen on 127.0.0.1:%d; another program may have that port, and "
+                          "--port 0 takes a free one",
+                          port);
+    }
+    server->port = found.port;
+    crowd_port(server->crowd, found.port);
+    return TALUS_OK;
+}
+
+TalusStatus serve_start(ServeFiles *files, int port, Server **out)
+{
+    Server *server;
+    TALUS_TRY(TALUS_ALLOC(server, 1, "server"));
+    server->files = files;
+    TalusStatus status = make_token(server->token);
+    if (status == TALUS_OK)
+        status = crowd_start(&server->crowd);
+    if (status == TALUS_OK)
+        status = listen_on(server, port);
+    if (status == TALUS_OK) {
+        *out = server;
+        return TALUS_OK;
+    }
+    if (server->crowd)
+        crowd_stop(server->crowd);
+    talus_release(server);
+    return status;
+}
+
+int serve_port(const Server *server)
+{
+    return server->port;
+}
+
+void serve_stop(Server *server)
+{
+    crowd_shut(server->port, 0, SHUT_RDWR);
+    mg_stop(server->context);
+    mg_exit_library();
+    crowd_stop(server->crowd);
+    talus_release(server);
+}

@@ -1,0 +1,545 @@
+/* lab/experiments/heyn.c - the three test problems of heyn-2012, section 5: frictionless beds of spheres, jacobi
+ * against gpminres, P-SPG-FB and kucera, all from zero impulses.
+ *
+ * The paper gives neither the step nor the stabilisation nor the collision envelope of its problems.
+ * Here h is 5 ms, and the envelope is chosen so that the contacts come near its numbers; objectives
+ * are compared as shares of the optimum. */
+#include "experiment.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* The smallest objective of a case is the optimum that others are compared with. */
+static double gap_at(const LabResult *r, int iteration, double best)
+{
+    return (experiment_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
+}
+
+static const char *name_of(const LabSet *set, int problem)
+{
+    return set->problems[problem].name;
+}
+
+/* INFINITY: not in its iterations. */
+static double iterations_to(const LabResult *r, double best, double gap)
+{
+    const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
+    return row ? row[LAB_ITERATION] : INFINITY;
+}
+
+static const double gaps[] = {1e-2, 1e-4, 1e-6};
+static const double judged_gap = 1e-4; /* where solvers are ranked */
+
+/* Solver by solver, so that the growth from case to case shows. */
+static void table_iterations(LabSet *set, const char *const *labels, int count)
+{
+    LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
+                                2 + COUNT(gaps));
+    lab_table_add(t, "solver");
+    lab_table_add(t, "case");
+    for (int g = 0; g < COUNT(gaps); g++)
+        lab_table_add(t, "gap %g", gaps[g]);
+    for (int s = 0; s < count; s++)
+        for (int p = 0; p < set->problem_count; p++) {
+            const LabResult *r = experiment_result(set, p, labels[s]);
+            if (!r)
+                continue;
+            lab_table_add(t, "%s", r->solver);
+            lab_table_add(t, "%s", name_of(set, p));
+            for (int g = 0; g < COUNT(gaps); g++) {
+                double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
+                if (isfinite(iterations))
+                    lab_table_add(t, "%.0f", iterations);
+                else
+                    lab_table_add(t, "-");
+            }
+        }
+}
+
+/* ---- heyn-1 ---- */
+
+static const BenchCase cases_1[] = {
+    {.name = "1,000 spheres in a box",
+     .quick_name = "125 spheres in a box",
+     .scene = "settle-box",
+     .at = 3.0,
+     .quick_at = 1.0,
+     .set = {"bodies=1000", "mu=0", "envelope=0.05"},
+     .quick_set = {"bodies=125", "mu=0", "envelope=0.05"}},
+};
+
+static const BenchRun runs_1[] = {
+    {"gpminres", 1000, 0.0, true, 0},  {"gpminres", 10000, 0.0, true, 0},
+    {"gpminres-p", 100, 0.0, true, 0}, {"jacobi", 1000, 0.0, true, 0},
+    {"jacobi", 10000, 0.0, true, 0},   {"jacobi", 43000, 0.0, true, 0},
+    {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+};
+
+/* Table I: objective, largest impulse, seconds. Its smallest objective is -2.9045. */
+static const struct {
+    double objective, largest, seconds;
+} paper_1[] = {
+    {-2.9035, 7.7487, 6.70},  {-2.9045, 8.2002, 61.07}, {-2.8854, 6.8551, 1675.0},
+    {-2.5077, 4.4961, 3.66},  {-2.8983, 7.4953, 24.66}, {-2.9035, 7.9254, 95.41},
+    {-2.9043, 8.0619, 231.7},
+};
+
+/* Without the paper's figures where row is -1. */
+static void add_table_1_row(LabTable *t, const LabResult *r, double best, int row)
+{
+    double paper_best = paper_1[1].objective;
+    int last = r->impulse_count - 1;
+    lab_table_add(t, "%s", r->solver);
+    lab_table_add(t, "%d", r->iterations);
+    lab_table_add(t, "%.9g", r->objective);
+    lab_table_add(t, "%.1e", (r->objective - best) / fabs(best));
+    lab_table_add(t, "%.4g", last >= 0 ? r->impulse[0] : NAN);
+    lab_table_add(t, "%.4g", last >= 0 ? r->impulse[last] : NAN);
+    lab_table_add(t, "%.3f", r->seconds);
+    if (row < 0)
+        return;
+    lab_table_add(t, "%.4f", paper_1[row].objective);
+    lab_table_add(t, "%.1e", (paper_1[row].objective - paper_best) / fabs(paper_best));
+    lab_table_add(t, "%.4f", paper_1[row].largest);
+    lab_table_add(t, "%.2f", paper_1[row].seconds);
+}
+
+static void table_1(LabSet *set, int divisor, double best)
+{
+    static const char *const headings[] = {
+        "method",           "iterations", "objective",   "gap", "min impulse", "max impulse", "s",
+        "paper: objective", "gap",        "max impulse", "s"};
+    enum { OURS = 7 };
+    int columns = divisor == 1 ? COUNT(headings) : OURS;
+    LabTable *t = lab_set_table(set, "Table I", columns);
+    for (int c = 0; c < columns; c++)
+        lab_table_add(t, "%s", headings[c]);
+    for (int i = 0; i < COUNT(paper_1); i++) {
+        char label[LAB_TEXT];
+        experiment_label(&runs_1[i], divisor, label);
+        const LabResult *r = experiment_result(set, 0, label);
+        if (r)
+            add_table_1_row(t, r, best, divisor == 1 ? i : -1);
+    }
+}
+
+/* How soon a solver has the objective that jacobi has at its end. */
+static void claim_overtakes(LabTable *claims, const LabResult *solver, const LabResult *jacobi)
+{
+    const double *row = experiment_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
+    const char *statement = "GPMINRES has Jacobi's 43,000-iteration objective in 43 times fewer "
+                            "iterations, 14 times faster";
+    if (!row) {
+        experiment_claim(claims, statement, false, "not reached in %d iterations",
+                         solver->iterations);
+        return;
+    }
+    double fewer = jacobi->iterations / fmax(row[LAB_ITERATION], 1.0);
+    double faster = jacobi->seconds / row[LAB_SECONDS];
+    experiment_claim(claims, statement, fewer >= 20.0 && faster > 1.0,
+                     "after %.0f iterations of %d: %.0f times fewer, %.1f times faster",
+                     row[LAB_ITERATION], jacobi->iterations, fewer, faster);
+}
+
+static void claim_preconditioner(LabTable *claims, const LabResult *plain, const LabResult *with)
+{
+    experiment_claim(claims, "1,000 iterations of GPMINRES are faster than 100 of GPMINRES-P",
+                     plain->seconds < with->seconds, "%.2f s against %.2f s", plain->seconds,
+                     with->seconds);
+    experiment_claim(claims,
+                     "1,000 iterations of GPMINRES are more accurate than 100 of GPMINRES-P",
+                     plain->objective < with->objective, "objective %.9g against %.9g",
+                     plain->objective, with->objective);
+}
+
+static const LabResult *run_1(const LabSet *set, int run, int divisor)
+{
+    char label[LAB_TEXT];
+    experiment_label(&runs_1[run], divisor, label);
+    return experiment_result(set, 0, label);
+}
+
+static void conclude_1(LabSet *set, int divisor)
+{
+    char labels[2][LAB_TEXT];
+    experiment_label(&runs_1[1], divisor, labels[0]);
+    experiment_label(&runs_1[6], divisor, labels[1]);
+    table_1(set, divisor, experiment_best(set, 0));
+    table_iterations(set, (const char *const[]){labels[0], labels[1]}, 2);
+    if (divisor > 1)
+        return;
+    LabTable *claims = experiment_claims(set);
+    const LabResult *short_run = run_1(set, 0, divisor), *long_run = run_1(set, 1, divisor);
+    const LabResult *with = run_1(set, 2, divisor), *jacobi = run_1(set, 5, divisor);
+    if (long_run && jacobi)
+        claim_overtakes(claims, long_run, jacobi);
+    if (short_run && with)
+        claim_preconditioner(claims, short_run, with);
+    lab_set_note(set, "Contacts: %d here, 3,525 in the paper.",
+                 talus_problem_blocks(set->problems[0].problem));
+}
+
+const Experiment heyn_1 = {.name = "heyn-1",
+                           .summary = "1,000 settled spheres: gpminres against jacobi",
+                           .source = "heyn-2012 Table I, Figs. 4-5",
+                           .cases = cases_1,
+                           .case_count = COUNT(cases_1),
+                           .runs = runs_1,
+                           .run_count = COUNT(runs_1),
+                           .others = 1000,
+                           .conclude = conclude_1};
+
+/* ---- heyn-2 and heyn-3: the same four solvers ---- */
+
+static const BenchRun runs_23[] = {
+    {"jacobi", 1000, 0.0, false, 0},  {"gpminres", 1000, 0.0, false, 0},
+    {"spg", 1000, 0.0, false, 0},     {"kucera", 1000, 0.0, false, 0},
+    {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
+};
+
+static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kucera"};
+
+enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
+
+static const int marks[] = {10, 30, 100, 300, ITERATIONS};
+
+/* The four results of a case; false: some are missing. */
+static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
+{
+    bool all = true;
+    for (int i = 0; i < COMPARED; i++) {
+        out[i] = experiment_result(set, problem, compared_solvers[i]);
+        all = all && out[i];
+    }
+    return all;
+}
+
+static void head_marks(LabTable *t, const char *first, const char *what, int divisor)
+{
+    if (first)
+        lab_table_add(t, "%s", first);
+    for (int m = 0; m < COUNT(marks); m++)
+        lab_table_add(t, "%s at %d", what, marks[m] / divisor);
+}
+
+static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
+{
+    lab_table_add(t, "%s", r->solver);
+    for (int m = 0; m < COUNT(marks); m++)
+        lab_table_add(t, "%.2e", gap_at(r, marks[m] / divisor, best));
+    for (int m = 0; m < COUNT(marks); m++)
+        lab_table_add(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
+    lab_table_add(t, "%d", r->applies);
+    lab_table_add(t, "%.3f", r->seconds);
+}
+
+/* Objective above the optimum and residual (24) on the way, every solver with a trace. */
+static void table_course(LabSet *set, int problem, const char *figure, int divisor)
+{
+    char title[LAB_TEXT * 2];
+    snprintf(title, sizeof title, "%s: %s, %d contacts", figure, name_of(set, problem),
+             talus_problem_blocks(set->problems[problem].problem));
+    LabTable *t = lab_set_table(set, title, 3 + 2 * COUNT(marks));
+    double best = experiment_best(set, problem);
+    head_marks(t, "solver", "gap", divisor);
+    head_marks(t, NULL, "(24)", divisor);
+    lab_table_add(t, "products");
+    lab_table_add(t, "s");
+    for (int i = 0; i < set->result_count; i++) {
+        const LabResult *r = &set->results[i];
+        if (r->problem == problem && r->trace.count)
+            add_course(t, r, best, divisor);
+    }
+    snprintf(t->note, sizeof t->note,
+             "gap: objective above the optimum over the optimum's size; (24): m/s");
+}
+
+/* ---- heyn-2 ---- */
+
+#define CYLINDER(bodies, quick)                                                                \
+    {                                                                                          \
+        .name = bodies " spheres", .quick_name = quick " spheres", .scene = "settle-cylinder", \
+        .at = 3.0, .quick_at = 1.0, .set = {"bodies=" bodies, "envelope=0.1"}, .quick_set = {  \
+            "bodies=" quick,                                                                   \
+            "vat=0.8",                                                                         \
+            "envelope=0.1"                                                                     \
+        }                                                                                      \
+    }
+
+static const BenchCase cases_2[] = {CYLINDER("1000", "100"), CYLINDER("2000", "200"),
+                                    CYLINDER("4000", "400")};
+static const int paper_contacts_2[] = {3634, 8507, 17161};
+
+static void table_contacts(LabSet *set)
+{
+    LabTable *t = lab_set_table(set, "Contacts", 3);
+    lab_table_add(t, "case");
+    lab_table_add(t, "here");
+    lab_table_add(t, "paper");
+    for (int p = 0; p < set->problem_count; p++) {
+        lab_table_add(t, "%s", name_of(set, p));
+        lab_table_add(t, "%d", talus_problem_blocks(set->problems[p].problem));
+        lab_table_add(t, "%d", paper_contacts_2[p]);
+    }
+}
+
+/* Figs. 9 and 10. */
+static void table_complementarity(LabSet *set)
+{
+    static const char *const headings[] = {"solver", "mean f", "std f", "max f"};
+    LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case", 4);
+    for (int c = 0; c < 4; c++)
+        lab_table_add(t, "%s", headings[c]);
+    for (int i = 0; i < set->result_count; i++) {
+        const LabResult *r = &set->results[i];
+        if (r->problem != 0 || !lab_outcome_measured(r->outcome))
+            continue;
+        lab_table_add(t, "%s", r->solver);
+        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MEAN]);
+        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_STD]);
+        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
+    }
+    snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
+}
+
+/* The largest change of the active set's size between rows, from 10 iterations on. */
+static double largest_jump(const LabResult *r)
+{
+    double jump = 0.0;
+    for (int k = 1; k < r->trace.count; k++)
+        if (r->trace.row[k][LAB_ITERATION] > 10.0)
+            jump = fmax(jump, fabs(r->trace.row[k][LAB_ACTIVE] - r->trace.row[k - 1][LAB_ACTIVE]));
+    return jump;
+}
+
+static void table_active(LabSet *set, int divisor)
+{
+    LabTable *t = lab_set_table(set, "Fig. 10: size of the active set", 4 + COUNT(marks));
+    lab_table_add(t, "solver");
+    lab_table_add(t, "case");
+    head_marks(t, NULL, "active", divisor);
+    lab_table_add(t, "changes");
+    lab_table_add(t, "largest jump");
+    for (int p = 0; p < set->problem_count; p++)
+        for (int s = GPMINRES; s <= KUCERA; s += KUCERA - GPMINRES) {
+            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
+            double changes = 0.0;
+            if (!r)
+                continue;
+            lab_table_add(t, "%s", r->solver);
+            lab_table_add(t, "%s", name_of(set, p));
+            for (int m = 0; m < COUNT(marks); m++)
+                lab_table_add(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
+            for (int k = 0; k < r->trace.count; k++)
+                changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
+            lab_table_add(t, "%.0f", changes);
+            lab_table_add(t, "%.0f", largest_jump(r));
+        }
+    snprintf(t->note, sizeof t->note,
+             "active: contacts without impulse; changes: contacts that opened or closed between "
+             "rows of the trace");
+}
+
+static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
+                                     const LabResult *const r[COMPARED])
+{
+    const LabResult *jacobi = r[JACOBI];
+    int better = 0;
+    for (int i = JACOBI + 1; i < COMPARED; i++)
+        better +=
+            r[i]->objective < jacobi->objective &&
+            r[i]->residual[LAB_R_PROJECTED_GRADIENT] < jacobi->residual[LAB_R_PROJECTED_GRADIENT];
+    char statement[LAB_TEXT * 2];
+    snprintf(statement, sizeof statement,
+             "%s: all three beat Jacobi in objective and residual at the end", name_of(set, p));
+    experiment_claim(claims, statement, better == COMPARED - 1, "%d of 3 do", better);
+}
+
+static int leader_at(const LabResult *const r[COMPARED], int iteration)
+{
+    int first = 0;
+    for (int i = 1; i < COMPARED; i++)
+        if (experiment_row_at(r[i], iteration)[LAB_PROJECTED_GRADIENT] <
+            experiment_row_at(r[first], iteration)[LAB_PROJECTED_GRADIENT])
+            first = i;
+    return first;
+}
+
+/* "spg at 10, gpminres at 30, ...": who has the smallest residual when. */
+static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int m = 0; m < COUNT(marks) && used < size; m++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s at %d", m ? ", " : "",
+                                 compared_solvers[leader_at(r, marks[m] / divisor)],
+                                 marks[m] / divisor);
+}
+
+static void claim_ranking(LabTable *claims, const LabSet *set, int p,
+                          const LabResult *const r[COMPARED], int divisor)
+{
+    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    bool passes = r[GPMINRES]->residual[LAB_R_PROJECTED_GRADIENT] <
+                  r[SPG]->residual[LAB_R_PROJECTED_GRADIENT];
+    list_leaders(r, divisor, leaders, sizeof leaders);
+    snprintf(statement, sizeof statement,
+             "%s: SPG-FB has the smallest residual at first, GPMINRES passes it later",
+             name_of(set, p));
+    experiment_claim(claims, statement, leader_at(r, marks[0] / divisor) == SPG && passes, "%s",
+                     leaders);
+}
+
+static void claim_active(LabTable *claims, const LabSet *set, int p,
+                         const LabResult *const r[COMPARED])
+{
+    char statement[LAB_TEXT * 2];
+    double gpminres = largest_jump(r[GPMINRES]), kucera = largest_jump(r[KUCERA]);
+    snprintf(statement, sizeof statement,
+             "%s: the active set changes more in Kucera's method than in GPMINRES",
+             name_of(set, p));
+    experiment_claim(claims, statement, kucera > gpminres, "largest jump %.0f against %.0f", kucera,
+                     gpminres);
+}
+
+static void conclude_2(LabSet *set, int divisor)
+{
+    static const char *const figures[] = {"Fig. 6", "Fig. 7", "Fig. 8"};
+    if (divisor == 1)
+        table_contacts(set);
+    for (int p = 0; p < set->problem_count; p++)
+        table_course(set, p, figures[p], divisor);
+    table_iterations(set, compared_solvers, COMPARED);
+    table_complementarity(set);
+    table_active(set, divisor);
+    if (divisor > 1)
+        return;
+    LabTable *claims = experiment_claims(set);
+    for (int p = 0; p < set->problem_count; p++) {
+        const LabResult *r[COMPARED];
+        if (!compared(set, p, r))
+            continue;
+        claim_better_than_jacobi(claims, set, p, r);
+        claim_ranking(claims, set, p, r, divisor);
+        claim_active(claims, set, p, r);
+    }
+}
+
+const Experiment heyn_2 = {.name = "heyn-2",
+                           .summary = "spheres in a cylinder of radius 2 m: 1,000, 2,000, 4,000",
+                           .source = "heyn-2012 Figs. 6-10",
+                           .cases = cases_2,
+                           .case_count = COUNT(cases_2),
+                           .runs = runs_23,
+                           .run_count = COUNT(runs_23),
+                           .others = 1000,
+                           .conclude = conclude_2};
+
+/* ---- heyn-3 ---- */
+
+/* One state for the three masses, as in the paper, which has one number of contacts. */
+#define HEAVY(kilograms)                                                                 \
+    {                                                                                    \
+        .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                 \
+        .scene = "heavy-on-light", .at = 3.0, .quick_at = 2.0, .set = {"envelope=0.24"}, \
+        .quick_set = {"bodies=100", "vat=0.7", "envelope=0.24"}, .heaviest = kilograms   \
+    }
+
+static const BenchCase cases_3[] = {HEAVY(1000), HEAVY(4000), HEAVY(16000)};
+
+static void table_normalised(LabSet *set, int divisor)
+{
+    LabTable *t =
+        lab_set_table(set, "Fig. 12: objective, -1 at the optimum of each mass", 2 + COUNT(marks));
+    lab_table_add(t, "solver");
+    lab_table_add(t, "mass");
+    head_marks(t, NULL, "objective", divisor);
+    for (int s = 0; s < COMPARED; s++)
+        for (int p = 0; p < set->problem_count; p++) {
+            const LabResult *r = experiment_result(set, p, compared_solvers[s]);
+            if (!r)
+                continue;
+            lab_table_add(t, "%s", r->solver);
+            lab_table_add(t, "%s", name_of(set, p));
+            for (int m = 0; m < COUNT(marks); m++)
+                lab_table_add(t, "%.7f",
+                              gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
+        }
+}
+
+static void claim_first(LabTable *claims, const LabSet *set, int p,
+                        const LabResult *const r[COMPARED], int divisor)
+{
+    double best = experiment_best(set, p);
+    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    int first = 0;
+    for (int i = 1; i < COMPARED; i++)
+        if (iterations_to(r[i], best, judged_gap) < iterations_to(r[first], best, judged_gap))
+            first = i;
+    bool reached = isfinite(iterations_to(r[first], best, judged_gap));
+    list_leaders(r, divisor, leaders, sizeof leaders);
+    snprintf(statement, sizeof statement, "%s: GPMINRES performs best", name_of(set, p));
+    experiment_claim(claims, statement, reached && first == GPMINRES,
+                     "%s is the first to a gap of %g; smallest residual: %s",
+                     reached ? compared_solvers[first] : "none", judged_gap, leaders);
+}
+
+/* By how much the iterations of a solver grow from the lightest to the heaviest. */
+static double degradation(const LabSet *set, int solver)
+{
+    int last = set->problem_count - 1;
+    const LabResult *light = experiment_result(set, 0, compared_solvers[solver]);
+    const LabResult *heavy = experiment_result(set, last, compared_solvers[solver]);
+    return iterations_to(heavy, experiment_best(set, last), judged_gap) /
+           iterations_to(light, experiment_best(set, 0), judged_gap);
+}
+
+/* Jacobi comes near the optimum for no mass, so it has no ratio. */
+static void claim_degradation(LabTable *claims, const LabSet *set)
+{
+    double gpminres = degradation(set, GPMINRES), spg = degradation(set, SPG);
+    double kucera = degradation(set, KUCERA);
+    const char *statement = "from 1,000 to 16,000 kg GPMINRES loses least";
+    if (isfinite(gpminres + spg + kucera))
+        experiment_claim(claims, statement, gpminres < spg && gpminres < kucera,
+                         "iterations to a gap of %g grow %.2f times (gpminres), %.2f (spg), %.2f "
+                         "(kucera)",
+                         judged_gap, gpminres, spg, kucera);
+    else
+        experiment_claim(claims, statement, false, "not all come to a gap of %g", judged_gap);
+}
+
+static void conclude_3(LabSet *set, int divisor)
+{
+    bool all = true;
+    for (int p = 0; p < set->problem_count; p++)
+        table_course(set, p, "Figs. 12-13", divisor);
+    table_normalised(set, divisor);
+    table_iterations(set, compared_solvers, COMPARED);
+    lab_set_note(set, "The wall is a prism of twelve planes about a circle of radius 1.5 m.");
+    if (divisor > 1)
+        return;
+    LabTable *claims = experiment_claims(set);
+    for (int p = 0; p < set->problem_count; p++) {
+        const LabResult *r[COMPARED];
+        if (compared(set, p, r))
+            claim_first(claims, set, p, r, divisor);
+        else
+            all = false;
+    }
+    if (all)
+        claim_degradation(claims, set);
+    lab_set_note(set, "Contacts: %d here, 4,295 in the paper.",
+                 talus_problem_blocks(set->problems[0].problem));
+}
+
+const Experiment heyn_3 = {.name = "heyn-3",
+                           .summary = "one to sixteen tonnes on 1,000 spheres of 6.28 kg",
+                           .source = "heyn-2012 Figs. 12-13",
+                           .cases = cases_3,
+                           .case_count = COUNT(cases_3),
+                           .runs = runs_23,
+                           .run_count = COUNT(runs_23),
+                           .others = 1000,
+                           .conclude = conclude_3};

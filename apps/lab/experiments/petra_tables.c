@@ -1,0 +1,556 @@
+/* lab/experiments/petra_tables.c - what the simulation experiment of petra-2009 tells: Tables 1-3, Fig. 3 with its relative
+ * differences, Figs. 4 and 5, and how cost grows with the number of pebbles. */
+#include "petra.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const double within = 0.015; /* of the energy: the paper's figure */
+
+static void add_headings(LabTable *t, const char *const *headings, int count)
+{
+    for (int i = 0; i < count; i++)
+        lab_table_add(t, "%s", headings[i]);
+}
+
+static void add_number(LabTable *t, const char *format, double value)
+{
+    char text[LAB_TEXT];
+    snprintf(text, sizeof text, format, value);
+    lab_table_add(t, "%s", isnan(value) ? "-" : text);
+}
+
+/* ---- reading runs ---- */
+
+const PetraRun *petra_find(const Petra *p, const char *label, int pebbles)
+{
+    for (int i = 0; i < p->runs; i++)
+        if (p->run[i].pebbles == pebbles && !p->run[i].nudged &&
+            strcmp(p->run[i].method->label, label) == 0)
+            return &p->run[i];
+    return NULL;
+}
+
+static double total(const PetraRun *run)
+{
+    double sum = 0.0;
+    for (int k = 0; k < run->count; k++)
+        sum += run->step[k].seconds;
+    return sum;
+}
+
+double petra_mean(const PetraRun *run)
+{
+    return run->count ? total(run) / run->count : NAN;
+}
+
+static double longest(const PetraRun *run)
+{
+    double most = 0.0;
+    for (int k = 0; k < run->count; k++)
+        most = fmax(most, run->step[k].seconds);
+    return most;
+}
+
+static double most_memory(const PetraRun *run)
+{
+    double most = 0.0;
+    for (int k = 0; k < run->count; k++)
+        most = fmax(most, run->step[k].memory);
+    return most;
+}
+
+static int most_contacts(const PetraRun *run)
+{
+    int most = 0;
+    for (int k = 0; k < run->count; k++)
+        most = run->step[k].contacts > most ? run->step[k].contacts : most;
+    return most;
+}
+
+static double peak_of(const PetraRun *run)
+{
+    double peak = 0.0;
+    for (int k = 0; k < run->count; k++)
+        peak = fmax(peak, run->step[k].kinetic);
+    return peak;
+}
+
+static const char *name_of(const PetraRun *run, char text[LAB_TEXT])
+{
+    snprintf(text, LAB_TEXT, "%s%s", run->method->label, run->nudged ? ", nudged" : "");
+    return text;
+}
+
+/* ---- Tables 1-3 ---- */
+
+typedef struct PaperRow {
+    int pebbles;
+    const char *label;
+    double infeasibility;
+    int steps;
+    double average;
+} PaperRow;
+
+static const PaperRow paper[] = {
+    {800, "tao-blmvm, paper's rule", 1.482e-4, 324, 30.058},
+    {800, "ipm-aug", 0.0, 370, 161.330},
+    {800, "ipm-chol", 0.0, 371, 25.206},
+    {800, "tao-tron, paper's rule", 1.070e-2, 487, 580.624},
+    {1600, "tao-blmvm, paper's rule", 6.235e-5, 394, 185.652},
+    {1600, "ipm-aug", 0.0, 319, 1083.929},
+    {1600, "ipm-chol", 0.0, 310, 122.894},
+    {3200, "tao-blmvm, paper's rule", 4.946e-5, 284, 779.618},
+    {3200, "ipm-chol", 0.0, 296, 593.023},
+};
+
+static const PaperRow *paper_row(int pebbles, const char *label)
+{
+    for (int i = 0; i < COUNT(paper); i++)
+        if (paper[i].pebbles == pebbles && strcmp(paper[i].label, label) == 0)
+            return &paper[i];
+    return NULL;
+}
+
+static void add_paper(LabTable *t, const PaperRow *row)
+{
+    if (!row) {
+        for (int i = 0; i < 3; i++)
+            lab_table_add(t, "-");
+        return;
+    }
+    lab_table_add(t, "%.3g", row->infeasibility);
+    lab_table_add(t, "%d", row->steps);
+    lab_table_add(t, "%.1f", row->average);
+}
+
+static void add_run(LabTable *t, const PetraRun *run, bool quick)
+{
+    char name[LAB_TEXT];
+    const PetraStep *last = &run->step[run->count - 1];
+    lab_table_add(t, "%s", name_of(run, name));
+    add_number(t, "%.0e", run->method->tolerance > 0.0 ? run->method->tolerance : NAN);
+    add_number(t, "%.1e", run->infeasibility);
+    if (run->rested)
+        lab_table_add(t, "%d", run->count);
+    else
+        lab_table_add(t, "> %d", run->count);
+    lab_table_add(t, "%.1f", total(run));
+    lab_table_add(t, "%.4f", petra_mean(run));
+    lab_table_add(t, "%.3f", longest(run));
+    lab_table_add(t, "%d", 3 * most_contacts(run));
+    lab_table_add(t, "%.1f", most_memory(run) / 1048576.0);
+    lab_table_add(t, "%.3g", last->kinetic);
+    lab_table_add(t, "%d", run->missed);
+    if (!quick)
+        add_paper(t, paper_row(run->pebbles, run->nudged ? "" : run->method->label));
+}
+
+/* One table for each number of pebbles, in the order in which they were run. */
+static void table_of_size(const Petra *p, int pebbles, const char *title)
+{
+    static const char *const headings[] = {
+        "solver",          "tolerance/gh",     "primal infeasibility",
+        "steps",           "total, s",         "average, s",
+        "longest step, s", "most unknowns",    "most memory, MB",
+        "kinetic energy",  "missed",           "paper: infeasibility",
+        "paper: steps",    "paper: average, s"};
+    int columns = COUNT(headings) - (p->w->quick ? 3 : 0);
+    LabTable *t = lab_set_table(p->w->set, title, columns);
+    add_headings(t, headings, columns);
+    for (int i = 0; i < p->runs; i++)
+        if (p->run[i].pebbles == pebbles)
+            add_run(t, &p->run[i], p->w->quick);
+    snprintf(
+        t->note, sizeof t->note,
+        "Until the kinetic energy is below the paper's figure for this many pebbles; steps with "
+        "\">\": its time was over before. Infeasibility: largest violation of a constraint in "
+        "the step after the last, m/s. Times are of the processor, for whole steps. Unknowns "
+        "are those of the dual, three for each contact.");
+}
+
+static void add_tables(const Petra *p)
+{
+    int seen[PETRA_RUNS], count = 0;
+    for (int i = 0; i < p->runs; i++) {
+        int pebbles = p->run[i].pebbles, known = 0;
+        char title[LAB_TEXT];
+        for (int k = 0; k < count; k++)
+            known |= seen[k] == pebbles;
+        if (known)
+            continue;
+        seen[count++] = pebbles;
+        if (count <= PETRA_SIZES)
+            snprintf(title, sizeof title, "Table %d: %d pebbles", count, pebbles);
+        else
+            snprintf(title, sizeof title, "What has become possible: %d pebbles", pebbles);
+        table_of_size(p, pebbles, title);
+    }
+}
+
+/* ---- Fig. 3: energies and their differences ---- */
+
+/* Differences are taken to the first run of as many pebbles, the most accurate one. */
+static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
+{
+    for (int i = 0; i < p->runs; i++)
+        if (p->run[i].pebbles == run->pebbles && !p->run[i].nudged)
+            return &p->run[i];
+    return NULL;
+}
+
+static double difference(const PetraRun *a, const PetraRun *b, int k)
+{
+    return fabs(a->step[k].kinetic - b->step[k].kinetic) / b->step[k].kinetic;
+}
+
+typedef struct Parting {
+    double largest[3]; /* while b has more than this share of its largest energy */
+    double to_rest;
+    double of_peak; /* largest difference until rest over b's largest energy */
+    double time,
+        share; /* when the difference first exceeds `within`; the energy then. NAN: never */
+} Parting;
+
+static const double shares[3] = {0.1, 0.01, 0.001};
+
+static Parting part(const PetraRun *a, const PetraRun *b)
+{
+    Parting found = {.time = NAN, .share = NAN};
+    double peak = peak_of(b);
+    bool past[3] = {false, false, false}, landed = false;
+    for (int k = 0; k < a->count && k < b->count; k++) {
+        double d = difference(a, b, k), share = b->step[k].kinetic / peak;
+        landed = landed || share >= 1.0; /* falling, the energy is small, too */
+        for (int s = 0; s < 3; s++) {
+            past[s] = past[s] || (landed && share < shares[s]);
+            if (!past[s])
+                found.largest[s] = fmax(found.largest[s], d);
+        }
+        found.to_rest = fmax(found.to_rest, d);
+        found.of_peak = fmax(found.of_peak, d * share);
+        if (isnan(found.time) && d > within) {
+            found.time = b->step[k].time;
+            found.share = share;
+        }
+    }
+    return found;
+}
+
+static void table_energy(const Petra *p)
+{
+    static const char *const headings[] = {"pebbles",
+                                           "solver",
+                                           "against",
+                                           "to 10 % of the peak, %",
+                                           "to 1 %",
+                                           "to 0.1 %",
+                                           "to rest, %",
+                                           "of the peak, %",
+                                           "1.5 % passed at, s",
+                                           "energy then, of the peak"};
+    LabTable *t = lab_set_table(
+        p->w->set, "Fig. 3: largest relative difference of the kinetic energy", COUNT(headings));
+    add_headings(t, headings, COUNT(headings));
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
+        char name[LAB_TEXT];
+        if (run->nudged)
+            reference = petra_find(p, run->method->label, run->pebbles);
+        if (!reference || reference == run)
+            continue;
+        Parting found = part(run, reference);
+        lab_table_add(t, "%d", run->pebbles);
+        lab_table_add(t, "%s", name_of(run, name));
+        lab_table_add(t, "%s", reference->method->label);
+        for (int s = 0; s < 3; s++)
+            lab_table_add(t, "%.2g", 100.0 * found.largest[s]);
+        lab_table_add(t, "%.2g", 100.0 * found.to_rest);
+        lab_table_add(t, "%.2g", 100.0 * found.of_peak);
+        add_number(t, "%.2f", found.time);
+        add_number(t, "%.1e", found.share);
+    }
+    snprintf(
+        t->note, sizeof t->note,
+        "Percent of the other run's energy at the same time, the largest while that is above a "
+        "share of its peak; of the peak: the largest difference to rest over that peak. Nudged: the same solver, with pebbles that start 1e-9 higher: what "
+        "remains of a difference that is not a solver's.");
+}
+
+/* ---- figures ---- */
+
+typedef double Value(const PetraRun *run, const PetraRun *reference, int k);
+
+static double time_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    (void)reference;
+    return run->step[k].time;
+}
+
+static double energy_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    (void)reference;
+    return run->step[k].kinetic;
+}
+
+static double difference_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    return reference && k < reference->count ? difference(run, reference, k) : NAN;
+}
+
+static double unknowns_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    (void)reference;
+    return 3.0 * run->step[k].contacts;
+}
+
+static double seconds_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    (void)reference;
+    return run->step[k].seconds;
+}
+
+static double memory_at(const PetraRun *run, const PetraRun *reference, int k)
+{
+    (void)reference;
+    return run->step[k].memory / 1048576.0;
+}
+
+static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Value *x, Value *y)
+{
+    static double px[PETRA_STEPS], py[PETRA_STEPS];
+    char name[LAB_TEXT], text[LAB_TEXT + 32];
+    const PetraRun *reference =
+        run->nudged ? petra_find(p, run->method->label, run->pebbles) : reference_of(p, run);
+    for (int k = 0; k < run->count; k++) {
+        px[k] = x(run, reference, k);
+        py[k] = y(run, reference, k);
+    }
+    snprintf(text, sizeof text, f->points ? "%s, %d" : "%s", name_of(run, name), run->pebbles);
+    lab_figure_add(f, text, px, py, run->count);
+}
+
+static void figure_of_energy(const Petra *p, int pebbles)
+{
+    char title[LAB_TEXT];
+    snprintf(title, sizeof title, "Fig. 3: kinetic energy of %d pebbles", pebbles);
+    LabFigure *energy = lab_set_figure(p->w->set, title, "time, s", "kinetic energy, J");
+    snprintf(title, sizeof title, "Fig. 3: its relative difference, %d pebbles", pebbles);
+    LabFigure *off = lab_set_figure(p->w->set, title, "time, s", "|E - E_0| / E_0");
+    energy->y_log = off->y_log = true;
+    for (int i = 0; i < p->runs && energy->curves < LAB_CURVES; i++) {
+        const PetraRun *run = &p->run[i];
+        if (run->pebbles != pebbles)
+            continue;
+        add_curve(p, energy, run, time_at, energy_at);
+        if (reference_of(p, run) != run)
+            add_curve(p, off, run, time_at, difference_at);
+    }
+    snprintf(off->note, sizeof off->note,
+             "E_0: the energy of the first run of the table above, of the nudged one that of the "
+             "same solver.");
+}
+
+static void add_figures(const Petra *p)
+{
+    figure_of_energy(p, p->run[0].pebbles);
+    LabFigure *memory =
+        lab_set_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
+    LabFigure *seconds =
+        lab_set_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
+    memory->points = memory->x_log = memory->y_log = true;
+    seconds->points = seconds->x_log = seconds->y_log = true;
+    for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
+        if (!p->run[i].nudged) {
+            add_curve(p, memory, &p->run[i], unknowns_at, memory_at);
+            add_curve(p, seconds, &p->run[i], unknowns_at, seconds_at);
+        }
+}
+
+/* ---- growth ---- */
+
+typedef double Figure(const PetraRun *run);
+
+/* The exponent of a power of the number of pebbles, by least squares. */
+static double exponent(const Petra *p, const char *label, Figure *figure, int *points)
+{
+    double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    int n = 0;
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *run = &p->run[i];
+        if (run->nudged || strcmp(run->method->label, label) != 0 || !run->count)
+            continue;
+        double x = log(run->pebbles), y = log(figure(run));
+        sx += x, sy += y, sxx += x * x, sxy += x * y;
+        n++;
+    }
+    *points = n;
+    return n > 1 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN;
+}
+
+static double unknowns_of(const PetraRun *run)
+{
+    return most_contacts(run);
+}
+
+static void table_growth(const Petra *p)
+{
+    static const char *const headings[] = {"solver",       "sizes",        "unknowns",
+                                           "average time", "longest step", "most memory"};
+    LabTable *t =
+        lab_set_table(p->w->set, "Growth: exponents of the number of pebbles", COUNT(headings));
+    add_headings(t, headings, COUNT(headings));
+    for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
+        const char *label = p->run[i].method->label;
+        int points;
+        if (p->run[i].nudged)
+            continue;
+        double u = exponent(p, label, unknowns_of, &points);
+        lab_table_add(t, "%s", label);
+        lab_table_add(t, "%d", points);
+        add_number(t, "%.2f", u);
+        add_number(t, "%.2f", exponent(p, label, petra_mean, &points));
+        add_number(t, "%.2f", exponent(p, label, longest, &points));
+        add_number(t, "%.2f", exponent(p, label, most_memory, &points));
+    }
+}
+
+/* ---- one step with the paper's number of contacts ---- */
+
+static void table_wide(const Petra *p)
+{
+    static const char *const headings[] = {"solver",     "outcome",    "iterations",
+                                           "seconds",    "memory, MB", "primal infeasibility",
+                                           "residual/gh"};
+    LabTable *t = lab_set_table(
+        p->w->set, "One step with as many contacts for a pebble as in the paper", COUNT(headings));
+    add_headings(t, headings, COUNT(headings));
+    for (int i = 0; i < p->wides; i++) {
+        const PetraSolve *s = &p->wide[i];
+        lab_table_add(t, "%s", s->method->label);
+        bool own = !(s->method->tolerance > 0.0) && s->outcome == TALUS_OUTCOME_BUDGET;
+        lab_table_add(t, "%s",
+                      s->failed ? s->why
+                      : own     ? "by its rule"
+                                : talus_outcome_name(s->outcome));
+        add_number(t, "%.0f", s->failed ? NAN : s->iterations);
+        add_number(t, "%.2f", s->failed ? NAN : s->seconds);
+        add_number(t, "%.1f", s->failed ? NAN : s->memory / 1048576.0);
+        add_number(t, "%.1e", s->failed ? NAN : s->infeasibility);
+        add_number(t, "%.1e", s->failed ? NAN : s->residual / (9.81 * 0.05));
+    }
+    snprintf(t->note, sizeof t->note,
+             "%d pebbles at %.2f s, every pair up to a gap of %.3f radii and more where it closes: "
+             "%d contacts, %d unknowns of the dual. From the impulses of the step before.",
+             p->wide_pebbles, p->wide_time, p->wide_envelope, p->wide_contacts,
+             3 * p->wide_contacts);
+}
+
+/* ---- verdicts ---- */
+
+/* Over all runs: until a share of the peak; REST, until rest; PEAK, over the peak. */
+enum { REST = -1, PEAK = -2 };
+
+static double worst_to(const Petra *p, int until)
+{
+    double worst = 0.0;
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
+        if (run->nudged || !reference || reference == run)
+            continue;
+        Parting found = part(run, reference);
+        worst = fmax(worst, until == REST   ? found.to_rest
+                            : until == PEAK ? found.of_peak
+                                            : found.largest[until]);
+    }
+    return worst;
+}
+
+static bool converged(const PetraSolve *s)
+{
+    return !s->failed && s->outcome == TALUS_OUTCOME_CONVERGED;
+}
+
+static const PetraSolve *quickest_wide(const Petra *p)
+{
+    const PetraSolve *best = NULL;
+    for (int i = 0; i < p->wides; i++) {
+        const PetraSolve *s = &p->wide[i];
+        if (converged(s) && (!best || s->seconds < best->seconds))
+            best = s;
+    }
+    return best;
+}
+
+static const PetraRun *quickest_run(const Petra *p, int pebbles)
+{
+    const PetraRun *best = NULL;
+    for (int i = 0; i < p->runs; i++)
+        if (p->run[i].pebbles == pebbles && p->run[i].rested && !p->run[i].nudged &&
+            (!best || longest(&p->run[i]) < longest(best)))
+            best = &p->run[i];
+    return best;
+}
+
+/* The paper's 593.023 s for a step of 3,200 pebbles. */
+static void judge_speed(const Petra *p)
+{
+    const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;
+    const PetraRun *chol = petra_find(p, "ipm-chol", p->wide_pebbles);
+    const PetraRun *best = quickest_run(p, p->wide_pebbles);
+    const PetraSolve *wide = quickest_wide(p);
+    char text[LAB_TEXT];
+    if (chol)
+        worlds_judge(p->w, "longest step of 3,200 pebbles, ipm-chol", longest(chol), tenth, "s",
+                     NULL);
+    if (best) {
+        snprintf(text, sizeof text, "longest step of 3,200 pebbles, %s", best->method->label);
+        worlds_judge(p->w, text, longest(best), fast, "s", NULL);
+    }
+    for (int i = 0; i < p->wides; i++)
+        if (strcmp(p->wide[i].method->label, "ipm-chol") == 0)
+            worlds_judge(p->w, "the step with the paper's contacts, ipm-chol",
+                         converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s", NULL);
+    if (wide) {
+        snprintf(text, sizeof text, "the step with the paper's contacts, %s", wide->method->label);
+        worlds_judge(p->w, text, wide->seconds, fast, "s", NULL);
+    }
+}
+
+static void judge(const Petra *p)
+{
+    int points;
+    worlds_judge(p->w, "difference of energies to 10 % of the peak", 100.0 * worst_to(p, 0), 1.5,
+                 "%", NULL);
+    worlds_judge(p->w, "difference of energies to 1 % of the peak", 100.0 * worst_to(p, 1), 1.5,
+                 "%", NULL);
+    worlds_judge(p->w, "difference of energies to rest", 100.0 * worst_to(p, REST), 1.5, "%", NULL);
+    worlds_judge(p->w, "difference of energies to rest, of the peak", 100.0 * worst_to(p, PEAK),
+                 1.5, "%", NULL);
+    for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
+        const char *label = p->run[i].method->label;
+        char text[LAB_TEXT];
+        if (p->run[i].nudged || !petra_find(p, label, p->wide_pebbles))
+            continue;
+        snprintf(text, sizeof text, "exponent of time, %s", label);
+        worlds_judge(p->w, text, exponent(p, label, petra_mean, &points), 1.5, "", NULL);
+        snprintf(text, sizeof text, "exponent of memory, %s", label);
+        worlds_judge(p->w, text, exponent(p, label, most_memory, &points), 1.25, "", NULL);
+    }
+    judge_speed(p);
+}
+
+void petra_report(const Petra *p)
+{
+    add_tables(p);
+    table_energy(p);
+    table_growth(p);
+    if (p->wides > 0)
+        table_wide(p);
+    add_figures(p);
+    judge(p);
+}

@@ -1,0 +1,392 @@
+/* lab/experiments/preclik.c - the experiments of preclik-2009, section 4: spheres settling in a box at mu 0.8, solved
+ * under every friction model of the paper and, as its conclusion asks, under the convex cones.
+ *
+ * The paper gives 1,702 contacts and neither spheres nor time. Here 726 spheres have fallen for 0.6 s:
+ * 1,700 contacts or so, on three states that differ in the lattice's jitter. All solvers start from zero
+ * impulses; the box has its bounds from a frictionless solution, one for all solvers. Residuals are in
+ * the maximum norm, as in the paper, and relative to that of zero impulses. */
+#include "preclik.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* ---- cases: every model on every state ---- */
+
+static const TalusFrictionModel models[MODELS] = {
+    [FRICTIONLESS] = {TALUS_SECTION_NONE, TALUS_LAW_CCP, 0},
+    [BOX] = {TALUS_SECTION_SQUARE, TALUS_LAW_FIXED, 0},
+    [PYRAMID] = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0},
+    [CONE] = {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0},
+    [CONVEX_PYRAMID] = {TALUS_SECTION_SQUARE, TALUS_LAW_CCP, 0},
+    [CONVEX_CONE] = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0},
+};
+
+const char *const preclik_models[MODELS] = {
+    "frictionless", "box", "pyramid", "circular cone", "convex pyramid", "convex cone"};
+
+#define SCENE(bodies, mu, seed)                                 \
+    {                                                           \
+        "bodies=" bodies, "mu=" mu, "bodies[grains].seed=" seed \
+    }
+#define CASE(title, mu, seed, index, solver)                                                \
+    {                                                                                       \
+        .name = title, .quick_name = title ", quick", .scene = "settle-box", .at = 0.6,     \
+        .quick_at = 0.4, .set = SCENE("726", mu, seed), .quick_set = SCENE("64", mu, seed), \
+        .model = &models[index], .exact = solver                                            \
+    }
+#define STATE(seed)                                                             \
+    CASE("frictionless, state " seed, "0.8", seed, FRICTIONLESS, "ssn"),        \
+        CASE("box, state " seed, "0.8", seed, BOX, "ssn"),                      \
+        CASE("pyramid, state " seed, "0.8", seed, PYRAMID, NULL),               \
+        CASE("circular cone, state " seed, "0.8", seed, CONE, NULL),            \
+        CASE("convex pyramid, state " seed, "0.8", seed, CONVEX_PYRAMID, NULL), \
+        CASE("convex cone, state " seed, "0.8", seed, CONVEX_CONE, NULL)
+
+static const BenchCase cases[] = {STATE("1"), STATE("2"), STATE("3"),
+                                  CASE("pyramid at mu 3", "3", "1", PYRAMID, NULL),
+                                  CASE("circular cone at mu 3", "3", "1", CONE, NULL)};
+
+/* On all states. */
+#define ON(model) (1u << (model) | 1u << ((model) + MODELS) | 1u << ((model) + 2 * MODELS))
+#define BOUNDS (ON(FRICTIONLESS) | ON(BOX))
+#define PYRAMIDS (ON(PYRAMID) | 1u << STRONG_PYRAMID)
+#define CONES (ON(CONE) | 1u << STRONG_CONE)
+#define CONVEX (ON(CONVEX_PYRAMID) | ON(CONVEX_CONE))
+
+#define RUN(solver, iterations, cases)         \
+    {                                          \
+        solver, iterations, 1e-9, false, cases \
+    }
+
+static const BenchRun runs[] = {
+    RUN("cpg", 5000, BOUNDS | PYRAMIDS),
+    RUN(CPG_PAPER, 5000, BOUNDS | PYRAMIDS),
+    RUN("pgs", 5000, BOUNDS | PYRAMIDS),
+    RUN("ssn", 200, BOUNDS | PYRAMIDS),
+    RUN(SSN_PLAIN, 200, BOUNDS | PYRAMIDS),
+    RUN("ssn:map=normal", 200, BOUNDS | PYRAMIDS),
+    RUN("ssn:bounds=moving", 200, PYRAMIDS),
+    RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS),
+    RUN("newton-al", 200, ON(FRICTIONLESS)),
+    RUN("bgs-enum", 5000, PYRAMIDS),
+    RUN("gs-disc", 5000, CONES),
+    RUN("prox", 200, CONES),
+    RUN("gs", 5000, CONVEX),
+    RUN("apgd", 5000, CONVEX),
+    RUN("lbfgs-fb", 5000, ON(BOX) | PYRAMIDS | CONES | CONVEX),
+};
+
+/* ---- reading results ---- */
+
+static int case_of(int model, int state)
+{
+    return state * MODELS + model;
+}
+
+const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver)
+{
+    int problem = case_of(model, state);
+    return problem < set->problem_count ? experiment_result(set, problem, solver) : NULL;
+}
+
+const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* of the residual of zero impulses */
+
+double preclik_iterations(const LabResult *r, double mark)
+{
+    const double *row =
+        r ? experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX])
+          : NULL;
+    if (!r)
+        return NAN;
+    return row ? fmax(row[LAB_ITERATION], 1.0) : INFINITY;
+}
+
+int preclik_sweeps(const LabResult *r)
+{
+    return r->iterations - r->factorisations;
+}
+
+double preclik_end(const LabResult *r)
+{
+    return r->trace.row[r->trace.count - 1][LAB_NATURAL_MAX] / r->trace.row[0][LAB_NATURAL_MAX];
+}
+
+/* ---- Fig. 2 ---- */
+
+static void add_triple(LabTable *t, const LabSet *set, int model, const char *solver, double mark)
+{
+    char text[LAB_TEXT] = "";
+    size_t used = 0;
+    for (int state = 0; state < STATES; state++) {
+        double n = preclik_iterations(preclik_result(set, model, state, solver), mark);
+        const char *space = state ? " " : "";
+        used += (size_t)(isfinite(n) ? snprintf(text + used, sizeof text - used, "%s%.0f", space, n)
+                                     : snprintf(text + used, sizeof text - used, "%s-", space));
+    }
+    lab_table_add(t, "%s", text);
+}
+
+static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char *solver)
+{
+    double end = 0.0, seconds = 0.0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *r = preclik_result(set, model, state, solver);
+        end = r ? fmax(end, preclik_end(r)) : end;
+        seconds += r ? r->seconds : 0.0;
+    }
+    lab_table_add(t, "%s", preclik_models[model]);
+    lab_table_add(t, "%s", solver);
+    for (int m = 0; m < PRECLIK_MARKS; m++)
+        add_triple(t, set, model, solver, preclik_marks[m]);
+    lab_table_add(t, "%.0e", end);
+    lab_table_add(t, "%.2f", seconds);
+}
+
+static void table_fig_2(LabSet *set)
+{
+    LabTable *t = lab_set_table(
+        set, "Fig. 2: iterations until the residual has fallen, state by state", 4 + PRECLIK_MARKS);
+    lab_table_add(t, "model");
+    lab_table_add(t, "solver");
+    for (int m = 0; m < PRECLIK_MARKS; m++)
+        lab_table_add(t, "to %g", preclik_marks[m]);
+    lab_table_add(t, "worst end");
+    lab_table_add(t, "s");
+    for (int model = 0; model < MODELS; model++)
+        for (int i = 0; i < COUNT(runs); i++)
+            if (runs[i].cases >> model & 1u && preclik_result(set, model, 0, runs[i].solver))
+                add_fig_2_row(t, set, model, runs[i].solver);
+    snprintf(t->note, sizeof t->note,
+             "maximum norm, relative to zero impulses; worst end: the largest at the end of the "
+             "runs, which stop at 1e-9 in the mean square; s: of all states together");
+}
+
+/* ---- Fig. 3: residual and velocity error on the box ---- */
+
+const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
+
+/* Rows that are of use in logarithms, down to where a solution is as good as found. */
+static bool counts_in_fig_3(const LabResult *r, int k)
+{
+    static const double enough = 1e-6;
+    const double *first = r->trace.row[0], *row = r->trace.row[k];
+    return row[LAB_ITERATION] > 1.0 && row[LAB_VELOCITY_ERROR] > 0.0 &&
+           row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
+}
+
+typedef struct Sums {
+    double n, x, y, xx, xy, yy;
+} Sums;
+
+static void add_point(Sums *s, double x, double y)
+{
+    s->n += 1.0;
+    s->x += x;
+    s->y += y;
+    s->xx += x * x;
+    s->xy += x * y;
+    s->yy += y * y;
+}
+
+static double correlation(const Sums *s)
+{
+    double xy = s->n * s->xy - s->x * s->y;
+    double xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
+    return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+Coupling preclik_couple(const LabResult *r)
+{
+    Sums levels = {0}, changes = {0};
+    double least = INFINITY, most = 0.0, before[2] = {NAN, NAN};
+    for (int k = 0; k < r->trace.count; k++) {
+        if (!counts_in_fig_3(r, k))
+            continue;
+        double residual = r->trace.row[k][LAB_NATURAL_MAX];
+        double error = r->trace.row[k][LAB_VELOCITY_ERROR];
+        double x = log10(residual), y = log10(error);
+        add_point(&levels, x, y);
+        if (!isnan(before[0]))
+            add_point(&changes, x - before[0], y - before[1]);
+        before[0] = x;
+        before[1] = y;
+        least = fmin(least, error / residual);
+        most = fmax(most, error / residual);
+    }
+    return (Coupling){correlation(&levels), correlation(&changes), most / least};
+}
+
+static void add_error_at(LabTable *t, const LabResult *r, double mark)
+{
+    const double *row =
+        experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
+    if (row)
+        lab_table_add(t, "%.1e", row[LAB_VELOCITY_ERROR]);
+    else
+        lab_table_add(t, "-");
+}
+
+static void table_fig_3(LabSet *set)
+{
+    static const char *const headings[] = {"solver",        "state",        "levels",
+                                           "changes",       "spread",       "error to 0.1",
+                                           "error to 1e-2", "error to 1e-4"};
+    LabTable *t =
+        lab_set_table(set, "Fig. 3: residual and velocity error on the box", COUNT(headings));
+    for (int c = 0; c < COUNT(headings); c++)
+        lab_table_add(t, "%s", headings[c]);
+    for (int s = 0; s < COMPARED; s++)
+        for (int state = 0; state < STATES; state++) {
+            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            if (!r)
+                continue;
+            Coupling c = preclik_couple(r);
+            lab_table_add(t, "%s", preclik_compared[s]);
+            lab_table_add(t, "%d", state + 1);
+            lab_table_add(t, "%.3f", c.levels);
+            lab_table_add(t, "%.3f", c.changes);
+            lab_table_add(t, "%.1f", c.spread);
+            add_error_at(t, r, 0.1);
+            add_error_at(t, r, preclik_marks[0]);
+            add_error_at(t, r, preclik_marks[1]);
+        }
+    snprintf(t->note, sizeof t->note,
+             "levels, changes: correlation of log residual with log error, and of their changes "
+             "from row to row of the trace; spread: largest over smallest error per residual, all "
+             "down to 1e-6; error to: |u - u_exact| / |q| when the residual first is there");
+}
+
+/* ---- Fig. 4: changes of the active set on the box ---- */
+
+/* Changes per iteration from `from` until before `to`; NAN: the solver had ended. */
+static double changes_between(const LabResult *r, int from, int to)
+{
+    double changes = 0.0, last = from - 1, at = NAN;
+    for (int k = 1; k < r->trace.count; k++) {
+        const double *row = r->trace.row[k];
+        if (row[LAB_ITERATION] < from || row[LAB_ITERATION] >= to)
+            continue;
+        changes += row[LAB_ACTIVE_CHANGES];
+        at = row[LAB_ITERATION];
+    }
+    return changes / (at - last);
+}
+
+/* The course of the changes from the second step on, while each iteration has its row. */
+Decay preclik_decay(const LabResult *r)
+{
+    enum { FIRST = 3, LAST = 50 };
+    Sums logs = {0}, plain = {0};
+    for (int k = 1; k < r->trace.count; k++) {
+        const double *row = r->trace.row[k];
+        if (row[LAB_ITERATION] < FIRST || row[LAB_ITERATION] > LAST)
+            continue;
+        add_point(&plain, row[LAB_ITERATION], row[LAB_ACTIVE_CHANGES]);
+        add_point(&logs, row[LAB_ITERATION], log(row[LAB_ACTIVE_CHANGES] + 0.5));
+    }
+    double e = correlation(&logs), l = correlation(&plain);
+    return (Decay){e * e, l * l};
+}
+
+static void table_fig_4(LabSet *set)
+{
+    static const int from[] = {1, 3, 5, 9, 17, 33, 65};
+    LabTable *t = lab_set_table(set, "Fig. 4: changes of the active set per iteration on the box",
+                                COUNT(from) + 3);
+    lab_table_add(t, "solver");
+    lab_table_add(t, "state");
+    for (int c = 0; c + 1 < COUNT(from); c++)
+        lab_table_add(t, "%d to %d", from[c], from[c + 1] - 1);
+    lab_table_add(t, "exponential");
+    lab_table_add(t, "linear");
+    for (int s = 0; s < COMPARED; s++)
+        for (int state = 0; state < STATES; state++) {
+            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            if (!r)
+                continue;
+            lab_table_add(t, "%s", preclik_compared[s]);
+            lab_table_add(t, "%d", state + 1);
+            for (int c = 0; c + 1 < COUNT(from); c++) {
+                double changes = changes_between(r, from[c], from[c + 1]);
+                if (isnan(changes))
+                    lab_table_add(t, "-");
+                else
+                    lab_table_add(t, "%.1f", changes);
+            }
+            lab_table_add(t, "%.2f", preclik_decay(r).exponential);
+            lab_table_add(t, "%.2f", preclik_decay(r).linear);
+        }
+    snprintf(t->note, sizeof t->note,
+             "contacts that change between open, sliding and sticking; exponential, linear: share "
+             "of the variance that a line through log(changes + 1/2), through the changes, "
+             "explains, iterations 3 to 50");
+}
+
+/* ---- the conclusion's proposal: sweeps before Newton ---- */
+
+static void add_newton(LabTable *t, const LabResult *r)
+{
+    if (r && r->outcome == LAB_CONVERGED) {
+        lab_table_add(t, "%d", r->factorisations);
+        lab_table_add(t, "%.1f", 1e3 * r->seconds);
+    } else {
+        lab_table_add(t, "-");
+        lab_table_add(t, "-");
+    }
+}
+
+static void table_hybrid(LabSet *set)
+{
+    static const char *const headings[] = {"model", "state",  "ssn", "ms",   "gs-ssn",
+                                           "ms",    "sweeps", "end", "ratio"};
+    LabTable *t = lab_set_table(set, "Newton and sweeps: factorisations and time", COUNT(headings));
+    for (int c = 0; c < COUNT(headings); c++)
+        lab_table_add(t, "%s", headings[c]);
+    for (int model = FRICTIONLESS; model <= PYRAMID; model++)
+        for (int state = 0; state < STATES; state++) {
+            const LabResult *newton = preclik_result(set, model, state, "ssn");
+            const LabResult *hybrid = preclik_result(set, model, state, "gs-ssn");
+            if (!newton || !hybrid)
+                continue;
+            bool both = newton->outcome == LAB_CONVERGED && hybrid->outcome == LAB_CONVERGED;
+            lab_table_add(t, "%s", preclik_models[model]);
+            lab_table_add(t, "%d", state + 1);
+            add_newton(t, newton);
+            add_newton(t, hybrid);
+            lab_table_add(t, "%d", preclik_sweeps(hybrid));
+            lab_table_add(t, "%.0e", preclik_end(hybrid));
+            if (both)
+                lab_table_add(t, "%.2f", newton->seconds / hybrid->seconds);
+            else
+                lab_table_add(t, "-");
+        }
+    snprintf(t->note, sizeof t->note,
+             "to 1e-9 in the mean square; -: not within 200 iterations (gs-ssn: 5,000); sweeps: "
+             "iterations of gs-ssn without a factorisation; ratio: of times");
+}
+
+static void conclude(LabSet *set, int divisor)
+{
+    table_fig_2(set);
+    table_fig_3(set);
+    table_fig_4(set);
+    table_hybrid(set);
+    if (divisor > 1)
+        return;
+    preclik_claims(set);
+    lab_set_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
+                 talus_problem_blocks(set->problems[case_of(BOX, 0)].problem),
+                 talus_problem_blocks(set->problems[case_of(BOX, 1)].problem),
+                 talus_problem_blocks(set->problems[case_of(BOX, 2)].problem));
+}
+
+const Experiment preclik = {.name = "preclik",
+                            .summary = "settling spheres at mu 0.8: every friction model",
+                            .source = "preclik-2009 Figs. 2-4",
+                            .cases = cases,
+                            .case_count = COUNT(cases),
+                            .runs = runs,
+                            .run_count = COUNT(runs),
+                            .conclude = conclude};

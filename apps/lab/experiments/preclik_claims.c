@@ -1,0 +1,307 @@
+/* lab/experiments/preclik_claims.c - the statements of preclik-2009, judged by the results of the experiment. */
+#include "preclik.h"
+
+#include <math.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* ---- ratios of iterations ---- */
+
+/* Least, middle and largest of ratios of iterations; `lost` counts those without a finite value. */
+typedef struct Ratios {
+    double value[STATES * PRECLIK_MARKS];
+    int count, lost;
+} Ratios;
+
+static void add_ratio(Ratios *r, double ratio)
+{
+    if (isnan(ratio))
+        return;
+    if (!isfinite(ratio) || ratio == 0.0) {
+        r->lost++;
+        return;
+    }
+    int at = r->count++;
+    for (; at > 0 && r->value[at - 1] > ratio; at--)
+        r->value[at] = r->value[at - 1];
+    r->value[at] = ratio;
+}
+
+static double least_of(const Ratios *r)
+{
+    return r->count ? r->value[0] : NAN;
+}
+
+static double middle_of(const Ratios *r)
+{
+    return r->count ? r->value[r->count / 2] : NAN;
+}
+
+static double largest_of(const Ratios *r)
+{
+    return r->count ? r->value[r->count - 1] : NAN;
+}
+
+/* Iterations of a over those of b, over all states and marks. */
+static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b, const char *b)
+{
+    Ratios ratios = {0};
+    for (int state = 0; state < STATES; state++)
+        for (int m = 0; m < PRECLIK_MARKS; m++)
+            add_ratio(
+                &ratios,
+                preclik_iterations(preclik_result(set, model_a, state, a), preclik_marks[m]) /
+                    preclik_iterations(preclik_result(set, model_b, state, b), preclik_marks[m]));
+    return ratios;
+}
+
+/* ---- the paper's statements ---- */
+
+/* yes: all ratios are in [low, high]; no: the middle one is not, on the side of `low`; else in part. */
+static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
+                        double high)
+{
+    bool all = r->count && !r->lost && least_of(r) >= low && largest_of(r) <= high;
+    char lost[LAB_TEXT] = "";
+    if (r->lost)
+        snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->lost,
+                 r->lost + r->count);
+    experiment_verdict(claims, statement,
+                       all                   ? "yes"
+                       : middle_of(r) >= low ? "in part"
+                                             : "no",
+                       "%.1f times, from %.1f to %.1f%s", middle_of(r), least_of(r), largest_of(r),
+                       lost);
+}
+
+static void claim_speed(LabTable *claims, const LabSet *set)
+{
+    Ratios r = compare(set, FRICTIONLESS, "pgs", FRICTIONLESS, CPG_PAPER);
+    claim_ratio(claims, "frictionless: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
+    r = compare(set, BOX, "pgs", BOX, CPG_PAPER);
+    claim_ratio(claims, "box: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
+    r = compare(set, BOX, "pgs", BOX, "cpg");
+    claim_ratio(claims, "the same with CPG in our metric, one product", &r, 1.5, 3.0);
+    r = compare(set, BOX, CPG_PAPER, FRICTIONLESS, CPG_PAPER);
+    claim_ratio(claims, "CPG needs three times as many on the box as without friction", &r, 2.0,
+                4.5);
+    r = compare(set, BOX, "pgs", FRICTIONLESS, "pgs");
+    claim_ratio(claims, "PGS likewise", &r, 2.0, 4.5);
+    r = compare(set, PYRAMID, "pgs", CONE, "gs-disc");
+    claim_ratio(claims, "PGS on the pyramid takes slightly more than gs-disc on the circular cone",
+                &r, 1.0, 1.5);
+}
+
+static double products_per_iteration(const LabSet *set, int model)
+{
+    const LabResult *r = preclik_result(set, model, 0, CPG_PAPER);
+    return r ? (double)r->applies / r->iterations : NAN;
+}
+
+static void claim_pyramid(LabTable *claims, const LabSet *set)
+{
+    Ratios box = compare(set, BOX, "pgs", BOX, CPG_PAPER);
+    Ratios pyramid = compare(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
+    experiment_claim(claims, "strong friction spoils CPG on the pyramid",
+                     middle_of(&pyramid) < 0.5 * middle_of(&box),
+                     "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
+                     "%.1f products each",
+                     middle_of(&pyramid), middle_of(&box), products_per_iteration(set, PYRAMID),
+                     products_per_iteration(set, BOX));
+}
+
+/* The paper's "in the beginning". */
+static void claim_beginning(LabTable *claims, const LabSet *set)
+{
+    enum { BEGINNING = 3 };
+    int faster = 0, states = 0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *pgs = preclik_result(set, BOX, state, "pgs");
+        const LabResult *cpg = preclik_result(set, BOX, state, CPG_PAPER);
+        if (!pgs || !cpg)
+            continue;
+        states++;
+        faster += experiment_row_at(pgs, BEGINNING)[LAB_VELOCITY_ERROR] <
+                  experiment_row_at(cpg, BEGINNING)[LAB_VELOCITY_ERROR];
+    }
+    experiment_claim(claims, "at first PGS's velocity error falls faster than CPG's",
+                     states && faster == states, "after %d iterations in %d of %d states",
+                     BEGINNING, faster, states);
+}
+
+/* Middle of the levels' and changes' correlations over the states. */
+static Coupling middle_coupling(const LabSet *set, const char *solver)
+{
+    Ratios levels = {0}, changes = {0}, spread = {0};
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *r = preclik_result(set, BOX, state, solver);
+        Coupling c = r ? preclik_couple(r) : (Coupling){NAN, NAN, NAN};
+        add_ratio(&levels, c.levels);
+        add_ratio(&changes, c.changes);
+        add_ratio(&spread, c.spread);
+    }
+    return (Coupling){middle_of(&levels), middle_of(&changes), middle_of(&spread)};
+}
+
+/* "Only loosely related" is judged by the correlation of levels and by whether Newton's figures are worse
+ * than those of both others. */
+static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
+{
+    Coupling n = middle_coupling(set, preclik_compared[newton]), p = middle_coupling(set, "pgs");
+    Coupling c = middle_coupling(set, "cpg");
+    bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
+    bool wider = n.spread > fmax(p.spread, c.spread);
+    experiment_verdict(claims, statement,
+                       loose && looser && wider ? "yes"
+                       : looser && wider        ? "in part"
+                                                : "no",
+                       "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
+                       "%.2f); spread %.0f (%.0f, %.0f)",
+                       n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread,
+                       p.spread, c.spread);
+}
+
+static double seconds_of(const LabSet *set, int model, const char *solver)
+{
+    double seconds = 0.0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *r = preclik_result(set, model, state, solver);
+        seconds += r && r->outcome == LAB_CONVERGED ? r->seconds : INFINITY;
+    }
+    return seconds;
+}
+
+static double worst_end(const LabSet *set, int model, const char *solver)
+{
+    double worst = 0.0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *r = preclik_result(set, model, state, solver);
+        worst = r ? fmax(worst, preclik_end(r)) : NAN;
+    }
+    return worst;
+}
+
+/* Times on a shared machine: a factor of two either way is a draw. */
+static void claim_newton(LabTable *claims, const LabSet *set)
+{
+    for (int model = FRICTIONLESS; model <= BOX; model++) {
+        char statement[LAB_TEXT];
+        double ssn = seconds_of(set, model, "ssn"), pgs = seconds_of(set, model, "pgs");
+        double cpg = seconds_of(set, model, "cpg"), best = fmin(pgs, cpg);
+        snprintf(statement, sizeof statement, "%s: Newton is inferior", preclik_models[model]);
+        experiment_verdict(claims, statement,
+                           ssn > 2.0 * best   ? "yes"
+                           : ssn < 0.5 * best ? "no"
+                                              : "in part",
+                           "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
+                           "least of our own it ends at %.0e",
+                           ssn, pgs, cpg, worst_end(set, model, SSN_PLAIN));
+    }
+    double ssn = worst_end(set, PYRAMID, "ssn"), pgs = worst_end(set, PYRAMID, "pgs");
+    experiment_claim(claims, "pyramid: Newton is inferior", ssn > pgs,
+                     "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn, pgs);
+}
+
+/* Factorisations state by state; times, of a shared machine, over all states. */
+static void claim_hybrid(LabTable *claims, const LabSet *set)
+{
+    for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
+        int fewer = 0, lost = 0;
+        double newton = 0.0, hybrid = 0.0;
+        char statement[LAB_TEXT];
+        for (int state = 0; state < STATES; state++) {
+            const LabResult *n = preclik_result(set, model, state, "ssn");
+            const LabResult *h = preclik_result(set, model, state, "gs-ssn");
+            if (!n || !h)
+                return;
+            bool solved = h->outcome == LAB_CONVERGED, alone = n->outcome != LAB_CONVERGED;
+            lost += alone;
+            fewer += solved && (alone || h->factorisations < n->factorisations);
+            newton += n->seconds;
+            hybrid += solved ? h->seconds : INFINITY;
+        }
+        snprintf(statement, sizeof statement, "%s: sweeps before Newton are of advantage",
+                 preclik_models[model]);
+        experiment_verdict(claims, statement,
+                           fewer == STATES && hybrid < newton ? "yes"
+                           : fewer || hybrid < newton         ? "in part"
+                                                              : "no",
+                           "fewer factorisations in %d of %d states, %.1f times as fast over all; "
+                           "Newton alone fails on %d",
+                           fewer, STATES, newton / hybrid, lost);
+    }
+}
+
+/* How many of the states have the decay that the paper tells of. */
+static void claim_active(LabTable *claims, const LabSet *set)
+{
+    int as_told[COMPARED] = {0}, states = 0;
+    for (int state = 0; state < STATES; state++, states++)
+        for (int s = 0; s < COMPARED; s++) {
+            const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
+            if (!r)
+                return;
+            Decay d = preclik_decay(r);
+            as_told[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
+        }
+    experiment_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
+                     as_told[PGS] + as_told[CPG] == 2 * states, "in %d and %d of %d states",
+                     as_told[PGS], as_told[CPG], states);
+    experiment_claim(claims, "and only linearly in Newton", as_told[SSN] == states,
+                     "in %d of %d states; with the least of our own in %d", as_told[SSN], states,
+                     as_told[PLAIN]);
+}
+
+/* Where the solvers of a case end, in words; tells whether one has converged. */
+static bool list_ends(const LabSet *set, int problem, const char *const *solvers, int count,
+                      char text[LAB_TEXT])
+{
+    bool solved = false;
+    size_t used = 0;
+    for (int s = 0; s < count; s++) {
+        const LabResult *r = experiment_result(set, problem, solvers[s]);
+        if (!r)
+            continue;
+        solved = solved || r->outcome == LAB_CONVERGED;
+        used += (size_t)snprintf(text + used, LAB_TEXT - used, "%s%.7s %.0e", used ? ", " : "",
+                                 solvers[s], preclik_end(r));
+    }
+    return solved;
+}
+
+static void claim_failure(LabTable *claims, const LabSet *set)
+{
+    static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
+    char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
+    if (set->problem_count <= STRONG_CONE)
+        return;
+    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, COUNT(on_pyramid), pyramid);
+    solved = list_ends(set, STRONG_CONE, &on_cone, 1, cone) || solved;
+    experiment_claim(claims, "all solvers can fail on cones if friction is strong enough", !solved,
+                     "at mu 3 they end at %s, %s", pyramid, cone);
+}
+
+static void claim_convex(LabTable *claims, const LabSet *set)
+{
+    Ratios r = compare(set, CONVEX_CONE, "lbfgs-fb", BOX, "lbfgs-fb");
+    claim_ratio(claims, "solvers of the convex cone should converge like those of the box", &r, 0.0,
+                2.0);
+    r = compare(set, PYRAMID, "bgs-enum", PYRAMID, "pgs");
+    claim_ratio(claims, "spheres: enumerating each contact's cases is the same as PGS", &r, 1.0,
+                1.0);
+}
+
+void preclik_claims(LabSet *set)
+{
+    LabTable *claims = experiment_claims(set);
+    claim_speed(claims, set);
+    claim_pyramid(claims, set);
+    claim_beginning(claims, set);
+    claim_error(claims, set, SSN, "Newton's residual says little about its velocity error");
+    claim_error(claims, set, PLAIN, "the same of Newton with the least of our own");
+    claim_newton(claims, set);
+    claim_hybrid(claims, set);
+    claim_active(claims, set);
+    claim_failure(claims, set);
+    claim_convex(claims, set);
+}

@@ -1,0 +1,303 @@
+/* lab/experiments/worlds_agreement.c - backends against the cpu: one problem solved by both, and beds settled by both.
+ *
+ * A problem: the step of a settling bed, solved from zero impulses. In double precision both come so near
+ * the one solution that velocities can be compared; a backend that refines is held to the tolerance it was
+ * given, by the residual that the cpu computes.
+ *
+ * Beds: mean height, packing fraction and energy of beds that each backend settles from the same starts, as
+ * means over seeds. The scatter is the standard deviation over seeds on the cpu, and a difference of means
+ * is held to one scatter. Beds of different starts have means of 16 that differ by 0.35 scatters, root mean
+ * square, and by more than one scatter once in two hundred times: so many seeds are needed for the
+ * criterion to mean something. The table also has the difference in its own standard errors, from the
+ * differences seed by seed: backends have the starts in common, which makes that a much finer measure of a
+ * bias. */
+#include "worlds.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one problem ---- */
+
+typedef struct Solution {
+    TalusSolveInfo info;
+    double *velocity; /* [6 bodies] */
+} Solution;
+
+/* A copy that stays when the world is gone. */
+static TalusStatus take_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
+{
+    WorldsCase c = {.scene = "settle-box", .solver = "apgd", .backend = "cpu"};
+    TalusProblem *lent;
+    TalusProblemDef def;
+    worlds_set(&c.sets, "bodies=%d", worlds_size(w, 4000, 200));
+    TALUS_TRY(worlds_open(w, &c, world));
+    TALUS_TRY(worlds_advance(w, *world, worlds_size(w, 200, 60), "agreement", NULL, NULL, NULL));
+    TALUS_TRY(talus_world_build(*world, &lent));
+    TALUS_TRY(talus_problem_export(lent, &def));
+    return talus_problem_create(&def, NULL, out);
+}
+
+static TalusStatus solve(TalusProblem *problem, const char *backend, const char *spec,
+                         double tolerance, Solution *out)
+{
+    TalusSolver *solver;
+    TalusSolveOptions options = talus_solve_options_default();
+    double *gamma = talus_problem_gamma(problem);
+    size_t bodies = (size_t)talus_problem_bodies(problem);
+    options.tolerance = tolerance;
+    options.max_iterations = 100000;
+    memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+    TALUS_TRY(talus_problem_set_backend(problem, backend));
+    TALUS_TRY(talus_solver_create(spec, &solver));
+    TalusStatus status = talus_solver_solve(solver, problem, &options, &out->info);
+    talus_solver_destroy(solver);
+    if (status == TALUS_OK && !out->velocity)
+        status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
+    if (status == TALUS_OK)
+        status = talus_problem_body_velocity(problem, gamma, out->velocity);
+    /* the cpu's figure, whoever solved it */
+    if (status == TALUS_OK)
+        talus_problem_residual(problem, gamma, &out->info.residual);
+    return status;
+}
+
+/* Largest difference of a body's linear velocity, m/s. */
+static double difference(const Solution *a, const Solution *b, int bodies)
+{
+    double most = 0.0;
+    for (int i = 0; i < bodies; i++)
+        for (int k = 0; k < 3; k++)
+            most = fmax(most, fabs(a->velocity[6 * i + k] - b->velocity[6 * i + k]));
+    return most;
+}
+
+static const char *const problem_headings[] = {"solver",  "backend", "tolerance/gh",   "iterations",
+                                               "rms m/s", "rms/gh",  "largest dv, m/s"};
+enum { PROBLEM_HEADINGS = sizeof problem_headings / sizeof *problem_headings };
+
+static void add_solution(LabTable *t, const char *solver, const char *backend, double tolerance,
+                         const Solution *s, double speed, double dv)
+{
+    lab_table_add(t, "%s", solver);
+    lab_table_add(t, "%s", backend);
+    lab_table_add(t, "%.0e", tolerance);
+    lab_table_add(t, "%d", s->info.iterations);
+    lab_table_add(t, "%.2e", s->info.residual.rms);
+    lab_table_add(t, "%.2e", s->info.residual.rms / speed);
+    lab_table_add(t, "%.2e", dv);
+}
+
+/* In single precision with refinement, or not. */
+static bool is_mixed(const char *backend)
+{
+    return strstr(backend, "mixed") != NULL;
+}
+
+static TalusStatus compare(Worlds *w, LabTable *t, TalusProblem *problem, const char *solver,
+                           double speed, Solution *reference, Solution *other)
+{
+    static const double exact = 1e-11, refined = 1e-6; /* over g h */
+    int bodies = talus_problem_bodies(problem);
+    TALUS_TRY(solve(problem, "cpu", solver, exact * speed, reference));
+    add_solution(t, solver, "cpu", exact, reference, speed, 0.0);
+    for (int i = 0; i < w->backends; i++) {
+        bool mixed = is_mixed(w->backend[i]);
+        double tolerance = mixed ? refined : exact;
+        char what[LAB_TEXT];
+        TALUS_TRY(solve(problem, w->backend[i], solver, tolerance * speed, other));
+        double dv = difference(reference, other, bodies);
+        WorldsStep step = {.rms = other->info.residual.rms,
+                           .relative = other->info.residual.rms / speed};
+        add_solution(t, solver, w->backend[i], tolerance, other, speed, dv);
+        if (mixed) {
+            snprintf(what, sizeof what, "agreement, %s on %s: residual over g h", solver,
+                     w->backend[i]);
+            worlds_judge(w, what, step.relative, refined, "", &step);
+        } else {
+            snprintf(what, sizeof what, "agreement, %s on %s: velocities", solver, w->backend[i]);
+            worlds_judge(w, what, dv, 1e-9, "m/s", &step);
+        }
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus compare_problem(Worlds *w)
+{
+    TalusWorld *world = NULL;
+    TalusProblem *problem = NULL;
+    Solution reference = {0}, other = {0};
+    TalusStatus status = take_problem(w, &world, &problem);
+    if (status == TALUS_OK) {
+        double speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+        LabTable *t = lab_set_table(w->set, "One problem, solved by each backend from zero",
+                                    PROBLEM_HEADINGS);
+        for (int i = 0; i < PROBLEM_HEADINGS; i++)
+            lab_table_add(t, "%s", problem_headings[i]);
+        snprintf(t->note, sizeof t->note,
+                 "%d bodies, %d contacts. Residuals are computed by the cpu from the impulses; dv "
+                 "is against the cpu's solution.",
+                 talus_problem_bodies(problem), talus_problem_blocks(problem));
+        status = compare(w, t, problem, "apgd", speed, &reference, &other);
+        if (status == TALUS_OK)
+            status = compare(w, t, problem, "lbfgs-fb", speed, &reference, &other);
+    }
+    talus_release(reference.velocity);
+    talus_release(other.velocity);
+    talus_problem_destroy(problem);
+    talus_world_destroy(world);
+    return status;
+}
+
+/* ---- settled beds ---- */
+
+enum { SEEDS = 16, QUICK_SEEDS = 3, HEIGHT = 0, FRACTION, ENERGY, QUANTITIES };
+
+static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packing fraction",
+                                                       "energy, J"};
+
+/* As scenes/settle-box.json has them. */
+static const double radius = 0.1, spacing = 0.22;
+
+/* By quantity, then seed; and the largest residuals. */
+typedef struct Beds {
+    double found[QUANTITIES][SEEDS];
+    WorldsStep worst;
+} Beds;
+
+/* The box without a margin along its walls and floor, up to the height that the grains would have at the
+ * fraction 0.58, less the margin. It depends on no bed. */
+static WorldsCore core_of(int side, double margin)
+{
+    static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
+    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* its height */
+    return (WorldsCore){
+        .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
+}
+
+static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, const WorldsCore *core,
+                        double out[QUANTITIES])
+{
+    double height = 0.0, volume = 0.0;
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
+    for (int i = 0; i < n; i++) {
+        height += centre[i].z;
+        volume += worlds_ball_within(core, centre[i], radius);
+    }
+    out[HEIGHT] = height / n;
+    out[FRACTION] = volume / worlds_core_volume(core);
+    out[ENERGY] = ledger->kinetic + ledger->potential;
+    talus_release(centre);
+    return TALUS_OK;
+}
+
+static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],
+                          WorldsStep *worst)
+{
+    int side = worlds_size(w, 10, 5), steps = worlds_size(w, 400, 60);
+    WorldsCore core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
+    WorldsCase c = {.scene = "settle-box", .backend = backend};
+    WorldsStep most;
+    TalusStepInfo info;
+    TalusWorld *world;
+    worlds_set(&c.sets, "bodies=%d", side * side * side);
+    worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
+    TALUS_TRY(worlds_open(w, &c, &world));
+    TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &most, NULL);
+    if (status == TALUS_OK)
+        status = talus_world_step(world, &info);
+    if (status == TALUS_OK)
+        status = look(world, &info.ledger, &core, out);
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    worst->rms = fmax(worst->rms, most.rms);
+    worst->relative = fmax(worst->relative, most.relative);
+    return TALUS_OK;
+}
+
+static TalusStatus settle_all(const Worlds *w, const char *backend, int seeds, Beds *beds)
+{
+    beds->worst = (WorldsStep){0};
+    for (int seed = 0; seed < seeds; seed++) {
+        double one[QUANTITIES];
+        TALUS_TRY(settle(w, backend, seed + 1, one, &beds->worst));
+        for (int q = 0; q < QUANTITIES; q++)
+            beds->found[q][seed] = one[q];
+    }
+    return TALUS_OK;
+}
+
+/* Mean of the differences seed by seed, and its standard error. */
+static double mean_difference(const double *a, const double *b, int seeds, double *error)
+{
+    double d[SEEDS];
+    for (int i = 0; i < seeds; i++)
+        d[i] = a[i] - b[i];
+    *error = worlds_deviation(d, seeds) / sqrt(seeds);
+    return worlds_mean(d, seeds);
+}
+
+static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *beds,
+                     const Beds *host, int seeds)
+{
+    for (int q = 0; q < QUANTITIES; q++) {
+        const double *values = beds->found[q], *reference = host->found[q];
+        double error, scatter = worlds_deviation(reference, seeds);
+        double off = mean_difference(values, reference, seeds, &error);
+        lab_table_add(t, "%s", quantity_names[q]);
+        lab_table_add(t, "%s", backend);
+        lab_table_add(t, "%.6g", worlds_mean(values, seeds));
+        lab_table_add(t, "%.2g", worlds_deviation(values, seeds));
+        if (beds == host) {
+            for (int i = 0; i < 3; i++)
+                lab_table_add(t, "-");
+            continue;
+        }
+        lab_table_add(t, "%+.2g", off);
+        lab_table_add(t, "%+.2f", off / scatter);
+        lab_table_add(t, "%+.2f", off / error);
+        char what[LAB_TEXT];
+        snprintf(what, sizeof what, "agreement, %s on %s: difference over scatter",
+                 quantity_names[q], backend);
+        worlds_judge(w, what, fabs(off) / scatter, 1.0, "", &beds->worst);
+    }
+}
+
+static TalusStatus compare_beds(Worlds *w)
+{
+    static const char *const headings[] = {"quantity",   "backend",     "mean",     "scatter",
+                                           "difference", "in scatters", "in errors"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    Beds host, other;
+    int seeds = w->quick ? QUICK_SEEDS : SEEDS;
+    TALUS_TRY(settle_all(w, "cpu", seeds, &host));
+    LabTable *t = lab_set_table(w->set, "Settled beds: means and scatter over seeds", HEADINGS);
+    for (int i = 0; i < HEADINGS; i++)
+        lab_table_add(t, "%s", headings[i]);
+    snprintf(
+        t->note, sizeof t->note,
+        "%d seeds. Judged: a difference of means of at most one scatter, which is the cpu's. In "
+        "errors: over the standard error of the differences seed by seed.",
+        seeds);
+    add_beds(w, t, "cpu", &host, &host, seeds);
+    for (int b = 0; b < w->backends; b++) {
+        TALUS_TRY(settle_all(w, w->backend[b], seeds, &other));
+        add_beds(w, t, w->backend[b], &other, &host, seeds);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus run_agreement(Worlds *w)
+{
+    TALUS_TRY(compare_problem(w));
+    return compare_beds(w);
+}
+
+const WorldsRow worlds_agreement = {.name = "agreement",
+                                    .summary = "the same problem and the same beds by each backend",
+                                    .source = "the cpu is what the others are held against",
+                                    .share = 60.0,
+                                    .run = run_agreement};

@@ -1,0 +1,219 @@
+/* lab/experiments/worlds_beverloo.c - how fast an hourglass runs out: the number W of grains per second through a neck of
+ * diameter D, held against Beverloo's law W = C (D - k d)^(5/2), d the grains' diameter.
+ *
+ * The bulbs are the same for all necks. After the flow has set in, the grains below the neck are counted
+ * at the ends of equal windows; a rate's error is the scatter of its windows' rates, over several seeds,
+ * divided by the root of their number. C and k come from weighted least squares. */
+#include "worlds.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
+
+static const double diameter = 0.2, bulb_per_root = 0.16; /* as scenes/hourglass.json has them */
+
+/* In grain diameters. */
+static const double necks[NECKS] = {5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0};
+static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
+
+typedef struct Flow {
+    int bodies;
+    double bulb, waist;        /* radius of the bulbs, height of the neck */
+    double begin, window, end; /* s: when the flow has set in, length of a window, last moment */
+    double keep;               /* share of the grains that must still be above */
+} Flow;
+
+typedef struct Rate {
+    double neck; /* D / d */
+    double window[WINDOWS];
+    int windows;
+    double mean, error;
+    WorldsStep worst; /* largest residuals */
+} Rate;
+
+/* ---- counting ---- */
+
+static TalusStatus count_below(const TalusWorld *world, double height, int *below)
+{
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
+    *below = 0;
+    for (int i = 0; i < n; i++)
+        *below += centre[i].z < height;
+    talus_release(centre);
+    return TALUS_OK;
+}
+
+/* Notes the largest residual on the way. */
+static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
+{
+    int64_t last = cli_steps_until(time, talus_world_step_length(world));
+    while (talus_world_steps(world) < last) {
+        TalusStepInfo info;
+        TALUS_TRY(talus_world_step(world, &info));
+        TALUS_TRY(worlds_stopped(w));
+        rate->worst.rms = fmax(rate->worst.rms, info.solve.residual.rms);
+        rate->worst.relative =
+            fmax(rate->worst.relative, info.solve.residual.rms / info.reference_speed);
+    }
+    return TALUS_OK;
+}
+
+/* Adds the windows of one world. */
+static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
+{
+    int before, now;
+    TALUS_TRY(step_until(w, world, f->begin, rate));
+    TALUS_TRY(count_below(world, f->waist, &before));
+    int count = (int)floor((f->end - f->begin) / f->window + 1e-6);
+    for (int i = 1; i <= count && rate->windows < WINDOWS; i++) {
+        TALUS_TRY(step_until(w, world, f->begin + i * f->window, rate));
+        TALUS_TRY(count_below(world, f->waist, &now));
+        if (f->bodies - now < f->keep * f->bodies)
+            break;
+        rate->window[rate->windows++] = (now - before) / f->window;
+        before = now;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
+{
+    double radius = 0.5 * neck * diameter;
+    *rate = (Rate){.neck = neck};
+    f.waist = 0.6 * f.bulb + (f.bulb - radius);
+    for (int seed = 1; seed <= (w->quick ? 1 : SEEDS); seed++) {
+        WorldsCase c = {.scene = "hourglass", .backend = w->backend[0]};
+        TalusWorld *world;
+        worlds_set(&c.sets, "bodies=%d", f.bodies);
+        worlds_set(&c.sets, "neck=%.17g", radius);
+        worlds_set(&c.sets, "bulb=%.17g", f.bulb);
+        worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
+        TALUS_TRY(worlds_open(w, &c, &world));
+        TalusStatus status = measure(w, world, &f, rate);
+        talus_world_destroy(world);
+        TALUS_TRY(status);
+    }
+    if (rate->windows < 3)
+        return talus_fail(TALUS_ERR_NUMERIC, "beverloo: D = %g d gave %d windows; 3 are needed",
+                          neck, rate->windows);
+    rate->mean = worlds_mean(rate->window, rate->windows);
+    rate->error = worlds_deviation(rate->window, rate->windows) / sqrt(rate->windows);
+    worlds_say(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck, rate->mean,
+               rate->error, rate->windows);
+    return TALUS_OK;
+}
+
+/* ---- the fit ---- */
+
+typedef struct Fit {
+    double k, c, c_error, k_error, chi2;
+    int points;
+} Fit;
+
+static double law(double neck, double k)
+{
+    double x = fmax(neck - k, 0.0);
+    return x * x * sqrt(x);
+}
+
+/* chi^2 of the best C for this k. */
+static double fit_at(const Rate *rate, double k, double *c, double *c_error)
+{
+    double xx = 0.0, xy = 0.0, chi2 = 0.0;
+    for (int i = 0; i < NECKS; i++) {
+        double x = law(rate[i].neck, k) / rate[i].error;
+        xx += x * x;
+        xy += x * rate[i].mean / rate[i].error;
+    }
+    *c = xy / xx;
+    *c_error = 1.0 / sqrt(xx);
+    for (int i = 0; i < NECKS; i++) {
+        double miss = (rate[i].mean - *c * law(rate[i].neck, k)) / rate[i].error;
+        chi2 += miss * miss;
+    }
+    return chi2;
+}
+
+/* k by golden section between 0 and 2.9 diameters; its error is where chi^2 has risen by 1. */
+static Fit fit(const Rate *rate)
+{
+    static const double golden = 0.6180339887498949, width = 1e-3;
+    double low = 0.0, high = 2.9, c, error;
+    for (int i = 0; i < 60; i++) {
+        double a = high - golden * (high - low), b = low + golden * (high - low);
+        if (fit_at(rate, a, &c, &error) < fit_at(rate, b, &c, &error))
+            high = b;
+        else
+            low = a;
+    }
+    Fit f = {.k = 0.5 * (low + high), .points = NECKS};
+    double curvature =
+        fit_at(rate, f.k + width, &c, &error) + fit_at(rate, f.k - width, &c, &error);
+    f.chi2 = fit_at(rate, f.k, &f.c, &f.c_error);
+    f.k_error = width * sqrt(2.0 / (curvature - 2.0 * f.chi2));
+    return f;
+}
+
+/* ---- the table ---- */
+
+static const char *const headings[] = {"D/d",       "windows",   "grains/s",  "error",
+                                       "the law's", "off by, %", "in errors", "rms/gh, most"};
+enum { HEADINGS = sizeof headings / sizeof *headings };
+
+static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
+{
+    LabTable *t = lab_set_table(w->set, "Beverloo: grains per second through the neck", HEADINGS);
+    double worst = 0.0;
+    WorldsStep step = {0};
+    for (int i = 0; i < HEADINGS; i++)
+        lab_table_add(t, "%s", headings[i]);
+    for (int i = 0; i < NECKS; i++) {
+        double fitted = f->c * law(rate[i].neck, f->k), off = rate[i].mean - fitted;
+        worst = fmax(worst, fabs(off) / fitted);
+        lab_table_add(t, "%g", rate[i].neck);
+        lab_table_add(t, "%d", rate[i].windows);
+        lab_table_add(t, "%.2f", rate[i].mean);
+        lab_table_add(t, "%.2f", rate[i].error);
+        lab_table_add(t, "%.2f", fitted);
+        lab_table_add(t, "%+.2f", 100.0 * off / fitted);
+        lab_table_add(t, "%+.2f", off / rate[i].error);
+        lab_table_add(t, "%.2e", rate[i].worst.relative);
+        step.rms = fmax(step.rms, rate[i].worst.rms);
+        step.relative = fmax(step.relative, rate[i].worst.relative);
+    }
+    snprintf(t->note, sizeof t->note,
+             "W = %.3f +- %.3f grains/s (D/d - k)^2.5 with k = %.3f +- %.3f; chi^2 %.1f for %d "
+             "degrees of freedom; the largest deviation is %.2f %%. %d spheres, windows of %g s, "
+             "backend %s.",
+             f->c, f->c_error, f->k, f->k_error, f->chi2, f->points - 2, 100.0 * worst,
+             flow->bodies, flow->window, w->backend[0]);
+    worlds_judge(w, "beverloo: root of chi^2 per degree of freedom",
+                 sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step);
+}
+
+static TalusStatus run_beverloo(Worlds *w)
+{
+    Flow f = {.bodies = worlds_size(w, 20000, 400),
+              .begin = w->quick ? 0.8 : 4.0,
+              .window = w->quick ? 0.1 : 0.5,
+              .end = w->quick ? 1.2 : 14.0,
+              .keep = w->quick ? 0.1 : 0.35};
+    static Rate rate[NECKS];
+    f.bulb = w->quick ? 1.4 : bulb_per_root * cbrt(f.bodies);
+    for (int i = 0; i < NECKS; i++)
+        TALUS_TRY(run_neck(w, f, w->quick ? quick_necks[i] : necks[i], &rate[i]));
+    Fit law_fit = fit(rate);
+    add_table(w, rate, &law_fit, &f);
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_beverloo = {
+    .name = "beverloo",
+    .summary = "discharge of an hourglass against the diameter of its neck",
+    .source = "Beverloo, Leniger and van de Velde 1961: W = C (D - k d)^2.5",
+    .share = 85.0,
+    .run = run_beverloo};

@@ -1,0 +1,353 @@
+/* lab/experiments/worlds_janssen.c - what the bottom of a silo bears: Janssen's law.
+ *
+ * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest
+ * bear whatever their impact left between them, with the wall's friction up or down: the law is about
+ * friction that is mobilised upwards everywhere, and experiments lower the bottom a little for it (Vanel and
+ * Clement 1999). So after each batch the plate goes down slowly, a little before each step: a fixed body
+ * has no velocity, and another plate takes its place. The load of the bottom is a mean over the later part
+ * of that way: where the plate stops, the grains' last motion loads it again. Least squares fit the loads Q at
+ * the weights W by Q = S (1 - exp(-W / S)); with S the weight of a column of the height lambda, Janssen's K
+ * is R / (2 mu lambda). Beside it stands the form of Vanel and Clement, in which a weight A is borne as by a
+ * liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
+#include "worlds.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCHES = 8, LAWS = 2 };
+
+static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
+static const double radius = 0.1, mass = 6.28, mu = 0.5,
+                    step = 0.005; /* as scenes/silo.json has them */
+
+typedef struct Silo {
+    int batch, batches;     /* spheres; how many of the scene's batches */
+    double silo, down;      /* radius; what the plate sinks in a step */
+    int settle, sink, last; /* steps: of a batch, of the plate, that the mean is over */
+} Silo;
+
+/* Over the weight of a batch. */
+typedef struct Load {
+    double weight;
+    double before, bottom, after, wall; /* bottom, wall: while the plate sinks */
+    double height;                      /* of the column, over R */
+} Load;
+
+typedef struct Law {
+    double free, saturation; /* A, S */
+    double scatter;          /* rms of what the fit leaves, over A + S */
+    double lambda, k;        /* lambda over R */
+} Law;
+
+typedef struct Fill {
+    Load load[BATCHES];
+    int count;
+    Law one, two; /* Janssen's; with A besides */
+    WorldsStep worst;
+} Fill;
+
+typedef struct Plate {
+    TalusBodyId id;
+    int shape, material;
+    double z;
+    int probe, wall; /* the wall's probe */
+} Plate;
+
+/* ---- the bottom ---- */
+
+static int find_probe(const TalusWorld *world, const char *name)
+{
+    for (int i = 0; i < talus_world_probe_count(world); i++)
+        if (strcmp(talus_world_probe_name(world, i), name) == 0)
+            return i;
+    return 0;
+}
+
+static TalusStatus lay_plate(TalusWorld *world, Plate *plate)
+{
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusVec3 at = {0.0, 0.0, plate->z};
+    batch.count = 1;
+    batch.shape = plate->shape;
+    batch.material = plate->material;
+    batch.fixed = true;
+    batch.position = &at;
+    TALUS_TRY(talus_world_add_bodies(world, &batch, &plate->id));
+    TalusProbeDef probe = {.name = "plate", .kind = TALUS_PROBE_BODY, .body = plate->id};
+    return talus_world_add_probe(world, &probe, &plate->probe);
+}
+
+static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
+{
+    TalusBodyId old = plate->id;
+    plate->z -= by;
+    TALUS_TRY(lay_plate(world, plate));
+    return talus_world_remove_body(world, old);
+}
+
+/* The scene's own plate goes. It is the first body. */
+static TalusStatus take_plate(TalusWorld *world, Plate *plate)
+{
+    TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    int n = talus_world_body_count(world);
+    TalusBodyState state = {0};
+    TalusStatus status = TALUS_ALLOC(state.id, (size_t)n, "bodies");
+    *plate = (Plate){.wall = find_probe(world, "wall"),
+                     .material = talus_world_material_count(world) - 1}; /* the scene has one */
+    if (status == TALUS_OK) {
+        talus_world_get_state(world, &state);
+        plate->id = state.id[0];
+        status = talus_world_add_shape(world, &plane, &plate->shape);
+    }
+    if (status == TALUS_OK)
+        status = lower_plate(world, 0.0, plate);
+    talus_release(state.id);
+    return status;
+}
+
+/* ---- filling ---- */
+
+/* Means of the loads over the steps; these may be NULL. */
+static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
+                           Fill *fill, double *bottom, double *wall)
+{
+    double sums[2] = {0.0, 0.0};
+    for (int i = 0; i < steps; i++) {
+        TalusStepInfo info;
+        TALUS_TRY(talus_world_step(world, &info));
+        TALUS_TRY(worlds_stopped(w));
+        sums[0] -= talus_world_probe_value(world, plate->probe).force.z / steps;
+        sums[1] -= talus_world_probe_value(world, plate->wall).force.z / steps;
+        fill->worst.rms = fmax(fill->worst.rms, info.solve.residual.rms);
+        fill->worst.relative =
+            fmax(fill->worst.relative, info.solve.residual.rms / info.reference_speed);
+    }
+    if (bottom)
+        *bottom = sums[0];
+    if (wall)
+        *wall = sums[1];
+    return TALUS_OK;
+}
+
+/* Twice the mean height of the spheres: that of the column, where it is as dense everywhere. */
+static TalusStatus column_height(const TalusWorld *world, double *height)
+{
+    TalusVec3 *centre;
+    int n;
+    TALUS_TRY(worlds_centres(world, &centre, &n));
+    *height = 0.0;
+    for (int i = 0; i < n; i++)
+        *height += 2.0 * centre[i].z;
+    *height /= n > 0 ? n : 1;
+    talus_release(centre);
+    return TALUS_OK;
+}
+
+/* Loads are means over the later steps. */
+static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
+                        Fill *fill, Load *load)
+{
+    int from = silo->sink * 2 / 5, count = silo->sink - from;
+    for (int i = 0; i < silo->sink; i++) {
+        double bottom, wall;
+        TALUS_TRY(lower_plate(world, silo->down, plate));
+        TALUS_TRY(advance(w, world, plate, 1, fill, &bottom, &wall));
+        load->bottom += i >= from ? bottom / count : 0.0;
+        load->wall += i >= from ? wall / count : 0.0;
+    }
+    return TALUS_OK;
+}
+
+/* One batch, which the scene lets fall; then the plate sinks. */
+static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
+                             Fill *fill)
+{
+    double one = silo->batch * mass * talus_norm(talus_world_gravity(world));
+    Load *load = &fill->load[fill->count++];
+    load->weight = fill->count;
+    TALUS_TRY(advance(w, world, plate, silo->settle, fill, NULL, NULL));
+    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->before, NULL));
+    TALUS_TRY(sink(w, world, silo, plate, fill, load));
+    TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
+    TALUS_TRY(column_height(world, &load->height));
+    load->before /= one;
+    load->bottom /= one;
+    load->after /= one;
+    load->wall /= one;
+    load->height = (load->height - plate->z) / silo->silo;
+    worlds_say(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
+               fill->count, load->bottom, load->before, load->after);
+    return TALUS_OK;
+}
+
+static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw law, Fill *fill)
+{
+    WorldsCase c = {.scene = "silo", .backend = w->backend[0]};
+    TalusWorld *world;
+    Plate plate;
+    int pause = silo->settle + 2 * silo->last + silo->sink;
+    *fill = (Fill){0};
+    worlds_set(&c.sets, "batch=%d", silo->batch);
+    worlds_set(&c.sets, "silo=%.17g", silo->silo);
+    worlds_set(&c.sets, "pause=%.17g", pause * step);
+    worlds_set(&c.sets, "law=%s", talus_law_name(law));
+    TALUS_TRY(worlds_open(w, &c, &world));
+    TalusStatus status = take_plate(world, &plate);
+    if (status == TALUS_OK)
+        status = talus_world_set_accuracy(world, 1e-2, 2000);
+    while (status == TALUS_OK && fill->count < silo->batches)
+        status = add_batch(w, world, silo, &plate, fill);
+    talus_world_destroy(world);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static double load_of(double weight, double free, double saturation)
+{
+    double held = fmax(weight - free, 0.0);
+    return weight - held + saturation * (1.0 - exp(-held / saturation));
+}
+
+static double misfit(const Fill *fill, double free, double saturation)
+{
+    double sum = 0.0;
+    for (int i = 0; i < fill->count; i++) {
+        double off = fill->load[i].bottom - load_of(fill->load[i].weight, free, saturation);
+        sum += off * off;
+    }
+    return sum;
+}
+
+/* S for this A by golden section in its logarithm, from a twentieth of a batch to a thousand. */
+static double best_saturation(const Fill *fill, double free)
+{
+    static const double golden = 0.6180339887498949;
+    double low = log(0.05), high = log(1000.0);
+    for (int i = 0; i < 80; i++) {
+        double a = high - golden * (high - low), b = low + golden * (high - low);
+        if (misfit(fill, free, exp(a)) < misfit(fill, free, exp(b)))
+            high = b;
+        else
+            low = a;
+    }
+    return exp(0.5 * (low + high));
+}
+
+/* With `parameters` fitted: S, or A and S, A in hundredths of a batch up to one batch. */
+static Law fit(const Fill *fill, int parameters)
+{
+    const Load *last = &fill->load[fill->count - 1];
+    Law law = {.saturation = best_saturation(fill, 0.0)};
+    for (int i = 1; parameters > 1 && i <= 100; i++) {
+        double free = 0.01 * i, saturation = best_saturation(fill, free);
+        if (misfit(fill, free, saturation) < misfit(fill, law.free, law.saturation)) {
+            law.free = free;
+            law.saturation = saturation;
+        }
+    }
+    int over = fill->count > parameters ? fill->count - parameters : 1;
+    law.scatter = sqrt(misfit(fill, law.free, law.saturation) / over) / (law.free + law.saturation);
+    law.lambda = law.saturation * last->height / last->weight;
+    law.k = 1.0 / (2.0 * mu * law.lambda);
+    return law;
+}
+
+/* ---- the table ---- */
+
+static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const Load *load)
+{
+    lab_table_add(t, "%s", talus_law_name(law));
+    lab_table_add(t, "%.2f", load->height);
+    lab_table_add(t, "%g", load->weight);
+    lab_table_add(t, "%.3f", load->before);
+    lab_table_add(t, "%.3f", load->bottom);
+    lab_table_add(t, "%.3f", load_of(load->weight, 0.0, fill->one.saturation));
+    lab_table_add(t, "%.3f", load_of(load->weight, fill->two.free, fill->two.saturation));
+    lab_table_add(t, "%.3f", load->wall);
+    lab_table_add(t, "%.3f", load->after);
+}
+
+static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
+{
+    const char *name = talus_law_name(law);
+    const Load *last = &fill->load[fill->count - 1];
+    char what[LAB_TEXT];
+    snprintf(what, sizeof what, "janssen, %s: scatter about the law, over its limit", name);
+    worlds_judge(w, what, 100.0 * fill->one.scatter, 5.0, "%", &fill->worst);
+    snprintf(what, sizeof what, "janssen, %s: the same with a part borne freely", name);
+    worlds_judge(w, what, 100.0 * fill->two.scatter, 5.0, "%", &fill->worst);
+    snprintf(what, sizeof what, "janssen, %s: load of the fullest silo over its weight", name);
+    worlds_judge(w, what, last->bottom / last->weight, 0.5, "", &fill->worst);
+}
+
+static void add_fits(Worlds *w, const Fill fill[LAWS])
+{
+    static const char *const headings[] = {"law",      "fit", "A, batches", "S, batches",
+                                           "lambda/R", "K",   "scatter, %"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    LabTable *t = lab_set_table(w->set, "Janssen: the fits", HEADINGS);
+    for (int i = 0; i < HEADINGS; i++)
+        lab_table_add(t, "%s", headings[i]);
+    for (int i = 0; i < 2 * LAWS; i++) {
+        const Law *law = i % 2 ? &fill[i / 2].two : &fill[i / 2].one;
+        lab_table_add(t, "%s", talus_law_name(laws[i / 2]));
+        lab_table_add(t, "%s", i % 2 ? "with A" : "Janssen");
+        lab_table_add(t, "%.2f", law->free);
+        lab_table_add(t, "%.3f", law->saturation);
+        lab_table_add(t, "%.2f", law->lambda);
+        lab_table_add(t, "%.2f", law->k);
+        lab_table_add(t, "%.1f", 100.0 * law->scatter);
+    }
+}
+
+static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
+{
+    static const char *const headings[] = {"law",          "height/R", "weight", "bottom, before",
+                                           "bottom",       "Janssen",  "with A", "wall",
+                                           "bottom, after"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    LabTable *t =
+        lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch", HEADINGS);
+    for (int i = 0; i < HEADINGS; i++)
+        lab_table_add(t, "%s", headings[i]);
+    for (int law = 0; law < LAWS; law++) {
+        for (int i = 0; i < fill[law].count; i++)
+            add_load(t, laws[law], &fill[law], &fill[law].load[i]);
+        judge(w, laws[law], &fill[law]);
+    }
+    snprintf(
+        t->note, sizeof t->note,
+        "Batches of %d spheres, mu %g, R = %g diameters; after each batch the bottom sinks by %g "
+        "diameters in %d steps: bottom and wall are means of the later ones, before and after of "
+        "steps at rest. Backend %s.",
+        silo->batch, mu, 0.5 * silo->silo / radius, 0.5 * silo->down * silo->sink / radius,
+        silo->sink, w->backend[0]);
+    add_fits(w, fill);
+}
+
+static TalusStatus run_janssen(Worlds *w)
+{
+    Silo silo = {.batch = worlds_size(w, 480, 30),
+                 .batches = worlds_size(w, 6, 2),
+                 .silo = w->quick ? 0.35 : 1.0,
+                 .down = 2e-4,
+                 .settle = worlds_size(w, 160, 120),
+                 .sink = worlds_size(w, 120, 40),
+                 .last = worlds_size(w, 20, 5)};
+    Fill fill[LAWS];
+    for (int law = 0; law < LAWS; law++) {
+        TALUS_TRY(fill_silo(w, &silo, laws[law], &fill[law]));
+        fill[law].one = fit(&fill[law], 1);
+        fill[law].two = fit(&fill[law], 2);
+    }
+    report(w, &silo, fill);
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_janssen = {.name = "janssen",
+                                  .summary = "the load of a silo's bottom against its filling",
+                                  .source = "Janssen 1895: Q = S (1 - exp(-W/S))",
+                                  .run = run_janssen};

@@ -1,0 +1,352 @@
+/* lab/experiments/worlds_petra.c - the simulation experiment of petra-2009, section 4: pebbles fall into a reactor vessel and
+ * come to rest, every step a quadratic program, by every solver.
+ *
+ * The vessel, h = 0.05, the triangle of friction, unit mass and radius, and the energies at which a run ends are
+ * the paper's. It does not tell mu, gravity, where the pebbles start and from which distance on they are
+ * watched: here 0.3, 9.81, in circles on planes from half the height of the vessel, and as close as they can
+ * come within a step. Its gaps are squared distances, ours distances. */
+#include "lab/widen.h"
+#include "petra.h"
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "io/file/file.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
+/* Tolerances over g h, of the root mean square: what interior points reach, and what leaves the
+ * infeasibility of the paper's BLMVM. */
+#define PRECISE 1e-8
+#define EVEN 1e-5
+/* Seconds of the processor for a run at most: of the interior point and of our own; of the others, which
+ * in larger vessels than the smallest show in a quarter of it what they cost. */
+#define LONG 900.0
+#define SHORT 150.0
+
+enum { MOST_ITERATIONS = 20000 };
+enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, AUTO, METHODS };
+
+static const PetraMethod methods[METHODS] = {
+    [IPM_CHOL] = {"ipm-chol", "ipm-chol", PRECISE, LONG},
+    [IPM_AUG] = {"ipm-aug", "ipm-aug", PRECISE, SHORT},
+    [PAPER_BLMVM] = {"tao-blmvm, paper's rule", "tao-blmvm:stop=paper", 0.0, SHORT},
+    [BLMVM] = {"tao-blmvm", "tao-blmvm", EVEN, SHORT},
+    [PAPER_TRON] = {"tao-tron, paper's rule", "tao-tron:stop=paper", 0.0, SHORT},
+    [TRON] = {"tao-tron", "tao-tron", EVEN, SHORT},
+    [APGD] = {"apgd", "apgd", EVEN, LONG},
+    [LBFGS] = {"lbfgs-fb", "lbfgs-fb", EVEN, LONG},
+    [AUTO] = {"auto", "auto", EVEN, LONG},
+};
+
+/* One that every build has: it brings a vessel to the moment of the single steps, and is nudged. */
+static const PetraMethod *const fast = &methods[LBFGS];
+
+typedef struct Size {
+    int pebbles;
+    double threshold;
+} Size;
+
+static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
+static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}};
+/* What has become possible; the energy of a pebble at rest as with 3,200. */
+static const Size large = {25000, 19.5}, small_large = {160, 0.08};
+
+static const double solve_seconds = 100.0; /* a single solve, at most */
+
+static double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool in_this_build(const PetraMethod *m)
+{
+    int index = talus_solver_find(m->spec);
+    return index >= 0 && !talus_solver_row(index).missing;
+}
+
+/* ---- worlds ---- */
+
+/* The number of threads is the paper's, unless another is asked for. */
+static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebbles, bool nudged,
+                               TalusWorld **out)
+{
+    Worlds one = *w;
+    WorldsCase c = {.scene = "pebble-bed", .solver = m->spec, .backend = w->backend[0]};
+    one.threads = w->threads >= 0 ? w->threads : 1;
+    worlds_set(&c.sets, "bodies=%d", pebbles);
+    worlds_set(&c.sets, "section=polygon:3");
+    worlds_set(&c.sets, "materials.pebble.density=%s", density);
+    worlds_set(&c.sets, "bodies[pebbles].layers.bottom=[0,0,%d%s]", worlds_size(w, 60, 1),
+               nudged ? ".000000001" : "");
+    worlds_set(&c.sets, "bodies[pebbles].layers.radius=%d", worlds_size(w, 50, 10));
+    worlds_set(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
+    worlds_set(&c.sets, "bodies[pebbles].layers.jitter=0.5");
+    worlds_set(&c.sets, "solver.tolerance=%g", m->tolerance);
+    worlds_set(&c.sets, "solver.max_iterations=%d", MOST_ITERATIONS);
+    return worlds_open(&one, &c, out);
+}
+
+/* Solves the world's next step on a copy, from the impulses of the step before. */
+static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
+{
+    TalusProblem *lent, *copy = NULL;
+    TalusProblemDef def;
+    TalusSolver *solver = NULL;
+    TalusSolveInfo info;
+    TalusMetrics metrics;
+    TalusSolveOptions options = talus_solve_options_default();
+    double speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+    options.tolerance = m->tolerance * speed;
+    options.reference_speed = speed;
+    options.max_iterations = 100000;
+    options.max_seconds = solve_seconds;
+    *out = (PetraSolve){.method = m};
+    TALUS_TRY(talus_world_build(world, &lent));
+    TALUS_TRY(talus_problem_export(lent, &def));
+    TALUS_TRY(talus_problem_create(&def, NULL, &copy));
+    size_t bytes = (size_t)talus_problem_size(copy) * sizeof(double);
+    memcpy(talus_problem_gamma(copy), talus_problem_gamma(lent), bytes);
+    double start = processor_time();
+    TalusStatus status = talus_solver_create(m->spec, &solver);
+    if (status == TALUS_OK)
+        status = talus_solver_solve(solver, copy, &options, &info);
+    if (status == TALUS_OK)
+        status = talus_problem_measure(copy, talus_problem_gamma(copy), &metrics);
+    if (status == TALUS_OK) {
+        out->seconds = processor_time() - start;
+        out->outcome = info.outcome;
+        out->iterations = info.iterations;
+        out->memory = (double)info.memory_bytes;
+        out->infeasibility = metrics.primal_infeasibility;
+        out->residual = info.residual.rms;
+    }
+    talus_solver_destroy(solver);
+    talus_problem_destroy(copy);
+    return status;
+}
+
+/* ---- until rest ---- */
+
+static void say_where(const PetraRun *run, const Worlds *w, double begun)
+{
+    const PetraStep *s = &run->step[run->count - 1];
+    worlds_say(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
+               run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
+               talus_now() - begun);
+}
+
+static double limit_of(const PetraRun *run)
+{
+    bool part = run->method->seconds < LONG && run->pebbles > sizes[0].pebbles;
+    return part ? 0.25 * run->method->seconds : run->method->seconds;
+}
+
+/* `before`: bytes that were there without the world. */
+static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
+{
+    int most = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
+    double begun = talus_now(), said = begun, used = 0.0;
+    while (run->count < most && used < limit_of(run) && !run->rested) {
+        TalusStepInfo info;
+        talus_memory_reset_peak();
+        double start = processor_time();
+        TALUS_TRY(talus_world_step(world, &info));
+        PetraStep *s = &run->step[run->count++];
+        *s = (PetraStep){.time = info.time,
+                         .kinetic = info.ledger.kinetic,
+                         .seconds = processor_time() - start,
+                         .memory = (double)(talus_memory_peak() - before),
+                         .residual = info.solve.residual.rms,
+                         .contacts = info.contacts,
+                         .iterations = info.solve.iterations};
+        used += s->seconds;
+        run->missed += info.missed;
+        run->rested = s->kinetic < run->threshold;
+        TALUS_TRY(worlds_stopped(w));
+        if (talus_now() - said > 5.0) {
+            said = talus_now();
+            say_where(run, w, begun);
+        }
+    }
+    say_where(run, w, begun);
+    return TALUS_OK;
+}
+
+static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudged)
+{
+    PetraRun *run = &p->run[p->runs];
+    PetraSolve last;
+    TalusWorld *world = NULL;
+    if (!in_this_build(m))
+        return TALUS_OK;
+    *run = (PetraRun){.method = m,
+                      .nudged = nudged,
+                      .pebbles = size.pebbles,
+                      .threshold = size.threshold,
+                      .infeasibility = NAN};
+    TALUS_TRY(TALUS_ALLOC(run->step, PETRA_STEPS, "steps"));
+    size_t before = talus_memory_now();
+    TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
+    if (status == TALUS_OK)
+        status = run_to_rest(p->w, world, before, run);
+    if (status == TALUS_OK)
+        status = solve_next(world, m, &last);
+    if (status == TALUS_OK) {
+        run->infeasibility = last.infeasibility;
+        p->runs++;
+    } else
+        talus_release(run->step);
+    talus_world_destroy(world);
+    return status;
+}
+
+/* ---- one step with the paper's number of contacts ---- */
+
+/* For trials with others than the methods of the table, and on a GPU. */
+static TalusStatus keep_problem(const Petra *p, TalusProblem *problem)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/petra-sim.talus", p->w->dir));
+    TalusStatus status = talus_problem_write(path, problem);
+    talus_release(path);
+    return status;
+}
+
+static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
+{
+    TalusWorld *wide;
+    TalusProblem *problem;
+    int contacts = (int)(PETRA_DENSITY * p->wide_pebbles);
+    TALUS_TRY(widen_world(world, contacts, &wide, &p->wide_envelope));
+    TalusStatus status = talus_world_set_accuracy(wide, EVEN, MOST_ITERATIONS);
+    if (status == TALUS_OK)
+        status = talus_world_step(wide, NULL); /* impulses to start from, as in a run */
+    if (status == TALUS_OK)
+        status = talus_world_build(wide, &problem);
+    p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
+    if (status == TALUS_OK)
+        status = keep_problem(p, problem);
+    for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
+        if (!in_this_build(&methods[i]))
+            continue;
+        PetraSolve *s = &p->wide[p->wides++];
+        if (solve_next(wide, &methods[i], s) != TALUS_OK) {
+            s->failed = true;
+            snprintf(s->why, sizeof s->why, "%s", talus_error());
+        }
+        worlds_say(p->w, "petra-sim: %d contacts, %s: %d iterations, %.2f s", p->wide_contacts,
+                   methods[i].label, s->iterations, s->seconds);
+        status = worlds_stopped(p->w);
+    }
+    talus_world_destroy(wide);
+    return status;
+}
+
+/* At 5 s most pebbles have landed and all are moving. */
+static TalusStatus solve_wide(Petra *p, int pebbles)
+{
+    TalusWorld *world;
+    int steps = worlds_size(p->w, 100, 15);
+    p->wide_pebbles = pebbles;
+    TALUS_TRY(open_vessel(p->w, fast, pebbles, false, &world));
+    TalusStatus status = worlds_advance(p->w, world, steps, "petra-sim: to 5 s", NULL, NULL, NULL);
+    p->wide_time = talus_world_time(world);
+    if (status == TALUS_OK)
+        status = widen_and_solve(p, world);
+    talus_world_destroy(world);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static TalusStatus write_steps(const Petra *p)
+{
+    char *path;
+    TalusFile *file = NULL;
+    TALUS_TRY(talus_path(&path, "%s/petra-sim.csv", p->w->dir));
+    TalusStatus status = talus_file_create(path, &file);
+    talus_release(path);
+    TALUS_TRY(status);
+    talus_file_print(file, "pebbles,solver,nudged,step,time,kinetic,contacts,dual,iterations,"
+                           "residual,seconds,memory\n");
+    for (int r = 0; r < p->runs; r++)
+        for (int k = 0; k < p->run[r].count; k++) {
+            const PetraRun *run = &p->run[r];
+            const PetraStep *s = &run->step[k];
+            talus_file_print(file, "%d,\"%s\",%d,%d,%.6g,%.9g,%d,%d,%d,%.4g,%.6g,%.0f\n",
+                             run->pebbles, run->method->label, run->nudged, k + 1, s->time,
+                             s->kinetic, s->contacts, 3 * s->contacts, s->iterations, s->residual,
+                             s->seconds, s->memory);
+        }
+    return talus_file_commit(file);
+}
+
+static void note_missing(const Petra *p)
+{
+    for (int i = 0; i < METHODS; i++)
+        if (!in_this_build(&methods[i]))
+            lab_set_note(p->w->set, "%s is not in this build: what needs it is left out.",
+                         methods[i].spec);
+}
+
+/* The quickest of those that brought the largest vessel of the paper to rest. */
+static const PetraMethod *best_method(const Petra *p, int pebbles)
+{
+    const PetraRun *best = NULL;
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *run = &p->run[i];
+        if (run->pebbles == pebbles && run->rested && !run->nudged &&
+            (!best || petra_mean(run) < petra_mean(best)))
+            best = run;
+    }
+    return best ? best->method : fast;
+}
+
+/* Those that every vessel is brought to rest with, or the others. */
+static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
+{
+    for (int s = 0; s < PETRA_SIZES; s++)
+        for (int i = 0; i < METHODS; i++)
+            if ((methods[i].seconds >= LONG) == all_the_way)
+                TALUS_TRY(add_run(p, &methods[i], size[s], false));
+    return TALUS_OK;
+}
+
+/* What matters most first: whoever stops it has that. */
+static TalusStatus run_all(Petra *p)
+{
+    const Size *size = p->w->quick ? small : sizes;
+    int last = size[PETRA_SIZES - 1].pebbles;
+    TALUS_TRY(run_methods(p, size, true));
+    TALUS_TRY(add_run(p, fast, size[0], true));
+    TALUS_TRY(solve_wide(p, last));
+    TALUS_TRY(run_methods(p, size, false));
+    return add_run(p, best_method(p, last), p->w->quick ? small_large : large, false);
+}
+
+static TalusStatus run_petra(Worlds *w)
+{
+    static Petra p;
+    p = (Petra){.w = w};
+    note_missing(&p);
+    TalusStatus status = run_all(&p);
+    if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
+        petra_report(&p);
+        TalusStatus told = write_steps(&p);
+        status = status == TALUS_OK ? told : status;
+    }
+    for (int i = 0; i < p.runs; i++)
+        talus_release(p.run[i].step);
+    return status;
+}
+
+const WorldsRow worlds_petra = {
+    .name = "petra-sim",
+    .summary = "pebbles fall into a reactor vessel until they rest, a quadratic program per step",
+    .source = "petra-2009 Tables 1-3, Figs. 3-5",
+    .run = run_petra};

@@ -1,0 +1,443 @@
+/* lab/experiments/worlds_shear.c - what exact Coulomb friction costs over its convex relaxation, on a sheared bed.
+ *
+ * Spheres settle in an upright cylinder; then those near the top are made to turn about its axis like one
+ * plug, by their velocities before each step, while floor and wall hold the others back. Under exact
+ * Coulomb this flow goes on, and steps of it are taken out: each problem is solved under both laws from the
+ * warm start of the world, to the same tolerances, by solvers that are kept from sample to sample as a world
+ * keeps its own. Beside these, whole runs from one state under either law. */
+#include "worlds.h"
+
+#include "base/memory.h"
+#include "base/timer.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SOLVERS = 2,
+    TOLERANCES = 3,
+    STARTS = 2,
+    LAWS = 2,
+    RUNS = 2,
+    FINE_EVERY = 5,
+    BUDGET = 10000
+};
+
+static const char *const solvers[SOLVERS] = {"apgd", "lbfgs-fb"};
+static const double tolerances[TOLERANCES] = {1e-2, 1e-3, 1e-5}; /* over g h */
+static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
+static const char *const starts[STARTS] = {"warm", "zero"};
+static const double most_ratio = 1.5;
+
+typedef struct Shear {
+    int bodies;
+    int settle, begin, steps; /* before the plug turns, before anything is measured, of a run */
+    int samples, every;       /* and steps between two of them */
+    double radius, vat, turn; /* of a sphere, of the cylinder; rad/s of the plug */
+    double level;             /* height from which spheres are driven */
+} Shear;
+
+/* Of one law, solver and tolerance. */
+typedef struct Cost {
+    double products, seconds, worst; /* sums; largest residual over its tolerance */
+    int count, missed;
+} Cost;
+
+typedef struct Sampled {
+    TalusSolver *solver[SOLVERS][TOLERANCES][STARTS][LAWS];
+    Cost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
+    double contacts, sliding, sticking; /* sums over samples */
+    int count;
+    bool coarse; /* without the finest tolerance, which takes most of the time */
+} Sampled;
+
+/* A run of steps under one law. */
+typedef struct Run {
+    Cost cost;
+    double height, overlap; /* mean, of the spheres' centres; over radius */
+} Run;
+
+/* The host's work in CPU time, which other work on the machine leaves alone; a device's by the clock. */
+static double time_of(const char *backend)
+{
+    struct timespec t;
+    if (strcmp(backend, "cpu") != 0)
+        return talus_now();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the flow ---- */
+
+typedef struct Grains {
+    TalusBodyState state;
+    int count; /* with what is fixed */
+} Grains;
+
+static void clear_grains(Grains *g)
+{
+    talus_release(g->state.id);
+    talus_release(g->state.position);
+    talus_release(g->state.velocity);
+    talus_release(g->state.material);
+    talus_release(g->state.fixed);
+}
+
+static TalusStatus look(const TalusWorld *world, Grains *g)
+{
+    TalusBodyState *s = &g->state;
+    g->count = talus_world_body_count(world);
+    if (!s->id) {
+        TALUS_TRY(TALUS_ALLOC(s->id, (size_t)g->count, "spheres"));
+        TALUS_TRY(TALUS_ALLOC(s->position, (size_t)g->count, "spheres"));
+        TALUS_TRY(TALUS_ALLOC(s->velocity, (size_t)g->count, "spheres"));
+        TALUS_TRY(TALUS_ALLOC(s->material, (size_t)g->count, "spheres"));
+        TALUS_TRY(TALUS_ALLOC(s->fixed, (size_t)g->count, "spheres"));
+    }
+    talus_world_get_state(world, s);
+    return TALUS_OK;
+}
+
+static double mean_height(const Grains *g)
+{
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < g->count; i++)
+        if (!g->state.fixed[i]) {
+            sum += g->state.position[i].z;
+            count++;
+        }
+    return sum / count;
+}
+
+/* The plug turns; up and down it moves as it will. */
+static TalusStatus drive(TalusWorld *world, const Shear *shear, Grains *g)
+{
+    TALUS_TRY(look(world, g));
+    for (int i = 0; i < g->count; i++) {
+        TalusVec3 x = g->state.position[i], spin = {0.0, 0.0, shear->turn};
+        TalusVec3 v = {-shear->turn * x.y, shear->turn * x.x, g->state.velocity[i].z};
+        if (!g->state.fixed[i] && x.z > shear->level)
+            TALUS_TRY(talus_world_set_velocity(world, g->state.id[i], v, spin));
+    }
+    return TALUS_OK;
+}
+
+/* Everything is of one material. */
+static TalusStatus set_law(TalusWorld *world, const Grains *g, TalusFrictionLaw law)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    pair.own_model = true;
+    pair.model.law = law;
+    return talus_world_set_pair(world, g->state.material[0], g->state.material[0], &pair);
+}
+
+static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
+                        Grains *g, Run *run)
+{
+    const char *backend = talus_world_backend(world);
+    for (int i = 0; i < steps; i++) {
+        TalusStepInfo info;
+        TALUS_TRY(drive(world, shear, g));
+        double start = time_of(backend);
+        TALUS_TRY(talus_world_step(world, &info));
+        TALUS_TRY(worlds_stopped(w));
+        if (!run)
+            continue;
+        run->cost.seconds += time_of(backend) - start;
+        run->cost.count++;
+        run->cost.products += info.solve.products;
+        run->cost.worst = fmax(run->cost.worst, info.solve.residual.rms / info.tolerance);
+        run->cost.missed += info.missed;
+        run->overlap += info.penetration_mean / steps;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, Grains *g)
+{
+    WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
+    worlds_set(&c.sets, "bodies=%d", shear->bodies);
+    worlds_set(&c.sets, "vat=%.17g", shear->vat);
+    worlds_set(&c.sets, "mu=0.5");
+    TALUS_TRY(worlds_open(w, &c, out));
+    TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
+    TALUS_TRY(look(*out, g));
+    shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
+    return set_law(*out, g, TALUS_LAW_COULOMB);
+}
+
+/* ---- one problem under both laws ---- */
+
+static TalusStatus solve(TalusProblem *problem, const char *backend, const double *warm,
+                         double speed, double tolerance, TalusSolver *solver, Cost *cost)
+{
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info;
+    options.tolerance = tolerance * speed;
+    options.reference_speed = speed;
+    options.max_iterations = BUDGET;
+    double *gamma = talus_problem_gamma(problem);
+    size_t bytes = (size_t)talus_problem_size(problem) * sizeof *gamma;
+    if (warm)
+        memcpy(gamma, warm, bytes);
+    else
+        memset(gamma, 0, bytes);
+    double start = time_of(backend);
+    TALUS_TRY(talus_solver_solve(solver, problem, &options, &info));
+    cost->seconds += time_of(backend) - start;
+    cost->count++;
+    cost->products += info.products;
+    cost->worst = fmax(cost->worst, info.residual.rms / options.tolerance);
+    cost->missed += info.outcome != TALUS_OUTCOME_CONVERGED;
+    return TALUS_OK;
+}
+
+static TalusStatus solve_all(TalusProblem *problem, const char *backend, const double *warm,
+                             double speed, int law, Sampled *out)
+{
+    bool fine = !out->coarse && out->count % FINE_EVERY == 0;
+    TALUS_TRY(talus_problem_set_backend(problem, backend));
+    for (int s = 0; s < SOLVERS; s++)
+        for (int t = 0; t < (fine ? TOLERANCES : TOLERANCES - 1); t++)
+            for (int k = 0; k < STARTS; k++) {
+                TalusSolver **solver = &out->solver[s][t][k][law];
+                if (!*solver)
+                    TALUS_TRY(talus_solver_create(solvers[s], solver));
+                TALUS_TRY(solve(problem, backend, k == 0 ? warm : NULL, speed, tolerances[t],
+                                *solver, &out->cost[s][t][k][law]));
+            }
+    return TALUS_OK;
+}
+
+/* How the contacts are under exact Coulomb: gamma is the last and finest solution. */
+static TalusStatus count_states(TalusProblem *problem, Sampled *out)
+{
+    TalusMetrics metrics;
+    TALUS_TRY(talus_problem_measure(problem, talus_problem_gamma(problem), &metrics));
+    out->contacts += talus_problem_blocks(problem);
+    out->sliding += metrics.sliding;
+    out->sticking += metrics.sticking;
+    out->count++;
+    return TALUS_OK;
+}
+
+static TalusStatus sample(TalusWorld *world, Sampled *out)
+{
+    TalusProblem *lent, *copy = NULL;
+    TalusProblemDef def;
+    double *warm = NULL,
+           speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+    TALUS_TRY(talus_world_build(world, &lent));
+    TALUS_TRY(talus_problem_export(lent, &def));
+    size_t size = (size_t)talus_problem_size(lent);
+    TalusStatus status = TALUS_ALLOC(warm, size + 1, "impulses");
+    if (status == TALUS_OK)
+        memcpy(warm, talus_problem_gamma(lent), size * sizeof *warm);
+    for (int law = 0; status == TALUS_OK && law < LAWS; law++) {
+        status = talus_problem_create(&def, NULL, &copy);
+        if (status == TALUS_OK)
+            status = talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]});
+        if (status == TALUS_OK)
+            status = solve_all(copy, talus_world_backend(world), warm, speed, law, out);
+        if (status == TALUS_OK && laws[law] == TALUS_LAW_COULOMB)
+            status = count_states(copy, out);
+        talus_problem_destroy(copy);
+        copy = NULL;
+    }
+    talus_release(warm);
+    return status;
+}
+
+static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear *shear, Grains *g,
+                                Sampled *out)
+{
+    for (int i = 0; i < shear->samples; i++) {
+        TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
+        TALUS_TRY(drive(world, shear, g));
+        TALUS_TRY(sample(world, out));
+        worlds_say(w, "shear: sample %d of %d", i + 1, shear->samples);
+    }
+    return TALUS_OK;
+}
+
+/* ---- whole runs ---- */
+
+static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, const Shear *shear,
+                           Grains *g, TalusFrictionLaw law, double tolerance, Run *run)
+{
+    TalusWorld *world;
+    TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), &world));
+    TalusStatus status = set_law(world, g, law);
+    if (status == TALUS_OK)
+        status = talus_world_set_accuracy(world, tolerance, BUDGET);
+    if (status == TALUS_OK)
+        status = flow(w, world, shear, shear->steps, g, NULL); /* to warm starts of its own */
+    if (status == TALUS_OK)
+        status = flow(w, world, shear, shear->steps, g, run);
+    if (status == TALUS_OK)
+        status = look(world, g);
+    if (status == TALUS_OK)
+        run->height = mean_height(g);
+    talus_world_destroy(world);
+    return status;
+}
+
+static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shear *shear, Grains *g,
+                            Run run[RUNS][LAWS])
+{
+    void *bytes;
+    size_t size;
+    TALUS_TRY(talus_world_save(world, &bytes, &size));
+    TalusStatus status = TALUS_OK;
+    for (int t = 0; t < RUNS; t++)
+        for (int law = 0; status == TALUS_OK && law < LAWS; law++)
+            status = run_law(w, bytes, size, shear, g, laws[law], tolerances[t], &run[t][law]);
+    talus_free(bytes);
+    return status;
+}
+
+/* ---- tables ---- */
+
+static void add_headings(LabTable *t, const char *const *headings, int count)
+{
+    for (int i = 0; i < count; i++)
+        lab_table_add(t, "%s", headings[i]);
+}
+
+static void add_costs(LabTable *t, const Cost cost[LAWS])
+{
+    for (int law = 0; law < LAWS; law++)
+        lab_table_add(t, "%.0f", cost[law].products / cost[law].count);
+    lab_table_add(t, "%.2f", cost[1].products / cost[0].products);
+    for (int law = 0; law < LAWS; law++)
+        lab_table_add(t, "%.1f", 1e3 * cost[law].seconds / cost[law].count);
+    lab_table_add(t, "%.2f", cost[1].seconds / cost[0].seconds);
+    lab_table_add(t, "%d", cost[0].missed + cost[1].missed);
+}
+
+static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
+{
+    static const char *const headings[] = {"solver",  "tolerance/gh", "start",   "products, ccp",
+                                           "coulomb", "ratio",        "ms, ccp", "coulomb",
+                                           "ratio",   "missed"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    LabTable *t = lab_set_table(
+        w->set, "A sheared bed: the same problems under both laws, means of a solve", HEADINGS);
+    add_headings(t, headings, HEADINGS);
+    for (int s = 0; s < SOLVERS; s++)
+        for (int k = 0; k < TOLERANCES; k++)
+            for (int start = 0; start < STARTS && found->cost[s][k][start][0].count; start++) {
+                lab_table_add(t, "%s", solvers[s]);
+                lab_table_add(t, "%.0e", tolerances[k]);
+                lab_table_add(t, "%s", starts[start]);
+                add_costs(t, found->cost[s][k][start]);
+            }
+    snprintf(t->note, sizeof t->note,
+             "%d spheres, mu 0.5, in a cylinder of radius %g d; spheres above %.2f m turn at %g "
+             "rad/s. %d problems, one every %d steps, with %.0f contacts of which %.0f slide and "
+             "%.0f stick. From the world's warm start; times are of one thread on the cpu (CPU "
+             "time), on a device by the clock. Backend %s.",
+             shear->bodies, 0.5 * shear->vat / shear->radius, shear->level, shear->turn,
+             found->count, shear->every, found->contacts / found->count,
+             found->sliding / found->count, found->sticking / found->count, w->backend[0]);
+}
+
+static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
+{
+    static const char *const headings[] = {"tolerance/gh", "products, ccp",  "coulomb",
+                                           "ratio",        "ms, ccp",        "coulomb",
+                                           "ratio",        "missed",         "mean height, m, ccp",
+                                           "coulomb",      "overlap/r, ccp", "coulomb"};
+    enum { HEADINGS = sizeof headings / sizeof *headings };
+    LabTable *t = lab_set_table(
+        w->set, "A sheared bed: runs under either law from one state, means of a step", HEADINGS);
+    add_headings(t, headings, HEADINGS);
+    for (int k = 0; k < RUNS; k++) {
+        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        lab_table_add(t, "%.0e", tolerances[k]);
+        add_costs(t, cost);
+        for (int law = 0; law < LAWS; law++)
+            lab_table_add(t, "%.4f", run[k][law].height);
+        for (int law = 0; law < LAWS; law++)
+            lab_table_add(t, "%.1e", run[k][law].overlap);
+    }
+    snprintf(
+        t->note, sizeof t->note,
+        "%d steps by the solver that `auto` chooses, after as many under the law that are not counted; times are of whole steps.",
+        shear->steps);
+}
+
+/* A law that does not get there costs more than any number says. */
+static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
+{
+    char text[LAB_TEXT];
+    WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
+    bool missed = cost[1].missed > cost[0].missed;
+    snprintf(text, sizeof text, "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
+    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].products / cost[0].products, most_ratio, "",
+                 &step);
+    snprintf(text, sizeof text, "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
+    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, most_ratio, "",
+                 &step);
+}
+
+static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const Shear *shear)
+{
+    add_samples(w, found, shear);
+    add_runs(w, run, shear);
+    for (int k = 0; k < TOLERANCES; k++)
+        for (int start = 0; start < STARTS && found->cost[0][k][start][0].count; start++) {
+            char what[LAB_TEXT];
+            snprintf(what, sizeof what, "%s, %s start", solvers[0], starts[start]);
+            judge(w, what, tolerances[k], found->cost[0][k][start]);
+        }
+    for (int k = 0; k < RUNS; k++) {
+        Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
+        judge(w, "runs", tolerances[k], cost);
+    }
+}
+
+static TalusStatus run_shear(Worlds *w)
+{
+    Shear shear = {.bodies = worlds_size(w, 4000, 150),
+                   .settle = worlds_size(w, 300, 120),
+                   .begin = worlds_size(w, 100, 10),
+                   .steps = worlds_size(w, 20, 2),
+                   .every = worlds_size(w, 5, 2),
+                   .samples = worlds_size(w, 5, 1),
+                   .radius = 0.1,
+                   .vat = w->quick ? 0.6 : 1.6,
+                   .turn = 0.5};
+    static Sampled found;
+    Run run[RUNS][LAWS] = {0};
+    Grains grains = {0};
+    TalusWorld *world = NULL;
+    found = (Sampled){.coarse = w->quick};
+    TalusStatus status = settle(w, &shear, &world, &grains);
+    if (status == TALUS_OK)
+        status = flow(w, world, &shear, shear.begin, &grains, NULL);
+    if (status == TALUS_OK)
+        status = run_both(w, world, &shear, &grains, run);
+    if (status == TALUS_OK)
+        status = talus_world_set_accuracy(world, tolerances[1], BUDGET);
+    if (status == TALUS_OK)
+        status = take_samples(w, world, &shear, &grains, &found);
+    if (status == TALUS_OK)
+        report(w, &found, run, &shear);
+    for (int s = 0; s < SOLVERS; s++)
+        for (int t = 0; t < TOLERANCES; t++)
+            for (int law = 0; law < LAWS; law++)
+                for (int k = 0; k < STARTS; k++)
+                    talus_solver_destroy(found.solver[s][t][k][law]);
+    clear_grains(&grains);
+    talus_world_destroy(world);
+    return status;
+}
+
+const WorldsRow worlds_shear = {.name = "shear",
+                                .summary =
+                                    "a sheared bed: what exact Coulomb costs over the relaxation",
+                                .source = "held to 1.5 times at equal tolerance",
+                                .run = run_shear};

@@ -1,0 +1,337 @@
+/* lab/experiments/worlds_speed.c - how fast worlds step: the hourglass, and one, ten and a hundred million spheres.
+ *
+ * The millions start from the dense lattice of scenes/million.json and are stepped, with a fixed number of
+ * iterations, until contacts have formed; figures are medians over the steps after that. */
+#include "worlds.h"
+
+#include "base/timer.h"
+
+#include <math.h>
+
+enum { ITERATIONS = 140 };
+
+static void head(LabTable *t, const char *const *headings, int count)
+{
+    for (int i = 0; i < count; i++)
+        lab_table_add(t, "%s", headings[i]);
+}
+
+#define HEAD(table, headings) head(table, headings, (int)(sizeof(headings) / sizeof *(headings)))
+
+/* The paper's way: all iterations, whatever they reach. */
+static void set_budget(WorldsSets *sets, int iterations)
+{
+    worlds_set(sets, "solver.tolerance=0");
+    worlds_set(sets, "solver.max_iterations=%d", iterations);
+}
+
+/* ---- hourglass ---- */
+
+static const char *const hourglass_headings[] = {
+    "backend",  "solver",   "bodies",          "steps",         "wall, s",  "ms a step",
+    "solve ms", "contacts", "rms m/s, median", "rms m/s, most", "median/gh"};
+
+static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
+{
+    int bodies = worlds_size(w, 25000, 300);
+    int steps = w->steps ? w->steps : worlds_size(w, 18000, 40);
+    WorldsCase c = {.scene = "hourglass", .solver = solver, .backend = w->backend[0]};
+    WorldsStep median, most;
+    TalusWorld *world;
+    char what[LAB_TEXT];
+    int done;
+    worlds_set(&c.sets, "bodies=%d", bodies);
+    set_budget(&c.sets, ITERATIONS);
+    TALUS_TRY(worlds_open(w, &c, &world));
+    snprintf(what, sizeof what, "hourglass, %s", solver);
+    double begun = talus_now();
+    TalusStatus status = worlds_advance(w, world, steps, what, &median, &most, &done);
+    double wall = talus_now() - begun;
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    lab_table_add(t, "%s", c.backend);
+    lab_table_add(t, "%s", solver);
+    lab_table_add(t, "%d", bodies);
+    lab_table_add(t, "%d", done);
+    lab_table_add(t, "%.2f", wall);
+    lab_table_add(t, "%.3f", 1e3 * wall / done);
+    lab_table_add(t, "%.3f", 1e3 * median.solve);
+    lab_table_add(t, "%.0f", median.contacts);
+    lab_table_add(t, "%.2e", median.rms);
+    lab_table_add(t, "%.2e", most.rms);
+    lab_table_add(t, "%.2e", median.relative);
+    if (w->steps)
+        return TALUS_OK; /* a trial: its time is not the whole run's */
+    snprintf(what, sizeof what, "hourglass, %s, %d steps", solver, steps);
+    worlds_judge_steps(w, what, wall, 30.0, done, steps, &median);
+    return TALUS_OK;
+}
+
+static TalusStatus run_hourglass(Worlds *w)
+{
+    LabTable *t = lab_set_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
+                                sizeof hourglass_headings / sizeof *hourglass_headings);
+    HEAD(t, hourglass_headings);
+    double until = w->until, now = talus_now();
+    w->until = now + 0.5 * (until - now);
+    TALUS_TRY(hourglass_run(w, t, "apgd"));
+    w->until = until;
+    return hourglass_run(w, t, "jacobi");
+}
+
+const WorldsRow worlds_hourglass = {.name = "hourglass",
+                                    .summary =
+                                        "25,000 spheres run through an hourglass for three minutes",
+                                    .source = "negrut-2009: 70 hours for the 18,000 steps",
+                                    .share = 120.0,
+                                    .run = run_hourglass};
+
+/* ---- a million ---- */
+
+static const char *const million_headings[] = {
+    "backend",  "solver",       "bodies",        "contacts", "step ms", "detect ms", "build ms",
+    "solve ms", "integrate ms", "ns/contact/it", "rms m/s",  "rms/gh",  "GiB",       "settled"};
+
+/* Per contact and iteration, in nanoseconds. */
+static double cost(const WorldsStep *s)
+{
+    return 1e9 * s->solve / fmax(1.0, s->contacts * s->iterations);
+}
+
+static void judge_million(Worlds *w, const char *solver, const WorldsStep *s)
+{
+    bool apgd = solver[0] == 'a';
+    char what[LAB_TEXT];
+    snprintf(what, sizeof what, "million, %s: a step", solver);
+    worlds_judge(w, what, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s);
+    snprintf(what, sizeof what, "million, %s: detection", solver);
+    worlds_judge(w, what, 1e3 * s->detect, 2.0, "ms", s);
+    if (apgd)
+        worlds_judge(w, "million, apgd: an iteration, per contact", cost(s), 0.06, "ns", s);
+}
+
+static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, const char *solver)
+{
+    int bodies = worlds_size(w, 1000000, 1000), settle = worlds_size(w, 100, 10);
+    WorldsCase c = {.scene = "million", .solver = solver, .backend = backend};
+    WorldsStep s;
+    TalusWorld *world;
+    char label[LAB_TEXT];
+    worlds_set(&c.sets, "bodies=%d", bodies);
+    set_budget(&c.sets, ITERATIONS);
+    snprintf(label, sizeof label, "million, %s, %s", backend, solver);
+    TALUS_TRY(worlds_open(w, &c, &world));
+    TalusStatus status = worlds_advance(w, world, settle, label, NULL, NULL, NULL);
+    if (status == TALUS_OK)
+        status = worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3), label, &s,
+                                NULL, NULL);
+    double memory = worlds_memory(backend), time = talus_world_time(world);
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    lab_table_add(t, "%s", backend);
+    lab_table_add(t, "%s", solver);
+    lab_table_add(t, "%d", bodies);
+    lab_table_add(t, "%.0f", s.contacts);
+    lab_table_add(t, "%.3f", 1e3 * s.wall);
+    lab_table_add(t, "%.3f", 1e3 * s.detect);
+    lab_table_add(t, "%.3f", 1e3 * s.build);
+    lab_table_add(t, "%.3f", 1e3 * s.solve);
+    lab_table_add(t, "%.3f", 1e3 * s.integrate);
+    lab_table_add(t, "%.4f", cost(&s));
+    lab_table_add(t, "%.2e", s.rms);
+    lab_table_add(t, "%.2e", s.relative);
+    lab_table_add(t, "%.2f", memory / (1 << 30));
+    lab_table_add(t, "%.2f s", time);
+    if (backend == w->backend[0])
+        judge_million(w, solver, &s);
+    return TALUS_OK;
+}
+
+static TalusStatus run_million(Worlds *w)
+{
+    LabTable *t =
+        lab_set_table(w->set, "A million spheres settling: mu 0.3, h 0.005 s, 140 iterations",
+                      sizeof million_headings / sizeof *million_headings);
+    HEAD(t, million_headings);
+    for (int i = 0; i < w->backends; i++) {
+        TALUS_TRY(million_run(w, t, w->backend[i], "jacobi"));
+        TALUS_TRY(million_run(w, t, w->backend[i], "apgd"));
+    }
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_million = {.name = "million",
+                                  .summary =
+                                      "a million spheres settling, 140 iterations of two solvers",
+                                  .source = "medians over steps after contacts have formed",
+                                  .share = 25.0,
+                                  .run = run_million};
+
+/* ---- ten million, solved ---- */
+
+typedef struct Pile {
+    const char *name;
+    bool shallow, soft;
+    double target; /* seconds */
+    int settle, measured;
+} Pile;
+
+static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
+                             {"cube, compliance 5e-3", false, true, 2.0, 40, 5},
+                             {"cube, rigid", false, false, 20.0, 40, 2}};
+
+static const char *const ten_headings[] = {
+    "pile",    "backend",    "bodies",  "contacts", "first step s", "step s", "detect s",
+    "solve s", "iterations", "rms m/s", "rms/gh",   "GiB",          "settled"};
+
+/* First contacts, with a fixed budget; then the steps that count, to the tolerance. */
+static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
+                              WorldsStep *median, WorldsStep *most)
+{
+    enum { CAP = 20000 };
+    int settle = worlds_size(w, p->settle, 8), measured = w->repeat ? w->repeat : p->measured;
+    TALUS_TRY(talus_world_set_accuracy(world, 0.0, ITERATIONS));
+    TALUS_TRY(worlds_advance(w, world, settle, p->name, NULL, NULL, NULL));
+    TALUS_TRY(talus_world_set_accuracy(world, 1e-3, CAP));
+    TALUS_TRY(worlds_advance(w, world, 1, p->name, first, NULL, NULL));
+    return worlds_advance(w, world, w->quick ? 1 : measured, p->name, median, most, NULL);
+}
+
+static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
+{
+    int bodies = worlds_size(w, 10000000, 1000);
+    WorldsCase c = {.scene = "million", .solver = "apgd", .backend = w->backend[0]};
+    WorldsStep first, s, most;
+    TalusWorld *world;
+    char what[LAB_TEXT];
+    worlds_set(&c.sets, "bodies=%d", bodies);
+    if (p->shallow)
+        worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
+    if (p->soft) /* E = 1 / (h^2 k) on normal rows, N_nn = 2 / mass */
+        worlds_set(&c.sets, "stiffness==mass/2/eps/h^2");
+    TALUS_TRY(worlds_open(w, &c, &world));
+    TalusStatus status = pile_steps(w, p, world, &first, &s, &most);
+    double memory = worlds_memory(c.backend), time = talus_world_time(world);
+    talus_world_destroy(world);
+    TALUS_TRY(status);
+    lab_table_add(t, "%s", p->name);
+    lab_table_add(t, "%s", c.backend);
+    lab_table_add(t, "%d", bodies);
+    lab_table_add(t, "%.0f", s.contacts);
+    lab_table_add(t, "%.3f", first.wall);
+    lab_table_add(t, "%.3f", s.wall);
+    lab_table_add(t, "%.3f", s.detect);
+    lab_table_add(t, "%.3f", s.solve);
+    lab_table_add(t, "%.0f", s.iterations);
+    lab_table_add(t, "%.2e", most.rms);
+    lab_table_add(t, "%.2e", most.relative);
+    lab_table_add(t, "%.2f", memory / (1 << 30));
+    lab_table_add(t, "%.2f s", time);
+    snprintf(what, sizeof what, "ten million, %s: a step solved to 1e-3 g h", p->name);
+    worlds_judge(w, what, s.wall, p->target, "s", &most);
+    return TALUS_OK;
+}
+
+static TalusStatus run_ten_million(Worlds *w)
+{
+    LabTable *t = lab_set_table(w->set, "Ten million spheres, steps solved to 1e-3 g h with apgd",
+                                sizeof ten_headings / sizeof *ten_headings);
+    HEAD(t, ten_headings);
+    for (int i = 0; i < (int)(sizeof piles / sizeof *piles); i++)
+        TALUS_TRY(pile_run(w, t, &piles[i]));
+    snprintf(t->note, sizeof t->note,
+             "First: the step in which the tolerance is first asked for. The others start from "
+             "solved steps. Residuals are the largest.");
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_ten_million = {
+    .name = "ten-million",
+    .summary = "ten million spheres, each step solved to a residual of 1e-3 g h",
+    .source = "shallow; with true stiffness; deep and rigid",
+    .share = 65.0,
+    .run = run_ten_million};
+
+/* ---- a hundred million ---- */
+
+/* Fifteen layers: the first, cheap steps, in which they come down upon each other, are then so few that
+ * the steps that count find all of them under load. */
+enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
+
+typedef struct Hundred {
+    const char *solver;
+    int bodies;
+    double setup, memory, time;
+    WorldsStep step;
+} Hundred;
+
+static const char *const hundred_headings[] = {"backend",  "solver", "bodies",  "contacts",
+                                               "set-up s", "step s", "rms m/s", "rms/gh",
+                                               "GiB",      "settled"};
+
+static TalusStatus hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep *median)
+{
+    static const char label[] = "hundred million";
+    TALUS_TRY(talus_world_set_accuracy(world, 0.0, HUNDRED_SHORT));
+    TALUS_TRY(worlds_advance(w, world, HUNDRED_SETTLE, label, NULL, NULL, NULL));
+    TALUS_TRY(talus_world_set_accuracy(world, 0.0, ITERATIONS));
+    return worlds_advance(w, world, w->repeat ? w->repeat : HUNDRED_STEPS, label, median, NULL,
+                          NULL);
+}
+
+static TalusStatus hundred_run(const Worlds *w, Hundred *h)
+{
+    WorldsCase c = {.scene = "million", .solver = h->solver, .backend = w->backend[0]};
+    TalusWorld *world;
+    double begun = talus_now();
+    worlds_set(&c.sets, "bodies=%d", h->bodies);
+    worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
+    TALUS_TRY(worlds_open(w, &c, &world));
+    h->setup = talus_now() - begun;
+    TalusStatus status = hundred_steps(w, world, &h->step);
+    h->memory = worlds_memory(c.backend);
+    h->time = talus_world_time(world);
+    talus_world_destroy(world);
+    return status;
+}
+
+static void add_hundred(const Worlds *w, const Hundred *h)
+{
+    LabTable *t = lab_set_table(w->set, "A hundred million spheres: 140 iterations a step",
+                                sizeof hundred_headings / sizeof *hundred_headings);
+    HEAD(t, hundred_headings);
+    lab_table_add(t, "%s", w->backend[0]);
+    lab_table_add(t, "%s", h->solver);
+    lab_table_add(t, "%d", h->bodies);
+    lab_table_add(t, "%.0f", h->step.contacts);
+    lab_table_add(t, "%.1f", h->setup);
+    lab_table_add(t, "%.3f", h->step.wall);
+    lab_table_add(t, "%.2e", h->step.rms);
+    lab_table_add(t, "%.2e", h->step.relative);
+    lab_table_add(t, "%.2f", h->memory / (1 << 30));
+    lab_table_add(t, "%.2f s", h->time);
+    snprintf(t->note, sizeof t->note,
+             "%d steps of %d iterations came before; then the median of steps of %d.",
+             HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);
+}
+
+/* apgd holds more vectors than jacobi: where only the latter fits, that is what is told. */
+static TalusStatus run_hundred_million(Worlds *w)
+{
+    Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};
+    TalusStatus status = hundred_run(w, &h);
+    if (status == TALUS_ERR_MEMORY) {
+        lab_set_note(w->set, "A hundred million with apgd: %s; hence jacobi.", talus_error());
+        h.solver = "jacobi";
+        status = hundred_run(w, &h);
+    }
+    TALUS_TRY(status);
+    add_hundred(w, &h);
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_hundred_million = {.name = "hundred-million",
+                                          .summary = "a hundred million spheres on one device",
+                                          .source = "whether they fit, and what a step takes",
+                                          .share = 50.0,
+                                          .run = run_hundred_million};

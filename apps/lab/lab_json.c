@@ -1,0 +1,346 @@
+/* lab/lab_json.c - results as JSON: the answer to --json, results.json and the page's data, which are
+ * the same value. docs/laboratory.md and docs/report.md describe them. */
+#include "lab.h"
+
+#include "base/memory.h"
+#include "cli/page.h"
+#include "io/file/file.h"
+#include "lab_store.h"
+
+#include <math.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- one result ---- */
+
+static void put_terms(JsonOut *json, const LabResult *r)
+{
+    if (r->max_iterations == 0)
+        return;
+    json_real(json, "tolerance", r->tolerance);
+    json_int(json, "max_iterations", r->max_iterations);
+    json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
+    json_text(json, "start", r->warm ? "stored" : "zero");
+    json_int(json, "threads", r->threads);
+    if (!lab_on_host(r))
+        json_text(json, "backend", r->backend);
+    if (r->law[0])
+        json_text(json, "law", r->law);
+    if (r->section[0])
+        json_text(json, "section", r->section);
+    if (r->outer[0])
+        json_text(json, "outer", r->outer);
+    if (r->siconos)
+        json_text(json, "measure", "siconos");
+}
+
+static void put_figures(JsonOut *json, const LabResult *r)
+{
+    bool measured = lab_outcome_measured(r->outcome);
+    json_text(json, "solver", r->solver);
+    if (r->ran[0])
+        json_text(json, "ran", r->ran);
+    json_text(json, "outcome", lab_outcome_name(r->outcome));
+    if (r->reason[0])
+        json_text(json, "reason", r->reason);
+    if (r->interrupted)
+        json_bool(json, "interrupted", true);
+    put_terms(json, r);
+    if (measured) {
+        json_int(json, "iterations", r->iterations);
+        json_int(json, "applies", r->applies);
+        json_int(json, "updates", r->updates);
+        if (r->factorisations)
+            json_int(json, "factorisations", r->factorisations);
+    } else {
+        json_null(json, "iterations");
+        json_null(json, "applies");
+        json_null(json, "updates");
+    }
+    json_real(json, "seconds", r->seconds);
+    json_real(json, "objective", r->objective);
+    json_open_object(json, "residual");
+    for (int i = 0; i < LAB_RESIDUALS; i++)
+        json_real(json, lab_residual_names[i], r->residual[i]);
+    json_close_object(json);
+    json_real(json, "memory_bytes", r->memory_bytes);
+    if (measured) {
+        json_open_object(json, "contacts");
+        json_int(json, "open", r->open);
+        json_int(json, "sliding", r->sliding);
+        json_int(json, "sticking", r->sticking);
+        json_close_object(json);
+    }
+}
+
+static void put_trace(JsonOut *json, const LabTrace *trace)
+{
+    json_open_object(json, "trace");
+    for (int c = 0; c < LAB_COLUMNS; c++) {
+        json_open_array(json, lab_column_names[c]);
+        for (int k = 0; k < trace->count; k++)
+            json_real(json, NULL, trace->row[k][c]);
+        json_close_array(json);
+    }
+    json_close_object(json);
+}
+
+static void put_impulses(JsonOut *json, const LabResult *r)
+{
+    json_open_object(json, "impulses");
+    json_ints(json, "rank", r->impulse_rank, (size_t)r->impulse_count);
+    json_reals(json, "value", r->impulse, (size_t)r->impulse_count);
+    json_close_object(json);
+}
+
+static void put_run(JsonOut *json, const LabResult *r)
+{
+    json_open_object(json, NULL);
+    json_int(json, "problem", r->problem);
+    json_text(json, "key", r->key);
+    put_figures(json, r);
+    put_impulses(json, r);
+    put_trace(json, &r->trace);
+    json_close_object(json);
+}
+
+/* ---- a problem ---- */
+
+static void put_sizes(JsonOut *json, const LabProblem *p)
+{
+    json_text(json, "name", p->name);
+    json_int(json, "contacts", talus_problem_blocks(p->problem));
+    json_int(json, "rows", talus_problem_size(p->problem));
+    json_int(json, "bodies", p->bodies);
+}
+
+static void put_problem(JsonOut *json, const LabProblem *p)
+{
+    int blocks = talus_problem_blocks(p->problem);
+    double low = INFINITY, high = 0.0;
+    for (int i = 0; i < blocks; i++) {
+        double mu = talus_problem_mu(p->problem, i);
+        if (talus_problem_friction(p->problem, i).section == TALUS_SECTION_JOINT)
+            continue;
+        low = fmin(low, mu);
+        high = fmax(high, mu);
+    }
+    json_open_object(json, NULL);
+    put_sizes(json, p);
+    json_real(json, "mu_min", isinf(low) ? 0.0 : low);
+    json_real(json, "mu_max", high);
+    json_text(json, "source", p->path);
+    json_close_object(json);
+}
+
+/* ---- tables and notes ---- */
+
+static void put_table(JsonOut *json, const LabTable *table)
+{
+    json_open_object(json, NULL);
+    json_text(json, "title", table->title);
+    json_text(json, "note", table->note);
+    json_open_array(json, "columns");
+    for (int c = 0; c < table->columns; c++)
+        json_text(json, NULL, table->cell[c]);
+    json_close_array(json);
+    json_open_array(json, "rows");
+    for (int r = 1; r < table->cells / table->columns; r++) {
+        json_open_array(json, NULL);
+        for (int c = 0; c < table->columns; c++)
+            json_text(json, NULL, table->cell[r * table->columns + c]);
+        json_close_array(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+static void put_notes(JsonOut *json, const LabSet *set)
+{
+    json_open_array(json, "notes");
+    for (int i = 0; i < set->note_count; i++)
+        json_text(json, NULL, set->notes[i]);
+    json_close_array(json);
+}
+
+static void put_tables(JsonOut *json, const LabSet *set)
+{
+    json_open_array(json, "tables");
+    for (int i = 0; i < set->table_count; i++)
+        put_table(json, &set->tables[i]);
+    json_close_array(json);
+}
+
+static void put_curves(JsonOut *json, const LabFigure *figure)
+{
+    json_open_object(json, NULL);
+    json_text(json, "title", figure->title);
+    json_text(json, "note", figure->note);
+    json_text(json, "x", figure->x);
+    json_text(json, "y", figure->y);
+    json_bool(json, "x_log", figure->x_log);
+    json_bool(json, "y_log", figure->y_log);
+    json_bool(json, "points", figure->points);
+    json_open_array(json, "curves");
+    for (int i = 0; i < figure->curves; i++) {
+        const LabCurve *c = &figure->curve[i];
+        json_open_object(json, NULL);
+        json_text(json, "name", c->name);
+        json_reals(json, "x", c->x, (size_t)c->count);
+        json_reals(json, "y", c->y, (size_t)c->count);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+/* Left out where there are none, as in all results of problems. */
+static void put_all_curves(JsonOut *json, const LabSet *set)
+{
+    if (set->figure_count == 0)
+        return;
+    json_open_array(json, "figures");
+    for (int i = 0; i < set->figure_count; i++)
+        put_curves(json, set->figures[i]);
+    json_close_array(json);
+}
+
+/* ---- the answer to --json ---- */
+
+static void put_answer(JsonOut *json, const LabSet *set, int problem)
+{
+    json_open_object(json, NULL);
+    json_open_object(json, "problem");
+    put_sizes(json, &set->problems[problem]);
+    json_close_object(json);
+    json_open_array(json, "results");
+    for (int i = 0; i < set->result_count; i++)
+        if (set->results[i].problem == problem) {
+            json_open_object(json, NULL);
+            put_figures(json, &set->results[i]);
+            json_close_object(json);
+        }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+void lab_print_json(const LabSet *set)
+{
+    JsonOut json;
+    json_start(&json, json_to_stream, stdout);
+    if (set->problem_count != 1)
+        json_open_array(&json, NULL);
+    for (int i = 0; i < set->problem_count; i++)
+        put_answer(&json, set, i);
+    if (set->problem_count != 1)
+        json_close_array(&json);
+    json_finish(&json);
+}
+
+void lab_print_bench_json(const LabSet *set)
+{
+    JsonOut json;
+    json_start(&json, json_to_stream, stdout);
+    json_open_object(&json, NULL);
+    json_text(&json, "experiment", set->experiment);
+    json_open_array(&json, "problems");
+    for (int i = 0; i < set->problem_count; i++)
+        put_answer(&json, set, i);
+    json_close_array(&json);
+    put_tables(&json, set);
+    put_notes(&json, set);
+    json_close_object(&json);
+    json_finish(&json);
+}
+
+/* ---- the whole set ---- */
+
+static void put_machine(JsonOut *json, int threads)
+{
+    struct utsname about;
+    char text[sizeof about];
+    if (uname(&about) != 0)
+        return;
+    int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
+                        sysconf(_SC_NPROCESSORS_ONLN));
+    if (threads > 0) /* worlds have threads of their own */
+        snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
+                 threads == 1 ? "" : "s");
+    json_text(json, "machine", text);
+}
+
+static void put_date(JsonOut *json)
+{
+    char text[32];
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
+        json_text(json, "date", text);
+}
+
+/* What an earlier call finished and this one has not come to yet. */
+static void put_earlier(JsonOut *json, const LabSet *set)
+{
+    json_open_array(json, "earlier");
+    for (int i = 0; i < set->stored_count; i++)
+        if (set->stored[i].key[0])
+            put_run(json, &set->stored[i]);
+    json_close_array(json);
+}
+
+static void put_set(void *user, JsonOut *json)
+{
+    static const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-8};
+    const LabSet *set = user;
+    json_open_object(json, NULL);
+    json_open_object(json, "talus");
+    json_text(json, "version", talus_version());
+    json_close_object(json);
+    json_text(json, "title", set->title);
+    json_text(json, "kind", set->kind);
+    put_date(json);
+    put_machine(json, set->threads);
+    put_notes(json, set);
+    json_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
+    json_open_array(json, "problems");
+    for (int i = 0; i < set->problem_count; i++)
+        put_problem(json, &set->problems[i]);
+    json_close_array(json);
+    json_open_array(json, "runs");
+    for (int i = 0; i < set->result_count; i++)
+        put_run(json, &set->results[i]);
+    json_close_array(json);
+    put_tables(json, set);
+    put_all_curves(json, set);
+    if (!set->complete)
+        put_earlier(json, set);
+    json_close_object(json);
+}
+
+static void put_to_file(void *user, const char *bytes, size_t size)
+{
+    talus_file_put(user, bytes, size);
+}
+
+TalusStatus lab_store_write(const LabSet *set)
+{
+    char *path;
+    TalusFile *file;
+    TALUS_TRY(talus_path(&path, "%s/" LAB_STORE_NAME, set->dir));
+    TalusStatus status = talus_file_create(path, &file);
+    if (status == TALUS_OK) {
+        JsonOut json;
+        json_start(&json, put_to_file, file);
+        put_set((void *)set, &json);
+        json_finish(&json);
+        status = talus_file_commit(file);
+    }
+    talus_release(path);
+    return status;
+}
+
+TalusStatus lab_page_write(const LabSet *set)
+{
+    return page_write(set->dir, put_set, (void *)set);
+}

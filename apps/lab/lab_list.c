@@ -1,0 +1,93 @@
+/* lab/lab_list.c - lists of solvers: NAME:key=value,key=value,NAME,... */
+#include "lab.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* Whether the words up to the next comma are a parameter of the solver before, "key=value". */
+static bool is_parameter(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    const char *equals = memchr(text, '=', length), *colon = memchr(text, ':', length);
+    return equals && (!colon || colon > equals);
+}
+
+/* One that is there already is not run a second time. */
+static TalusStatus add(LabList *list, const char *item)
+{
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->item[i], item) == 0) {
+            list->twice = item;
+            return TALUS_OK;
+        }
+    if (list->count == LAB_SOLVERS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "--solver: more than %d solvers", LAB_SOLVERS);
+    list->item[list->count++] = item;
+    return TALUS_OK;
+}
+
+/* Those of this build; "auto" only chooses among the others. What was named before is not meant twice. */
+static TalusStatus add_all(LabList *list)
+{
+    const char *twice = list->twice;
+    for (int i = 0; i < talus_solver_count(); i++) {
+        TalusSolverRow row = talus_solver_row(i);
+        if (strcmp(row.name, "auto") != 0 && !row.missing)
+            TALUS_TRY(add(list, row.name));
+    }
+    list->twice = twice;
+    return TALUS_OK;
+}
+
+static TalusStatus split(LabList *list)
+{
+    char *item = list->text;
+    for (;;) {
+        char *end = item + strcspn(item, ",");
+        while (*end && is_parameter(end + 1))
+            end += 1 + strcspn(end + 1, ",");
+        bool last = *end == '\0';
+        *end = '\0';
+        if (*item == '\0')
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "--solver: an empty name; expected NAME[:key=value,...][,NAME...]");
+        TALUS_TRY(strcmp(item, "all") == 0 ? add_all(list) : add(list, item));
+        if (last)
+            return TALUS_OK;
+        item = end + 1;
+    }
+}
+
+/* A wrong name or parameter is told before anything runs. */
+static TalusStatus check(const LabList *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        TalusSolver *solver;
+        if (strlen(list->item[i]) >= LAB_TEXT)
+            return talus_fail(TALUS_ERR_ARGUMENT, "--solver %.40s...: longer than %d characters",
+                              list->item[i], LAB_TEXT - 1);
+        TALUS_TRY(talus_solver_create(list->item[i], &solver));
+        talus_solver_destroy(solver);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus lab_list_parse(const char *text, LabList *out)
+{
+    size_t size = strlen(text) + 1;
+    out->count = 0;
+    out->twice = NULL;
+    TALUS_TRY(TALUS_ALLOC(out->text, size, "list of solvers"));
+    memcpy(out->text, text, size);
+    TALUS_TRY(split(out));
+    return check(out);
+}
+
+void lab_list_clear(LabList *list)
+{
+    talus_release(list->text);
+    list->text = NULL;
+    list->count = 0;
+}

@@ -1,0 +1,225 @@
+/* lab/lab_problem.c - a problem on the bench: its file, its stored start, its reference. */
+#include "lab.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static TalusStatus hash_file(const char *path, uint64_t *out)
+{
+    char bytes[1 << 15];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    *out = TALUS_HASH_SEED;
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        *out = talus_hash(*out, bytes, n);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    return failed ? talus_fail_file(path, TALUS_ERR_IO, "cannot read") : TALUS_OK;
+}
+
+static void name_after(const char *path, char name[LAB_TEXT])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(name, LAB_TEXT, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && dot > name)
+        *dot = '\0';
+}
+
+void lab_problem_name_by_path(LabProblem *p)
+{
+    size_t length = strlen(p->path), over = length < LAB_TEXT ? 0 : length - (LAB_TEXT - 1);
+    snprintf(p->name, sizeof p->name, "%s", p->path + over);
+}
+
+static double norm_of(const double *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* ---- opening ---- */
+
+/* The impulses of an FCLIB file to start from: its solution, so that one solver can go on where
+ * another stopped, or else its first guess; NULL: none. */
+static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
+{
+    if (fclib->solution.r)
+        return &fclib->solution;
+    return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
+}
+
+/* Impulses in the file: of an FCLIB file as above, or what `talus extract` wrote. */
+static TalusStatus read_start(LabProblem *p)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    const TalusFclibPoint *stored = p->fclib ? stored_point(p->fclib) : NULL;
+    if (p->fclib && !stored)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(p->start, n, "stored impulses"));
+    if (stored)
+        return talus_fclib_impulses(p->fclib, p->problem, stored, p->start);
+    memcpy(p->start, talus_problem_gamma(p->problem), n * sizeof *p->start);
+    return TALUS_OK;
+}
+
+static int count_bodies(const LabProblem *p)
+{
+    if (!p->fclib)
+        return talus_problem_bodies(p->problem);
+    return talus_fclib_dofs(p->fclib) / (p->fclib->dimension == 3 ? 6 : 3);
+}
+
+/* The scales that relative figures divide by. */
+static TalusStatus measure_scales(LabProblem *p)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    double *gamma = talus_problem_gamma(p->problem);
+    TalusMetrics metrics;
+    TALUS_TRY(TALUS_ALLOC(p->velocity, n, "contact velocities"));
+    talus_problem_offset(p->problem, p->velocity);
+    p->offset_norm = norm_of(p->velocity, n);
+    memset(gamma, 0, n * sizeof *gamma);
+    TALUS_TRY(talus_problem_measure(p->problem, gamma, &metrics));
+    p->natural_at_zero = metrics.natural_at_zero;
+    return TALUS_OK;
+}
+
+static void note_friction(LabProblem *p, bool changed)
+{
+    char law[LAB_WORD], section[LAB_WORD];
+    lab_friction_text(p->problem, law, section);
+    p->exact = strcmp(law, talus_law_name(TALUS_LAW_COULOMB)) == 0;
+    if (changed)
+        snprintf(p->changed, sizeof p->changed, "%s %s", law, section);
+}
+
+TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                             LabProblem *out)
+{
+    *out = (LabProblem){.path = path};
+    name_after(path, out->name);
+    TALUS_TRY(
+        talus_problem_open(path, model, pool, &out->problem, &out->fclib)); /* refuses /dev/zero */
+    TALUS_TRY(hash_file(path, &out->hash));
+    note_friction(out, model != NULL);
+    out->bodies = count_bodies(out);
+    TALUS_TRY(read_start(out));
+    return measure_scales(out);
+}
+
+void lab_problem_close(LabProblem *p)
+{
+    talus_problem_destroy(p->problem);
+    talus_fclib_destroy(p->fclib);
+    talus_release(p->start);
+    talus_release(p->reference);
+    talus_release(p->velocity);
+    *p = (LabProblem){0};
+}
+
+/* ---- reference and solution ---- */
+
+/* A problem in our own format takes FCLIB's shape only when this is needed. */
+static TalusStatus need_fclib(LabProblem *p)
+{
+    return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
+}
+
+TalusStatus lab_problem_reference(LabProblem *p, const char *path)
+{
+    TalusFclibPoint point = {0};
+    TALUS_TRY(need_fclib(p));
+    TALUS_TRY(cli_read_reference(path, p->exact, p->fclib, &point));
+    TalusStatus status =
+        point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
+                : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
+    /* Velocities lie in the same rows as impulses. */
+    TalusFclibPoint velocities = {.r = point.u};
+    if (status == TALUS_OK)
+        status = talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference);
+    if (status == TALUS_OK)
+        status = hash_file(path, &p->reference_hash);
+    talus_fclib_free_point(&point);
+    return status;
+}
+
+/* The residual of zero impulses is another with bounds. */
+/* The interior point for circular cones or the one for polygons, whichever takes the problem. */
+static const char *interior_point(const TalusProblem *problem)
+{
+    TalusSolver *soc = NULL;
+    bool takes = talus_solver_create("ipm-soc", &soc) == TALUS_OK &&
+                 talus_solver_supports(soc, problem) == TALUS_OK;
+    talus_solver_destroy(soc);
+    return takes ? "ipm-soc" : "ipm-chol";
+}
+
+static bool goes_on(void *user, int iteration, int products, double residual)
+{
+    (void)user, (void)iteration, (void)products, (void)residual;
+    return cli_stop_signal() == 0;
+}
+
+TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
+{
+    static const double to = 1e-11; /* of the residual of zero impulses */
+    const char *name = solver ? solver : p->exact ? "prox" : interior_point(p->problem);
+    TalusSolveOptions options = talus_solve_options_default();
+    size_t n = (size_t)talus_problem_size(p->problem);
+    double *gamma = talus_problem_gamma(p->problem);
+    TalusSolver *exact;
+    TalusSolveInfo info;
+    TalusResidual zero;
+    options.tolerance = to * p->natural_at_zero;
+    options.max_iterations = 10000;
+    options.monitor = goes_on;
+    TALUS_TRY(talus_solver_create(name, &exact));
+    TalusStatus status = talus_solver_solve(exact, p->problem, &options, &info);
+    talus_solver_destroy(exact);
+    if (cli_stop_signal())
+        return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
+    if (status == TALUS_OK && info.outcome != TALUS_OUTCOME_CONVERGED)
+        status = talus_fail(TALUS_ERR_NUMERIC, "%s: %s ends at a residual of %.1e, not at %.1e",
+                            p->name, name, info.residual.rms, options.tolerance);
+    TALUS_TRY(status);
+    TALUS_TRY(TALUS_ALLOC(p->reference, n, "reference"));
+    talus_problem_velocity(p->problem, gamma, p->reference);
+    p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
+    memset(gamma, 0, n * sizeof *gamma);
+    talus_problem_residual(p->problem, gamma, &zero);
+    p->natural_at_zero = zero.rms;
+    return TALUS_OK;
+}
+
+double lab_velocity_error(LabProblem *p, const double *gamma)
+{
+    size_t n = (size_t)talus_problem_size(p->problem);
+    if (!p->reference)
+        return NAN;
+    talus_problem_velocity(p->problem, gamma, p->velocity);
+    for (size_t i = 0; i < n; i++)
+        p->velocity[i] -= p->reference[i];
+    double error = norm_of(p->velocity, n);
+    return p->offset_norm > 0.0 ? error / p->offset_norm : error;
+}
+
+TalusStatus lab_problem_save(LabProblem *p, const double *gamma, const char *path)
+{
+    if (!cli_wants_fclib(path)) {
+        size_t n = (size_t)talus_problem_size(p->problem);
+        memcpy(talus_problem_gamma(p->problem), gamma, n * sizeof *gamma);
+        return talus_problem_write(path, p->problem);
+    }
+    TALUS_TRY(need_fclib(p));
+    TALUS_TRY(talus_fclib_set_solution(p->fclib, p->problem, gamma));
+    return talus_fclib_write(path, p->fclib);
+}

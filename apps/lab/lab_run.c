@@ -1,0 +1,287 @@
+/* lab/lab_run.c - one solver on one problem, watched and measured. */
+#include "lab.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double draw_interval = 0.2; /* seconds between redraws */
+
+/* What watches a solve. Its memory is not the library's: what a solve holds is measured there. */
+typedef struct Watcher {
+    LabProblem *problem;
+    LabResult *result;
+    const char *name;
+    unsigned char *state; /* of each block at the last row; NULL: no trace */
+    TalusStatus status;
+    bool draw, drawn;
+    double begun, last_draw;
+} Watcher;
+
+const char *lab_job_backend(const LabJob *job)
+{
+    return job->backend ? job->backend : "cpu";
+}
+
+void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
+{
+    char text[LAB_TEXT * 5];
+    char outer[LAB_TEXT];
+    bool host = strcmp(lab_job_backend(job), "cpu") == 0;
+    lab_outer_text(&job->outer, outer);
+    int length =
+        snprintf(text, sizeof text,
+                 "%s %016" PRIx64 " %016" PRIx64 " %s|%s %.17g %d %.17g %d %d%s%s%s%s%s%s%s",
+                 talus_version(), problem->hash, problem->reference_hash, job->solver,
+                 job->label ? job->label : "", job->tolerance, job->max_iterations,
+                 job->max_seconds, job->warm, threads, host ? "" : " ", host ? "" : job->backend,
+                 problem->changed[0] ? " law " : "", problem->changed, outer[0] ? " outer " : "",
+                 outer, job->siconos ? " siconos" : "");
+    snprintf(key, 17, "%016" PRIx64, talus_hash(TALUS_HASH_SEED, text, (size_t)length));
+}
+
+/* ---- while it runs ---- */
+
+static void draw(Watcher *w, int iteration, double residual)
+{
+    double now = talus_now(), zero = w->problem->natural_at_zero;
+    if (!w->draw || now - w->last_draw < draw_interval)
+        return;
+    fprintf(stderr, "\r\033[K%s  %s  iteration %d  residual %.2e  %.1f s", w->problem->name,
+            w->name, iteration, zero > 0.0 ? residual / zero : residual, now - w->begun);
+    fflush(stderr);
+    w->last_draw = now;
+    w->drawn = true;
+}
+
+static bool on_iteration(void *user, int iteration, int products, double residual)
+{
+    Watcher *w = user;
+    (void)products;
+    draw(w, iteration, residual);
+    return cli_stop_signal() == 0;
+}
+
+static int count_changes(Watcher *w, const double *gamma)
+{
+    const TalusProblem *problem = w->problem->problem;
+    int changes = 0;
+    for (int i = 0; i < talus_problem_blocks(problem); i++) {
+        unsigned char state = (unsigned char)talus_problem_state(problem, i, gamma);
+        changes += state != w->state[i];
+        w->state[i] = state;
+    }
+    return changes;
+}
+
+static double *new_row(LabTrace *trace)
+{
+    if (trace->count == trace->room) {
+        int room = trace->room ? 2 * trace->room : 256;
+        void *row = realloc(trace->row, (size_t)room * sizeof *trace->row);
+        if (!row)
+            return NULL;
+        trace->row = row;
+        trace->room = room;
+    }
+    return trace->row[trace->count++];
+}
+
+static bool on_iterate(void *user, const TalusObservation *seen)
+{
+    Watcher *w = user;
+    TalusMetrics m;
+    w->status = talus_problem_measure(w->problem->problem, seen->gamma, &m);
+    double *row = w->status == TALUS_OK ? new_row(&w->result->trace) : NULL;
+    if (w->status == TALUS_OK && !row)
+        w->status = talus_fail(TALUS_ERR_MEMORY, "out of memory for the trace of %s", w->name);
+    if (!row)
+        return false;
+    row[LAB_ITERATION] = seen->iteration;
+    row[LAB_APPLIES] = seen->products;
+    row[LAB_SECONDS] = seen->seconds;
+    row[LAB_OBJECTIVE] = m.objective;
+    row[LAB_NATURAL] = m.natural.rms;
+    row[LAB_NATURAL_RELATIVE] = m.natural_relative;
+    row[LAB_NATURAL_MAX] = m.natural.max;
+    row[LAB_PROJECTED_GRADIENT] = m.projected_gradient;
+    row[LAB_COMPLEMENTARITY_MAX] = m.complementarity_max;
+    row[LAB_PRIMAL_INFEASIBILITY] = m.primal_infeasibility;
+    row[LAB_ACTIVE] = m.open;
+    row[LAB_ACTIVE_CHANGES] = count_changes(w, seen->gamma);
+    row[LAB_VELOCITY_ERROR] = lab_velocity_error(w->problem, seen->gamma);
+    draw(w, seen->iteration, m.natural.rms);
+    return cli_stop_signal() == 0;
+}
+
+/* ---- the result ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* heyn-2012 Fig. 5: normal impulses in ascending order, thinned out, the ends kept. */
+static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
+{
+    int blocks = talus_problem_blocks(problem), rows = talus_problem_rows(problem);
+    int count = blocks < LAB_IMPULSES ? blocks : LAB_IMPULSES;
+    double *normal;
+    TALUS_TRY(TALUS_ALLOC(normal, (size_t)blocks, "sorted impulses"));
+    for (int i = 0; i < blocks; i++)
+        normal[i] = gamma[(size_t)i * (size_t)rows];
+    qsort(normal, (size_t)blocks, sizeof *normal, ascending);
+    for (int k = 0; k < count; k++) {
+        int rank = count < 2 ? 0 : (int)((int64_t)k * (blocks - 1) / (count - 1));
+        out->impulse_rank[k] = rank + 1;
+        out->impulse[k] = normal[rank];
+    }
+    out->impulse_count = count;
+    talus_release(normal);
+    return TALUS_OK;
+}
+
+static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
+{
+    TalusMetrics m;
+    double *r = out->residual;
+    TALUS_TRY(talus_problem_measure(p->problem, gamma, &m));
+    out->objective = m.objective;
+    r[LAB_R_PROJECTED_GRADIENT] = m.projected_gradient;
+    r[LAB_R_NATURAL] = m.natural.rms;
+    r[LAB_R_NATURAL_RELATIVE] = m.natural_relative;
+    r[LAB_R_NATURAL_MAX] = m.natural.max;
+    r[LAB_R_COMPLEMENTARITY_MAX] = m.complementarity_max;
+    r[LAB_R_COMPLEMENTARITY_MEAN] = m.complementarity_mean;
+    r[LAB_R_COMPLEMENTARITY_STD] = m.complementarity_std;
+    r[LAB_R_PRIMAL_INFEASIBILITY] = m.primal_infeasibility;
+    r[LAB_R_DUALITY_GAP] = m.duality_gap;
+    r[LAB_R_CONE_VIOLATION] = m.cone_violation;
+    r[LAB_R_SICONOS] = m.siconos;
+    r[LAB_R_SICONOS_OVER_Q] = m.siconos_over_q;
+    r[LAB_R_DILATION] = m.dilation;
+    r[LAB_R_BOUND_MISMATCH] = m.bound_mismatch;
+    r[LAB_R_VELOCITY_ERROR] = lab_velocity_error(p, gamma);
+    out->open = m.open;
+    out->sliding = m.sliding;
+    out->sticking = m.sticking;
+    return sort_impulses(p->problem, gamma, out);
+}
+
+static void say_why(const LabJob *job, const TalusSolveInfo *info, LabResult *out)
+{
+    if (out->interrupted)
+        snprintf(out->reason, sizeof out->reason, "interrupted");
+    else if (info->outcome == TALUS_OUTCOME_BUDGET && info->iterations >= job->max_iterations)
+        snprintf(out->reason, sizeof out->reason, "%d iterations used up", job->max_iterations);
+    else if (info->outcome == TALUS_OUTCOME_BUDGET && job->max_seconds > 0.0 &&
+             info->seconds >= job->max_seconds)
+        snprintf(out->reason, sizeof out->reason, "%g s used up", job->max_seconds);
+    else if (info->outcome == TALUS_OUTCOME_BUDGET)
+        snprintf(out->reason, sizeof out->reason, "the solver gave up");
+    else if (info->outcome == TALUS_OUTCOME_INFEASIBLE)
+        snprintf(out->reason, sizeof out->reason, "the constraints contradict each other");
+    else if (info->outcome == TALUS_OUTCOME_DIVERGED)
+        snprintf(out->reason, sizeof out->reason,
+                 "a number that is not finite, or a residual a thousand times that of zero "
+                 "impulses");
+}
+
+static void refuse(LabResult *out, LabOutcome outcome)
+{
+    lab_result_clear(out);
+    out->outcome = outcome;
+    out->objective = out->seconds = out->memory_bytes = NAN;
+    for (int i = 0; i < LAB_RESIDUALS; i++)
+        out->residual[i] = NAN;
+    /* The name of a solver stands beside every reason already. */
+    bool named = talus_error_record()->domain == TALUS_DOMAIN_SOLVER;
+    snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
+}
+
+static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Watcher *watcher)
+{
+    TalusSolveOptions o = talus_solve_options_default();
+    o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
+    o.tolerance = job->siconos ? job->tolerance : job->tolerance * p->natural_at_zero;
+    o.outer = job->outer;
+    /* Zero impulses solve it: any residual but zero is too much, while 0 would mean no tolerance. */
+    if (job->tolerance > 0.0 && !(o.tolerance > 0.0))
+        o.tolerance = DBL_MIN;
+    o.max_iterations = job->max_iterations;
+    o.max_seconds = job->max_seconds;
+    o.monitor = on_iteration;
+    o.monitor_user = watcher;
+    if (job->trace) {
+        o.observer = on_iterate;
+        o.observer_user = watcher;
+    }
+    return o;
+}
+
+static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, Watcher *watcher,
+                         LabResult *out)
+{
+    double *gamma = talus_problem_gamma(p->problem);
+    size_t bytes = (size_t)talus_problem_size(p->problem) * sizeof *gamma;
+    TalusSolveOptions options = options_for(p, job, watcher);
+    TalusSolveInfo info;
+    memset(gamma, 0, bytes);
+    if (job->warm)
+        memcpy(gamma, p->start, bytes);
+    watcher->begun = watcher->last_draw = talus_now();
+    TalusStatus status = talus_solver_solve(solver, p->problem, &options, &info);
+    if (watcher->drawn)
+        fputs("\r\033[K", stderr);
+    TALUS_TRY(watcher->status);
+    if (status != TALUS_OK) {
+        refuse(out, status == TALUS_ERR_UNSUPPORTED ? LAB_UNSUPPORTED : LAB_FAILED);
+        return TALUS_OK;
+    }
+    out->outcome = (LabOutcome)info.outcome;
+    out->interrupted = cli_stop_signal() && info.outcome == TALUS_OUTCOME_BUDGET;
+    out->iterations = info.iterations;
+    out->applies = info.products;
+    out->updates = info.updates;
+    out->factorisations = info.factorisations;
+    out->seconds = info.seconds;
+    out->memory_bytes = (double)info.memory_bytes;
+    if (strcmp(job->solver, "auto") == 0)
+        snprintf(out->ran, sizeof out->ran, "%s", info.solver);
+    say_why(job, &info, out);
+    return measure(p, gamma, out);
+}
+
+TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out)
+{
+    *out = (LabResult){0};
+    snprintf(out->solver, sizeof out->solver, "%s", job->label ? job->label : job->solver);
+    Watcher watcher = {
+        .problem = p, .result = out, .name = out->solver, .draw = !quiet && isatty(STDERR_FILENO)};
+    TalusSolver *solver;
+    TALUS_TRY(talus_problem_set_backend(p->problem, lab_job_backend(job)));
+    TALUS_TRY(talus_solver_create(job->solver, &solver));
+    TalusStatus status = TALUS_OK;
+    if (talus_solver_supports(solver, p->problem) != TALUS_OK) {
+        refuse(out, LAB_UNSUPPORTED);
+    } else {
+        if (job->trace)
+            status = TALUS_ALLOC(watcher.state, (size_t)talus_problem_blocks(p->problem), "states");
+        if (status == TALUS_OK)
+            status = solve(solver, p, job, &watcher, out);
+        talus_release(watcher.state);
+    }
+    talus_solver_destroy(solver);
+    if (status != TALUS_OK)
+        lab_result_clear(out);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* lab/lab_set.c - a set of results that grows job by job and can be taken up again. */
+#include "lab.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+#include "io/file/file.h"
+#include "lab_store.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+TalusStatus lab_set_open(LabSet *set, bool fresh)
+{
+    if (!set->dir)
+        return TALUS_OK;
+    TALUS_TRY(talus_make_directory(set->dir));
+    return fresh ? TALUS_OK : lab_store_read(set);
+}
+
+/* Hands over the stored result of this key. */
+static bool take_stored(LabSet *set, const char *key, LabResult *out)
+{
+    for (int i = 0; i < set->stored_count; i++) {
+        LabResult *stored = &set->stored[i];
+        if (strcmp(stored->key, key) != 0)
+            continue;
+        *out = *stored;
+        stored->trace = (LabTrace){0};
+        stored->key[0] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static TalusStatus new_result(LabSet *set, LabResult **out)
+{
+    size_t room = (size_t)set->result_room, count = (size_t)set->result_count;
+    TALUS_TRY(TALUS_RESERVE(set->results, room, count + 1, count, "results"));
+    set->result_room = (int)room;
+    *out = &set->results[count];
+    return TALUS_OK;
+}
+
+/* The file grows with every result: writing it each time would take longer than solving. */
+static TalusStatus write_now_and_then(LabSet *set)
+{
+    double now = talus_now();
+    if (!set->dir || now < set->next_write)
+        return TALUS_OK;
+    TalusStatus status = lab_store_write(set);
+    set->next_write = talus_now() + fmax(1.0, 20.0 * (talus_now() - now));
+    return status;
+}
+
+/* Of a stored result, too: its key says that they are the same. */
+static void keep_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
+{
+    out->tolerance = job->tolerance;
+    out->max_iterations = job->max_iterations;
+    out->max_seconds = job->max_seconds;
+    out->warm = job->warm;
+    out->threads = threads;
+    snprintf(out->backend, sizeof out->backend, "%s", lab_job_backend(job));
+    lab_friction_text(p->problem, out->law, out->section);
+    lab_outer_text(&job->outer, out->outer);
+    out->siconos = job->siconos;
+}
+
+TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
+                        bool *kept)
+{
+    LabProblem *p = &set->problems[problem];
+    char key[17];
+    lab_job_key(p, job, set->threads, key);
+    TALUS_TRY(new_result(set, out));
+    *kept = take_stored(set, key, *out);
+    if (!*kept) {
+        TALUS_TRY(lab_run(p, job, quiet, *out));
+        strcpy((*out)->key, key);
+    }
+    (*out)->problem = problem;
+    keep_terms(p, job, set->threads, *out);
+    set->result_count++;
+    return *kept ? TALUS_OK : write_now_and_then(set);
+}
+
+LabTable *lab_set_table(LabSet *set, const char *title, int columns)
+{
+    assert(set->table_count < LAB_TABLES);
+    LabTable *table = &set->tables[set->table_count++];
+    lab_table_begin(table, title, columns);
+    return table;
+}
+
+void lab_set_note(LabSet *set, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    assert(set->note_count < LAB_NOTES);
+    set->notes[set->note_count++] = cli_must(strdup(text));
+}
+
+TalusStatus lab_set_write(LabSet *set)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/trace.csv", set->dir));
+    TalusStatus status = lab_write_csv(set, path);
+    talus_release(path);
+    if (status == TALUS_OK)
+        status = lab_store_write(set);
+    return status == TALUS_OK ? lab_page_write(set) : status;
+}
+
+void lab_set_clear(LabSet *set)
+{
+    for (int i = 0; i < set->problem_count; i++)
+        lab_problem_close(&set->problems[i]);
+    for (int i = 0; i < set->result_count; i++)
+        lab_result_clear(&set->results[i]);
+    for (int i = 0; i < set->stored_count; i++)
+        lab_result_clear(&set->stored[i]);
+    for (int i = 0; i < set->table_count; i++)
+        lab_table_clear(&set->tables[i]);
+    for (int i = 0; i < set->figure_count; i++) {
+        lab_figure_clear(set->figures[i]);
+        free(set->figures[i]);
+    }
+    for (int i = 0; i < set->note_count; i++)
+        free(set->notes[i]);
+    talus_release(set->problems);
+    talus_release(set->results);
+    talus_release(set->stored);
+    *set = (LabSet){0};
+}

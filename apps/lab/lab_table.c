@@ -1,0 +1,266 @@
+/* lab/lab_table.c - tables for people. */
+#include "lab.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a table of words ---- */
+
+void lab_table_begin(LabTable *table, const char *title, int columns)
+{
+    *table = (LabTable){.columns = columns};
+    snprintf(table->title, sizeof table->title, "%s", title);
+}
+
+void lab_table_add(LabTable *table, const char *format, ...)
+{
+    char text[LAB_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (table->cells == table->room) {
+        int room = table->room ? 2 * table->room : 64;
+        table->cell = cli_must(realloc(table->cell, (size_t)room * sizeof *table->cell));
+        table->room = room;
+    }
+    table->cell[table->cells++] = cli_must(strdup(text));
+}
+
+void lab_table_clear(LabTable *table)
+{
+    for (int i = 0; i < table->cells; i++)
+        free(table->cell[i]);
+    free(table->cell);
+    *table = (LabTable){0};
+}
+
+static int width_of(const LabTable *table, int column)
+{
+    size_t width = 0;
+    for (int i = column; i < table->cells; i += table->columns) {
+        size_t length = strlen(table->cell[i]);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+/* The first column to the left, the others to the right. */
+void lab_table_print(const LabTable *table, FILE *out)
+{
+    if (table->title[0])
+        fprintf(out, "%s\n", table->title);
+    for (int i = 0; i < table->cells; i++) {
+        int column = i % table->columns, width = width_of(table, column);
+        fprintf(out, "  %*s", column ? width : -width, table->cell[i]);
+        if (column == table->columns - 1)
+            fputc('\n', out);
+    }
+    if (table->note[0])
+        fprintf(out, "%s\n", table->note);
+}
+
+/* ---- the terms of a run ---- */
+
+/* "1e-4" and "2.5e-6", where printf has "0.0001" and "2.5e-06". */
+static void tolerance_text(double tolerance, char text[32])
+{
+    char digits[32];
+    if (!(tolerance > 0.0 && tolerance < 1e-2)) {
+        snprintf(text, 32, "%g", tolerance);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.5e", tolerance);
+    char *e = strchr(digits, 'e'), *end = e;
+    while (end[-1] == '0')
+        end--;
+    if (end[-1] == '.')
+        end--;
+    snprintf(text, 32, "%.*se%d", (int)(end - digits), digits, atoi(e + 1));
+}
+
+bool lab_on_host(const LabResult *r)
+{
+    return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
+}
+
+/* What is so by default, the relaxation over circular cones or over half lines, is not told. */
+static void friction_text(const LabResult *r, char text[LAB_TEXT])
+{
+    bool law = r->law[0] && strcmp(r->law, "ccp") != 0;
+    bool section =
+        r->section[0] && strcmp(r->section, "disc") != 0 && strcmp(r->section, "none") != 0;
+    char outer[LAB_TEXT / 2] = "";
+    if (r->outer[0])
+        snprintf(outer, sizeof outer, ", outer loop %.100s", r->outer);
+    snprintf(text, LAB_TEXT, "%s%s%s%s%s", law || section ? ", law " : "",
+             law || section ? r->law : "", law || section ? " on " : "",
+             law || section ? r->section : "", outer);
+}
+
+void lab_terms_text(const LabResult *r, char text[LAB_TERMS])
+{
+    bool whole = r->tolerance == 0.0, timed = r->max_seconds > 0.0;
+    bool host = lab_on_host(r);
+    char aim[96] = "", seconds[48] = "", tolerance[32], friction[LAB_TEXT];
+    tolerance_text(r->tolerance, tolerance);
+    if (!whole)
+        snprintf(aim, sizeof aim, "to %s %s, at most ", tolerance,
+                 r->siconos ? "in Siconos's measure" : "of the residual at zero impulses");
+    if (timed)
+        snprintf(seconds, sizeof seconds, " or %g s", r->max_seconds);
+    friction_text(r, friction);
+    snprintf(text, LAB_TERMS, "%s%d iterations%s, from %s, %d thread%s%s%s%s", aim,
+             r->max_iterations, seconds, r->warm ? "the stored impulses" : "zero", r->threads,
+             r->threads == 1 ? "" : "s", host ? "" : ", backend ", host ? "" : r->backend,
+             friction);
+}
+
+void lab_limits_text(const LabResult *r, char text[LAB_TEXT])
+{
+    char aim[48] = "", seconds[48] = "", tolerance[32];
+    tolerance_text(r->tolerance, tolerance);
+    if (r->tolerance > 0.0)
+        snprintf(aim, sizeof aim, "%s%s, ", tolerance, r->siconos ? " Siconos" : "");
+    if (r->max_seconds > 0.0)
+        snprintf(seconds, sizeof seconds, ", %g s", r->max_seconds);
+    snprintf(text, LAB_TEXT, "%s%d%s", aim, r->max_iterations, seconds);
+}
+
+bool lab_same_terms(const LabResult *a, const LabResult *b)
+{
+    return a->tolerance == b->tolerance && a->max_iterations == b->max_iterations &&
+           a->max_seconds == b->max_seconds && a->warm == b->warm && a->threads == b->threads &&
+           lab_on_host(a) == lab_on_host(b) &&
+           (lab_on_host(a) || strcmp(a->backend, b->backend) == 0) && strcmp(a->law, b->law) == 0 &&
+           strcmp(a->section, b->section) == 0 && strcmp(a->outer, b->outer) == 0 &&
+           a->siconos == b->siconos;
+}
+
+/* ---- the results of a problem ---- */
+
+int lab_compare(const LabResult *a, const LabResult *b)
+{
+    if (a->outcome != b->outcome)
+        return (int)a->outcome - (int)b->outcome;
+    return (a->seconds > b->seconds) - (a->seconds < b->seconds);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const LabResult *x = *(const LabResult *const *)a, *y = *(const LabResult *const *)b;
+    int order = lab_compare(x, y);
+    return order ? order : (x > y) - (x < y);
+}
+
+static const char *const headings[] = {"solver",  "outcome",   "iterations", "products",
+                                       "seconds", "objective", "natural",    "relative",
+                                       "(24)",    "max f",     "active",     "MB"};
+enum { HEADINGS = sizeof headings / sizeof *headings };
+
+/* What a table has only where it tells something. */
+typedef struct Extra {
+    bool error, limits;
+    bool updates; /* some result is under another law than ccp */
+    bool siconos,
+        bounds; /* all contacts of a result are under coulomb; some have bounds of law fixed */
+} Extra;
+
+static void add_headings(LabTable *table, Extra extra)
+{
+    lab_table_begin(table, "",
+                    HEADINGS + extra.error + extra.limits + extra.updates + extra.siconos +
+                        extra.bounds);
+    for (int c = 0; c < HEADINGS; c++)
+        lab_table_add(table, "%s", headings[c]);
+    if (extra.updates)
+        lab_table_add(table, "updates");
+    if (extra.siconos)
+        lab_table_add(table, "Siconos");
+    if (extra.bounds)
+        lab_table_add(table, "bounds");
+    if (extra.error)
+        lab_table_add(table, "u error");
+    if (extra.limits)
+        lab_table_add(table, "limits");
+}
+
+static void add_row(LabTable *table, const LabResult *r, Extra extra)
+{
+    char limits[LAB_TEXT];
+    if (r->ran[0])
+        lab_table_add(table, "%s (%s)", r->solver, r->ran);
+    else
+        lab_table_add(table, "%s", r->solver);
+    lab_table_add(table, "%s", r->interrupted ? "interrupted" : lab_outcome_name(r->outcome));
+    lab_table_add(table, "%d", r->iterations);
+    lab_table_add(table, "%d", r->applies);
+    lab_table_add(table, "%.3f", r->seconds);
+    lab_table_add(table, "%.10g", r->objective);
+    lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL]);
+    lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL_RELATIVE]);
+    lab_table_add(table, "%.2e", r->residual[LAB_R_PROJECTED_GRADIENT]);
+    lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
+    lab_table_add(table, "%d", r->open);
+    lab_table_add(table, "%.2f", 1e-6 * r->memory_bytes);
+    if (extra.updates)
+        lab_table_add(table, "%d", r->updates);
+    if (extra.siconos)
+        lab_table_add(table, "%.2e", r->residual[LAB_R_SICONOS]);
+    if (extra.bounds)
+        lab_table_add(table, "%.2e", r->residual[LAB_R_BOUND_MISMATCH]);
+    if (extra.error)
+        lab_table_add(table, "%.2e", r->residual[LAB_R_VELOCITY_ERROR]);
+    lab_limits_text(r, limits);
+    if (extra.limits)
+        lab_table_add(table, "%s", limits);
+}
+
+/* The problem, and below it the terms where all runs share them. */
+static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
+{
+    char terms[LAB_TERMS];
+    fprintf(out, "%s: %d contacts, %d rows, %d bodies\n", p->name, talus_problem_blocks(p->problem),
+            talus_problem_size(p->problem), p->bodies);
+    if (one) {
+        lab_terms_text(one, terms);
+        fprintf(out, "%s\n", terms);
+    }
+    fputc('\n', out);
+}
+
+void lab_print_results(const LabSet *set, int problem, FILE *out)
+{
+    const LabProblem *p = &set->problems[problem];
+    const LabResult **order = cli_must(malloc((size_t)set->result_count * sizeof *order + 1));
+    int count = 0;
+    for (int i = 0; i < set->result_count; i++)
+        if (set->results[i].problem == problem)
+            order[count++] = &set->results[i];
+    qsort(order, (size_t)count, sizeof *order, by_rank);
+    Extra extra = {.error = p->reference != NULL};
+    for (int i = 0; i < count; i++) {
+        extra.limits |= !lab_same_terms(order[0], order[i]);
+        extra.updates |= order[i]->law[0] && strcmp(order[i]->law, "ccp") != 0;
+        extra.siconos |= strcmp(order[i]->law, "coulomb") == 0 || order[i]->siconos;
+        extra.bounds |=
+            strcmp(order[i]->law, "fixed") == 0 || order[i]->residual[LAB_R_BOUND_MISMATCH] > 0.0;
+    }
+    LabTable table;
+    add_headings(&table, extra);
+    for (int i = 0; i < count; i++)
+        if (lab_outcome_measured(order[i]->outcome))
+            add_row(&table, order[i], extra);
+    print_head(p, count > 0 && !extra.limits ? order[0] : NULL, out);
+    if (table.cells > table.columns)
+        lab_table_print(&table, out);
+    lab_table_clear(&table);
+    for (int i = 0; i < count; i++)
+        if (!lab_outcome_measured(order[i]->outcome))
+            fprintf(out, "  %s: %s: %s\n", order[i]->solver, lab_outcome_name(order[i]->outcome),
+                    order[i]->reason);
+    fputc('\n', out);
+    free(order);
+}

@@ -1,0 +1,157 @@
+/* lab/widen.c - a copy of a world with the envelope that gives a number of contacts. */
+#include "widen.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* ---- the bodies ---- */
+
+typedef struct Bodies {
+    TalusBodyState state;
+    int count;
+} Bodies;
+
+static void clear_bodies(Bodies *b)
+{
+    TalusBodyState *s = &b->state;
+    void *arrays[] = {s->position, s->velocity, s->spin,     s->orientation, s->radius,
+                      s->mass,     s->shape,    s->material, s->tag,         s->fixed};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        talus_release(arrays[i]);
+}
+
+static TalusStatus read_bodies(const TalusWorld *world, Bodies *b)
+{
+    TalusBodyState *s = &b->state;
+    size_t n = (size_t)talus_world_body_count(world);
+    b->count = (int)n;
+    TALUS_TRY(TALUS_ALLOC(s->position, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->velocity, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->spin, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->orientation, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->radius, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->mass, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->shape, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->material, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->tag, n, "bodies"));
+    TALUS_TRY(TALUS_ALLOC(s->fixed, n, "bodies"));
+    talus_world_get_state(world, s);
+    return TALUS_OK;
+}
+
+static TalusStatus add_body(TalusWorld *world, const TalusBodyState *s, int i)
+{
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = 1;
+    batch.shape = s->shape[i];
+    batch.material = s->material[i];
+    batch.fixed = s->fixed[i];
+    batch.position = &s->position[i];
+    batch.orientation = &s->orientation[i];
+    batch.velocity = &s->velocity[i];
+    batch.spin = &s->spin[i];
+    batch.radius = s->fixed[i] ? NULL : &s->radius[i];
+    batch.mass = s->mass[i];
+    batch.tag = s->tag[i];
+    return talus_world_add_bodies(world, &batch, NULL);
+}
+
+/* ---- the world ---- */
+
+/* The default material is there already. */
+static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
+{
+    int index;
+    for (int i = 1; i < talus_world_material_count(world); i++) {
+        TalusMaterialDef def = talus_world_material(world, i);
+        TALUS_TRY(talus_world_add_material(copy, &def, &index));
+    }
+    for (int i = 0; i < talus_world_shape_count(world); i++) {
+        TalusShapeDef def = talus_world_shape(world, i);
+        TALUS_TRY(talus_world_add_shape(copy, &def, &index));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus copy_world(const TalusWorld *world, const Bodies *bodies, double envelope,
+                              TalusWorld **out)
+{
+    TalusWorldDef def = talus_world_def_default();
+    def.gravity = talus_world_gravity(world);
+    def.step = talus_world_step_length(world);
+    def.friction = talus_world_friction(world);
+    def.threads = talus_world_threads(world);
+    def.envelope = envelope;
+    TALUS_TRY(talus_world_create(&def, out));
+    TalusStatus status = add_kinds(*out, world);
+    for (int i = 0; status == TALUS_OK && i < bodies->count; i++)
+        status = add_body(*out, &bodies->state, i);
+    if (status != TALUS_OK) {
+        talus_world_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static TalusStatus count_contacts(const TalusWorld *world, const Bodies *bodies, double envelope,
+                                  int *contacts)
+{
+    TalusWorld *copy;
+    TalusProblem *problem;
+    TALUS_TRY(copy_world(world, bodies, envelope, &copy));
+    TalusStatus status = talus_world_build(copy, &problem);
+    if (status == TALUS_OK)
+        *contacts = talus_problem_blocks(problem);
+    talus_world_destroy(copy);
+    return status;
+}
+
+/* Contacts grow with the envelope, by steps. */
+static TalusStatus search(const TalusWorld *world, const Bodies *bodies, int contacts,
+                          double *envelope)
+{
+    enum { HALVINGS = 40 };
+    const double most = 64.0;
+    double low = 0.0, high = 0.5;
+    int found = 0;
+    TALUS_TRY(count_contacts(world, bodies, low, &found));
+    if (found > contacts)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "there are %d contacts without an envelope: not to be brought to %d",
+                          found, contacts);
+    while (true) {
+        TALUS_TRY(count_contacts(world, bodies, high, &found));
+        if (found > contacts)
+            break;
+        if (high > most)
+            return talus_fail(TALUS_ERR_ARGUMENT, "an envelope of %g sizes has %d contacts, not %d",
+                              high, found, contacts);
+        low = high;
+        high *= 2.0;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = 0.5 * (low + high);
+        TALUS_TRY(count_contacts(world, bodies, middle, &found));
+        if (found <= contacts)
+            low = middle;
+        else
+            high = middle;
+        if (found == contacts)
+            break;
+    }
+    *envelope = low;
+    return TALUS_OK;
+}
+
+TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out, double *envelope)
+{
+    Bodies bodies = {0};
+    *out = NULL;
+    TalusStatus status = read_bodies(world, &bodies);
+    if (status == TALUS_OK)
+        status = search(world, &bodies, contacts, envelope);
+    if (status == TALUS_OK)
+        status = copy_world(world, &bodies, *envelope, out);
+    clear_bodies(&bodies);
+    return status;
+}

@@ -1,0 +1,2 @@
+#include "io/scene/scene.h"
+#include "verify/verify.h"

@@ -1,0 +1,1 @@
+#include <talus/base.h>

@@ -1,0 +1,158 @@
+/* backend/cuda/device/device.h - CUDA as the files of this folder see it.
+ *
+ * They are compiled by nvcc, or, in a build with TALUS_CUDA=EMULATED, by the host's C++ compiler with
+ * emulate.h in the place of CUDA: kernels then run on the host, one thread after the other, which is
+ * how they are tested where there is no GPU (also under AddressSanitizer). For that to work
+ *   - kernels are started by `launch` or, where their threads wait for each other, `launch_block`;
+ *   - threads of a block wait in __syncthreads and in the functions of reduce.h, nowhere else;
+ *   - sorting, scanning and selecting go through primitives.h.
+ * Everything happens in the stream of a context (CuContext), in order, at the bidding of one host thread at a
+ * time: work space, totals and the first error are the context's own, and nothing of it is locked. Contexts on
+ * one device run side by side. Device memory belongs to the device: arrays need no context to grow or to be given
+ * back. Deterministic: no atomic operation whose result depends on the order of threads (integer minimum,
+ * maximum, or, and counts that are sorted afterwards are fine). */
+#ifndef TALUS_BACKEND_CUDA_DEVICE_H
+#define TALUS_BACKEND_CUDA_DEVICE_H
+
+#ifdef TALUS_EMULATED
+#include "backend/cuda/device/emulate.h"
+#else
+#include <cuda_runtime.h>
+#endif
+
+extern "C" {
+#include "backend/cuda/cuda.h"
+#include "base/memory.h"
+#include "base/status.h"
+}
+
+#include <stdint.h>
+#include <string.h>
+
+/* Per block, where nothing speaks for another number. Emulated threads are dear, and with few of them
+ * small problems have many blocks. */
+#ifdef TALUS_EMULATED
+enum { THREADS = 16 };
+#else
+enum { THREADS = 256 };
+#endif
+
+/* One thread per item. */
+static __device__ inline int64_t item()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static inline unsigned blocks_for(int64_t items, int threads = THREADS)
+{
+    return (unsigned)((items + threads - 1) / threads);
+}
+
+/* ---- memory.cu: arrays ---- */
+
+/* Device memory that grows by half, like talus_reserve, without keeping contents; large blocks, of which a
+ * few fill the device, grow by a sixteenth. Waits for the whole device where a block is replaced. */
+TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
+                       const char *what);
+#define CU_RESERVE(pointer, capacity, need, what) \
+    cu_reserve((void **)&(pointer), &(capacity), (size_t)(need), sizeof *(pointer), (what))
+void cu_release(void *pointer);
+
+/* An array with its capacity. */
+template <class T> struct CuArray {
+    T *at = nullptr;
+    size_t room = 0;
+    TalusStatus reserve(int64_t need, const char *what)
+    {
+        return CU_RESERVE(at, room, need, what);
+    }
+    void clear()
+    {
+        cu_release(at);
+        at = nullptr;
+        room = 0;
+    }
+    __host__ __device__ operator T *() const
+    {
+        return at;
+    }
+};
+
+/* ---- memory.cu: contexts ---- */
+
+/* What a file keeps with a context or an operator, and how it is given back. */
+struct CuOwned {
+    void *at;
+    void (*clear)(void *at);
+};
+
+/* Doubles of a context's totals. */
+enum { CU_TOTALS = 128 };
+
+/* The device as one world or one problem uses it. */
+struct TalusContext {
+    cudaStream_t stream;
+    char *pinned;            /* small copies go through it, at a third of the latency */
+    double *totals;          /* [CU_TOTALS] on the device: what kernels leave for the host */
+    CuArray<double> partial; /* partial sums of kernels, which follow each other in the stream */
+    unsigned *arrived;
+    CuArray<char> work;    /* of primitives.cu */
+    CuOwned iterate, face; /* of iterate.cu and face.cu */
+    char first_error[256];
+};
+
+typedef TalusContext CuContext;
+
+static inline CuContext *cu_of(const TalusOperator *op)
+{
+    return op->context;
+}
+
+/* Remembers the first CUDA error and where it was met; cu_check reports it as a status and forgets it. */
+void cu_note(CuContext *cu, cudaError_t error, const char *where);
+
+/* Copies; `cu_get` waits for the stream. Small ones go through pinned memory. */
+void cu_put(CuContext *cu, void *device, const void *host, size_t bytes);
+void cu_get(CuContext *cu, void *host, const void *device, size_t bytes);
+void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes); /* device to device */
+void cu_zero(CuContext *cu, void *device, size_t bytes);
+void cu_wait(CuContext *cu);
+
+/* ---- launches ---- */
+
+#ifdef TALUS_EMULATED
+/* Starts a kernel of `blocks` blocks; none if that is 0. */
+template <class... P, class... A>
+static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                          A... arguments)
+{
+    if (blocks)
+        emulate(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
+}
+
+/* The same for kernels whose threads wait for each other. */
+template <class... P, class... A>
+static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
+                                unsigned threads, A... arguments)
+{
+    if (blocks)
+        emulate(cu->stream, blocks, threads, true, [=] { kernel(P(arguments)...); });
+}
+#else
+template <class... P, class... A>
+static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                          A... arguments)
+{
+    if (blocks)
+        kernel<<<blocks, threads, 0, cu->stream>>>(P(arguments)...);
+}
+
+template <class... P, class... A>
+static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
+                                unsigned threads, A... arguments)
+{
+    launch(cu, kernel, blocks, threads, arguments...);
+}
+#endif
+
+#endif

@@ -1,0 +1,202 @@
+/* backend/cuda/device/emulate.h - the part of CUDA that this folder uses, on the host (device.h says why).
+ *
+ * Device memory is the heap's, so that AddressSanitizer sees every access. Blocks run one after the
+ * other. A kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as
+ * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. Work is done by
+ * the host thread that submits it, before it returns; streams have nothing but the graph that they record. */
+#ifndef TALUS_BACKEND_CUDA_EMULATE_H
+#define TALUS_BACKEND_CUDA_EMULATE_H
+
+#include <functional>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__
+#define __shared__ static thread_local
+#define __constant__ static
+#define __launch_bounds__(...)
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct dim3 {
+    unsigned x, y, z;
+};
+#define TALUS_VECTOR_TYPES(T, name)                                 \
+    struct name##2                                                  \
+    {                                                               \
+        T x, y;                                                     \
+    };                                                              \
+    struct name##3                                                  \
+    {                                                               \
+        T x, y, z;                                                  \
+    };                                                              \
+    struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) name##4 \
+    {                                                               \
+        T x, y, z, w;                                               \
+    };                                                              \
+    static inline name##2 make_##name##2(T x, T y)                  \
+    {                                                               \
+        return {x, y};                                              \
+    }                                                               \
+    static inline name##3 make_##name##3(T x, T y, T z)             \
+    {                                                               \
+        return {x, y, z};                                           \
+    }                                                               \
+    static inline name##4 make_##name##4(T x, T y, T z, T w)        \
+    {                                                               \
+        return {x, y, z, w};                                        \
+    }
+TALUS_VECTOR_TYPES(float, float)
+TALUS_VECTOR_TYPES(double, double)
+TALUS_VECTOR_TYPES(int, int)
+#undef TALUS_VECTOR_TYPES
+
+/* Of the kernel that this host thread runs. */
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
+
+void __syncthreads(void);
+static inline void __threadfence(void) {}
+template <class T> static inline T __ldg(const T *p)
+{
+    return *p;
+}
+template <class T> static inline T __ldcs(const T *p)
+{
+    return *p;
+}
+template <class T> static inline T __ldcg(const T *p)
+{
+    return *p;
+}
+template <class T> static inline void __stcs(T *p, T v)
+{
+    *p = v;
+}
+static inline float rsqrtf(float x)
+{
+    return 1.0f / sqrtf(x);
+}
+static inline double rsqrt(double x)
+{
+    return 1.0 / sqrt(x);
+}
+static inline int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+static inline int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+static inline int __clz(int x)
+{
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+
+template <class T> static inline T atomicAdd(T *p, T v)
+{
+    T old = *p;
+    *p = old + v;
+    return old;
+}
+template <class T> static inline T atomicMax(T *p, T v)
+{
+    T old = *p;
+    *p = old < v ? v : old;
+    return old;
+}
+template <class T> static inline T atomicMin(T *p, T v)
+{
+    T old = *p;
+    *p = v < old ? v : old;
+    return old;
+}
+template <class T> static inline T atomicOr(T *p, T v)
+{
+    T old = *p;
+    *p = old | v;
+    return old;
+}
+template <class T> static inline T atomicExch(T *p, T v)
+{
+    T old = *p;
+    *p = v;
+    return old;
+}
+template <class T> static inline T atomicCAS(T *p, T expected, T v)
+{
+    T old = *p;
+    if (old == expected)
+        *p = v;
+    return old;
+}
+
+/* ---- runtime ---- */
+
+typedef int cudaError_t;
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100 };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
+enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
+typedef struct EmulatedStream *cudaStream_t;
+typedef struct EmulatedGraph *cudaGraph_t;
+typedef struct EmulatedGraph *cudaGraphExec_t;
+typedef double *cudaEvent_t;
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem;
+    int multiProcessorCount, l2CacheSize, major, minor;
+};
+
+cudaError_t cudaMalloc(void **p, size_t bytes);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMallocHost(void **p, size_t bytes);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetLastError(void);
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+
+/* ---- launches ---- */
+
+/* Runs a kernel, as the stream's next work, in the host thread that calls. */
+void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
+             std::function<void()> kernel);
+
+/* What a block's threads share in reduce.h, so many bytes for each of 1024; the same for all of them. */
+void *emulated_scratch(size_t bytes);
+
+#endif

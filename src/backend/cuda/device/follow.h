@@ -1,0 +1,48 @@
+/* backend/cuda/device/follow.h - kernels in close order: each is brought to the processors while the one before
+ * still runs (programmatic dependent launch), and waits in await_previous for what that one leaves. */
+#ifndef TALUS_BACKEND_CUDA_FOLLOW_H
+#define TALUS_BACKEND_CUDA_FOLLOW_H
+
+#include "backend/cuda/device/device.h"
+
+/* Every thread of such a kernel calls it before it reads what an earlier kernel has written, and before
+ * it returns. */
+static __device__ inline void await_previous()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* launch_next: starts such a kernel. load_kernel: brings it to the device, which is not to happen while a
+ * graph is captured. */
+#ifdef TALUS_EMULATED
+#define launch_next launch_block
+
+template <class K> static inline void load_kernel(CuContext *, K) {}
+#else
+template <class... P, class... A>
+static inline void launch_next(CuContext *cu, void (*kernel)(P...), unsigned blocks,
+                               unsigned threads, A... arguments)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = cu->stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+}
+
+template <class K> static inline void load_kernel(CuContext *cu, K kernel)
+{
+    cudaFuncAttributes unused;
+    cu_note(cu, cudaFuncGetAttributes(&unused, (const void *)kernel), "kernel");
+}
+#endif
+
+#endif

@@ -1,0 +1,207 @@
+/* backend/cuda/device/memory.cu - contexts of the device: stream, memory, copies, and what has gone wrong. */
+#include "backend/cuda/device/reduce.h"
+
+extern "C" {
+#include "base/inject.h"
+}
+
+#include <stdio.h>
+
+/* Copies below this many bytes go through pinned memory, at a third of the latency. */
+enum { PINNED = 1 << 16 };
+
+/* Bytes from which on an array grows by less than half. */
+static const size_t LARGE = (size_t)1 << 28;
+
+/* ---- contexts ---- */
+
+void cu_note(CuContext *cu, cudaError_t error, const char *where)
+{
+    if (error != cudaSuccess && !cu->first_error[0])
+        snprintf(cu->first_error, sizeof cu->first_error, "%s: %s", where,
+                 cudaGetErrorString(error));
+}
+
+TalusStatus cu_check(CuContext *cu)
+{
+    cu_note(cu, cudaGetLastError(), "launch");
+    if (!cu->first_error[0])
+        return TALUS_OK;
+    TalusStatus status = talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s", cu->first_error);
+    cu->first_error[0] = '\0';
+    return status;
+}
+
+TalusStatus cu_open(void)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return TALUS_OK;
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_DEVICE, NULL, 0, "cuda"), TALUS_ERR_UNSUPPORTED,
+                         "this machine has no GPU that CUDA can use (%s); --backend cpu runs "
+                         "everywhere",
+                         error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+}
+
+TalusStatus cu_context_create(TalusContext **out)
+{
+    CuContext *cu;
+    *out = nullptr;
+    TALUS_TRY(cu_open());
+    TALUS_TRY(TALUS_ALLOC(cu, 1, "context"));
+    cu_note(cu, cudaSetDevice(0), "device 0");
+    cu_note(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
+    cu_note(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
+    cu_note(cu, cudaMalloc((void **)&cu->totals, CU_TOTALS * sizeof *cu->totals), "totals");
+    cu_note(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
+    if (!cu->first_error[0])
+        cu_zero(cu, cu->arrived, sizeof *cu->arrived);
+    TalusStatus status = cu_check(cu);
+    if (status != TALUS_OK)
+        cu_context_destroy(cu);
+    else
+        *out = cu;
+    return status;
+}
+
+void cu_context_destroy(TalusContext *cu)
+{
+    if (!cu)
+        return;
+    if (cu->stream)
+        cu_wait(cu);
+    if (cu->iterate.at)
+        cu->iterate.clear(cu->iterate.at);
+    if (cu->face.at)
+        cu->face.clear(cu->face.at);
+    cu->partial.clear();
+    cu->work.clear();
+    cu_release(cu->totals);
+    cu_release(cu->arrived);
+    cudaFreeHost(cu->pinned);
+    if (cu->stream)
+        cudaStreamDestroy(cu->stream);
+    talus_release(cu);
+}
+
+/* The driver's version is CUDA's number for it: the newest CUDA that it can run. */
+void cu_describe(char *text, size_t size)
+{
+    cudaDeviceProp device;
+    int driver = 0;
+    snprintf(text, size, "no device");
+    if (cu_open() != TALUS_OK || cudaGetDeviceProperties(&device, 0) != cudaSuccess)
+        return;
+    cudaDriverGetVersion(&driver);
+    snprintf(text, size, "%s, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d", device.name,
+             (double)device.totalGlobalMem / (1 << 30), device.multiProcessorCount, driver / 1000,
+             driver % 1000 / 10);
+}
+
+/* ---- memory ---- */
+
+static const double GIB = 1.0 / (1 << 30);
+
+TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
+                       const char *what)
+{
+    if (*array && need <= *capacity)
+        return TALUS_OK;
+    size_t spare = *capacity / (*capacity < LARGE / element ? 2 : 16), free = 0, total = 0;
+    size_t count = need > *capacity + spare ? need : *capacity + spare;
+    cu_release(*array); /* which waits for whatever is under way and may still use it */
+    *array = nullptr;
+    *capacity = 0;
+    bool injected = talus_inject_failure();
+    cudaError_t error =
+        injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
+    if (error != cudaSuccess && !injected) { /* then with nothing to spare */
+        cudaGetLastError();
+        count = need;
+        error = cudaMalloc(array, count * element + !count);
+    }
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        *array = nullptr;
+        if (error !=
+            cudaErrorMemoryAllocation) /* the device has failed and is not short of memory */
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s: %s", what,
+                              cudaGetErrorString(error));
+        cudaMemGetInfo(&free, &total);
+        return talus_fail(TALUS_ERR_MEMORY,
+                          "cuda: %s: %.3f GiB are needed, %.3f of the device's %.3f GiB are free",
+                          what, (double)(need * element) * GIB, (double)free * GIB,
+                          (double)total * GIB);
+    }
+    *capacity = count;
+    return TALUS_OK;
+}
+
+void cu_release(void *pointer)
+{
+    if (pointer)
+        cudaFree(pointer); /* what may fail in it is an earlier fault, which its context reports */
+}
+
+size_t cu_memory_now(void)
+{
+    size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    return total - free;
+}
+
+/* ---- copies ---- */
+
+void cu_wait(CuContext *cu)
+{
+    cu_note(cu, cudaGetLastError(), "launch");
+    cu_note(cu, cudaStreamSynchronize(cu->stream), "wait");
+}
+
+void cu_put(CuContext *cu, void *device, const void *host, size_t bytes)
+{
+    if (!bytes)
+        return;
+    cu_note(cu, cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cu->stream),
+            "copy in");
+    cu_wait(cu); /* the caller may write to `host` again at once */
+}
+
+void cu_get(CuContext *cu, void *host, const void *device, size_t bytes)
+{
+    if (!bytes)
+        return;
+    bool small = bytes <= PINNED;
+    void *to = small ? cu->pinned : host;
+    cu_note(cu, cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "copy out");
+    cu_wait(cu);
+    if (small)
+        memcpy(host, cu->pinned, bytes);
+}
+
+void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes)
+{
+    if (bytes && to != from)
+        cu_note(cu, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cu->stream), "copy");
+}
+
+void cu_zero(CuContext *cu, void *device, size_t bytes)
+{
+    if (bytes)
+        cu_note(cu, cudaMemsetAsync(device, 0, bytes, cu->stream), "zero");
+}
+
+/* ---- sums ---- */
+
+TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values)
+{
+    return cu->partial.reserve((int64_t)blocks * values, "partial sums");
+}
+
+void cu_totals_get(CuContext *cu, int count, double *out)
+{
+    cu_get(cu, out, cu->totals, (size_t)count * sizeof *out);
+    for (int k = 0; cu->first_error[0] && k < count; k++)
+        out[k] = NAN; /* not what some earlier kernel has left: solvers stop at it */
+}

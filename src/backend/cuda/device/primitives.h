@@ -1,0 +1,17 @@
+/* backend/cuda/device/primitives.h - sorting and scanning whole arrays: CUB's, or the host's when emulated.
+ * All are stable and deterministic; work space is the context's. */
+#ifndef TALUS_BACKEND_CUDA_PRIMITIVES_H
+#define TALUS_BACKEND_CUDA_PRIMITIVES_H
+
+#include "backend/cuda/device/device.h"
+
+/* out[i] = in[0] + ... + in[i - 1] for i < n; in may be out. */
+TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n);
+
+/* Sorts by the key's lowest `bits` bits, keys and values into the out arrays. */
+TalusStatus cu_sort32(CuContext *cu, const uint32_t *key, uint32_t *key_out, const uint32_t *value,
+                      uint32_t *value_out, int64_t n, int bits);
+TalusStatus cu_sort64(CuContext *cu, const uint64_t *key, uint64_t *key_out, const uint32_t *value,
+                      uint32_t *value_out, int64_t n, int bits);
+
+#endif

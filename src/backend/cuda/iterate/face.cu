@@ -1,0 +1,231 @@
+/* backend/cuda/iterate/face.cu - mprgp without the host: sends the rounds of face.h and watches for their end. */
+#include "backend/cuda/iterate/face_kernels.h"
+
+#include <mutex>
+
+/* Rounds in a graph. */
+enum { ROUNDS = 20 };
+
+/* What an operator keeps for its runs. */
+struct FaceOwned {
+    CuArray<double> wrench;
+};
+
+/* What the operators of a context share. */
+struct FaceShared {
+    CuArray<FaceState> device_state;
+    CuArray<double> device_partial;
+    FaceState *seen_state; /* pinned: of the last two looks */
+    cudaEvent_t look_end[2];
+    cudaGraphExec_t graph_of[2]; /* of one row and of three */
+};
+
+/* As in iterate.cu: the arguments of a run in constant memory, one for all contexts. */
+static std::mutex constant_memory;
+
+static void clear_shared(void *at)
+{
+    FaceShared *shared = (FaceShared *)at;
+    shared->device_state.clear();
+    shared->device_partial.clear();
+    cudaFreeHost(shared->seen_state);
+    for (cudaEvent_t event : shared->look_end)
+        if (event)
+            cudaEventDestroy(event);
+    for (cudaGraphExec_t graph : shared->graph_of)
+        if (graph)
+            cudaGraphExecDestroy(graph);
+    talus_release(shared);
+}
+
+static TalusStatus open_shared(CuContext *cu)
+{
+    CuOwned *owned = &cu->face;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceShared), "steps on faces"));
+        owned->clear = clear_shared;
+    }
+    FaceShared *shared = (FaceShared *)owned->at;
+    TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
+    TALUS_TRY(shared->device_partial.reserve(FACE_BLOCKS * (FACE_SEARCH_SUMS + FACE_SPLIT_SUMS),
+                                             "partial sums"));
+    if (!shared->seen_state) {
+        cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
+                "pinned memory");
+        for (cudaEvent_t &event : shared->look_end)
+            cu_note(cu, cudaEventCreate(&event), "event");
+    }
+    return cu_check(cu);
+}
+
+static FaceShared *shared_of(CuContext *cu)
+{
+    return (FaceShared *)cu->face.at;
+}
+
+static void clear_owned(void *at)
+{
+    FaceOwned *owned = (FaceOwned *)at;
+    owned->wrench.clear();
+    talus_release(owned);
+}
+
+static TalusStatus wrench_of(const TalusOperator *op, double (**out)[6])
+{
+    CuOwned *owned = &cu_scratch_of(op)->face;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceOwned), "steps on faces"));
+        owned->clear = clear_owned;
+    }
+    FaceOwned *mine = (FaceOwned *)owned->at;
+    TALUS_TRY(mine->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
+    *out = (double(*)[6])mine->wrench.at;
+    return TALUS_OK;
+}
+
+/* ---- rounds ---- */
+
+template <int ROWS> static void launch_round(CuContext *cu)
+{
+    launch_next(cu, face_bodies<ROWS>, FACE_BODY_BLOCKS, FACE_BODY_THREADS);
+    launch_next(cu, face_product<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
+}
+
+template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph;
+    load_kernel(cu, face_bodies<ROWS>);
+    load_kernel(cu, face_product<ROWS>);
+    load_kernel(cu, face_update<ROWS>);
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
+    for (int k = 0; k < ROUNDS; k++)
+        launch_round<ROWS>(cu);
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
+}
+
+/* Asks for the scalars after the rounds sent so far. */
+static void ask(CuContext *cu, int look)
+{
+    const FaceShared *shared = shared_of(cu);
+    cu_note(cu,
+            cudaMemcpyAsync(&shared->seen_state[look & 1], &shared->device_state.at[FACE_DECIDED],
+                            sizeof *shared->seen_state, cudaMemcpyDeviceToHost, cu->stream),
+            "copy out");
+    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
+}
+
+static const FaceState *answer(CuContext *cu, int look)
+{
+    const FaceShared *shared = shared_of(cu);
+    cu_note(cu, cudaEventSynchronize(shared->look_end[look & 1]), "wait");
+    return &shared->seen_state[look & 1];
+}
+
+/* Sends rounds until they have stopped. While they cannot have done all iterations, a graph is sent before
+ * the answer to the one before. */
+template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
+{
+    cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
+    if (!*graph)
+        capture_rounds<ROWS>(cu, graph);
+    launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    for (int look = 0;; look++) {
+        TALUS_TRY(cu_check(cu));
+        cu_note(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
+        ask(cu, look);
+        bool ahead = (look + 1) * ROUNDS < iterations;
+        if (ahead && look == 0)
+            continue;
+        const FaceState *seen = answer(cu, ahead ? look - 1 : look);
+        if (seen->stop) {
+            *end = *seen;
+            cu_wait(cu); /* rounds still in line read the arguments, to see that they are late */
+            return cu_check(cu);
+        }
+    }
+}
+
+/* ---- a run ---- */
+
+static FaceArgs new_args(const TalusOperator *op, const TalusProportioning *state,
+                         const TalusRun *run)
+{
+    const FaceShared *shared = shared_of(cu_of(op));
+    FaceArgs args = {};
+    args.op = cu_view(op);
+    args.sets = cu_sets(op, state->metric);
+    args.x = state->x;
+    args.g = state->g;
+    args.p = state->p;
+    args.np = state->np;
+    args.phi = state->phi;
+    args.w = state->w;
+    args.velocity = (double(*)[8])cu_scratch_of(op)->velocity.at;
+    args.searched = shared->device_partial.at;
+    args.split = shared->device_partial.at + FACE_BLOCKS * FACE_SEARCH_SUMS;
+    args.state = shared->device_state.at;
+    args.gamma2 = state->gamma * state->gamma;
+    args.step = state->step;
+    args.enough = state->enough;
+    args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
+    args.stop_max2 = run->stop_max * run->stop_max;
+    args.iterations = run->iterations;
+    args.half_step = state->half_step;
+    return args;
+}
+
+/* The first kernel, an update, finds x with its gradient just formed, and splits it. */
+static void put_state(CuContext *cu, const TalusProportioning *from)
+{
+    FaceState state = {};
+    state.norm = from->norm;
+    state.pnp = from->pnp;
+    state.active = from->active;
+    state.unchecked = from->unchecked;
+    state.task = FACE_AFRESH;
+    state.resumed = from->begun;
+    cu_put(cu, &shared_of(cu)->device_state.at[FACE_DECIDED], &state, sizeof state);
+}
+
+static void put_args(CuContext *cu, const FaceArgs *args)
+{
+    void *place = &face;
+#ifndef TALUS_EMULATED
+    cu_note(cu, cudaGetSymbolAddress(&place, face), "constant memory");
+#endif
+    cu_put(cu, place, args, sizeof *args);
+}
+
+TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run)
+{
+    if (!op->pair || op->varied || op->elimination)
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "mprgp: runs of iterations on the device know contacts with half lines or "
+            "circular cones alone, and no eliminated joints");
+    CuContext *cu = cu_of(op);
+    TALUS_TRY(open_shared(cu));
+    FaceArgs args = new_args(op, state, run);
+    FaceState end = {};
+    TALUS_TRY(wrench_of(op, &args.wrench));
+    std::lock_guard<std::mutex> hold(constant_memory);
+    put_args(cu, &args);
+    put_state(cu, state);
+    TALUS_TRY(op->rows == 1 ? run_rounds<1>(cu, run->iterations, &end)
+                            : run_rounds<3>(cu, run->iterations, &end));
+    state->norm = end.norm;
+    state->pnp = end.pnp;
+    state->active = end.active;
+    state->unchecked = end.unchecked;
+    state->products = end.products;
+    state->reached = end.reached;
+    state->begun = true;
+    run->done = end.done;
+    run->residual2 = end.residual2;
+    run->residual_max = end.residual_max;
+    run->first2 = end.first2;
+    return TALUS_OK;
+}

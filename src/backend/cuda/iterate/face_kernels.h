@@ -1,0 +1,533 @@
+/* backend/cuda/iterate/face_kernels.h - the kernels of face.h. */
+#ifndef TALUS_BACKEND_CUDA_FACE_KERNELS_H
+#define TALUS_BACKEND_CUDA_FACE_KERNELS_H
+
+#include "backend/cuda/device/follow.h"
+#include "backend/cuda/iterate/face.h"
+
+extern "C" {
+#include "backend/face.h"
+}
+
+/* What the kernels work on: constant memory, so that it takes no registers. */
+namespace
+{
+__constant__ FaceArgs face;
+}
+
+/* ---- partial sums ---- */
+
+/* Contacts' blocks that have a contact, and have left sums. */
+static __device__ inline int busy_blocks()
+{
+    int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
+    return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
+}
+
+/* The sums of all blocks, the last a maximum; valid in thread 0. */
+template <int N, int THREADS_HERE>
+static __device__ inline void add_partials(const double *partial, double (&sums)[N])
+{
+    const int busy = busy_blocks();
+    for (int k = 0; k < N; k++)
+        sums[k] = k < N - 1 ? 0.0 : -HUGE_VAL;
+    for (int b = (int)threadIdx.x; b < busy; b += THREADS_HERE)
+        for (int k = 0; k < N; k++) {
+            double v = partial[k * FACE_BLOCKS + b];
+            sums[k] = k < N - 1 ? sums[k] + v : larger(sums[k], v);
+        }
+    reduce_block<N - 1, 1>(sums);
+}
+
+template <int N> static __device__ inline void leave_partials(double *partial, double (&sums)[N])
+{
+    reduce_block<N - 1, 1>(sums);
+    if (threadIdx.x == 0)
+        for (int k = 0; k < N; k++)
+            partial[k * FACE_BLOCKS + (int)blockIdx.x] = sums[k];
+}
+
+/* ---- bodies ---- */
+
+/* Counts the split and sees whether to stop. */
+static __device__ inline void measure_split(FaceState &s, const double *sums)
+{
+    s.residual2 = sums[FACE_RESIDUAL2];
+    s.residual_max = sqrt(sums[FACE_RESIDUAL_MAX2]);
+    if (s.done++ == 0)
+        s.first2 = s.residual2;
+    bool small = face.stop2 > 0.0 && s.residual2 <= face.stop2;
+    small = small || (face.stop_max2 > 0.0 && sums[FACE_RESIDUAL_MAX2] <= face.stop_max2);
+    s.reached = sums[FACE_FREE2] + sums[FACE_CHOPPED2] <= face.enough;
+    s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
+}
+
+/* What comes after a split. */
+template <int ROWS> static __device__ inline void decide(FaceState &s, const double *sums)
+{
+    if (!s.resumed)
+        measure_split(s, sums);
+    s.resumed = false;
+    if (s.stop)
+        return;
+    s.step = face.step / s.norm;
+    s.carry = 0.0;
+    if (sums[FACE_CHOPPED2] <= face.gamma2 * sums[FACE_FREE2]) {
+        const int active = (int)sums[FACE_ACTIVE];
+        if (s.pnp > 0.0 && active == s.active)
+            s.carry = -(sums[FACE_PHI_NP] / s.pnp);
+        s.active = active;
+        s.task = FACE_ON_FACE;
+    } else {
+        s.task = ROWS == 1 ? FACE_PROPORTION : FACE_PROJECT;
+    }
+}
+
+/* Threads that share a body's touches, and touches that a thread reads at a time: 33,000 bodies alone
+ * would leave the device's memory with little to do at a time. */
+enum { LANES = 4, AHEAD = 2 };
+
+/* What the bodies' kernel takes from the scalars. */
+struct FaceDecision {
+    FaceTask task;
+    bool stop;
+    double carry;
+};
+
+/* All threads of a block. Not inlined, for its registers. */
+template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision next_task()
+{
+    __shared__ FaceState next;
+    const FaceState *before = &face.state[FACE_UPDATED];
+    double sums[FACE_SPLIT_SUMS];
+    const bool open = before->task == FACE_DECIDE;
+    if (open)
+        add_partials<FACE_SPLIT_SUMS, FACE_BODY_THREADS>(face.split, sums);
+    if (threadIdx.x == 0) {
+        next = *before;
+        if (open)
+            decide<ROWS>(next, sums);
+        if (blockIdx.x == 0)
+            face.state[FACE_DECIDED] = next;
+    }
+    __syncthreads();
+    return FaceDecision{next.task, next.stop, next.carry};
+}
+
+/* Adds touches without friction from `from` on, `stride` apart, at most AHEAD of them, whose loads are
+ * under way together. */
+static __device__ inline void add_touches(const CuImpulses<double> &impulses, int32_t from,
+                                          int32_t end, int stride, double (&sum)[6])
+{
+    int32_t touch[AHEAD];
+    double frame[AHEAD][4], local[AHEAD][3];
+    for (int k = 0; k < AHEAD; k++)
+        touch[k] = from + k * stride < end ? face.op.touch[from + k * stride] : -1;
+    for (int k = 0; k < AHEAD; k++)
+        if (touch[k] >= 0) {
+            int i = touch_contact(face.op, touch[k]);
+            load_packs<4>(face.op.frame[i], frame[k]);
+            load_impulse<1>(impulses, i, local[k]);
+        }
+    for (int k = 0; k < AHEAD; k++) {
+        if (touch[k] < 0)
+            continue;
+        if ((touch[k] >> 1) >= face.op.spheres)
+            add_touch<1>(face.op, impulses, touch[k], sum);
+        else
+            for (int j = 0; j < 3; j++)
+                sum[j] += touch[k] & 1 ? local[k][0] * frame[k][j] : -(local[k][0] * frame[k][j]);
+    }
+}
+
+/* Adds touches from `begin` on, `stride` apart. */
+template <int ROWS>
+static __device__ inline void sum_touches(const double *x, int32_t begin, int32_t end, int stride,
+                                          double (&sum)[6])
+{
+    const CuImpulses<double> impulses = {x, face.sets.metric};
+    if constexpr (ROWS == 1)
+        for (int32_t k = begin; k < end; k += AHEAD * stride)
+            add_touches(impulses, k, end, stride, sum);
+    else
+        for (int32_t k = begin; k < end; k += stride)
+            add_touch<ROWS>(face.op, impulses, face.op.touch[k], sum);
+}
+
+/* Sums this thread's share of a body's touches; false if they are for a whole block to add. */
+template <int ROWS>
+static __device__ inline bool sum_light(const double *x, int2 span, double (&sum)[6])
+{
+    for (int k = 0; k < 6; k++)
+        sum[k] = 0.0;
+    if (span.y - span.x > HEAVY)
+        return false;
+    sum_touches<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
+    return true;
+}
+
+static __device__ inline int2 touch_span(int b)
+{
+    return b < face.op.bodies ? make_int2(face.op.touch_start[b], face.op.touch_start[b + 1])
+                              : make_int2(0, 0);
+}
+
+static __device__ inline bool is_search(FaceTask task)
+{
+    return task == FACE_ON_FACE || task == FACE_PROPORTION;
+}
+
+/* The velocity of a body from the impulses on it, `sum` those of phi, beta or x. */
+static __device__ inline void put_velocity(int b, const FaceDecision &now, double (&sum)[6])
+{
+    const bool search = is_search(now.task);
+    if (search) {
+        if (now.carry != 0.0) {
+            double before[6];
+            load_packs<6>(face.wrench[b], before);
+            for (int k = 0; k < 6; k++)
+                sum[k] += now.carry * before[k];
+        }
+        store_packs<6>(sum, face.wrench[b]);
+    }
+    move_body(face.op, b, sum, !search, face.velocity);
+}
+
+/* A body with many touches, by all threads of a block. */
+template <int ROWS>
+static __device__ __attribute__((noinline)) void move_heavy(const double *x, int b,
+                                                            FaceDecision now)
+{
+    double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    sum_touches<ROWS>(x, face.op.touch_start[b] + (int)threadIdx.x, face.op.touch_start[b + 1],
+                      FACE_BODY_THREADS, sum);
+    reduce_block<6, 0>(sum);
+    if (threadIdx.x == 0)
+        put_velocity(b, now, sum);
+}
+
+/* A body is summed before the scalars are formed, for the more likely decision. Blocks without bodies
+ * leave, but for the one that keeps the scalars. */
+template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
+{
+    enum { BODIES = FACE_BODY_THREADS / LANES };
+    const int stride = FACE_BODY_BLOCKS * BODIES;
+    int first = (int)blockIdx.x * BODIES, b = first + (int)threadIdx.x / LANES;
+    int2 span = touch_span(b);
+    double sum[6];
+    await_previous();
+    const int heavy = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
+    const bool idle = first >= face.op.bodies && heavy >= face.op.heavy_count;
+    if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
+        return;
+    const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
+    bool light = sum_light<ROWS>(from, span, sum);
+    const FaceDecision now = next_task<ROWS>();
+    if (now.stop || now.task == FACE_PROJECT)
+        return;
+    if (now.task == FACE_PROPORTION) {
+        from = face.w;
+        light = sum_light<ROWS>(from, span, sum);
+    }
+    for (; first < face.op.bodies; first += stride) {
+        sum_lanes<LANES>(sum);
+        if (light && b < face.op.bodies && threadIdx.x % LANES == 0)
+            put_velocity(b, now, sum);
+        b += stride;
+        light = sum_light<ROWS>(from, touch_span(b), sum);
+    }
+    for (int h = heavy; h < face.op.heavy_count; h += FACE_BODY_BLOCKS)
+        move_heavy<ROWS>(from, face.op.heavy[h], now);
+}
+
+/* ---- product ---- */
+
+/* The largest a with x - a p in the set. */
+template <int ROWS>
+static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
+                                            const double (&p)[ROWS])
+{
+    if constexpr (ROWS == 3)
+        return talus_cone_step(mu, x, p);
+    else
+        return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
+}
+
+/* A block of the direction, and its share of the sums. */
+template <int ROWS>
+static __device__ inline void search_block(int i, const double (&p)[ROWS], const double (&np)[ROWS],
+                                           double (&sums)[FACE_SEARCH_SUMS])
+{
+    double x[ROWS], g[ROWS];
+    load_block(face.x, i, x);
+    load_block(face.g, i, g);
+    store_block(face.p, i, p);
+    store_block(face.np, i, np);
+    for (int k = 0; k < ROWS; k++) {
+        sums[FACE_PNP] += np[k] * p[k];
+        sums[FACE_PP] += p[k] * p[k];
+        sums[FACE_PG] += g[k] * p[k];
+    }
+    double limit = block_limit(block_friction<ROWS>(face.sets, i), x, p);
+    sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
+}
+
+/* The gradient g at x. `tested`: sums are those of the step from w and of the gradient's change. */
+template <int ROWS>
+static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
+                                            const double (&g)[ROWS],
+                                            double (&sums)[FACE_SEARCH_SUMS])
+{
+    double old[ROWS], before[ROWS];
+    if (tested) {
+        load_block(face.w, i, before);
+        load_block(face.g, i, old);
+        for (int k = 0; k < ROWS; k++) {
+            double step = before[k] - x[k];
+            sums[FACE_PNP] += (old[k] - g[k]) * step;
+            sums[FACE_PP] += step * step;
+        }
+    }
+    store_block(face.g, i, g);
+}
+
+/* The vector that is multiplied: phi + carry p, beta or x. */
+template <int ROWS>
+static __device__ inline void load_factor(FaceTask task, double carry, int i, double (&v)[ROWS])
+{
+    double old[ROWS];
+    load_block(task == FACE_ON_FACE ? face.phi : task == FACE_PROPORTION ? face.w : face.x, i, v);
+    if (carry == 0.0)
+        return;
+    load_block(face.p, i, old);
+    for (int k = 0; k < ROWS; k++)
+        v[k] += carry * old[k];
+}
+
+template <int ROWS>
+static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
+{
+    double sums[FACE_SEARCH_SUMS] = {0.0, 0.0, 0.0, -HUGE_VAL};
+    await_previous();
+    const FaceState *s = &face.state[FACE_DECIDED];
+    const FaceTask task = s->task;
+    const bool search = is_search(task), tested = s->tested;
+    const double carry = search ? s->carry : 0.0;
+    if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= busy_blocks())
+        return;
+    const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
+    for (int64_t i = item(); i < face.op.blocks; i += stride()) {
+        double v[ROWS], u[ROWS];
+        load_factor(task, carry, (int)i, v);
+        scaled_velocity(face.op, motion, (int)i, block_scales(face.sets, i), v, u);
+        if (search)
+            search_block((int)i, v, u, sums);
+        else
+            refresh_block((int)i, tested, v, u, sums);
+    }
+    leave_partials(face.searched, sums);
+}
+
+/* ---- update ---- */
+
+/* x moves by -a p, its gradient by -a N p; then comes a split, a projection, or the next round. */
+struct FaceMove {
+    double a;
+    double step;
+    bool project; /* after the step: into the set */
+    bool beyond;  /* x = P(x - step d) with its x before kept, d the free gradient or, */
+    bool whole;   /*   if `whole`, all of it */
+    bool split;
+};
+
+/* The next round forms the gradient at x afresh. */
+static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
+{
+    s.task = task;
+    s.tested = tested;
+    s.unchecked = 0;
+    s.products++;
+    if (tested)
+        s.pnp = 0.0;
+}
+
+static __device__ inline void leave_face(FaceState &s, bool whole, FaceMove &move)
+{
+    move.beyond = true;
+    move.whole = whole;
+    move.step = s.step;
+    refresh_next(s, FACE_AFRESH, true);
+}
+
+static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
+{
+    move.split = true;
+    move.step = face.step / s.norm;
+    s.task = FACE_DECIDE;
+}
+
+/* True when the gradient is to be formed afresh. */
+static __device__ inline bool follow(FaceState &s)
+{
+    return ++s.unchecked >= TALUS_FACE_REFRESH;
+}
+
+static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
+{
+    if (face.half_step) {
+        move.a = limit * TALUS_FACE_OVERSHOOT;
+        move.project = true;
+        if (follow(s)) {
+            refresh_next(s, FACE_BEYOND, false);
+            return;
+        }
+    }
+    leave_face(s, false, move);
+}
+
+static __device__ inline void search_ends(FaceState &s, const double *sums, FaceMove &move)
+{
+    const bool on_face = s.task == FACE_ON_FACE;
+    const double limit = -sums[FACE_LIMIT];
+    double a =
+        talus_face_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
+    s.products++;
+    if (on_face && a == 0.0) { /* the face is solved, up to rounding; go on with the rest */
+        leave_face(s, true, move);
+    } else if (on_face && !(a < limit)) {
+        expand(s, limit, move);
+    } else {
+        move.a = a;
+        if (!on_face)
+            s.pnp = 0.0;
+        if (follow(s))
+            refresh_next(s, FACE_AFRESH, false);
+        else
+            end_on_split(s, move);
+    }
+}
+
+/* What this kernel does, and the scalars after it. */
+static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
+{
+    FaceMove move = {};
+    if (is_search(s.task)) {
+        search_ends(s, sums, move);
+    } else if (s.task == FACE_PROJECT) {
+        leave_face(s, true, move);
+    } else if (s.task == FACE_BEYOND) {
+        leave_face(s, false, move);
+    } else {
+        if (s.task == FACE_AFRESH && s.tested)
+            talus_face_raise(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
+        end_on_split(s, move);
+    }
+    return move;
+}
+
+static __device__ __attribute__((noinline)) FaceMove next_move()
+{
+    __shared__ FaceMove move;
+    double sums[FACE_SEARCH_SUMS];
+    add_partials<FACE_SEARCH_SUMS, FACE_THREADS>(face.searched, sums);
+    if (threadIdx.x == 0) {
+        FaceState next = face.state[FACE_DECIDED];
+        move = make_move(next, sums);
+        if (blockIdx.x == 0)
+            face.state[FACE_UPDATED] = next;
+    }
+    __syncthreads();
+    return move;
+}
+
+/* phi and beta of a block (cu_split), their sums and the residual's. */
+template <int ROWS>
+static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
+                                          const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
+{
+    double phi[ROWS], beta[ROWS], np[ROWS];
+    const bool active = block_active(mu, x);
+    for (int k = 0; k < ROWS; k++) {
+        phi[k] = active ? 0.0 : g[k];
+        beta[k] = x[k] - step * g[k];
+    }
+    free_gradient(mu, phi);
+    project_block(mu, beta);
+    load_block(face.np, i, np);
+    for (int k = 0; k < ROWS; k++) {
+        beta[k] = active ? (x[k] - beta[k]) / step : 0.0;
+        sums[FACE_FREE2] += phi[k] * phi[k];
+        sums[FACE_CHOPPED2] += beta[k] * beta[k];
+        sums[FACE_PHI_NP] += phi[k] * np[k];
+    }
+    sums[FACE_ACTIVE] += active ? 1.0 : 0.0;
+    store_block(face.phi, i, phi);
+    store_block(face.w, i, beta);
+    double r2 = natural2(face.sets, i, block_scales(face.sets, i), x, g);
+    sums[FACE_RESIDUAL2] += r2;
+    sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
+}
+
+/* x = P(x - step d); w keeps the x before. */
+template <int ROWS>
+static __device__ inline void leave_block(int i, double mu, const FaceMove &move, double (&x)[ROWS],
+                                          const double (&g)[ROWS])
+{
+    double d[ROWS];
+    const bool active = !move.whole && block_active(mu, x);
+    for (int k = 0; k < ROWS; k++)
+        d[k] = active ? 0.0 : g[k];
+    if (!move.whole)
+        free_gradient(mu, d);
+    store_block(face.w, i, x);
+    for (int k = 0; k < ROWS; k++)
+        x[k] = x[k] - move.step * d[k];
+    project_block(mu, x);
+}
+
+template <int ROWS>
+static __device__ inline void move_block(int i, const FaceMove &move,
+                                         double (&sums)[FACE_SPLIT_SUMS])
+{
+    double x[ROWS], g[ROWS], p[ROWS], np[ROWS], mu = block_friction<ROWS>(face.sets, i);
+    load_block(face.x, i, x);
+    load_block(face.g, i, g);
+    if (move.a != 0.0) {
+        load_block(face.p, i, p);
+        load_block(face.np, i, np);
+        for (int k = 0; k < ROWS; k++) {
+            x[k] -= move.a * p[k];
+            g[k] -= move.a * np[k];
+        }
+        store_block(face.g, i, g);
+    }
+    if (move.project)
+        project_block(mu, x);
+    if (move.beyond)
+        leave_block(i, mu, move, x, g);
+    if (move.a != 0.0 || move.beyond)
+        store_block(face.x, i, x);
+    if (move.split)
+        split_block<ROWS>(i, mu, move.step, x, g, sums);
+}
+
+template <int ROWS>
+static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
+{
+    double sums[FACE_SPLIT_SUMS] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    await_previous();
+    if (face.state[FACE_DECIDED].stop) {
+        if (item() == 0)
+            face.state[FACE_UPDATED].stop = true;
+        return;
+    }
+    if ((int)blockIdx.x >= busy_blocks())
+        return;
+    const FaceMove move = next_move();
+    for (int64_t i = item(); i < face.op.blocks; i += stride())
+        move_block<ROWS>((int)i, move, sums);
+    if (move.split)
+        leave_partials(face.split, sums);
+}
+
+#endif

@@ -1,0 +1,628 @@
+/* backend/cuda/iterate/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
+ *
+ * A run is a row of stretches, one for each refinement (in double precision there is one). A stretch
+ * readies the arrays, sends iterations to the device, and takes the scalars back. A small problem's are one
+ * kernel (iterate_resident.h); else they go batch by batch as CUDA graphs, a few batches ahead of what is
+ * known of their progress. In single precision a run that goes on where the last one ended, as `since`
+ * tells, finds base and increments as they were left. */
+#include "backend/cuda/device/follow.h"
+#include "backend/cuda/iterate/iterate_split.h"
+
+extern "C" {
+#include "backend/run.h"
+}
+
+#include <mutex>
+
+/* Steps between refinements at the latest, about the price of ten steps; see also REFINE_AT. */
+enum { REFINE_AFTER = 400 };
+
+/* Steps in a graph, at least; graphs between looks at the progress. */
+enum { BATCH = 20, LOOK = 2 };
+
+/* launch_together: a kernel whose blocks all run at the same time; can_be_together: whether they fit. */
+#ifdef TALUS_EMULATED
+#define launch_together launch_block
+
+template <class K> static bool can_be_together(CuContext *, K, int)
+{
+    return true;
+}
+#else
+template <class... P, class... A>
+static void launch_together(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                            A... arguments)
+{
+    cudaLaunchAttribute together = {};
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = cu->stream;
+    config.attrs = &together;
+    config.numAttrs = 1;
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
+}
+
+template <class K> static bool can_be_together(CuContext *cu, K kernel, int threads)
+{
+    int can = 0, processors = 0, each = 0;
+    cu_note(cu, cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
+    cu_note(cu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    cu_note(cu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+            "occupancy");
+    return can && each * processors >= RESIDENT_BLOCKS;
+}
+#endif
+
+/* What a run in single precision leaves for one that goes on. */
+struct Kept {
+    long long serial; /* of the operator's data; 0: nothing */
+    const double *x;  /* the caller's vector; */
+    int since;        /*   iterations of its solve, */
+    int steps;        /*   those since the last refinement */
+    int now;          /* which of Iterate.x is the iterate */
+};
+
+/* What an operator keeps for its runs. */
+struct Iterate {
+    Kept kept;
+    long long serial[2]; /* of the operator's data that mu_range, and that normal and mass are of */
+    CuArray<float4> normal, base;
+    CuArray<float2> mass;
+    CuArray<double> mu_range, gradient; /* gradient: where the caller has no vector to spare */
+    CuArray<char> x[2], v[3];
+};
+
+struct Batch {
+    cudaGraphExec_t graph;
+    int check, steps;
+    int resident; /* whether iterate_resident can be launched; 0: not known, -1: no */
+};
+
+enum { VARIANTS = 64 };
+
+/* What the operators of a context share: the way to the device, and batches that have been captured. */
+struct Shared {
+    CuArray<IterateState> device_state;
+    CuArray<double> device_partial;
+    CuArray<unsigned> device_arrived;
+    IterateState *seen_state; /* pinned: [2][2], of the last two looks */
+    IterateArgs *sent_args;   /* pinned */
+    cudaEvent_t look_end[2];
+    Batch batches[VARIANTS];
+};
+
+/* Kernels find their arguments in constant memory, of which the device has one for all contexts: held from
+ * when they are sent there until the last kernel has read them. */
+static std::mutex constant_memory;
+
+static void clear_shared(void *at)
+{
+    Shared *shared = (Shared *)at;
+    shared->device_state.clear();
+    shared->device_partial.clear();
+    shared->device_arrived.clear();
+    cudaFreeHost(shared->seen_state);
+    cudaFreeHost(shared->sent_args);
+    for (cudaEvent_t event : shared->look_end)
+        if (event)
+            cudaEventDestroy(event);
+    for (const Batch &batch : shared->batches)
+        if (batch.graph)
+            cudaGraphExecDestroy(batch.graph);
+    talus_release(shared);
+}
+
+static TalusStatus open_shared(CuContext *cu)
+{
+    CuOwned *owned = &cu->iterate;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Shared), "iterations"));
+        owned->clear = clear_shared;
+    }
+    Shared *shared = (Shared *)owned->at;
+    TALUS_TRY(shared->device_state.reserve(2, "scalars"));
+    TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
+    TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
+    if (!shared->seen_state) {
+        cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 4 * sizeof *shared->seen_state),
+                "pinned memory");
+        cu_note(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
+                "pinned memory");
+        for (cudaEvent_t &event : shared->look_end)
+            cu_note(cu, cudaEventCreate(&event), "event");
+    }
+    return cu_check(cu);
+}
+
+static Shared *shared_of(CuContext *cu)
+{
+    return (Shared *)cu->iterate.at;
+}
+
+static void clear_iterate(void *at)
+{
+    Iterate *w = (Iterate *)at;
+    w->normal.clear();
+    w->base.clear();
+    w->mass.clear();
+    w->mu_range.clear();
+    w->gradient.clear();
+    for (CuArray<char> &array : w->x)
+        array.clear();
+    for (CuArray<char> &array : w->v)
+        array.clear();
+    talus_release(w);
+}
+
+static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
+{
+    CuOwned *owned = &cu_scratch_of(op)->iterate;
+    if (!owned->at) {
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Iterate), "iterations"));
+        owned->clear = clear_iterate;
+    }
+    *out = (Iterate *)owned->at;
+    return TALUS_OK;
+}
+
+/* ---- making ready ---- */
+
+/* Data that stay from run to run of one solve. */
+static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
+{
+    const CuView<double> view = cu_view(op);
+    const long long serial = cu_scratch_of(op)->serial;
+    size_t real = mixed ? sizeof(float) : sizeof(double);
+    TALUS_TRY(open_shared(cu_of(op)));
+    TALUS_TRY(w->mu_range.reserve(2, "friction"));
+    for (int k = 0; k < (momentum ? 3 : 1); k++)
+        TALUS_TRY(w->v[k].reserve(8 * (int64_t)real * op->bodies, "velocities"));
+    if (mixed) {
+        int64_t vector = (int64_t)(op->rows == 3 ? sizeof(float4) : sizeof(float)) * op->blocks;
+        TALUS_TRY(w->normal.reserve(op->blocks, "normals"));
+        TALUS_TRY(w->base.reserve(op->blocks, "impulses"));
+        TALUS_TRY(w->mass.reserve(op->bodies, "masses"));
+        for (int k = 0; k < (momentum ? 2 : 1); k++)
+            TALUS_TRY(w->x[k].reserve(vector, "impulses"));
+    }
+    if (w->serial[0] != serial && op->rows == 3)
+        launch_sums(cu_of(op), range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
+    w->serial[0] = serial;
+    if (!mixed || w->serial[1] == serial)
+        return cu_check(cu_of(op));
+    launch(cu_of(op), round_contacts, blocks_for(op->blocks), THREADS, view, w->normal.at);
+    launch(cu_of(op), round_bodies, blocks_for(op->bodies), THREADS, view, w->mass.at);
+    w->serial[1] = serial;
+    return cu_check(cu_of(op));
+}
+
+/* ---- a stretch of iterations ---- */
+
+struct Stretch {
+    CuContext *cu;
+    IterateKernels kernels;
+    Batch *batch;
+    const TalusRun *run;
+    int left;     /* steps to do at most, */
+    int lead;     /*   of which these come before one that begins a period of measuring */
+    int launched; /* steps sent */
+    int first;    /* parity of the first step */
+    bool resident, machines;
+};
+
+static int parity_of(const Stretch *s)
+{
+    return (s->first + s->launched) & 1;
+}
+
+/* What the step before the next one to be sent has left. */
+static int seen_by(const Stretch *s)
+{
+    int before = s->run->done + s->launched - 1;
+    return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
+}
+
+static void launch_bodies(const Stretch *s, int parity, int seen)
+{
+    launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    if (s->machines)
+        launch_next(s->cu, s->kernels.machines, MACHINE_BLOCKS, MACHINE_THREADS, parity, seen);
+}
+
+static void launch_step(const Stretch *s, int parity, int seen, bool check)
+{
+    launch_bodies(s, parity, seen);
+    launch_next(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS, CONTACT_THREADS,
+                parity);
+}
+
+static void send_step(Stretch *s)
+{
+    bool check = talus_run_measures(s->run, s->run->done + s->launched);
+    launch_step(s, parity_of(s), seen_by(s), check);
+    s->launched++;
+}
+
+/* Steps of a batch that begins with one that measures: whole periods, an even number. */
+static int batch_steps(int check)
+{
+    int steps = (BATCH + check - 1) / check * check;
+    return steps % 2 ? steps + check : steps;
+}
+
+static void capture_batch(const Stretch *s, int check)
+{
+    CuContext *cu = s->cu;
+    const IterateKernels *k = &s->kernels;
+    Batch *batch = s->batch;
+    cudaGraph_t graph = nullptr;
+    if (batch->graph)
+        cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
+    batch->check = check;
+    batch->steps = batch_steps(check);
+    load_kernel(cu, k->bodies);
+    if (s->machines)
+        load_kernel(cu, k->machines);
+    load_kernel(cu, k->step);
+    load_kernel(cu, k->check);
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
+    for (int t = 0; t < batch->steps; t++) {
+        int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
+        launch_step(s, t & 1, seen, t % check == 0);
+    }
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note(cu, cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
+}
+
+/* Asks for the state of steps up to here, as number `look` of such questions, and waits for the answer to
+ * the one before: true when the steps have stopped. */
+static bool look_for_stop(CuContext *cu, int look)
+{
+    const Shared *shared = shared_of(cu);
+    IterateState *now = shared->seen_state + 2 * (look & 1);
+    const IterateState *before = shared->seen_state + 2 * (~look & 1);
+    cu_note(cu,
+            cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost,
+                            cu->stream),
+            "copy out");
+    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
+    if (look == 0)
+        return false;
+    cu_note(cu, cudaEventSynchronize(shared->look_end[~look & 1]), "wait");
+    return before[0].stop || before[1].stop;
+}
+
+/* Sends batches while more than one is left, because the last step of a run measures. False when they are
+ * seen to have stopped. */
+static bool send_batches(Stretch *s)
+{
+    const int check = s->run->check, steps = batch_steps(check);
+    if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
+        capture_batch(s, check);
+    for (int number = 1; s->left - s->launched > steps; number++) {
+        cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
+        s->launched += steps;
+        if (number % LOOK == 0 && look_for_stop(s->cu, number / LOOK - 1))
+            return false;
+    }
+    return true;
+}
+
+static __global__ void set_state(IterateState *to, IterateState value)
+{
+    to[0] = to[1] = value;
+}
+
+static IterateState first_state(const TalusMomentum *momentum, double beta)
+{
+    IterateState state = {};
+    if (momentum)
+        state.momentum = *momentum;
+    state.beta = beta;
+    state.first2 = -1.0;
+    return state;
+}
+
+static void send_resident(const Stretch *s, const IterateState *state)
+{
+    const CuArray<unsigned> &arrived = shared_of(s->cu)->device_arrived;
+    ResidentRun run = {};
+    run.state = *state;
+    run.arrived = arrived.at;
+    run.steps = s->left;
+    run.phase = s->run->since + s->run->done;
+    run.check = s->run->check;
+    cu_zero(s->cu, arrived.at, sizeof *arrived.at);
+    launch_together(s->cu, s->kernels.resident, RESIDENT_BLOCKS,
+                    (unsigned)s->kernels.resident_threads, run);
+}
+
+static void send_steps(Stretch *s, bool momentum, const IterateState *state)
+{
+    launch(s->cu, set_state, 1, 1, shared_of(s->cu)->device_state.at, *state);
+    if (momentum)
+        launch_bodies(s, 1 - s->first, SEEN_START);
+    while (s->launched < s->lead && s->launched < s->left)
+        send_step(s);
+    bool going = send_batches(s);
+    while (going && s->launched < s->left)
+        send_step(s);
+    launch_next(s->cu, s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
+}
+
+/* Does at most s->left steps from `state` on, which is taken back; x[first] is the iterate. */
+static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
+                               IterateState *state)
+{
+    CuContext *cu = s->cu;
+    const Shared *shared = shared_of(cu);
+    std::lock_guard<std::mutex> hold(constant_memory);
+    state->done = 0;
+    state->stop = GO;
+    state->fresh = true;
+    *shared->sent_args = *args;
+    cu_note(cu,
+            cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
+                            cudaMemcpyHostToDevice, cu->stream),
+            "copy in");
+    if (s->resident)
+        send_resident(s, state);
+    else
+        send_steps(s, momentum, state);
+    cu_get(cu, state, shared->device_state.at + (s->resident ? 0 : parity_of(s)), sizeof *state);
+    return cu_check(cu);
+}
+
+/* Which of x is the iterate after a stretch. */
+static int parity_after(const Stretch *s, const IterateState *state)
+{
+    return s->resident ? 0 : (s->first + state->done) & 1;
+}
+
+/* ---- runs ---- */
+
+/* Small enough that threads can keep the contacts. */
+static bool is_resident(const Stretch *s, const TalusOperator *op)
+{
+    const int threads = s->kernels.resident_threads;
+    if (s->run->stepwise || s->machines ||
+        op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
+        return false;
+    if (!s->batch->resident)
+        s->batch->resident = can_be_together(s->cu, s->kernels.resident, threads) ? 1 : -1;
+    return s->batch->resident > 0;
+}
+
+/* The rest of the run, beginning with steps that bring it to one that measures, where batches begin. */
+static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
+                           bool exact)
+{
+    bool general = op->inertia != nullptr;
+    bool machines = op->elimination != nullptr;
+    int variant =
+        machines * 32 + exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
+    int phase = (run->since + run->done) % run->check;
+    Stretch s = {};
+    s.cu = cu_of(op);
+    s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum, exact)
+                      : iterate_kernels_double(op->rows, general, momentum, exact);
+    s.batch = &shared_of(s.cu)->batches[variant];
+    s.run = run;
+    s.machines = machines;
+    s.left = run->iterations - run->done;
+    s.lead = phase ? run->check - phase : 0;
+    s.resident = is_resident(&s, op);
+    s.first = s.resident ? 0 : s.lead & 1;
+    return s;
+}
+
+static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
+{
+    const Shared *shared = shared_of(cu_of(op));
+    IterateArgs args = {};
+    args.op = cu_view(op);
+    args.v[0] = w->v[0].at;
+    args.v[1] = w->v[1].at;
+    args.w = w->v[2].at;
+    args.mu_range = w->mu_range.at;
+    args.partial = shared->device_partial.at;
+    args.state = shared->device_state.at;
+    args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
+    args.stop_max2 = run->stop_max * run->stop_max;
+    args.refine_after = REFINE_AFTER;
+    args.normal = w->normal.at;
+    args.base = w->base.at;
+    args.mass = w->mass.at;
+    args.machines = cu_machines(op);
+    return args;
+}
+
+static void take_results(const IterateState *state, TalusRun *run)
+{
+    run->done += state->done;
+    run->residual2 = state->residual2;
+    run->residual_max = state->residual_max;
+    run->first2 = state->first2;
+}
+
+static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool into)
+{
+    if (!a->metric)
+        return;
+    cu_scale(op, a->metric, into, a->x);
+    cu_scale(op, a->metric, into, a->x_prev);
+}
+
+static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
+                                     IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, false, true, a->exact);
+    IterateArgs args = new_args(op, w, run);
+    args.trace = a->kind == TALUS_METRIC_TRACE;
+    args.x[s.first] = a->x;
+    args.x[1 - s.first] = a->x_prev;
+    scale_both(op, a, false);
+    TALUS_TRY(run_stretch(&s, &args, true, state));
+    int now = parity_after(&s, state);
+    a->x = (double *)args.x[now];
+    a->x_prev = (double *)args.x[1 - now];
+    scale_both(op, a, true);
+    take_results(state, run);
+    return cu_check(cu_of(op));
+}
+
+/* Whether x, x_prev and the increments are as the run before has left them. */
+static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run)
+{
+    const Kept *kept = &w->kept;
+    return kept->serial == cu_scratch_of(op)->serial && kept->x == x && run->done == 0 &&
+           run->since > 0 && kept->since == run->since;
+}
+
+/* Nothing where a refinement is due, which is then the next run's to do. */
+static void keep(Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run,
+                 const IterateState *state, int steps_before, int now)
+{
+    const long long serial = state->stop == STOP_REFINE ? 0 : cu_scratch_of(op)->serial;
+    w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
+}
+
+static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
+                                    IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, true, true, a->exact);
+    IterateArgs args = new_args(op, w, run);
+    const bool on = goes_on(w, op, a->x, run);
+    const int at = on ? w->kept.now : s.first;
+    float *low[2] = {(float *)w->x[at].at, (float *)w->x[1 - at].at};
+    unsigned blocks = blocks_for(op->blocks);
+    args.trace = a->kind == TALUS_METRIC_TRACE;
+    args.x[s.first] = low[0];
+    args.x[1 - s.first] = low[1];
+    args.gradient = a->g_prev;
+    args.steps_before = on ? w->kept.steps : 0;
+    if (!on) {
+        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
+                     a->x, a->x_prev, w->base.at, low[0], low[1]);
+        cu_product(op, a->x, true, true, a->g_prev);
+    }
+    TALUS_TRY(run_stretch(&s, &args, true, state));
+    int now = parity_after(&s, state);
+    LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, a->metric, w->base.at,
+                 (const float *)args.x[now], a->x, (const float *)args.x[1 - now], a->x_prev);
+    take_results(state, run);
+    keep(w, op, a->x, run, state, args.steps_before, args.x[now] == w->x[0].at ? 0 : 1);
+    return cu_check(cu_of(op));
+}
+
+/* The kernels know contacts with half lines or circular cones: other problems go step by step. */
+static bool runs_here(const TalusOperator *op)
+{
+    return op->pair && op->rows <= 3 && !op->varied;
+}
+
+/* Joints are satisfied in double precision: single would leave them open by what rounding makes of velocities. */
+static bool is_mixed(const TalusOperator *op, bool mixed)
+{
+    return mixed && !op->elimination;
+}
+
+static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAccelerated *a,
+                                  TalusMomentum *momentum, TalusRun *run)
+{
+    Iterate *w;
+    if (!runs_here(op))
+        return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
+    mixed = is_mixed(op, mixed);
+    TALUS_TRY(iterate_of(op, &w));
+    TALUS_TRY(prepare_operator(op, w, mixed, true));
+    IterateState state = first_state(momentum, a->beta);
+    run->done = 0;
+    do
+        TALUS_TRY(mixed ? accelerate_mixed(op, w, a, &state, run)
+                        : accelerate_double(op, w, a, &state, run));
+    while (state.stop == STOP_REFINE && run->done < run->iterations);
+    *momentum = state.momentum;
+    a->beta = state.beta;
+    a->warm = false;
+    return TALUS_OK;
+}
+
+TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
+                              TalusMomentum *momentum, TalusRun *run)
+{
+    return accelerate_run(op, false, state, momentum, run);
+}
+
+TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
+                                    TalusMomentum *momentum, TalusRun *run)
+{
+    return accelerate_run(op, true, state, momentum, run);
+}
+
+static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w, double omega,
+                                 double lambda, double *gamma, IterateState *state, TalusRun *run)
+{
+    Stretch s = new_stretch(op, run, mixed, false, false);
+    IterateArgs args = new_args(op, w, run);
+    const TalusMetricBlock *none = nullptr;
+    float *low = (float *)w->x[0].at, *no_low = nullptr;
+    const double *no_x = nullptr;
+    double *no_out = nullptr;
+    const bool on = mixed && goes_on(w, op, gamma, run);
+    unsigned blocks = blocks_for(op->blocks);
+    args.steps_before = on ? w->kept.steps : 0;
+    args.omega = omega;
+    args.lambda = lambda;
+    args.v[1] = args.v[0];
+    args.x[0] = args.x[1] = mixed ? (void *)low : (void *)gamma;
+    args.gradient = w->gradient.at;
+    if (mixed && !on) {
+        LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, none, op->compliance, gamma,
+                     no_x, w->base.at, low, no_low);
+        cu_product(op, gamma, true, true, w->gradient.at);
+    }
+    TALUS_TRY(run_stretch(&s, &args, false, state));
+    take_results(state, run);
+    if (mixed) {
+        LAUNCH_CONES(launch, op, join, blocks, THREADS, op->blocks, none, w->base.at, low, gamma,
+                     no_low, no_out);
+        keep(w, op, gamma, run, state, args.steps_before, 0);
+    }
+    return cu_check(cu_of(op));
+}
+
+static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, double lambda,
+                             double *gamma, TalusRun *run)
+{
+    Iterate *w;
+    if (!runs_here(op))
+        return talus_relax_each(&talus_backend_cuda, op, omega, lambda, gamma, run);
+    mixed = is_mixed(op, mixed);
+    TALUS_TRY(iterate_of(op, &w));
+    TALUS_TRY(prepare_operator(op, w, mixed, false));
+    if (mixed)
+        TALUS_TRY(w->gradient.reserve((int64_t)op->rows * op->blocks, "gradient"));
+    IterateState state = first_state(nullptr, 0.0);
+    run->done = 0;
+    do
+        TALUS_TRY(relax_stretch(op, mixed, w, omega, lambda, gamma, &state, run));
+    while (state.stop == STOP_REFINE && run->done < run->iterations);
+    return TALUS_OK;
+}
+
+TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, double *gamma,
+                         TalusRun *run)
+{
+    return relax_run(op, false, omega, lambda, gamma, run);
+}
+
+TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
+                               TalusRun *run)
+{
+    return relax_run(op, true, omega, lambda, gamma, run);
+}

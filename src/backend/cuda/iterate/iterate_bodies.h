@@ -1,0 +1,314 @@
+/* backend/cuda/iterate/iterate_bodies.h - the bodies' kernel of iterate.h: scalars of the next step, velocities. */
+#ifndef TALUS_BACKEND_CUDA_ITERATE_BODIES_H
+#define TALUS_BACKEND_CUDA_ITERATE_BODIES_H
+
+#include "backend/cuda/iterate/iterate_load.h"
+
+extern "C" {
+#include "backend/momentum.h"
+}
+
+/* A residual this small beside the increment since the last refinement is near the rounding of the
+ * increment's product. Findings put the floor of single precision near 4e-6 of the impulses. */
+static constexpr double REFINE_AT = 2e-5;
+
+/* ---- scalars between iterations ---- */
+
+/* The state after a step that left these sums. */
+template <bool MOMENTUM, bool FLOAT>
+static __device__ inline IterateState advance(IterateState s, bool check, const double *sums)
+{
+    s.done++;
+    if (MOMENTUM) {
+        TalusStepSums step = {};
+        step.restart = sums[RESTART];
+        if (check) {
+            step.dx2 = sums[DX2];
+            step.dg2 = sums[DG2];
+            step.x2 = sums[X2];
+        }
+        talus_momentum_next(&s.momentum, &step, check, FLOAT ? FLT_EPSILON : DBL_EPSILON, &s.beta);
+    }
+    if (!check)
+        return s;
+    s.residual2 = sums[RESIDUAL2];
+    s.residual_max = sqrt(sums[RESIDUAL_MAX2]);
+    if (s.first2 < 0.0)
+        s.first2 = s.residual2;
+    bool reached = s.residual2 <= args.stop2 && args.stop2 > 0.0;
+    reached = reached || (sums[RESIDUAL_MAX2] <= args.stop_max2 && args.stop_max2 > 0.0);
+    if (reached || !(s.residual2 < HUGE_VAL))
+        s.stop = STOP_REACHED;
+    const int steps = args.steps_before + s.done;
+    if (s.stop == GO && FLOAT && steps >= args.refine_after / 16 &&
+        (steps >= args.refine_after || s.residual2 < REFINE_AT * REFINE_AT * sums[SIZE2]))
+        s.stop = STOP_REFINE;
+    return s;
+}
+
+/* What the bodies' kernel takes from the state. */
+struct Decision {
+    double beta;
+    int stop;
+};
+
+/* The sums of the step before, over all its blocks, valid in thread 0. */
+template <bool MOMENTUM>
+static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
+{
+    const int chunks = contact_chunks();
+    const int blocks = chunks < CONTACT_BLOCKS ? chunks : (int)CONTACT_BLOCKS;
+    if (check) {
+        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
+            for (int k = 0; k < ITERATE_SUMS; k++) {
+                double v = args.partial[k * CONTACT_BLOCKS + b];
+                sums[k] = k == RESIDUAL_MAX2 ? larger(sums[k], v) : sums[k] + v;
+            }
+        reduce_block<ITERATE_SUMS - 1, 1>(sums);
+    } else if (MOMENTUM) {
+        double restart[1] = {0.0};
+        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
+            restart[0] += args.partial[b];
+        reduce_block<1, 0>(restart);
+        sums[RESTART] = restart[0];
+    }
+}
+
+/* All threads of a block: the state of this iteration, from that of the one before and its sums. Every
+ * block computes it, the first one keeps it. Not inlined, for its registers. */
+template <bool MOMENTUM, bool FLOAT>
+static __device__ __attribute__((noinline)) Decision next_state(int parity, int seen)
+{
+    __shared__ IterateState next;
+    const IterateState *before = &args.state[1 - parity];
+    const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
+    double sums[ITERATE_SUMS] = {0.0};
+    add_partials<MOMENTUM>(check, sums); /* of no meaning, and not used, unless there was a step */
+    if (threadIdx.x == 0) {
+        next = step ? advance<MOMENTUM, FLOAT>(*before, check, sums) : *before;
+        next.fresh = false;
+        if (blockIdx.x == 0)
+            args.state[parity] = next;
+    }
+    __syncthreads();
+    return Decision{next.beta, next.stop};
+}
+
+/* ---- bodies ---- */
+
+/* Adds a touch's impulse and torque as in contact.h, whose frame and impulse are at hand. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], const T (&x)[ROWS],
+                                          T (&sum)[6])
+{
+    const T sign = touch & 1 ? T(1) : T(-1);
+    T local[3], p[3], t[3], arm[3];
+    for (int k = 0; k < 3; k++)
+        local[k] = k < ROWS ? x[k < ROWS ? k : 0] : T(0);
+    frame_world(frame, local, p);
+    T turn = T(1);
+    for (int k = 0; k < 3; k++)
+        arm[k] = frame[k];
+    if constexpr (GENERAL) {
+        int general = touch_contact(args.op, touch) - args.op.spheres;
+        if (general >= 0) {
+            turn = -sign;
+            for (int k = 0; k < 3; k++)
+                arm[k] = (T)args.op.arm[general][3 * (touch & 1) + k];
+        }
+    }
+    cross(arm, p, t);
+    for (int k = 0; k < 3; k++) {
+        sum[k] += sign * p[k];
+        sum[3 + k] += turn * t[k];
+    }
+}
+
+/* Touches from `begin` on, `stride` apart. Loads of AHEAD touches are under way at a time. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end, int stride,
+                                          T (&sum)[6])
+{
+    enum { AHEAD = 16 / sizeof(T) };
+    for (int32_t from = begin; from < end; from += AHEAD * stride) {
+        int32_t touch[AHEAD];
+        T frame[AHEAD][4] = {}, local[AHEAD][ROWS] = {}; /* zeros add nothing */
+        for (int k = 0; k < AHEAD; k++)
+            touch[k] = from + k * stride < end ? args.op.touch[from + k * stride] : -1;
+        for (int k = 0; k < AHEAD; k++)
+            if (touch[k] >= 0) {
+                int i = GENERAL ? touch_contact(args.op, touch[k]) : touch[k] >> 1;
+                load_frame(i, frame[k]);
+                load_vector<ROWS>(x, i, local[k]);
+            }
+        for (int k = 0; k < AHEAD; k++)
+            add_impulse<T, ROWS, GENERAL>(touch[k], frame[k], local[k], sum);
+    }
+}
+
+/* Velocity of a body from the sum of its touches, in either precision: with free motion, or without. */
+static __device__ inline void body_record(int b, double (&v)[8])
+{
+    load_packs<8>(args.op.body[b], v);
+}
+
+static __device__ inline void body_record(int b, float (&v)[8])
+{
+    float2 mass = args.mass[b];
+    for (int k = 0; k < 8; k++)
+        v[k] = 0.0f;
+    v[3] = mass.x;
+    v[7] = mass.y;
+}
+
+/* Adds what the sum of its touches does to a body's velocity. */
+template <class T, bool GENERAL>
+static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
+{
+    T turn[3];
+    if constexpr (GENERAL) {
+        T m[6];
+        for (int k = 0; k < 6; k++)
+            m[k] = (T)args.op.inertia[b][k];
+        turn[0] = m[0] * sum[3] + m[3] * sum[4] + m[4] * sum[5];
+        turn[1] = m[3] * sum[3] + m[1] * sum[4] + m[5] * sum[5];
+        turn[2] = m[4] * sum[3] + m[5] * sum[4] + m[2] * sum[5];
+    } else {
+        for (int k = 0; k < 3; k++)
+            turn[k] = v[7] * sum[3 + k];
+    }
+    for (int k = 0; k < 3; k++) {
+        v[k] += v[3] * sum[k];
+        v[4 + k] -= turn[k];
+    }
+}
+
+/* W of a body from its V and that of the iterate before. */
+template <class T>
+static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
+{
+    for (int k = 0; k < 7; k++)
+        v[k] += k == 3 ? T(0) : (T)beta * (v[k] - before[k]);
+    store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
+}
+
+/* Leaves V and, for y, W. `start`: V alone. */
+template <class T, bool GENERAL, bool MOMENTUM>
+static __device__ inline void move_body(int b, int parity, bool start, double beta,
+                                        const T (&sum)[6])
+{
+    T v[8], before[8];
+    body_record(b, v);
+    if (MOMENTUM && !start)
+        load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
+    push_body<T, GENERAL>(b, sum, v);
+    store_packs<8>(v, (T *)args.v[parity] + 8 * (int64_t)b);
+    if (MOMENTUM && !start)
+        store_ahead(b, beta, before, v);
+}
+
+/* Where body b's touches are. */
+static __device__ inline int2 touch_span(int b)
+{
+    return make_int2(args.op.touch_start[b], args.op.touch_start[b + 1]);
+}
+
+/* Sums the touches of a body; false if that is for a whole block to do. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
+{
+    for (int k = 0; k < 6; k++)
+        sum[k] = T(0);
+    if (span.y - span.x > HEAVY)
+        return false;
+    sum_touches<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
+    return true;
+}
+
+/* A body with many touches, by all threads of a block. Not inlined: it would take registers from the
+ * others. */
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
+static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, int parity,
+                                                            bool start, double beta)
+{
+    T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+    double total[6];
+    sum_touches<T, ROWS, GENERAL>(x, args.op.touch_start[b] + (int)threadIdx.x,
+                                  args.op.touch_start[b + 1], (int)blockDim.x, sum);
+    for (int k = 0; k < 6; k++)
+        total[k] = (double)sum[k];
+    reduce_block<6, 0>(total);
+    for (int k = 0; k < 6; k++)
+        sum[k] = (T)total[k];
+    if (threadIdx.x == 0)
+        move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
+}
+
+/* The scalars are needed for W alone: a thread's first body is summed before they are formed. What no
+ * kernel changes is loaded before waiting for the one before. */
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
+static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
+    iterate_bodies(int parity, int seen)
+{
+    const int stride = BODY_BLOCKS * BODY_THREADS;
+    const bool start = seen == SEEN_START;
+    Decision now = {0.0, GO};
+    T sum[6] = {};
+    int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
+    int2 span = b < args.op.bodies ? touch_span(b) : make_int2(0, 0);
+    await_previous();
+    const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
+                      BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.heavy_count;
+    if (idle && blockIdx.x > 0) /* the first block keeps the state */
+        return;
+    const T *x = (const T *)args.x[parity];
+    bool light = sum_light<T, ROWS, GENERAL>(x, span, sum);
+    if (!start)
+        now = next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
+    if (now.stop)
+        return;
+    while (b < args.op.bodies) {
+        if (light)
+            move_body<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
+        b += stride;
+        if (b < args.op.bodies)
+            light = sum_light<T, ROWS, GENERAL>(x, touch_span(b), sum);
+    }
+    for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.heavy_count; h += BODY_BLOCKS)
+        move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);
+}
+
+/* W of a machine's bodies. */
+static __device__ inline void move_machine_ahead(int m, int parity, double beta)
+{
+    for (int k = args.machines.machine_vertex[m] + (int)threadIdx.x;
+         k < args.machines.machine_vertex[m + 1]; k += MACHINE_THREADS) {
+        const int b = args.machines.vertex_body[k];
+        double v[8], before[8];
+        load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
+        load_packs<8>((const double *)args.v[1 - parity] + 8 * (int64_t)b, before);
+        store_ahead(b, beta, before, v);
+    }
+}
+
+/* Joints satisfied in V, and in W by that. */
+template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int seen)
+{
+    await_previous();
+    const bool start = seen == SEEN_START;
+    if (!start && args.state[parity].stop)
+        return;
+    for (int m = (int)blockIdx.x; m < args.machines.machines; m += MACHINE_BLOCKS) {
+        talus_machine_apply(&args.machines, m, (double(*)[8])args.v[parity], cu_team());
+        if (MOMENTUM && !start)
+            move_machine_ahead(m, parity, args.state[parity].beta);
+    }
+}
+
+template <bool MOMENTUM, bool FLOAT> static __global__ void iterate_conclude(int parity, int seen)
+{
+    await_previous();
+    next_state<MOMENTUM, FLOAT>(parity, seen);
+}
+
+#endif

@@ -1,0 +1,331 @@
+/* backend/cuda/iterate/iterate_contacts.h - the contacts' kernel of iterate.h: gradient, step, projection, sums. */
+#ifndef TALUS_BACKEND_CUDA_ITERATE_CONTACTS_H
+#define TALUS_BACKEND_CUDA_ITERATE_CONTACTS_H
+
+#include "backend/cuda/iterate/iterate_load.h"
+
+/* Diagonal of the metric's inverse, and the scale d of the residual. */
+template <class T> struct Weights {
+    T n, t, d;
+};
+
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline Weights<T> weights_of(int i, T compliance, const T (&va)[8],
+                                               const T (&vb)[8])
+{
+    T nn = va[3] + vb[3], tt = nn + va[7] + vb[7];
+    nn += compliance;
+    if (GENERAL && (i >= args.op.spheres || args.machines.machines)) {
+        nn = (T)args.op.diagonal[i][0];
+        tt = (T)args.op.diagonal[i][1];
+    }
+    T d = ROWS == 1 ? nn : (nn + T(2) * tt) * T(1.0 / 3.0);
+    return args.trace ? Weights<T>{d, d, d} : Weights<T>{nn, tt, d};
+}
+
+/* The velocity records of a contact's bodies; zeros for the fixed world. */
+template <class T>
+static __device__ inline void load_records(const void *v, int2 pair, T (&va)[8], T (&vb)[8])
+{
+    load_packs<8>((const T *)v + 8 * (int64_t)pair.x, va);
+    if (pair.y >= 0)
+        load_packs<8>((const T *)v + 8 * (int64_t)pair.y, vb);
+    else
+        for (int k = 0; k < 8; k++)
+            vb[k] = T(0);
+}
+
+/* D'v at contact i. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)[8],
+                                       const T (&vb)[8], T (&u)[ROWS])
+{
+    T world[3], turn[3], spin[3], local[3];
+    for (int k = 0; k < 3; k++)
+        world[k] = vb[k] - va[k];
+    if (GENERAL && i >= args.op.spheres) {
+        const double *arm = args.op.arm[i - args.op.spheres];
+        T side[3];
+        for (int body = 0; body < 2; body++) {
+            for (int k = 0; k < 3; k++)
+                side[k] = (T)arm[3 * body + k];
+            cross((body ? vb : va) + 4, side, turn);
+            for (int k = 0; k < 3; k++)
+                world[k] += body ? turn[k] : -turn[k];
+        }
+    } else if constexpr (ROWS == 3) {
+        for (int k = 0; k < 3; k++)
+            spin[k] = va[4 + k] + vb[4 + k];
+        cross(spin, frame, turn);
+        for (int k = 0; k < 3; k++)
+            world[k] -= turn[k];
+    }
+    if constexpr (ROWS == 1) {
+        u[0] = frame[0] * world[0] + frame[1] * world[1] + frame[2] * world[2];
+    } else {
+        frame_local(frame, world, local);
+        for (int k = 0; k < 3; k++)
+            u[k] = local[k];
+    }
+}
+
+/* Projection in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n (sets/cone.h), with roots and
+ * divisions on the mantle alone. True where nothing changes. */
+static __device__ inline bool project_metric(double mu, double kappa, double (&z)[3])
+{
+    double t2 = z[1] * z[1] + z[2] * z[2];
+    if (z[0] >= 0.0 && t2 <= mu * mu * z[0] * z[0])
+        return true;
+    if (z[0] <= 0.0 && kappa * kappa * t2 <= z[0] * z[0]) {
+        z[0] = z[1] = z[2] = 0.0;
+        return false;
+    }
+    double inverse = rsqrt(t2), mantle = (z[0] + kappa * t2 * inverse) / (1.0 + mu * kappa);
+    double shrink = mu * mantle * inverse;
+    z[0] = mantle;
+    z[1] *= shrink;
+    z[2] *= shrink;
+    return false;
+}
+
+static __device__ inline bool project_metric(double, double, double (&z)[1])
+{
+    if (!(z[0] <= 0.0))
+        return true;
+    z[0] = 0.0;
+    return false;
+}
+
+/* What a contact brings along that no iteration changes: base impulse and its gradient. */
+template <class T, int ROWS> struct Base {
+    double gamma[ROWS], g[ROWS];
+    T compliance;
+};
+
+template <int ROWS> static __device__ inline void load_base(int i, Base<double, ROWS> &base)
+{
+    for (int k = 0; k < ROWS; k++)
+        base.gamma[k] = base.g[k] = 0.0;
+    base.g[0] = args.op.bias[i];
+    base.compliance = args.op.compliance ? args.op.compliance[i] : 0.0;
+}
+
+template <int ROWS> static __device__ inline void load_base(int i, Base<float, ROWS> &base)
+{
+    float4 b = args.base[i];
+    const float gamma[3] = {b.x, b.y, b.z};
+    for (int k = 0; k < ROWS; k++) {
+        base.gamma[k] = (double)gamma[k];
+        base.g[k] = args.gradient[(int64_t)i * ROWS + k];
+    }
+    base.compliance = b.w;
+}
+
+/* Squared natural residual (problem.h) of gamma with gradient g. */
+template <int ROWS>
+static __device__ inline double residual2_of(double mu, double d, const double (&gamma)[ROWS],
+                                             const double (&g)[ROWS])
+{
+    double z[ROWS], r2 = 0.0, eta = 1.0 / d;
+    for (int k = 0; k < ROWS; k++)
+        z[k] = gamma[k] - eta * g[k];
+    bool inside = project_metric(mu, mu, z);
+    for (int k = 0; k < ROWS; k++) {
+        double r = inside ? g[k] : d * (gamma[k] - z[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+template <class T, int ROWS>
+static __device__ inline void measure(const Base<T, ROWS> &base, double mu, const Weights<T> &w,
+                                      const T (&x)[ROWS], const T (&u)[ROWS],
+                                      double (&sums)[ITERATE_SUMS])
+{
+    double gamma[ROWS], g[ROWS], size2 = 0.0;
+    for (int k = 0; k < ROWS; k++) {
+        gamma[k] = base.gamma[k] + (double)x[k];
+        g[k] = base.g[k] + (double)u[k];
+        size2 += (double)x[k] * (double)x[k];
+    }
+    double r2 = residual2_of(mu, (double)w.d, gamma, g);
+    sums[RESIDUAL2] += r2;
+    sums[RESIDUAL_MAX2] = larger(sums[RESIDUAL_MAX2], r2);
+    sums[SIZE2] += (double)w.d * (double)w.d * size2;
+}
+
+/* Changes of impulse and gradient from the iterate before, for the test of the step length. */
+template <class T, int ROWS>
+static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], const T (&dx)[ROWS],
+                                      const T (&du)[ROWS], double (&sums)[ITERATE_SUMS])
+{
+    double x2 = 0.0, dx2 = 0.0, dg2 = 0.0;
+    for (int k = 0; k < ROWS; k++) {
+        double weight = (double)(k ? w.t : w.n);
+        x2 += weight * (double)x[k] * (double)x[k];
+        dx2 += weight * (double)dx[k] * (double)dx[k];
+        dg2 += (double)du[k] * (double)du[k] / weight;
+    }
+    sums[X2] += x2;
+    sums[DX2] += dx2;
+    sums[DG2] += dg2;
+}
+
+/* P(y - step B^-1 g) less the base, B the metric's diagonal. Its inverse and kappa are made from the same
+ * two numbers, whose own rounding then does not matter: any metric has the same solutions. */
+template <class T, int ROWS>
+static __device__ inline void descend(const Base<T, ROWS> &base, double mu, double step, T b_n,
+                                      T b_t, const T (&y)[ROWS], const T (&u)[ROWS],
+                                      T (&next)[ROWS])
+{
+    double z[ROWS], ratio = (double)divide(b_t, b_n);
+    double inverse = step * (double)divide(T(1), b_t);
+    for (int k = 0; k < ROWS; k++) {
+        double g = base.g[k] + (double)u[k];
+        z[k] = base.gamma[k] + ((double)y[k] - (k ? inverse : inverse * ratio) * g);
+    }
+    project_metric(mu, mu * ratio, z);
+    for (int k = 0; k < ROWS; k++)
+        next[k] = (T)(z[k] - base.gamma[k]);
+}
+
+/* The scalars that a step needs. */
+struct StepScalars {
+    double beta, step;
+    double mu; /* where it is the same everywhere; else negative */
+};
+
+template <int ROWS> static __device__ inline double friction_of(const StepScalars &c, int i)
+{
+    return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
+}
+
+/* De Saxce's shift mu |u_t| of the iterate whose gradient less the base's is u, for the step and for the
+ * residual. */
+template <class T, int ROWS>
+static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        return 0.0;
+    double t1 = base.g[1] + (double)u[1], t2 = base.g[2] + (double)u[2];
+    return mu * sqrt(t1 * t1 + t2 * t2);
+}
+
+template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
+static __device__ inline void accelerate_contact(const StepScalars &c, int i, int2 pair, int parity,
+                                                 double (&sums)[ITERATE_SUMS])
+{
+    Base<T, ROWS> base;
+    T frame[4], va[8], vb[8], x[ROWS], dx[ROWS], y[ROWS], u[ROWS], next[ROWS];
+    load_frame(i, frame);
+    load_vector<ROWS>((const T *)args.x[parity], i, x);
+    load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
+    load_base(i, base);
+    constexpr bool APART =
+        CHECK || EXACT; /* the gradients of x and of the iterate before, not of y */
+    load_records(APART ? args.v[parity] : args.w, pair, va, vb);
+    const double mu = friction_of<ROWS>(c, i);
+    const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
+    relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
+    for (int k = 0; k < ROWS; k++) {
+        dx[k] = x[k] - dx[k];
+        y[k] = x[k] + (T)c.beta * dx[k];
+    }
+    if constexpr (APART) {
+        T du[ROWS];
+        u[0] += base.compliance * x[0];
+        if constexpr (EXACT)
+            base.g[0] += shift_of(base, mu, u);
+        if constexpr (CHECK)
+            measure(base, mu, w, x, u, sums);
+        load_records(args.v[1 - parity], pair, va, vb);
+        relative<T, ROWS, GENERAL>(i, frame, va, vb, du);
+        du[0] += base.compliance * (x[0] - dx[0]);
+        for (int k = 0; k < ROWS; k++)
+            du[k] = u[k] - du[k];
+        if constexpr (CHECK)
+            compare(w, x, dx, du, sums);
+        for (int k = 0; k < ROWS; k++)
+            u[k] += (T)c.beta * du[k];
+    } else {
+        u[0] += base.compliance * y[0];
+    }
+    descend(base, mu, c.step, w.n, w.t, y, u, next);
+    T restart = T(0);
+    for (int k = 0; k < ROWS; k++)
+        restart += (k ? w.t : w.n) * (y[k] - next[k]) * (next[k] - x[k]);
+    sums[RESTART] += (double)restart;
+    store_vector<ROWS>((T *)args.x[1 - parity], i, next);
+}
+
+template <class T, int ROWS, bool GENERAL, bool CHECK>
+static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pair,
+                                            double (&sums)[ITERATE_SUMS])
+{
+    Base<T, ROWS> base;
+    T frame[4], va[8], vb[8], x[ROWS], u[ROWS], next[ROWS];
+    load_frame(i, frame);
+    load_vector<ROWS>((const T *)args.x[0], i, x);
+    load_base(i, base);
+    load_records(args.v[0], pair, va, vb);
+    const double mu = friction_of<ROWS>(c, i);
+    const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
+    relative<T, ROWS, GENERAL>(i, frame, va, vb, u);
+    u[0] += base.compliance * x[0];
+    if constexpr (CHECK)
+        measure(base, mu, w, x, u, sums);
+    descend(base, mu, args.omega, w.d, w.d, x, u, next);
+    for (int k = 0; k < ROWS; k++)
+        next[k] = x[k] + (T)args.lambda * (next[k] - x[k]);
+    store_vector<ROWS>((T *)args.x[0], i, next);
+}
+
+/* The pair of this thread's contact in a chunk. */
+static __device__ inline int2 load_pair(int chunk)
+{
+    int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
+    return i < args.op.blocks ? args.op.pair[i] : make_int2(0, 0);
+}
+
+/* Contacts go from the last to the first, bodies from the first to the last: each kernel starts where the
+ * one before has left its data in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
+static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
+    iterate_contacts(int parity)
+{
+    const int chunks = contact_chunks();
+    int chunk = chunks - 1 - (int)blockIdx.x;
+    int2 pair = chunk >= 0 ? load_pair(chunk) : make_int2(0, 0);
+    await_previous();
+    const IterateState *s = &args.state[parity];
+    if (s->stop || chunk < 0)
+        return;
+    StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
+    if (ROWS == 3)
+        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
+    double sums[ITERATE_SUMS] = {0.0};
+    for (; chunk >= 0; chunk -= CONTACT_BLOCKS) {
+        int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
+        int2 ahead = chunk >= CONTACT_BLOCKS ? load_pair(chunk - CONTACT_BLOCKS) : pair;
+        if (i < args.op.blocks) {
+            if constexpr (MOMENTUM)
+                accelerate_contact<T, ROWS, GENERAL, CHECK, EXACT>(c, i, pair, parity, sums);
+            else
+                relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, sums);
+        }
+        pair = ahead;
+    }
+    if constexpr (CHECK) {
+        reduce_block<ITERATE_SUMS - 1, 1>(sums);
+        if (threadIdx.x == 0)
+            for (int k = 0; k < ITERATE_SUMS; k++)
+                args.partial[k * CONTACT_BLOCKS + (int)blockIdx.x] = sums[k];
+    } else if constexpr (MOMENTUM) {
+        double restart[1] = {sums[RESTART]};
+        reduce_block<1, 0>(restart);
+        if (threadIdx.x == 0)
+            args.partial[blockIdx.x] = restart[0];
+    }
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* backend/cuda/iterate/iterate_load.h - what the kernels of iterate.h share: their arguments, and how blocks are
+ * read in either precision. */
+#ifndef TALUS_BACKEND_CUDA_ITERATE_LOAD_H
+#define TALUS_BACKEND_CUDA_ITERATE_LOAD_H
+
+#include "backend/cuda/device/follow.h"
+#include "backend/cuda/iterate/iterate.h"
+
+/* What all kernels of this file work on: constant memory, so that it takes no registers. */
+namespace
+{
+__constant__ IterateArgs args;
+}
+
+/* ---- loads and stores ---- */
+
+/* Vectors of single precision have four floats per block of three, so that one load takes a block. */
+template <int ROWS>
+static __device__ inline void load_vector(const float *from, int i, float (&to)[ROWS])
+{
+    if constexpr (ROWS == 1) {
+        to[0] = from[i];
+    } else {
+        float4 v = ((const float4 *)from)[i];
+        to[0] = v.x;
+        to[1] = v.y;
+        to[2] = v.z;
+    }
+}
+
+template <int ROWS>
+static __device__ inline void store_vector(float *to, int i, const float (&from)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        to[i] = from[0];
+    else
+        ((float4 *)to)[i] = make_float4(from[0], from[1], from[2], 0.0f);
+}
+
+template <int ROWS>
+static __device__ inline void load_vector(const double *from, int i, double (&to)[ROWS])
+{
+    load_block<ROWS>(from, i, to);
+}
+
+template <int ROWS>
+static __device__ inline void store_vector(double *to, int i, const double (&from)[ROWS])
+{
+    store_block<ROWS>(to, i, from);
+}
+
+static __device__ inline void load_frame(int i, float (&frame)[4])
+{
+    float4 n = args.normal[i];
+    frame[0] = n.x;
+    frame[1] = n.y;
+    frame[2] = n.z;
+    frame[3] = n.w;
+}
+
+static __device__ inline void load_frame(int i, double (&frame)[4])
+{
+    load_packs<4>(args.op.frame[i], frame);
+}
+
+static __device__ inline double divide(double a, double b)
+{
+    return a / b;
+}
+
+/* To a few units in the last place: for numbers that only have to agree with themselves. */
+static __device__ inline float divide(float a, float b)
+{
+#ifdef __CUDA_ARCH__
+    return __fdividef(a, b);
+#else
+    return a / b;
+#endif
+}
+
+/* Of one contact per thread. */
+static __device__ inline int contact_chunks()
+{
+    return (int)(((int64_t)args.op.blocks + CONTACT_THREADS - 1) / CONTACT_THREADS);
+}
+
+#endif

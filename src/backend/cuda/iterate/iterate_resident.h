@@ -1,0 +1,369 @@
+/* backend/cuda/iterate/iterate_resident.h - all iterations of a run in one kernel, for small problems.
+ *
+ * What costs time in a small problem is not memory but waiting: for launches, for sums, for loads. Here a
+ * thread keeps its contact from the first iteration to the last, in registers, with the iterate before and
+ * its gradient, so that a contact reads nothing but the velocities of its bodies, and a body nothing but
+ * the impulses of its contacts and what never changes. Blocks, one to a processor, wait for each other
+ * twice in an iteration: after the bodies and after the contacts. While bodies are summed, one warp of
+ * each block adds the sums of the step before and derives the scalars of the next, all to the same result. */
+#ifndef TALUS_BACKEND_CUDA_ITERATE_RESIDENT_H
+#define TALUS_BACKEND_CUDA_ITERATE_RESIDENT_H
+
+#include "backend/cuda/iterate/iterate_bodies.h"
+#include "backend/cuda/iterate/iterate_contacts.h"
+
+/* ---- blocks that wait for each other ---- */
+
+/* All blocks of the grid, which run at the same time. `arrived` counts from 0 at the kernel's start; `goal`
+ * is what it is when all are here. */
+static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
+{
+    goal += RESIDENT_BLOCKS;
+    __syncthreads();
+#ifndef TALUS_EMULATED /* which has one block */
+    if (threadIdx.x == 0) {
+        unsigned seen;
+        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+        do
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(seen)
+                         : "l"(arrived)
+                         : "memory");
+        while (seen < goal);
+    }
+    __syncthreads();
+#else
+    (void)arrived;
+#endif
+}
+
+/* This block's part of so many items: from .x to .y. */
+static __device__ inline int2 part_of(int items)
+{
+    int each = (items + RESIDENT_BLOCKS - 1) / RESIDENT_BLOCKS;
+    int begin = each * (int)blockIdx.x, end = begin + each;
+    return make_int2(begin < items ? begin : items, end < items ? end : items);
+}
+
+/* ---- bodies ---- */
+
+/* Threads to a body, neighbours in a warp; threads that derive the scalars. */
+#ifdef TALUS_EMULATED
+enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
+#else
+enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
+#endif
+
+/* Touches of a body that a lane keeps. */
+enum { RESIDENT_TOUCHES = 4 };
+
+/* The same sum in all lanes of a body. */
+template <class T> static __device__ inline void add_lanes(T (&sum)[6])
+{
+#ifdef TALUS_EMULATED
+    (void)sum;
+#else
+    const unsigned group = 3u << (threadIdx.x & 30u);
+    for (int k = 0; k < 6; k++)
+        for (int off = RESIDENT_LANES / 2; off > 0; off /= 2)
+            sum[k] += __shfl_xor_sync(group, sum[k], off);
+#endif
+}
+
+/* What a thread keeps of the first of its bodies: which of its touches are this lane's, of these the first
+ * few by themselves, so that the impulses can be asked for at once. */
+struct HeldBody {
+    bool heavy; /* not for a few threads */
+    int2 span;
+    int32_t touch[RESIDENT_TOUCHES];
+};
+
+static __device__ inline void take_body(int2 bodies, HeldBody &h)
+{
+    const int lane = (int)threadIdx.x % RESIDENT_LANES;
+    const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    h.span = b < bodies.y ? touch_span(b) : make_int2(0, 0);
+    h.heavy = h.span.y - h.span.x > HEAVY;
+    for (int k = 0; k < RESIDENT_TOUCHES; k++) {
+        int at = h.span.x + lane + k * RESIDENT_LANES;
+        h.touch[k] = at < h.span.y ? args.op.touch[at] : -1;
+    }
+}
+
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6])
+{
+    const int lane = (int)threadIdx.x % RESIDENT_LANES;
+    T frame[RESIDENT_TOUCHES][4] = {}, local[RESIDENT_TOUCHES][ROWS] = {};
+    for (int k = 0; k < RESIDENT_TOUCHES; k++)
+        if (h.touch[k] >= 0) {
+            int i = GENERAL ? touch_contact(args.op, h.touch[k]) : h.touch[k] >> 1;
+            load_vector<ROWS>(x, i, local[k]);
+            load_frame(i, frame[k]);
+        }
+    for (int k = 0; k < RESIDENT_TOUCHES; k++)
+        add_impulse<T, ROWS, GENERAL>(h.touch[k], frame[k], local[k], sum);
+    sum_touches<T, ROWS, GENERAL>(x, h.span.x + lane + RESIDENT_TOUCHES * RESIDENT_LANES, h.span.y,
+                                  RESIDENT_LANES, sum);
+}
+
+/* V of a body, whose record is at hand. */
+template <class T, bool GENERAL>
+static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
+{
+    add_lanes(sum);
+    if (threadIdx.x % RESIDENT_LANES)
+        return;
+    push_body<T, GENERAL>(b, sum, v);
+    store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
+}
+
+/* V of this block's bodies, for impulses x. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
+{
+    const int lane = (int)threadIdx.x % RESIDENT_LANES, abreast = (int)blockDim.x / RESIDENT_LANES;
+    int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    T v[8];
+    if (b < bodies.y && !held.heavy) {
+        T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+        body_record(b, v);
+        sum_held<T, ROWS, GENERAL>(x, held, sum);
+        leave_velocity<T, GENERAL>(b, v, sum);
+    }
+    for (b += abreast; b < bodies.y; b += abreast) {
+        int2 span = touch_span(b);
+        if (span.y - span.x > HEAVY)
+            continue;
+        T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+        body_record(b, v);
+        sum_touches<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
+        leave_velocity<T, GENERAL>(b, v, sum);
+    }
+    for (int h = (int)blockIdx.x; h < args.op.heavy_count; h += RESIDENT_BLOCKS)
+        move_heavy<T, ROWS, GENERAL, false>(x, args.op.heavy[h], 0, false, 0.0);
+}
+
+/* ---- scalars ---- */
+
+template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
+{
+#ifdef TALUS_EMULATED
+    (void)v;
+#else
+    for (int k = 0; k < COUNT; k++)
+        for (int off = 16; off > 0; off /= 2) {
+            double other = __shfl_xor_sync(0xffffffffu, v[k], off);
+            v[k] = k == RESIDUAL_MAX2 ? larger(v[k], other) : v[k] + other;
+        }
+#endif
+}
+
+/* The first COUNT sums over all blocks. */
+template <int COUNT>
+static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
+{
+    double v[COUNT] = {0.0};
+    for (int b = lane; b < RESIDENT_BLOCKS; b += RESIDENT_WARP)
+        for (int k = 0; k < COUNT; k++) {
+            double w = args.partial[k * RESIDENT_BLOCKS + b];
+            v[k] = k == RESIDUAL_MAX2 ? larger(v[k], w) : v[k] + w;
+        }
+    add_warp(v);
+    for (int k = 0; k < COUNT; k++)
+        sums[k] = v[k];
+}
+
+/* The state after a step, by the last warp of the block, which has the fewest bodies. */
+template <bool MOMENTUM, bool FLOAT>
+static __device__ inline void advance_resident(bool check, IterateState *state)
+{
+    const int lane = (int)threadIdx.x - ((int)blockDim.x - RESIDENT_WARP);
+    double sums[ITERATE_SUMS] = {0.0};
+    if (lane < 0)
+        return;
+    if (check)
+        add_blocks<ITERATE_SUMS>(lane, sums);
+    else if (MOMENTUM)
+        add_blocks<1>(lane, sums);
+    if (lane == 0)
+        *state = advance<MOMENTUM, FLOAT>(*state, check, sums);
+}
+
+/* ---- contacts ---- */
+
+/* What a thread keeps of a contact: u is the gradient of `before` less that of the base, and the base's
+ * impulse is a number of T (split in iterate.cu). */
+template <class T, int ROWS> struct Held {
+    int2 pair;
+    T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
+    double g[ROWS];
+    Weights<T> w;
+};
+
+template <class T, int ROWS> static __device__ inline Base<T, ROWS> base_of(const Held<T, ROWS> &h)
+{
+    Base<T, ROWS> base;
+    for (int k = 0; k < ROWS; k++) {
+        base.gamma[k] = (double)h.gamma[k];
+        base.g[k] = h.g[k];
+    }
+    base.compliance = h.compliance;
+    return base;
+}
+
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void gradient_of(int i, const Held<T, ROWS> &h, const T (&va)[8],
+                                          const T (&vb)[8], const T (&x)[ROWS], T (&u)[ROWS])
+{
+    relative<T, ROWS, GENERAL>(i, h.frame, va, vb, u);
+    u[0] += h.compliance * x[0];
+}
+
+/* V is that of the iterate before. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
+{
+    T va[8], vb[8];
+    Base<T, ROWS> base;
+    h.pair = args.op.pair[i];
+    load_frame(i, h.frame);
+    load_base(i, base);
+    h.compliance = base.compliance;
+    for (int k = 0; k < ROWS; k++) {
+        h.gamma[k] = (T)base.gamma[k];
+        h.g[k] = base.g[k];
+    }
+    load_vector<ROWS>((const T *)args.x[0], i, h.x);
+    load_vector<ROWS>((const T *)args.x[1], i, h.before);
+    load_records(args.v[0], h.pair, va, vb);
+    h.w = weights_of<T, ROWS, GENERAL>(i, h.compliance, va, vb);
+    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
+}
+
+template <class T, int ROWS, bool GENERAL, bool EXACT>
+static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
+                                              Held<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
+{
+    T va[8], vb[8], u[ROWS], dx[ROWS], du[ROWS], y[ROWS], next[ROWS], restart = T(0);
+    load_records(args.v[0], h.pair, va, vb);
+    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
+    const double mu = friction_of<ROWS>(c, i);
+    Base<T, ROWS> base = base_of(h);
+    if constexpr (EXACT)
+        base.g[0] += shift_of(base, mu, u);
+    for (int k = 0; k < ROWS; k++) {
+        dx[k] = h.x[k] - h.before[k];
+        du[k] = u[k] - h.u[k];
+    }
+    if (check) {
+        measure(base, mu, h.w, h.x, u, sums);
+        compare(h.w, h.x, dx, du, sums);
+    }
+    for (int k = 0; k < ROWS; k++) {
+        h.before[k] = h.x[k];
+        h.u[k] = u[k];
+        y[k] = h.x[k] + (T)c.beta * dx[k];
+        u[k] += (T)c.beta * du[k];
+    }
+    descend(base, mu, c.step, h.w.n, h.w.t, y, u, next);
+    for (int k = 0; k < ROWS; k++) {
+        restart += (k ? h.w.t : h.w.n) * (y[k] - next[k]) * (next[k] - h.x[k]);
+        h.x[k] = next[k];
+    }
+    sums[RESTART] += (double)restart;
+}
+
+template <class T, int ROWS, bool GENERAL>
+static __device__ inline void relax_held(const StepScalars &c, int i, bool check, Held<T, ROWS> &h,
+                                         double (&sums)[ITERATE_SUMS])
+{
+    T va[8], vb[8], u[ROWS], next[ROWS];
+    load_records(args.v[0], h.pair, va, vb);
+    gradient_of<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
+    const double mu = friction_of<ROWS>(c, i);
+    const Base<T, ROWS> base = base_of(h);
+    if (check)
+        measure(base, mu, h.w, h.x, u, sums);
+    descend(base, mu, args.omega, h.w.d, h.w.d, h.x, u, next);
+    for (int k = 0; k < ROWS; k++)
+        h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
+}
+
+/* Leaves the block's sums where advance_resident looks for them. */
+template <bool MOMENTUM>
+static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS])
+{
+    if (check) {
+        reduce_block<ITERATE_SUMS - 1, 1>(sums);
+        if (threadIdx.x == 0)
+            for (int k = 0; k < ITERATE_SUMS; k++)
+                args.partial[k * RESIDENT_BLOCKS + (int)blockIdx.x] = sums[k];
+    } else if (MOMENTUM) {
+        double restart[1] = {sums[RESTART]};
+        reduce_block<1, 0>(restart);
+        if (threadIdx.x == 0)
+            args.partial[blockIdx.x] = restart[0];
+    }
+}
+
+/* ---- the run ---- */
+
+#define FOR_HELD(i, k)                                                          \
+    for (int k = 0, i = contacts.x + (int)threadIdx.x; k < RESIDENT_PER_THREAD; \
+         k++, i += (int)blockDim.x)                                             \
+        if (i < contacts.y)
+
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
+static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resident(ResidentRun run)
+{
+    __shared__ IterateState state;
+    Held<T, ROWS> held[RESIDENT_PER_THREAD];
+    HeldBody body;
+    const int2 contacts = part_of(args.op.blocks), bodies = part_of(args.op.bodies);
+    unsigned goal = 0;
+    T *x = (T *)args.x[0];
+    if (threadIdx.x == 0)
+        state = run.state;
+    take_body(bodies, body);
+    move_resident<T, ROWS, GENERAL>((const T *)args.x[1], bodies, body);
+    await_all(run.arrived, goal);
+    FOR_HELD(i, k)
+    take_contact<T, ROWS, GENERAL>(i, held[k]);
+    await_all(run.arrived, goal);
+    StepScalars c = {0.0, 0.0, 0.0};
+    if (ROWS == 3)
+        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
+    bool check = false;
+    for (int t = 0;; t++) {
+        move_resident<T, ROWS, GENERAL>(x, bodies, body);
+        if (t > 0)
+            advance_resident<MOMENTUM, sizeof(T) == sizeof(float)>(check, &state);
+        await_all(run.arrived, goal);
+        if (t == run.steps || state.stop)
+            break;
+        double sums[ITERATE_SUMS] = {0.0};
+        check = (run.phase + t) % run.check == 0 || t + 1 == run.steps;
+        c.beta = state.beta;
+        c.step = 1.0 / state.momentum.norm;
+        FOR_HELD(i, k)
+        {
+            if constexpr (MOMENTUM)
+                accelerate_held<T, ROWS, GENERAL, EXACT>(c, i, check, held[k], sums);
+            else
+                relax_held<T, ROWS, GENERAL>(c, i, check, held[k], sums);
+            store_vector<ROWS>(x, i, held[k].x);
+        }
+        leave_sums<MOMENTUM>(check, sums);
+        await_all(run.arrived, goal);
+    }
+    if (MOMENTUM)
+        FOR_HELD(i, k)
+    store_vector<ROWS>((T *)args.x[1], i, held[k].before);
+    if (item() == 0)
+        args.state[0] = state;
+}
+
+#undef FOR_HELD
+
+#endif

@@ -1,0 +1,118 @@
+/* backend/cuda/iterate/iterate_split.h - before and after the iterations of iterate.h: an operator's data and a
+ * solver's vectors in the form that iterations work on. */
+#ifndef TALUS_BACKEND_CUDA_ITERATE_SPLIT_H
+#define TALUS_BACKEND_CUDA_ITERATE_SPLIT_H
+
+#include "backend/cuda/iterate/iterate.h"
+
+/* ---- the operator ---- */
+
+static __global__ void range_of_mu(CuPartials partials, double *totals, int blocks,
+                                   const double *mu)
+{
+    double range[2] = {-HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = item(); i < blocks; i += stride()) {
+        range[0] = larger(range[0], mu[i]);
+        range[1] = larger(range[1], -mu[i]);
+    }
+    leave_totals<0, 2>(partials, totals, range);
+}
+
+static __global__ void round_contacts(CuView<double> c, float4 *normal)
+{
+    int64_t i = item();
+    if (i >= c.blocks)
+        return;
+    double frame[4];
+    load_packs<4>(c.frame[i], frame);
+    normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2], (float)frame[3]);
+}
+
+static __global__ void round_bodies(CuView<double> c, float2 *mass)
+{
+    int64_t b = item();
+    if (b < c.bodies)
+        mass[b] = make_float2((float)c.body[b][3], (float)c.body[b][7]);
+}
+
+/* ---- impulses as base and increment ---- */
+
+template <int ROWS>
+static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_t i,
+                                          double (&s)[ROWS])
+{
+    double2 of = metric ? *(const double2 *)metric[i] : make_double2(1.0, 1.0);
+    for (int k = 0; k < ROWS; k++)
+        s[k] = k ? of.y : of.x;
+}
+
+/* A block's increment: four floats for three rows (iterate_load.h). */
+template <int ROWS> static __device__ inline void put_low(float *low, int64_t i, const float *v)
+{
+    if constexpr (ROWS == 1)
+        low[i] = v[0];
+    else
+        ((float4 *)low)[i] = make_float4(v[0], v[1], v[2], 0.0f);
+}
+
+template <int ROWS> static __device__ inline float4 get_low(const float *low, int64_t i)
+{
+    if constexpr (ROWS == 1)
+        return make_float4(low[i], 0.0f, 0.0f, 0.0f);
+    else
+        return ((const float4 *)low)[i];
+}
+
+/* x in its metric becomes impulses in double, of which `base` is the rounded part, and what the iterates
+ * are beyond it. x holds `base` afterwards. x_prev may be NULL. */
+template <int ROWS>
+static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
+                             double *x, const double *x_prev, float4 *base, float *low,
+                             float *low_prev)
+{
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    double s[ROWS];
+    float high[3] = {0.0f, 0.0f, 0.0f}, rest[ROWS], rest_prev[ROWS];
+    load_scales(metric, i, s);
+    for (int k = 0; k < ROWS; k++) {
+        double gamma = s[k] * x[i * ROWS + k];
+        high[k] = (float)gamma;
+        rest[k] = (float)(gamma - (double)high[k]);
+        if (x_prev)
+            rest_prev[k] = (float)(s[k] * x_prev[i * ROWS + k] - (double)high[k]);
+        x[i * ROWS + k] = (double)high[k];
+    }
+    put_low<ROWS>(low, i, rest);
+    if (x_prev)
+        put_low<ROWS>(low_prev, i, rest_prev);
+    base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
+}
+
+template <int ROWS>
+static __device__ inline void join_one(float4 high, float4 low, const double (&s)[ROWS], double *x)
+{
+    x[0] = ((double)high.x + (double)low.x) / s[0];
+    if constexpr (ROWS == 3) {
+        x[1] = ((double)high.y + (double)low.y) / s[1];
+        x[2] = ((double)high.z + (double)low.z) / s[2];
+    }
+}
+
+/* The way back. */
+template <int ROWS>
+static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
+                            const float *low, double *x, const float *low_prev, double *x_prev)
+{
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    double s[ROWS];
+    load_scales(metric, i, s);
+    join_one<ROWS>(base[i], get_low<ROWS>(low, i), s, x + i * ROWS);
+    if (x_prev)
+        join_one<ROWS>(base[i], get_low<ROWS>(low_prev, i), s, x_prev + i * ROWS);
+}
+
+#endif

@@ -1,7 +1,0 @@
-/* backend/cuda/iterate_mixed.cu - the iterations of iterate.h in single precision. */
-#include "backend/cuda/iterate_kernels.h"
-
-IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum, bool exact)
-{
-    return kernels_for<float>(rows, general, momentum, exact);
-}

@@ -1,0 +1,226 @@
+/* backend/cuda/ops/block.h - one block of a vector: its set, its projection, its natural residual; and how
+ * kernels that sum over blocks are started.
+ *
+ * ROWS, 1, 3 or 6, is a constant of every kernel, so that a block stays in registers. VARIED says that its
+ * sets are taken from the operator's models (backend/sets.h); else they are half lines or, with 3 rows,
+ * circular cones, told by one number, the friction: what block_set gives is a TalusSet or a double, and
+ * functions of a set take either. The operations are those of backend/cpu/blocks.c in the same order. */
+#ifndef TALUS_BACKEND_CUDA_BLOCK_H
+#define TALUS_BACKEND_CUDA_BLOCK_H
+
+#include "backend/cuda/device/reduce.h"
+
+extern "C" {
+#include "backend/sets.h"
+}
+
+/* The sets of a problem in a metric. */
+struct CuSets {
+    int blocks;
+    const double *mu;
+    const double (*diagonal)[2];
+    const TalusMetricBlock *metric; /* NULL: s = 1 */
+    const TalusBlockModel *model;   /* from here on for varied blocks */
+    const double (*turning)[2];
+    const double *estimate;
+    bool moving;
+};
+
+static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
+{
+    return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
+                  metric,       op->model, (const double(*)[2])op->turning,
+                  op->estimate, op->moving};
+}
+
+/* A kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
+ * launch_sums. */
+#define LAUNCH_SETS(how, op, kernel, ...)                              \
+    ((op)->rows == 1   ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
+     : (op)->rows == 6 ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
+     : (op)->varied    ? how(cu_of(op), kernel<3, true>, __VA_ARGS__)  \
+                       : how(cu_of(op), kernel<3, false>, __VA_ARGS__))
+
+template <int ROWS>
+static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
+{
+    for (int k = 0; k < ROWS; k++)
+        out[k] = vector[i * ROWS + k];
+}
+
+template <int ROWS>
+static __device__ inline void store_block(double *vector, int64_t i, const double (&in)[ROWS])
+{
+    for (int k = 0; k < ROWS; k++)
+        vector[i * ROWS + k] = in[k];
+}
+
+/* s_n and s_t. */
+static __device__ inline double2 block_scales(const CuSets &sets, int64_t i)
+{
+    return sets.metric ? make_double2(sets.metric[i][0], sets.metric[i][1])
+                       : make_double2(1.0, 1.0);
+}
+
+/* The friction of the set in the metric. */
+template <int ROWS> static __device__ inline double block_friction(const CuSets &sets, int64_t i)
+{
+    if constexpr (ROWS == 1)
+        return 0.0;
+    else
+        return sets.metric ? sets.metric[i][2] : sets.mu[i];
+}
+
+/* The set of varied block i in a metric, NULL: s = 1; `moving` as the operator has it. */
+static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool moving,
+                                             const double *metric)
+{
+    return talus_operator_set(sets.model ? &sets.model[i] : nullptr, moving,
+                              sets.mu ? sets.mu[i] : 0.0, sets.turning ? sets.turning[i] : nullptr,
+                              sets.estimate ? sets.estimate[i] : 0.0, metric);
+}
+
+/* The set of block i in the metric, and of gamma itself. */
+template <int ROWS, bool VARIED>
+static __device__ inline auto block_set(const CuSets &sets, int64_t i)
+{
+    if constexpr (VARIED)
+        return varied_set(sets, i, sets.moving, sets.metric ? sets.metric[i] : nullptr);
+    else
+        return block_friction<ROWS>(sets, i);
+}
+
+template <int ROWS, bool VARIED>
+static __device__ inline auto impulse_set(const CuSets &sets, int64_t i)
+{
+    if constexpr (VARIED)
+        return varied_set(sets, i, sets.moving, nullptr);
+    else
+        return ROWS == 1 ? 0.0 : sets.mu[i];
+}
+
+template <int ROWS> static __device__ inline void project_block(double mu, double (&x)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        x[0] = talus_project_nonneg(x[0]);
+    else
+        talus_project_cone(mu, mu, &x[0], &x[1], &x[2]);
+}
+
+template <int ROWS>
+static __device__ inline void project_block(const TalusSet &set, double (&x)[ROWS])
+{
+    talus_block_project(ROWS, &set, x);
+}
+
+/* Onto the directions in which the set has no end (talus_block_recede). */
+template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
+{
+    project_block(mu, x);
+}
+
+template <int ROWS>
+static __device__ inline void recede_block(const TalusSet &set, double (&x)[ROWS])
+{
+    talus_block_recede(ROWS, &set, x);
+}
+
+/* On the boundary of its set. */
+template <int ROWS> static __device__ inline bool block_active(double mu, const double (&x)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        return !(x[0] > 0.0);
+    else
+        return talus_cone_state(mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
+}
+
+template <int ROWS>
+static __device__ inline bool block_active(const TalusSet &set, const double (&x)[ROWS])
+{
+    return talus_block_active(ROWS, &set, x);
+}
+
+/* A block without friction in a problem with it moves along its axis only. */
+template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
+{
+    if constexpr (ROWS == 3)
+        if (mu == 0.0)
+            g[1] = g[2] = 0.0;
+}
+
+template <int ROWS>
+static __device__ inline void free_gradient(const TalusSet &set, double (&g)[ROWS])
+{
+    talus_block_free(ROWS, &set, g);
+}
+
+/* Mean of a block's diagonal entries (talus_block_scale). */
+template <int ROWS, class T> static __device__ inline T mean_entry(const T diagonal[2])
+{
+    if (ROWS == 6)
+        return (diagonal[0] + T(5) * diagonal[1]) * T(1.0 / 6.0);
+    return ROWS == 1 ? diagonal[0] : (diagonal[0] + T(2) * diagonal[1]) * T(1.0 / 3.0);
+}
+
+/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
+template <bool VARIED = false, int ROWS>
+static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,
+                                         const double (&x)[ROWS], const double (&g)[ROWS])
+{
+    double d = mean_entry<ROWS>(sets.diagonal[i]);
+    double gamma[ROWS], step[ROWS], r2 = 0.0;
+    for (int k = 0; k < ROWS; k++) {
+        double scale = k ? s.y : s.x;
+        gamma[k] = scale * x[k];
+        step[k] = gamma[k] - g[k] / (scale * d);
+    }
+    project_block(impulse_set<ROWS, VARIED>(sets, i), step);
+    for (int k = 0; k < ROWS; k++) {
+        double r = d * (gamma[k] - step[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+/* ---- kernels that sum ---- */
+
+/* They run over the items with a stride. The number of blocks depends on that of the items alone, not
+ * on the device, and so does the order of sums; it fills a GPU of 132 processors eight times. Emulated
+ * there are few, so that small tests take strides too. */
+#ifdef TALUS_EMULATED
+enum { SUM_BLOCKS = 3 };
+#else
+enum { SUM_BLOCKS = 1056 };
+#endif
+
+static __device__ inline int64_t stride()
+{
+    return (int64_t)gridDim.x * blockDim.x;
+}
+
+/* Starts kernel(partials, totals, arguments...), which reduces `values` values. It also runs where there
+ * are no items: then sums are 0. */
+template <class... P, class... A>
+static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, int values,
+                               double *totals, A... arguments)
+{
+    unsigned blocks = blocks_for(items ? items : 1);
+    blocks = blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS;
+    if (cu_partials_reserve(cu, blocks, values) != TALUS_OK) {
+        cu_note(cu, cudaErrorMemoryAllocation, "partial sums");
+        return;
+    }
+    launch_block(cu, kernel, blocks, THREADS, cu_partials(cu), totals, arguments...);
+}
+
+/* The end of such a kernel: the totals of all threads' values, sums first. */
+template <int SUMS, int MAXIMA>
+static __device__ inline void leave_totals(CuPartials partials, double *totals,
+                                           double (&v)[SUMS + MAXIMA])
+{
+    if (reduce_grid<SUMS, MAXIMA>(partials, v))
+        for (int k = 0; k < SUMS + MAXIMA; k++)
+            totals[k] = v[k];
+}
+
+#endif

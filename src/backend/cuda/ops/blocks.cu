@@ -1,0 +1,359 @@
+/* backend/cuda/ops/blocks.cu - operations block by block: projections, steps, faces.
+ *
+ * Bound by memory: each reads and writes every vector once, a thread per block. */
+#include "backend/cuda/ops/contact.h"
+
+extern "C" {
+#include "sets/recession.h"
+}
+
+#include <math.h>
+
+/* ---- projections ---- */
+
+template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, double *x)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    double t[ROWS];
+    load_block(x, i, t);
+    project_block(block_set<ROWS, VARIED>(sets, i), t);
+    store_block(x, i, t);
+}
+
+void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+{
+    LAUNCH_SETS(launch, op, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
+}
+
+struct Forward {
+    CuSets sets;
+    const double *x, *g;
+    double step;
+    double *t, *r;
+};
+
+template <int ROWS, bool VARIED>
+static __global__ void forward_backward(CuPartials partials, double *totals, Forward pass)
+{
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t i = item(); i < pass.sets.blocks; i += stride()) {
+        double x[ROWS], g[ROWS], t[ROWS], r[ROWS];
+        load_block(pass.x, i, x);
+        load_block(pass.g, i, g);
+        for (int k = 0; k < ROWS; k++)
+            t[k] = x[k] - pass.step * g[k];
+        project_block(block_set<ROWS, VARIED>(pass.sets, i), t);
+        double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
+        for (int k = 0; k < ROWS; k++) {
+            r[k] = x[k] - t[k];
+            sums[0] += r[k] * r[k];
+            sums[1] += r[k] * g[k];
+        }
+        if (pass.r)
+            store_block(pass.r, i, r);
+        if (pass.t)
+            store_block(pass.t, i, t);
+        sums[2] += r2;
+        sums[3] = larger(sums[3], r2);
+    }
+    leave_totals<3, 1>(partials, totals, sums);
+}
+
+void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                         const double *g, double step, double *t, double *r, TalusForward *sums)
+{
+    double total[4];
+    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_of(op)->totals,
+                Forward{cu_sets(op, metric), x, g, step, t, r});
+    cu_totals_get(cu_of(op), 4, total);
+    *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
+}
+
+/* ---- faces ---- */
+
+enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
+
+struct Split {
+    CuSets sets;
+    const double *x, *g;
+    double step;
+    double *free_part, *reduced, *chopped;
+};
+
+/* What split sums over a block's rows. */
+struct Moved {
+    double x2, g2, by_g, squared;
+    bool bound;
+};
+
+/* x~'g, or |x~|^2 where that is rounding: backend/cpu/blocks.c says why. */
+static __device__ inline double reduced_by_g(double step, const Moved &m)
+{
+    return (m.by_g - m.squared) * step > 1e-15 * sqrt(m.x2 * m.g2) ? m.by_g : m.squared;
+}
+
+/* The three gradients of a block, written where they are wanted; x~ = (x - t) / step. */
+template <int ROWS>
+static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool active,
+                                           const double (&x)[ROWS], const double (&g)[ROWS],
+                                           const double (&t)[ROWS])
+{
+    Moved m = {0.0, 0.0, 0.0, 0.0, true};
+    for (int k = 0; k < ROWS; k++) {
+        double moved = (x[k] - t[k]) / pass.step;
+        m.x2 += x[k] * x[k];
+        m.g2 += g[k] * g[k];
+        m.by_g += moved * g[k];
+        m.squared += moved * moved;
+        m.bound = m.bound && moved == 0.0;
+        if (pass.reduced)
+            pass.reduced[i * ROWS + k] = active ? 0.0 : moved;
+        if (pass.chopped)
+            pass.chopped[i * ROWS + k] = active ? moved : 0.0;
+    }
+    return m;
+}
+
+template <int ROWS, bool VARIED>
+static __device__ inline void split_block(const Split &pass, int64_t i, double (&sums)[FACE_SUMS])
+{
+    double x[ROWS], g[ROWS], t[ROWS], phi[ROWS];
+    auto set = block_set<ROWS, VARIED>(pass.sets, i);
+    load_block(pass.x, i, x);
+    load_block(pass.g, i, g);
+    bool active = block_active(set, x);
+    for (int k = 0; k < ROWS; k++) {
+        t[k] = x[k] - pass.step * g[k];
+        phi[k] = active ? 0.0 : g[k];
+    }
+    free_gradient(set, phi);
+    if (pass.free_part)
+        store_block(pass.free_part, i, phi);
+    for (int k = 0; k < ROWS; k++)
+        sums[FREE2] += phi[k] * phi[k];
+    project_block(set, t);
+    double r2 = natural2<VARIED>(pass.sets, i, block_scales(pass.sets, i), x, g);
+    Moved m = split_parts(pass, i, active, x, g, t);
+    double by_g = reduced_by_g(pass.step, m);
+    sums[REDUCED_G] += active ? 0.0 : by_g;
+    sums[CHOPPED_G] += active ? by_g : 0.0;
+    sums[CHOPPED2] += active ? m.squared : 0.0;
+    sums[ACTIVE] += active ? 1.0 : 0.0;
+    sums[UNBOUND] += active && !m.bound ? 1.0 : 0.0;
+    sums[RESIDUAL2] += r2;
+    sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void split(CuPartials partials, double *totals, Split pass)
+{
+    double sums[FACE_SUMS] = {0.0};
+    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
+        split_block<ROWS, VARIED>(pass, i, sums);
+    leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
+}
+
+void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+              const double *g, double step, double *free_part, double *reduced, double *chopped,
+              TalusFace *face)
+{
+    double total[FACE_SUMS];
+    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_of(op)->totals,
+                Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
+    cu_totals_get(cu_of(op), FACE_SUMS, total);
+    face->free2 = total[FREE2];
+    face->reduced_g = total[REDUCED_G];
+    face->chopped_g = total[CHOPPED_G];
+    face->chopped2 = total[CHOPPED2];
+    face->residual2 = total[RESIDUAL2];
+    face->residual_max = sqrt(total[RESIDUAL_MAX]);
+    face->active = (int)total[ACTIVE];
+    face->unbound = (int)total[UNBOUND];
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void mask(CuSets sets, const double *x, double *y)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    double at[ROWS], out[ROWS];
+    auto set = block_set<ROWS, VARIED>(sets, i);
+    load_block(x, i, at);
+    load_block(y, i, out);
+    if (block_active(set, at))
+        for (int k = 0; k < ROWS; k++)
+            out[k] = 0.0;
+    free_gradient(set, out);
+    store_block(y, i, out);
+}
+
+void cu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x, double *y)
+{
+    LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void tangent(CuSets sets, const double *x, const double *d, double *out)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    double at[ROWS], t[ROWS];
+    load_block(x, i, at);
+    load_block(d, i, t);
+    if constexpr (VARIED) {
+        TalusSet set = block_set<ROWS, true>(sets, i);
+        talus_block_tangent(ROWS, &set, at, t);
+    } else if constexpr (ROWS == 3)
+        talus_tangent_cone(block_friction<3>(sets, i), at, t);
+    else if (!(at[0] > 0.0))
+        t[0] = talus_project_nonneg(t[0]);
+    store_block(out, i, t);
+}
+
+void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                const double *d, double *out)
+{
+    LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
+                out);
+}
+
+/* The least step, as the largest of the negative ones. */
+template <int ROWS, bool VARIED>
+static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
+                                     const double *x, const double *p)
+{
+    double least = INFINITY;
+    for (int64_t i = item(); i < sets.blocks; i += stride()) {
+        double at[ROWS], along[ROWS], a;
+        load_block(x, i, at);
+        load_block(p, i, along);
+        if constexpr (VARIED) {
+            TalusSet set = block_set<ROWS, true>(sets, i);
+            a = talus_block_step(ROWS, &set, at, along);
+        } else if constexpr (ROWS == 3)
+            a = talus_cone_step(block_friction<3>(sets, i), at, along);
+        else
+            a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
+        least = a < least ? a : least;
+    }
+    double v[1] = {-least};
+    leave_totals<0, 1>(partials, totals, v);
+}
+
+double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        const double *p)
+{
+    double total = -INFINITY;
+    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_of(op)->totals,
+                cu_sets(op, metric), x, p);
+    cu_totals_get(cu_of(op), 1, &total);
+    return -total;
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void compare(CuPartials partials, double *totals, CuSets sets, const double *x,
+                               const double *y)
+{
+    double sums[2] = {0.0, 0.0};
+    for (int64_t i = item(); i < sets.blocks; i += stride()) {
+        double at[ROWS], other[ROWS];
+        auto set = block_set<ROWS, VARIED>(sets, i);
+        load_block(x, i, at);
+        load_block(y, i, other);
+        bool active = block_active(set, other);
+        sums[0] += active ? 1.0 : 0.0;
+        sums[1] += active != block_active(set, at) ? 1.0 : 0.0;
+    }
+    leave_totals<2, 0>(partials, totals, sums);
+}
+
+void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                const double *y, int *active, int *changed)
+{
+    double total[2];
+    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_of(op)->totals, cu_sets(op, metric), x,
+                y);
+    cu_totals_get(cu_of(op), 2, total);
+    *active = (int)total[0];
+    *changed = (int)total[1];
+}
+
+/* ---- metric ---- */
+
+template <int ROWS>
+static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool into, double *x)
+{
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    double t[ROWS];
+    load_block(x, i, t);
+    for (int k = 0; k < ROWS; k++)
+        t[k] = into ? t[k] / metric[i][k > 0] : t[k] * metric[i][k > 0];
+    store_block(x, i, t);
+}
+
+void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
+{
+    LAUNCH_ROWS(launch, op, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into, x);
+}
+
+/* ---- recession cones ---- */
+
+template <int ROWS> static __device__ inline double norm2(const double (&x)[ROWS])
+{
+    double sum = 0.0;
+    for (int k = 0; k < ROWS; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+template <int ROWS>
+static __global__ void recede(CuSets sets, bool relaxed, double least, double *x)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
+    double at[ROWS];
+    load_block(x, i, at);
+    talus_recession_project(ROWS, &set, at);
+    if (norm2(at) <= least * least)
+        for (int k = 0; k < ROWS; k++)
+            at[k] = 0.0;
+    store_block(x, i, at);
+}
+
+void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+{
+    LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
+                least, x);
+}
+
+template <int ROWS>
+static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, double *y)
+{
+    int64_t i = item();
+    if (i >= sets.blocks)
+        return;
+    TalusSet set = varied_set(sets, i, !relaxed, nullptr);
+    double at[ROWS], out[ROWS];
+    load_block(x, i, at);
+    load_block(y, i, out);
+    if (norm2(at) > 0.0)
+        talus_recession_span(ROWS, &set, out);
+    else
+        for (int k = 0; k < ROWS; k++)
+            out[k] = 0.0;
+    store_block(y, i, out);
+}
+
+void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+{
+    LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
+                relaxed, x, y);
+}

@@ -1,0 +1,394 @@
+/* backend/cuda/ops/contact.h - the matrix-free operator on the device, contact by contact and body by body.
+ *
+ * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A
+ * product takes two kernels and no wrench records: each body gathers the impulses of its touches, then
+ * each contact reads its two bodies (operator.h has the contact velocity). A body with more than HEAVY
+ * touches has a block of threads to itself.
+ *
+ * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
+ *
+ *     CuMotion motion = cu_motion(op, x, metric, true);
+ *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
+ *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
+ *     { ... block_velocity(c, motion, i, u) ... }                                            */
+#ifndef TALUS_BACKEND_CUDA_CONTACT_H
+#define TALUS_BACKEND_CUDA_CONTACT_H
+
+#include "backend/cuda/ops/block.h"
+
+enum { HEAVY = 64 };
+
+/* A kernel template<int ROWS> for the 1, 3 or 6 rows of an operator; `how` as in LAUNCH_SETS. */
+#define LAUNCH_ROWS(how, op, kernel, ...)                       \
+    ((op)->rows == 1   ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
+     : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
+                       : how(cu_of(op), kernel<6>, __VA_ARGS__))
+
+/* The same for kernels that know half lines and circular cones alone. */
+#define LAUNCH_CONES(how, op, kernel, ...)                    \
+    ((op)->rows == 1 ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
+                     : how(cu_of(op), kernel<3>, __VA_ARGS__))
+
+/* The arrays of an operator as a kernel takes them (operator.h describes them). */
+template <class T> struct CuView {
+    int blocks, bodies;
+    int sphere_sphere, spheres; /* contacts of two spheres; of spheres at all, which come first */
+    const int2 *pair;           /* NULL: explicit */
+    const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
+    const T *bias, *compliance, *mu;
+    const T (*diagonal)[2];
+    const int32_t *touch_start, *touch;
+    const int32_t *heavy; /* bodies with more than HEAVY touches */
+    int heavy_count;
+};
+
+/* Impulses gamma = S x; metric NULL: x is gamma. */
+template <class T> struct CuImpulses {
+    const T *x;
+    const T (*metric)[4];
+};
+
+/* What block_velocity reads: velocities of bodies, or N gamma + q of an explicit matrix. */
+struct CuMotion {
+    const double (*velocity)[8];
+    const double *product;
+    bool offset;
+};
+
+/* ---- the device's own of an operator: TalusOperator.device ---- */
+
+struct CuScratch {
+    long long serial; /* another number after every cu_scratch: the operator may have changed */
+    CuArray<double> velocity;
+    CuArray<double> product, unscaled; /* explicit operator */
+    CuArray<int32_t> heavy;
+    int heavy_count;
+    struct CuMirror *mirror;         /* operator.cu: arrays copied from the host */
+    CuOwned iterate, face, machines; /* of the files of these names */
+};
+
+static inline CuScratch *cu_scratch_of(const TalusOperator *op)
+{
+    return (CuScratch *)op->device;
+}
+
+/* operator.cu. cu_device_of makes the scratch where there is none yet. cu_scratch in two parts, for those who wait for
+ * totals anyway: `end` takes all CU_TOTALS. */
+TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
+TalusStatus cu_scratch_begin(const TalusOperator *op);
+void cu_scratch_end(const TalusOperator *op, const double *totals);
+/* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false
+ * leaves v_f, bias and q out. It lives in the scratch until the next call. */
+CuView<double> cu_view(const TalusOperator *op);
+CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
+                   bool offset);
+/* sparse.cu: out = N x, plus q where `offset`. */
+void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
+/* Blocks that a gather_bodies kernel is launched with, of THREADS threads, by launch_block. */
+unsigned cu_gather_blocks(const TalusOperator *op);
+
+/* ---- loads ---- */
+
+template <class T> struct alignas(16) Pack {
+    T v[16 / sizeof(T)];
+};
+
+/* N numbers from an address that is a multiple of 16 bytes. */
+template <int N, class T> static __device__ inline void load_packs(const T *from, T *to)
+{
+    enum { W = 16 / sizeof(T) };
+    for (int k = 0; k < N / W; k++) {
+        Pack<T> p = ((const Pack<T> *)from)[k];
+        for (int j = 0; j < W; j++)
+            to[k * W + j] = p.v[j];
+    }
+}
+
+template <int N, class T> static __device__ inline void store_packs(const T *from, T *to)
+{
+    enum { W = 16 / sizeof(T) };
+    for (int k = 0; k < N / W; k++) {
+        Pack<T> p;
+        for (int j = 0; j < W; j++)
+            p.v[j] = from[k * W + j];
+        ((Pack<T> *)to)[k] = p;
+    }
+}
+
+/* ---- frames (backend/frame.h) in either precision ---- */
+
+template <class T>
+static __device__ inline void frame_local(const T frame[4], const T world[3], T local[3])
+{
+    T s = frame[0] < T(0) ? T(-1) : T(1);
+    T wx = frame[0] + s;
+    T d = frame[3] * (wx * world[0] + frame[1] * world[1] + frame[2] * world[2]);
+    local[0] = -s * (world[0] - d * wx);
+    local[1] = world[1] - d * frame[1];
+    local[2] = s * (world[2] - d * frame[2]);
+}
+
+template <class T>
+static __device__ inline void frame_world(const T frame[4], const T local[3], T world[3])
+{
+    T s = frame[0] < T(0) ? T(-1) : T(1);
+    T wx = frame[0] + s;
+    T gx = -s * local[0], gy = local[1], gz = s * local[2];
+    T d = frame[3] * (wx * gx + frame[1] * gy + frame[2] * gz);
+    world[0] = gx - d * wx;
+    world[1] = gy - d * frame[1];
+    world[2] = gz - d * frame[2];
+}
+
+template <class T> static __device__ inline void cross(const T a[3], const T b[3], T r[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* ---- bodies ---- */
+
+/* Numbers of an impulse in its frame: three, with six rows the moments too. */
+template <int ROWS> constexpr int LOCAL = ROWS == 6 ? 6 : 3;
+
+/* gamma of block i, zeros where it has fewer rows than three. */
+template <int ROWS, class T>
+static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T local[LOCAL<ROWS>])
+{
+    local[1] = local[2] = T(0);
+    for (int k = 0; k < ROWS; k++) {
+        T x = g.x[(int64_t)i * ROWS + k];
+        local[k] = g.metric ? g.metric[i][k > 0] * x : x;
+    }
+}
+
+/* A touch is 2 * record + side; contacts that are not of spheres have two records. */
+template <class T> static __device__ inline int touch_contact(const CuView<T> &c, int32_t touch)
+{
+    int record = touch >> 1;
+    return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
+}
+
+/* Adds to sum = {p, t} the impulse of contact i, with the sign of its side, and its torque, which the body
+ * is to subtract on either side. */
+template <int ROWS, class T>
+static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, const T frame[4],
+                                         const T local[LOCAL<ROWS>], T sum[6])
+{
+    T p[3], t[3];
+    if (i < c.spheres) {
+        if (ROWS == 1) {
+            for (int k = 0; k < 3; k++)
+                sum[k] += side ? local[0] * frame[k] : -(local[0] * frame[k]);
+            return;
+        }
+        frame_world(frame, local, p);
+        cross(frame, p, t);
+    } else {
+        T arm[3];
+        for (int k = 0; k < 3; k++)
+            arm[k] = c.arm[i - c.spheres][3 * side + k];
+        frame_world(frame, local, p);
+        cross(arm, p, t);
+        for (int k = 0; k < 3; k++)
+            t[k] = side ? -t[k] : t[k];
+        if constexpr (ROWS == 6) {
+            T moment[3], lever = c.lever[i - c.spheres][side];
+            frame_world(frame, local + 3, moment);
+            for (int k = 0; k < 3; k++)
+                t[k] += side ? -(lever * moment[k]) : lever * moment[k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        sum[k] += side ? p[k] : -p[k];
+        sum[3 + k] += t[k];
+    }
+}
+
+template <int ROWS, class T>
+static __device__ inline void add_touch(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
+                                        T sum[6])
+{
+    int i = touch_contact(c, touch);
+    T frame[4], local[LOCAL<ROWS>];
+    load_packs<4>(c.frame[i], frame);
+    load_impulse<ROWS>(g, i, local);
+    add_wrench<ROWS>(c, i, touch & 1, frame, local, sum);
+}
+
+/* velocity = (free motion) + M^-1 times the sum of a body's touches. */
+template <class T>
+static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6], bool free_motion,
+                                        T (*velocity)[8])
+{
+    T body[8], turn[3];
+    load_packs<8>(c.body[b], body);
+    if (c.inertia) {
+        const T *m = c.inertia[b], *t = sum + 3;
+        turn[0] = m[0] * t[0] + m[3] * t[1] + m[4] * t[2];
+        turn[1] = m[3] * t[0] + m[1] * t[1] + m[5] * t[2];
+        turn[2] = m[4] * t[0] + m[5] * t[1] + m[2] * t[2];
+    } else {
+        for (int k = 0; k < 3; k++)
+            turn[k] = sum[3 + k] * body[7];
+    }
+    T keep = free_motion ? T(1) : T(0);
+    for (int k = 0; k < 3; k++) {
+        body[k] = keep * body[k] + body[3] * sum[k];
+        body[4 + k] = keep * body[4 + k] - turn[k];
+    }
+    store_packs<8>(body, velocity[b]);
+}
+
+/* A kernel's whole work: the velocities of all bodies, one thread each, those of heavy bodies in the
+ * blocks behind them. */
+template <int ROWS, class T>
+static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
+                                            bool free_motion, T (*velocity)[8])
+{
+    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+    if (blockIdx.x < light) {
+        int64_t b = item();
+        if (b >= c.bodies)
+            return;
+        int32_t begin = c.touch_start[b], end = c.touch_start[b + 1];
+        if (end - begin > HEAVY)
+            return;
+        for (int32_t k = begin; k < end; k++)
+            add_touch<ROWS>(c, g, c.touch[k], sum);
+        move_body(c, (int)b, sum, free_motion, velocity);
+        return;
+    }
+    int b = c.heavy[blockIdx.x - light];
+    for (int32_t k = c.touch_start[b] + (int)threadIdx.x; k < c.touch_start[b + 1];
+         k += (int)blockDim.x)
+        add_touch<ROWS>(c, g, c.touch[k], sum);
+    double total[6];
+    for (int k = 0; k < 6; k++)
+        total[k] = (double)sum[k];
+    reduce_block<6, 0>(total);
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < 6; k++)
+            sum[k] = (T)total[k];
+        move_body(c, b, sum, free_motion, velocity);
+    }
+}
+
+/* ---- contacts ---- */
+
+/* Velocity of b relative to a at contact i, in its frame: D'v. */
+template <int ROWS, class T>
+static __device__ inline void contact_velocity(const CuView<T> &c, const T (*velocity)[8], int i,
+                                               T (&u)[ROWS])
+{
+    int2 pair = c.pair[i];
+    enum { SPIN = 4 }; /* spheres without friction do without the spins, half of a record */
+    T frame[4], a[8], b[8] = {T(0)}, world[3], turn[3];
+    const bool spins = ROWS >= 3 || i >= c.spheres;
+    load_packs<4>(c.frame[i], frame);
+    load_packs<SPIN>(velocity[pair.x], a);
+    if (spins)
+        load_packs<8 - SPIN>(velocity[pair.x] + SPIN, a + SPIN);
+    if (pair.y >= 0) {
+        load_packs<SPIN>(velocity[pair.y], b);
+        if (spins)
+            load_packs<8 - SPIN>(velocity[pair.y] + SPIN, b + SPIN);
+    }
+    if (i < c.spheres) {
+        if constexpr (ROWS == 1) {
+            u[0] = -(frame[0] * a[0] + frame[1] * a[1] + frame[2] * a[2]);
+            if (i < c.sphere_sphere)
+                u[0] += frame[0] * b[0] + frame[1] * b[1] + frame[2] * b[2];
+            return;
+        } else {
+            T spin[3];
+            for (int k = 0; k < 3; k++) {
+                world[k] = b[k] - a[k];
+                spin[k] = a[4 + k] + b[4 + k];
+            }
+            cross(spin, frame, turn);
+            for (int k = 0; k < 3; k++)
+                world[k] -= turn[k];
+        }
+    } else {
+        const T *arm = c.arm[i - c.spheres];
+        T arm_a[3] = {arm[0], arm[1], arm[2]}, arm_b[3] = {arm[3], arm[4], arm[5]};
+        cross(a + 4, arm_a, turn);
+        for (int k = 0; k < 3; k++)
+            world[k] = -a[k] - turn[k];
+        cross(b + 4, arm_b, turn);
+        if (pair.y >= 0)
+            for (int k = 0; k < 3; k++)
+                world[k] += b[k] + turn[k];
+    }
+    T local[3];
+    frame_local(frame, world, local);
+    for (int k = 0; k < ROWS && k < 3; k++)
+        u[k] = local[k];
+    if constexpr (ROWS == 6) {
+        const T *lever = c.lever[i - c.spheres];
+        for (int k = 0; k < 3; k++)
+            world[k] = lever[1] * b[4 + k] - lever[0] * a[4 + k];
+        frame_local(frame, world, u + 3);
+    }
+}
+
+/* N gamma, plus q where the motion has it; without E gamma. */
+template <int ROWS>
+static __device__ inline void block_velocity(const CuView<double> &c, const CuMotion &motion, int i,
+                                             double (&u)[ROWS])
+{
+    if (motion.velocity) {
+        contact_velocity(c, motion.velocity, i, u);
+        if (motion.offset)
+            u[0] += c.bias[i];
+        return;
+    }
+    for (int k = 0; k < ROWS; k++)
+        u[k] = motion.product[(int64_t)i * ROWS + k];
+}
+
+/* S (N + E) S x, plus S q where the motion has it: `motion` is that of x in the metric s. */
+template <int ROWS>
+static __device__ inline void scaled_velocity(const CuView<double> &c, const CuMotion &motion,
+                                              int i, double2 s, const double (&x)[ROWS],
+                                              double (&u)[ROWS])
+{
+    block_velocity(c, motion, i, u);
+    if (c.compliance)
+        u[0] += c.compliance[i] * s.x * x[0];
+    for (int k = 0; k < ROWS; k++)
+        u[k] *= k ? s.y : s.x;
+}
+
+/* ---- sets ---- */
+
+/* Mean of the block's diagonal entries of N + E. */
+template <int ROWS, class T> static __device__ inline T block_scale(const CuView<T> &c, int i)
+{
+    return mean_entry<ROWS>(c.diagonal[i]);
+}
+
+/* Squared natural residual (problem.h) of gamma itself, d being the block's scale. Where the step stays inside the set,
+ * d (gamma - step) is g: said so, because the difference would lose a small g beside huge impulses. */
+template <class Set, int ROWS>
+static __device__ inline double exact_natural2(const Set &set, double d,
+                                               const double (&gamma)[ROWS], const double (&g)[ROWS])
+{
+    double eta = 1.0 / d, step[ROWS], r2 = 0.0;
+    bool inside = true;
+    for (int k = 0; k < ROWS; k++)
+        step[k] = gamma[k] - eta * g[k];
+    project_block(set, step);
+    for (int k = 0; k < ROWS; k++)
+        inside = inside && step[k] == gamma[k] - eta * g[k];
+    for (int k = 0; k < ROWS; k++) {
+        double r = inside ? g[k] : d * (gamma[k] - step[k]);
+        r2 += r * r;
+    }
+    return r2;
+}
+
+#endif

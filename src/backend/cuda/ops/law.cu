@@ -1,0 +1,152 @@
+/* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: what they say of impulses, and the
+ * shifts and bounds by which a convex problem stands for them. cpu/law.c has the formulas.
+ *
+ * One product and one pass over the contacts; with friction that pass reads about 90 B per contact beside the
+ * product's own and writes 8 where shifts move. */
+#include "backend/cuda/ops/contact.h"
+
+#include <math.h>
+
+enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
+
+struct Law {
+    CuView<double> view;
+    CuMotion motion; /* without offsets */
+    CuSets sets;
+    const double *gamma; /* or x in the metric of the sets */
+    double *offset;      /* normal entries of q, with shifts, `apart` numbers from each other */
+    int apart;
+    const double *base; /* those entries without shifts; NULL: there are none */
+    double share;       /* of the way that shifts or estimates go */
+};
+
+static Law law_of(const TalusOperator *op, const TalusMetricBlock *metric, const double *gamma,
+                  double share)
+{
+    Law pass = {};
+    pass.view = cu_view(op);
+    pass.sets = cu_sets(op, metric);
+    pass.gamma = gamma;
+    pass.offset = op->pair ? op->bias : op->offset;
+    pass.apart = op->pair ? 1 : op->rows;
+    pass.base = op->base;
+    pass.share = share;
+    return pass;
+}
+
+static __device__ inline bool is_coulomb(const CuSets &sets, int64_t i)
+{
+    return sets.model && sets.model[i].law == TALUS_LAW_COULOMB;
+}
+
+static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
+{
+    return sets.model && talus_model_prism(&sets.model[i], sets.moving);
+}
+
+/* ---- measuring and shifting ---- */
+
+/* u = N gamma + q without shifts. */
+template <int ROWS>
+static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[ROWS])
+{
+    block_velocity(pass.view, pass.motion, (int)i, u);
+    u[0] += pass.base ? pass.base[i] : pass.offset[i * pass.apart];
+    if (!pass.view.pair)
+        for (int k = 1; k < ROWS; k++)
+            u[k] += pass.offset[i * ROWS + k];
+}
+
+/* Adds De Saxce's shift to u and moves the one in use towards it. */
+template <int ROWS>
+static __device__ inline void shift_block(const Law &pass, int64_t i, const TalusSet &set,
+                                          double (&u)[ROWS], double (&sums)[LAW_SUMS])
+{
+    double sigma = talus_block_shift(ROWS, &set, u), *offset = &pass.offset[i * pass.apart];
+    double base = pass.base[i], shift = *offset - base, off = sigma - shift;
+    sums[SHIFT2] += off * off;
+    u[0] += sigma;
+    if (pass.share > 0.0)
+        *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
+}
+
+/* A law has its cone whatever `moving` makes of it. */
+template <int ROWS>
+static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
+{
+    double gamma[ROWS], u[ROWS], d = block_scale<ROWS>(pass.view, (int)i);
+    TalusSet set = varied_set(pass.sets, i, false, nullptr);
+    load_block(pass.gamma, i, gamma);
+    unshifted(pass, i, u);
+    if (is_coulomb(pass.sets, i))
+        shift_block(pass, i, set, u, sums);
+    if (is_prism(pass.sets, i)) {
+        double off = d * (gamma[0] - pass.sets.estimate[i]);
+        sums[ESTIMATE2] += off * off;
+    }
+    if (pass.view.compliance)
+        u[0] += pass.view.compliance[i] * gamma[0];
+    double r2 = exact_natural2(set, d, gamma, u);
+    sums[RESIDUAL2] += r2;
+    sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], r2);
+}
+
+template <int ROWS> static __global__ void measure(CuPartials partials, double *totals, Law pass)
+{
+    double sums[LAW_SUMS] = {0.0};
+    for (int64_t i = item(); i < pass.view.blocks; i += stride())
+        measure_block<ROWS>(pass, i, sums);
+    leave_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
+}
+
+void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums)
+{
+    double total[LAW_SUMS] = {0.0};
+    Law pass = law_of(op, nullptr, gamma, share);
+    pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr); /* v_f, but no offsets */
+    pass.motion.offset = false;
+    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, LAW_SUMS, cu_of(op)->totals, pass);
+    cu_totals_get(cu_of(op), LAW_SUMS, total);
+    *sums =
+        TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
+}
+
+void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
+{
+    cu_law_shift(op, gamma, 0.0, sums);
+}
+
+static __global__ void unshift(Law pass)
+{
+    int64_t i = item();
+    if (i < pass.view.blocks && is_coulomb(pass.sets, i))
+        pass.offset[i * pass.apart] = pass.base[i];
+}
+
+void cu_law_unshift(const TalusOperator *op)
+{
+    if (!op->base)
+        return;
+    launch(cu_of(op), unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
+}
+
+/* ---- bounds ---- */
+
+/* A negative impulse bounds nothing. */
+static __global__ void move_estimates(Law pass, int rows, double *estimate)
+{
+    int64_t i = item();
+    if (i >= pass.view.blocks || !is_prism(pass.sets, i))
+        return;
+    double normal = talus_project_nonneg(block_scales(pass.sets, i).x * pass.gamma[i * rows]);
+    estimate[i] = (1.0 - pass.share) * estimate[i] + pass.share * normal;
+}
+
+void cu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     double share)
+{
+    if (!op->estimate)
+        return;
+    launch(cu_of(op), move_estimates, blocks_for(op->blocks), THREADS, law_of(op, metric, x, share),
+           op->rows, op->estimate);
+}

@@ -1,0 +1,459 @@
+/* backend/cuda/ops/operator.cu - whole-problem operations: the operator's copy on the device, product,
+ * residual, Jacobi step, metric.
+ *
+ * Per sphere-sphere contact with friction, bytes of a product in double precision:
+ *     bodies    2 touches of 4 + 32 + 24 B; per body 64 + 64 B
+ *     contacts  8 + 32 + 128 B read (the bodies' records, mostly cached), 24 B written            */
+#include "backend/cuda/ops/machines.h"
+
+/* ---- the copy of a host's operator ---- */
+
+struct CuMirror {
+    CuArray<int32_t> pair, touch_start, touch, row_start, column;
+    CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
+    CuArray<double> values, offset, estimate, turning, lever, base;
+    CuArray<TalusBlockModel> model;
+};
+
+TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
+{
+    if (!op->device) /* the one part of an operator that this backend writes by itself */
+        TALUS_TRY(talus_alloc(&((TalusOperator *)op)->device, 1, sizeof(CuScratch), "operator"));
+    *out = cu_scratch_of(op);
+    return TALUS_OK;
+}
+
+/* `count` numbers from the host, or NULL where it has none. */
+template <class T>
+static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
+                          const char *what, void **place)
+{
+    *place = nullptr;
+    if (!from)
+        return TALUS_OK;
+    TALUS_TRY(to->reserve(count, what));
+    cu_put(cu_of(op), to->at, from, (size_t)count * sizeof(T));
+    *place = to->at;
+    return TALUS_OK;
+}
+
+/* Place of a field whose type differs from that of the array behind it. */
+#define PLACE(field) ((void **)&(field))
+
+static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, TalusOperator *op)
+{
+    int64_t blocks = host->blocks, bodies = host->bodies, general = host->general;
+    const char *what = "contacts of the problem";
+    TALUS_TRY(upload(op, &m->pair, host->pair, 2 * blocks, what, PLACE(op->pair)));
+    TALUS_TRY(upload(op, &m->frame, host->frame, 4 * blocks, what, PLACE(op->frame)));
+    TALUS_TRY(upload(op, &m->bias, host->bias, blocks, what, PLACE(op->bias)));
+    TALUS_TRY(upload(op, &m->arm, host->arm, 6 * general, what, PLACE(op->arm)));
+    TALUS_TRY(upload(op, &m->lever, host->lever, 2 * general, what, PLACE(op->lever)));
+    what = "bodies of the problem";
+    TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
+    TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
+    TALUS_TRY(
+        upload(op, &m->touch_start, host->touch_start, bodies + 1, what, PLACE(op->touch_start)));
+    return upload(op, &m->touch, host->touch, host->touch_start[bodies], what, PLACE(op->touch));
+}
+
+static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
+{
+    int64_t rows = (int64_t)host->rows * host->blocks, entries = host->row_start[rows];
+    const char *what = "matrix of the problem";
+    TALUS_TRY(upload(op, &m->row_start, host->row_start, rows + 1, what, PLACE(op->row_start)));
+    TALUS_TRY(upload(op, &m->column, host->column, entries, what, PLACE(op->column)));
+    TALUS_TRY(upload(op, &m->values, host->values, entries, what, PLACE(op->values)));
+    return upload(op, &m->offset, host->offset, rows, what, PLACE(op->offset));
+}
+
+static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOperator *op)
+{
+    int64_t blocks = host->blocks;
+    const char *what = "friction of the problem";
+    op->varied = host->varied;
+    op->kinds = host->kinds;
+    op->moving = host->moving;
+    TALUS_TRY(upload(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
+    TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
+    TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
+    TALUS_TRY(upload(op, &m->turning, host->turning, 2 * blocks, what, PLACE(op->turning)));
+    return upload(op, &m->base, host->base, blocks, what, PLACE(op->base));
+}
+
+TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
+{
+    CuScratch *s;
+    TalusContext *context = op->context;
+    TALUS_TRY(cu_device_of(op, &s));
+    if (!s->mirror)
+        TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
+    CuMirror *m = s->mirror;
+    *op = TalusOperator{};
+    op->device = s;
+    op->context = context;
+    op->pool = host->pool;
+    op->rows = host->rows;
+    op->blocks = host->blocks;
+    op->bodies = host->bodies;
+    op->sphere_sphere = host->sphere_sphere;
+    op->sphere_fixed = host->sphere_fixed;
+    op->general = host->general;
+    op->joints = host->joints;
+    TALUS_TRY(host->values ? upload_matrix(host, m, op) : upload_contacts(host, m, op));
+    int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
+    const char *what = "blocks of the problem";
+    TALUS_TRY(upload_sets(host, m, op));
+    TALUS_TRY(upload(op, &m->compliance, host->compliance, blocks, what, PLACE(op->compliance)));
+    TALUS_TRY(upload(op, &m->diagonal, host->diagonal, 2 * blocks, what, PLACE(op->diagonal)));
+    TALUS_TRY(upload(op, &m->coupling, host->coupling, coupled, what, PLACE(op->coupling)));
+    return cu_check(cu_of(op));
+}
+
+static void clear_mirror(CuMirror *m)
+{
+    CuArray<int32_t> *integers[] = {&m->pair, &m->touch_start, &m->touch, &m->row_start,
+                                    &m->column};
+    CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,     &m->inertia,  &m->bias,
+                                &m->mu,     &m->compliance, &m->diagonal, &m->coupling, &m->values,
+                                &m->offset, &m->estimate,   &m->turning,  &m->lever,    &m->base};
+    for (CuArray<int32_t> *array : integers)
+        array->clear();
+    for (CuArray<double> *array : reals)
+        array->clear();
+    m->model.clear();
+    talus_release(m);
+}
+
+void cu_scratch_clear(TalusOperator *op)
+{
+    CuScratch *s = cu_scratch_of(op);
+    if (!s)
+        return;
+    s->velocity.clear();
+    s->product.clear();
+    s->unscaled.clear();
+    s->heavy.clear();
+    for (CuOwned owned : {s->iterate, s->face, s->machines})
+        if (owned.at)
+            owned.clear(owned.at);
+    if (s->mirror)
+        clear_mirror(s->mirror);
+    talus_release(s);
+    op->device = nullptr;
+}
+
+void cu_mirror_clear(TalusOperator *op)
+{
+    cu_scratch_clear(op);
+    *op = TalusOperator{};
+}
+
+/* ---- scratch ---- */
+
+static __global__ void find_heavy(int bodies, const int32_t *touch_start, int32_t *heavy,
+                                  int32_t *found)
+{
+    int64_t b = item();
+    if (b < bodies && touch_start[b + 1] - touch_start[b] > HEAVY)
+        heavy[atomicAdd(found, 1)] = (int32_t)b;
+}
+
+/* The bodies with more than HEAVY touches, in any order: each is summed by itself. Their number is left in
+ * the last of the totals. */
+static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
+{
+    int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
+    TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
+    cu_zero(cu_of(op), found, sizeof(double));
+    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->touch_start,
+           s->heavy.at, found);
+    return TALUS_OK;
+}
+
+TalusStatus cu_scratch_begin(const TalusOperator *op)
+{
+    CuScratch *s;
+    TALUS_TRY(cu_device_of(op, &s));
+    s->serial++;
+    s->heavy_count = 0;
+    if (op->pair) {
+        TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
+        return list_heavy(op, s);
+    }
+    int64_t n = (int64_t)op->rows * op->blocks;
+    TALUS_TRY(s->product.reserve(n, "operator product"));
+    return s->unscaled.reserve(n, "impulses");
+}
+
+void cu_scratch_end(const TalusOperator *op, const double *totals)
+{
+    CuScratch *s = cu_scratch_of(op);
+    if (op->pair)
+        memcpy(&s->heavy_count, totals + CU_TOTALS - 1, sizeof s->heavy_count);
+}
+
+TalusStatus cu_scratch(const TalusOperator *op)
+{
+    double totals[CU_TOTALS];
+    TALUS_TRY(cu_scratch_begin(op));
+    cu_totals_get(cu_of(op), CU_TOTALS, totals);
+    cu_scratch_end(op, totals);
+    return cu_check(cu_of(op));
+}
+
+CuView<double> cu_view(const TalusOperator *op)
+{
+    const CuScratch *s = cu_scratch_of(op);
+    CuView<double> c = {};
+    c.blocks = op->blocks;
+    c.bodies = op->bodies;
+    c.sphere_sphere = op->sphere_sphere;
+    c.spheres = op->sphere_sphere + op->sphere_fixed;
+    c.pair = (const int2 *)op->pair;
+    c.frame = op->frame;
+    c.arm = op->arm;
+    c.lever = op->lever;
+    c.body = op->body;
+    c.inertia = op->inertia;
+    c.bias = op->bias;
+    c.compliance = op->compliance;
+    c.mu = op->mu;
+    c.diagonal = op->diagonal;
+    c.touch_start = op->touch_start;
+    c.touch = op->touch;
+    c.heavy = s->heavy.at;
+    c.heavy_count = s->heavy_count;
+    return c;
+}
+
+/* ---- motion ---- */
+
+template <int ROWS>
+static __global__ void gather(CuView<double> c, CuImpulses<double> g, bool free_motion,
+                              double (*velocity)[8])
+{
+    gather_bodies<ROWS>(c, g, free_motion, velocity);
+}
+
+unsigned cu_gather_blocks(const TalusOperator *op)
+{
+    return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
+}
+
+static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
+                        double (*velocity)[8])
+{
+    unsigned blocks = cu_gather_blocks(op);
+    if (cu_scratch_of(op)->heavy_count) /* only these have threads that wait for each other */
+        LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
+                    velocity);
+    else
+        LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
+    cu_machines_apply(op, free_motion, velocity);
+}
+
+/* v_f, as eliminated joints leave it. */
+static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
+{
+    if (!op->elimination)
+        return op->body;
+    cu_copy(cu_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
+    cu_machines_apply(op, true, velocity);
+    return velocity;
+}
+
+template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double> g, double *out)
+{
+    int64_t i = item();
+    if (i >= blocks)
+        return;
+    double local[LOCAL<ROWS>];
+    load_impulse<ROWS>(g, (int)i, local);
+    for (int k = 0; k < ROWS; k++)
+        out[i * ROWS + k] = local[k];
+}
+
+CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
+                   bool offset)
+{
+    CuScratch *s = cu_scratch_of(op);
+    CuImpulses<double> g = {x, metric};
+    CuMotion motion = {nullptr, nullptr, offset};
+    if (op->pair) {
+        double(*velocity)[8] = (double(*)[8])s->velocity.at;
+        if (x)
+            move_bodies(op, g, offset, velocity);
+        motion.velocity = x ? velocity : free_bodies(op, velocity);
+        return motion;
+    }
+    motion.product = s->product.at;
+    if (x && metric) {
+        LAUNCH_ROWS(launch, op, unscale, blocks_for(op->blocks), THREADS, op->blocks, g,
+                    s->unscaled.at);
+        x = s->unscaled.at;
+    }
+    if (x)
+        cu_matrix_product(op, x, offset, s->product.at);
+    else
+        motion.product = op->offset;
+    return motion;
+}
+
+void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+               double (*velocity)[8])
+{
+    move_bodies(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
+}
+
+/* ---- product ---- */
+
+/* out = S (N gamma + q + E gamma), gamma = S x; E is left out where `compliant` is false. */
+template <int ROWS>
+static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<double> g,
+                               bool compliant, double *out)
+{
+    int64_t i = item();
+    if (i >= c.blocks)
+        return;
+    double u[ROWS], local[LOCAL<ROWS>];
+    block_velocity(c, motion, (int)i, u);
+    if (compliant && c.compliance && g.x) {
+        load_impulse<ROWS>(g, (int)i, local);
+        u[0] += c.compliance[i] * local[0];
+    }
+    for (int k = 0; k < ROWS; k++)
+        out[i * ROWS + k] = g.metric ? g.metric[i][k > 0] * u[k] : u[k];
+}
+
+static void form_product(const TalusOperator *op, CuImpulses<double> g, bool compliant, bool offset,
+                         double *out)
+{
+    CuMotion motion = cu_motion(op, g.x, g.metric, offset);
+    LAUNCH_ROWS(launch, op, product, blocks_for(op->blocks), THREADS, cu_view(op), motion, g,
+                compliant, out);
+}
+
+void cu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                double *out)
+{
+    form_product(op, CuImpulses<double>{gamma, nullptr}, compliant, offset, out);
+}
+
+void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                 bool offset, double *out)
+{
+    form_product(op, CuImpulses<double>{x, metric}, true, offset, out);
+}
+
+/* ---- residual and Jacobi step ---- */
+
+struct Relax {
+    const double *gamma;
+    double *relaxed; /* gamma again, or NULL: measure only */
+    double omega, lambda;
+};
+
+template <int ROWS, bool VARIED>
+static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
+                             CuMotion motion, Relax pass)
+{
+    double sums[2] = {0.0, 0.0};
+    for (int64_t i = item(); i < c.blocks; i += stride()) {
+        double gamma[ROWS], g[ROWS], d = block_scale<ROWS>(c, (int)i);
+        load_block(pass.gamma, i, gamma);
+        block_velocity(c, motion, (int)i, g);
+        if (c.compliance)
+            g[0] += c.compliance[i] * gamma[0];
+        auto set = impulse_set<ROWS, VARIED>(sets, i);
+        double r2 = exact_natural2(set, d, gamma, g);
+        sums[0] += r2;
+        sums[1] = larger(sums[1], r2);
+        if (pass.relaxed) {
+            double step[ROWS], eta = pass.omega / d;
+            for (int k = 0; k < ROWS; k++)
+                step[k] = gamma[k] - eta * g[k];
+            project_block(set, step);
+            for (int k = 0; k < ROWS; k++)
+                gamma[k] += pass.lambda * (step[k] - gamma[k]);
+            store_block(pass.relaxed, i, gamma);
+        }
+    }
+    leave_totals<1, 1>(partials, totals, sums);
+}
+
+static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
+{
+    double totals[2] = {0.0, 0.0};
+    CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_of(op)->totals, cu_view(op),
+                cu_sets(op, nullptr), motion, pass);
+    cu_totals_get(cu_of(op), 2, totals);
+    return TalusResidualSums{totals[0], sqrt(totals[1])};
+}
+
+void cu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+{
+    *sums = run_blocks(op, Relax{gamma, nullptr, 0.0, 0.0});
+}
+
+void cu_relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
+              double *max)
+{
+    TalusResidualSums sums = run_blocks(op, Relax{gamma, gamma, omega, lambda});
+    *sum2 = sums.residual2;
+    *max = sums.residual_max;
+}
+
+/* ---- metric ---- */
+
+template <int ROWS>
+static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBlock *out)
+{
+    int64_t i = item();
+    if (i >= c.blocks)
+        return;
+    double d = block_scale<ROWS>(c, (int)i), m[4];
+    m[0] = 1.0 / sqrt(trace ? d : c.diagonal[i][0]);
+    m[1] = 1.0 / sqrt(trace ? d : c.diagonal[i][1]);
+    m[2] = ROWS >= 3 ? c.mu[i] * (m[0] / m[1]) : 0.0;
+    m[3] = 1.0 / (1.0 + m[2] * m[2]);
+    store_packs<4>(m, out[i]);
+}
+
+void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+{
+    LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
+                kind == TALUS_METRIC_TRACE, out);
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
+                                 CuImpulses<double> g)
+{
+    double sums[3] = {0.0, 0.0, 0.0};
+    for (int64_t i = item(); i < c.blocks; i += stride()) {
+        double gamma[LOCAL<ROWS>], inside[ROWS], d = block_scale<ROWS>(c, (int)i);
+        load_impulse<ROWS>(g, (int)i, gamma);
+        for (int k = 0; k < ROWS; k++)
+            inside[k] = gamma[k];
+        recede_block(impulse_set<ROWS, VARIED>(sets, i), inside);
+        for (int k = 0; k < ROWS; k++) {
+            double value = d * gamma[k], off = d * (gamma[k] - inside[k]);
+            sums[0] += value * value;
+            sums[1] += off * off;
+            sums[2] += gamma[k] * gamma[k] / d;
+        }
+    }
+    leave_totals<3, 0>(partials, totals, sums);
+}
+
+void cu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+              TalusSizes *out)
+{
+    double totals[3] = {0.0, 0.0, 0.0};
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_of(op)->totals, cu_view(op),
+                cu_sets(op, nullptr), CuImpulses<double>{x, metric});
+    cu_totals_get(cu_of(op), 3, totals);
+    *out = TalusSizes{totals[0], totals[1], totals[2]};
+}

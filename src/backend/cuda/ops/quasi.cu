@@ -1,0 +1,259 @@
+/* backend/cuda/ops/quasi.cu - a quasi-Newton step on the forward-backward residual, fused.
+ *
+ * A direction is one pass over the pairs; a step gathers the impulses of d (contact.h), one pass over
+ * the contacts moves and projects, and passes over the pairs, a few at a time, take the inner products
+ * with the new residual. A pair is kept in single precision, s and y of an entry side by side, which
+ * is a vector's room; it is combined and multiplied in double.
+ *
+ * Per contact with friction and five pairs, bytes read and written beside the product's own:
+ *     direction   144 + 24
+ *     step        128 + 120, then 144 for the inner products
+ *     smooth      128 + 72   (every third iteration by default) */
+#include "backend/cuda/ops/contact.h"
+
+#include <math.h>
+
+static __device__ __host__ inline float2 *pair_of(const TalusQuasi &q, int i)
+{
+    return (float2 *)q.pair[i];
+}
+
+/* ---- direction ---- */
+
+struct Direction {
+    const double *r;
+    double *d;
+    int64_t n;
+    int count;
+    const float2 *pair[TALUS_PAIRS];
+    double weight[1 + 2 * TALUS_PAIRS];
+};
+
+static __global__ void direction(Direction pass)
+{
+    int64_t i = item();
+    if (i >= pass.n)
+        return;
+    double sum = pass.weight[0] * pass.r[i];
+    for (int p = 0; p < pass.count; p++) {
+        float2 sy = pass.pair[p][i];
+        sum += pass.weight[1 + 2 * p] * (double)sy.x + pass.weight[2 + 2 * p] * (double)sy.y;
+    }
+    pass.d[i] = sum;
+}
+
+void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
+{
+    Direction pass = {q->r, q->d, (int64_t)op->rows * op->blocks, q->count, {}, {}};
+    for (int p = 0; p < q->count; p++)
+        pass.pair[p] = pair_of(*q, p);
+    memcpy(pass.weight, weight, (size_t)(1 + 2 * q->count) * sizeof *weight);
+    launch(cu_of(op), direction, blocks_for(pass.n), THREADS, pass);
+}
+
+/* ---- step ---- */
+
+/* The last two are those of the new pair with r_next. */
+enum { R2, RG, GD, DW, DD, WW, SMOOTH, SY, YY, SR, YR, MOVED };
+
+struct Move {
+    CuSets sets;
+    CuView<double> view;
+    CuMotion motion;
+    TalusQuasi q;
+};
+
+/* w = S (N + E) S d, or, with q.halve, half of the d and of the w = g_next - g of the last step. */
+template <int ROWS>
+static __device__ inline void moved_by(const Move &pass, int64_t i, const double (&g)[ROWS],
+                                       double (&d)[ROWS], double (&w)[ROWS])
+{
+    const TalusQuasi &q = pass.q;
+    load_block(q.d, i, d);
+    if (q.halve) {
+        load_block(q.g_next, i, w);
+        for (int k = 0; k < ROWS; k++) {
+            d[k] *= 0.5;
+            w[k] = 0.5 * (w[k] - g[k]);
+        }
+        store_block(q.d, i, d);
+        return;
+    }
+    scaled_velocity(pass.view, pass.motion, (int)i, block_scales(pass.sets, i), d, w);
+}
+
+/* s = unit d and y = unit (r_next - r), rounded as they are kept, and their inner products. */
+template <int ROWS>
+static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const double (&d)[ROWS],
+                                        const double (&r_next)[ROWS], double (&sums)[MOVED])
+{
+    double r[ROWS];
+    float2 *pair = pair_of(q, q.count);
+    load_block(q.r, i, r);
+    for (int k = 0; k < ROWS; k++) {
+        float2 sy = make_float2((float)(q.unit * d[k]), (float)(q.unit * (r_next[k] - r[k])));
+        double s = (double)sy.x, y = (double)sy.y;
+        pair[i * ROWS + k] = sy;
+        sums[SY] += s * y;
+        sums[YY] += y * y;
+        sums[SR] += s * r_next[k];
+        sums[YR] += y * r_next[k];
+    }
+}
+
+template <int ROWS, bool VARIED>
+static __device__ inline void move_block(const Move &pass, int64_t i, double (&sums)[MOVED])
+{
+    const TalusQuasi &q = pass.q;
+    double x[ROWS], g[ROWS], d[ROWS], w[ROWS], r[ROWS];
+    load_block(q.x, i, x);
+    load_block(q.g, i, g);
+    moved_by(pass, i, g, d, w);
+    for (int k = 0; k < ROWS; k++) {
+        sums[GD] += g[k] * d[k];
+        sums[DW] += d[k] * w[k];
+        sums[DD] += d[k] * d[k];
+        sums[WW] += w[k] * w[k];
+        x[k] += d[k];
+        g[k] += w[k];
+        r[k] = x[k] - q.step * g[k];
+    }
+    store_block(q.x_next, i, x);
+    store_block(q.g_next, i, g);
+    project_block(block_set<ROWS, VARIED>(pass.sets, i), r);
+    load_block(q.smooth_r, i, w);
+    for (int k = 0; k < ROWS; k++) {
+        r[k] = x[k] - r[k];
+        sums[R2] += r[k] * r[k];
+        sums[RG] += r[k] * g[k];
+        sums[SMOOTH] += r[k] * w[k];
+    }
+    store_block(q.r_next, i, r);
+    keep_pair(q, i, d, r, sums);
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void move(CuPartials partials, double *totals, Move pass)
+{
+    double sums[MOVED] = {0.0};
+    for (int64_t i = item(); i < pass.sets.blocks; i += stride())
+        move_block<ROWS, VARIED>(pass, i, sums);
+    leave_totals<MOVED, 0>(partials, totals, sums);
+}
+
+/* Pairs whose inner products are taken in one pass; lbfgs-fb keeps this many by default. */
+enum { GROUP = 5 };
+
+struct PairDots {
+    const double *r;
+    int64_t n;
+    int count;
+    const float2 *pair[GROUP];
+};
+
+/* s'r and y'r of each pair. */
+static __global__ void pair_dots(CuPartials partials, double *totals, PairDots pass)
+{
+    double sums[2 * GROUP] = {0.0};
+    for (int64_t i = item(); i < pass.n; i += stride()) {
+        double r = pass.r[i];
+        for (int p = 0; p < GROUP; p++)
+            if (p < pass.count) {
+                float2 sy = pass.pair[p][i];
+                sums[2 * p] += (double)sy.x * r;
+                sums[2 * p + 1] += (double)sy.y * r;
+            }
+    }
+    leave_totals<2 * GROUP, 0>(partials, totals, sums);
+}
+
+static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
+{
+    const int64_t n = (int64_t)op->rows * op->blocks;
+    for (int first = 0; first < q->count; first += GROUP) {
+        PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
+        for (int p = 0; p < pass.count; p++)
+            pass.pair[p] = pair_of(*q, first + p);
+        launch_sums(cu_of(op), pair_dots, n, 2 * GROUP, totals + 2 * first, pass);
+    }
+}
+
+void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
+{
+    static_assert(MOVED + 2 * (TALUS_PAIRS + GROUP) <= CU_TOTALS, "totals of all pairs");
+    double total[MOVED + 2 * TALUS_PAIRS];
+    Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
+    if (!q->halve)
+        pass.motion = cu_motion(op, q->d, q->metric, false);
+    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_of(op)->totals, pass);
+    launch_pair_dots(op, q, cu_of(op)->totals + MOVED);
+    cu_totals_get(cu_of(op), MOVED + 2 * q->count, total);
+    sums->r2 = total[R2];
+    sums->rg = total[RG];
+    sums->gd = total[GD];
+    sums->dw = total[DW];
+    sums->dd = total[DD];
+    sums->ww = total[WW];
+    sums->smooth = total[SMOOTH];
+    sums->sy = total[SY];
+    sums->yy = total[YY];
+    for (int p = 0; p < q->count; p++) {
+        sums->sr[p] = total[MOVED + 2 * p];
+        sums->yr[p] = total[MOVED + 2 * p + 1];
+    }
+    sums->sr[q->count] = total[SR];
+    sums->yr[q->count] = total[YR];
+}
+
+/* ---- smoothing ---- */
+
+enum { X2, SMOOTH_R2, RESIDUAL2, RESIDUAL_MAX, SMOOTHED };
+
+template <int ROWS, bool VARIED>
+static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi &q, double eta,
+                                           int64_t i, double (&sums)[SMOOTHED])
+{
+    double x[ROWS], g[ROWS], old_x[ROWS], old_g[ROWS], r[ROWS], keep = 1.0 - eta;
+    load_block(q.x, i, x);
+    load_block(q.g, i, g);
+    load_block(eta < 1.0 ? q.smooth_x : q.x, i, old_x); /* there may be none yet */
+    load_block(eta < 1.0 ? q.smooth_g : q.g, i, old_g);
+    for (int k = 0; k < ROWS; k++) {
+        x[k] = keep * old_x[k] + eta * x[k];
+        g[k] = keep * old_g[k] + eta * g[k];
+        r[k] = x[k] - q.step * g[k];
+        sums[X2] += x[k] * x[k];
+    }
+    store_block(q.smooth_x, i, x);
+    store_block(q.smooth_g, i, g);
+    project_block(block_set<ROWS, VARIED>(sets, i), r);
+    for (int k = 0; k < ROWS; k++) {
+        r[k] = x[k] - r[k];
+        sums[SMOOTH_R2] += r[k] * r[k];
+    }
+    store_block(q.smooth_r, i, r);
+    double natural = natural2<VARIED>(sets, i, block_scales(sets, i), x, g);
+    sums[RESIDUAL2] += natural;
+    sums[RESIDUAL_MAX] = larger(sums[RESIDUAL_MAX], natural);
+}
+
+template <int ROWS, bool VARIED>
+static __global__ void smooth(CuPartials partials, double *totals, CuSets sets, TalusQuasi q,
+                              double eta)
+{
+    double sums[SMOOTHED] = {0.0};
+    for (int64_t i = item(); i < sets.blocks; i += stride())
+        smooth_block<ROWS, VARIED>(sets, q, eta, i, sums);
+    leave_totals<SMOOTHED - 1, 1>(partials, totals, sums);
+}
+
+void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                     TalusSmoothSums *sums)
+{
+    double total[SMOOTHED];
+    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_of(op)->totals,
+                cu_sets(op, q->metric), *q, eta);
+    cu_totals_get(cu_of(op), SMOOTHED, total);
+    *sums =
+        TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};
+}

@@ -1,0 +1,122 @@
+/* backend/cuda/ops/terms.cu - the terms of gradients (backend/terms.h), as backend/cpu/terms.c has them. */
+#include "backend/cuda/ops/contact.h"
+
+extern "C" {
+#include "backend/terms.h"
+}
+
+enum { LINEAR, SPIN }; /* |V| and |W| of a body, in its entry of the scratch's velocities */
+
+/* ---- bodies ---- */
+
+template <int ROWS>
+static __device__ inline void add_sizes(const CuView<double> &c, const double *gamma, int32_t touch,
+                                        double (&sum)[6])
+{
+    double wrench[6] = {0.0};
+    add_touch<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
+    talus_terms_add(wrench, sum);
+}
+
+/* Bodies and, in the blocks behind them, heavy bodies, as in gather_bodies. */
+template <int ROWS>
+static __global__ void body_terms(CuView<double> c, const double *gamma, double (*out)[8])
+{
+    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    double sum[6] = {0.0};
+    if (blockIdx.x < light) {
+        int64_t b = item();
+        if (b >= c.bodies || c.touch_start[b + 1] - c.touch_start[b] > HEAVY)
+            return;
+        for (int32_t k = c.touch_start[b]; k < c.touch_start[b + 1]; k++)
+            add_sizes<ROWS>(c, gamma, c.touch[k], sum);
+        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+        return;
+    }
+    int b = c.heavy[blockIdx.x - light];
+    for (int32_t k = c.touch_start[b] + (int)threadIdx.x; k < c.touch_start[b + 1];
+         k += (int)blockDim.x)
+        add_sizes<ROWS>(c, gamma, c.touch[k], sum);
+    reduce_block<6, 0>(sum);
+    if (threadIdx.x == 0)
+        talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
+}
+
+/* ---- blocks ---- */
+
+struct Terms {
+    const double *gamma;
+    const double (*bodies)[8];
+    const int32_t *row_start, *column; /* explicit */
+    const double *values, *offset, *base;
+};
+
+/* The length by which spins count; with 6 rows they count by themselves, too. */
+template <int ROWS>
+static __device__ inline double arm_of(const CuView<double> &c, int64_t i, int side)
+{
+    const double *arm = i < c.spheres ? nullptr : c.arm[i - c.spheres] + 3 * side;
+    double length = talus_terms_arm(ROWS, arm, c.frame[i]);
+    return ROWS == 6 ? length + c.lever[i - c.spheres][side] : length;
+}
+
+template <int ROWS>
+static __device__ inline double contact_terms(const CuView<double> &c, const Terms &t, int64_t i)
+{
+    double sum = fabs(t.base ? t.base[i] : c.bias[i]);
+    const int body[2] = {c.pair[i].x, c.pair[i].y};
+    for (int side = 0; side < 2; side++) {
+        if (body[side] < 0)
+            continue;
+        const double *of = t.bodies[body[side]];
+        sum += of[LINEAR] + arm_of<ROWS>(c, i, side) * of[SPIN];
+    }
+    return sum;
+}
+
+template <int ROWS> static __device__ inline double matrix_terms(const Terms &t, int64_t i)
+{
+    double sum2 = 0.0;
+    for (int64_t row = i * ROWS; row < (i + 1) * ROWS; row++) {
+        double sum = fabs(t.base && row == i * ROWS ? t.base[i] : t.offset[row]);
+        for (int32_t k = t.row_start[row]; k < t.row_start[row + 1]; k++)
+            sum += fabs(t.values[k] * t.gamma[t.column[k]]);
+        sum2 += sum * sum;
+    }
+    return sqrt(sum2);
+}
+
+template <int ROWS>
+static __global__ void block_terms(CuPartials partials, double *totals, CuView<double> c,
+                                   CuSets sets, Terms t)
+{
+    double sums[2] = {0.0, 0.0};
+    for (int64_t i = item(); i < c.blocks; i += stride()) {
+        double terms = c.pair ? contact_terms<ROWS>(c, t, i) : matrix_terms<ROWS>(t, i);
+        double own2 = 0.0;
+        if (c.compliance)
+            terms += fabs(c.compliance[i] * t.gamma[i * ROWS]);
+        for (int k = 0; k < ROWS; k++)
+            own2 += t.gamma[i * ROWS + k] * t.gamma[i * ROWS + k];
+        terms = fmax(terms, block_scale<ROWS>(c, (int)i) * sqrt(own2));
+        terms *= talus_terms_amplified(sets.model ? &sets.model[i] : nullptr,
+                                       ROWS == 1 ? 0.0 : sets.mu[i]);
+        sums[0] += terms * terms;
+        sums[1] = larger(sums[1], terms);
+    }
+    leave_totals<1, 1>(partials, totals, sums);
+}
+
+void cu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+{
+    double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
+    if (op->pair)
+        LAUNCH_ROWS(launch_block, op, body_terms, cu_gather_blocks(op), THREADS, cu_view(op), gamma,
+                    bodies);
+    Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->base};
+    LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, 2, cu_of(op)->totals, cu_view(op),
+                cu_sets(op, nullptr), t);
+    cu_totals_get(cu_of(op), 2, totals);
+    *sum2 = totals[0];
+    *max = totals[1];
+}

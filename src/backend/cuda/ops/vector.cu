@@ -1,0 +1,135 @@
+/* backend/cuda/ops/vector.cu - vectors of the device: memory, copies, sums and combinations.
+ *
+ * Bound by memory. Sums are in the order of block.h's kernels, the same from run to run. */
+#include "backend/cuda/ops/block.h"
+
+/* ---- memory ---- */
+
+TalusStatus cu_vec_reserve(const TalusOperator *, double **vector, size_t *capacity, size_t n,
+                           const char *what)
+{
+    return CU_RESERVE(*vector, *capacity, n, what);
+}
+
+void cu_vec_release(double *vector)
+{
+    cu_release(vector);
+}
+
+void cu_vec_put(const TalusOperator *op, double *vector, const double *host, size_t n)
+{
+    cu_put(cu_of(op), vector, host, n * sizeof *vector);
+}
+
+void cu_vec_get(const TalusOperator *op, double *host, const double *vector, size_t n)
+{
+    cu_get(cu_of(op), host, vector, n * sizeof *host);
+}
+
+void cu_vec_copy(const TalusOperator *op, double *to, const double *from, size_t n)
+{
+    cu_copy(cu_of(op), to, from, n * sizeof *to);
+}
+
+void cu_vec_zero(const TalusOperator *op, double *vector, size_t n)
+{
+    cu_zero(cu_of(op), vector, n * sizeof *vector);
+}
+
+/* ---- sums ---- */
+
+/* Vectors whose products with one y are summed in one kernel. */
+enum { TOGETHER = 8 };
+
+struct Vectors {
+    const double *x[TALUS_VECTORS];
+    double a[TALUS_VECTORS];
+    int count;
+};
+
+template <int COUNT>
+static __global__ void dot_kernel(CuPartials partials, double *totals, int64_t n, Vectors vectors,
+                                  const double *y)
+{
+    double sums[COUNT];
+    for (int k = 0; k < COUNT; k++)
+        sums[k] = 0.0;
+    for (int64_t i = item(); i < n; i += stride()) {
+        double yi = y[i];
+        for (int k = 0; k < COUNT; k++)
+            sums[k] += vectors.x[k][i] * yi;
+    }
+    leave_totals<COUNT, 0>(partials, totals, sums);
+}
+
+static int64_t length_of(const TalusOperator *op)
+{
+    return (int64_t)op->rows * op->blocks;
+}
+
+double cu_dot(const TalusOperator *op, const double *x, const double *y)
+{
+    Vectors vectors;
+    double sum = 0.0;
+    vectors.x[0] = x;
+    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals, length_of(op),
+                vectors, y);
+    cu_totals_get(cu_of(op), 1, &sum);
+    return sum;
+}
+
+void cu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
+             double *sums)
+{
+    for (int first = 0; first < count; first += TOGETHER) {
+        Vectors vectors;
+        for (int k = 0; k < TOGETHER; k++) /* the last ones again, where there are fewer */
+            vectors.x[k] = x[first + k < count ? first + k : count - 1];
+        if (first + 1 == count)
+            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals + first,
+                        length_of(op), vectors, y);
+        else
+            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), TOGETHER,
+                        cu_of(op)->totals + first, length_of(op), vectors, y);
+    }
+    if (count)
+        cu_totals_get(cu_of(op), count, sums);
+}
+
+/* ---- combinations ---- */
+
+static __global__ void axpby_kernel(int64_t n, double a, const double *x, double b, double *y)
+{
+    int64_t i = item();
+    if (i < n)
+        y[i] = a * x[i] + b * y[i];
+}
+
+void cu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
+{
+    launch(cu_of(op), axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x, b, y);
+}
+
+static __global__ void combine_kernel(int64_t n, Vectors vectors, double *out)
+{
+    int64_t i = item();
+    if (i >= n)
+        return;
+    double sum = 0.0;
+    for (int k = 0; k < vectors.count; k++)
+        sum += vectors.a[k] * vectors.x[k][i];
+    out[i] = sum;
+}
+
+void cu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
+                double *out)
+{
+    Vectors vectors;
+    vectors.count = count;
+    for (int k = 0; k < count; k++) {
+        vectors.x[k] = x[k];
+        vectors.a[k] = a[k];
+    }
+    launch(cu_of(op), combine_kernel, blocks_for(length_of(op)), THREADS, length_of(op), vectors,
+           out);
+}

@@ -1,0 +1,236 @@
+/* backend/cuda/sweep/colour.cu - colours for a Gauss-Seidel sweep: no two contacts of one share a body.
+ *
+ * In rounds: every contact without a colour offers its priority, a mix of its index, to its bodies; one
+ * that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the
+ * result does not depend on threads: it is that of first fit by falling priority. Settled beds of 4,000
+ * spheres take 25 rounds, the average contact 8, and 12 colours.
+ *
+ * Per round and contact: 4 B read; where it has no colour yet, 8 B more, two atomic maxima and two
+ * words read back. Then one sort by class. */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/sweep/sweep.h"
+
+/* Rounds between two looks of the host at what is left. Priorities of later rounds exceed those of
+ * earlier ones, so `best` is cleared once per batch. */
+enum { BATCH = 8 };
+
+/* (round, hash, index): 4, 28 and 32 bits, no two alike. */
+static __device__ inline unsigned long long priority(uint32_t i, int round)
+{
+    unsigned long long x = (i + 1ull) * 0xd6e8feb86659fd93ull;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93ull;
+    return (unsigned long long)round << 60 | x >> 36 << 32 | i;
+}
+
+static __device__ inline bool is_heavy(const CuView<double> &c, int body)
+{
+    return body >= 0 && c.touch_start[body + 1] - c.touch_start[body] > HEAVY_TOUCHES;
+}
+
+static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
+{
+    int64_t i = item();
+    if (i >= c.blocks)
+        return;
+    int2 pair = c.pair[i];
+    bool heavy = is_heavy(c, pair.x) || is_heavy(c, pair.y);
+    uint32_t kind = heavy || i >= c.spheres ? CLASS_ITEM : 0;
+    class_of[i] = kind | (heavy ? (uint32_t)CLASS_HEAVY : open);
+}
+
+static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
+{
+    return (class_of[i] & CLASS_NONE) == CLASS_NONE;
+}
+
+static __global__ void offer(CuView<double> c, const uint32_t *class_of, int round,
+                             unsigned long long *best)
+{
+    int64_t i = item();
+    if (i >= c.blocks || !uncoloured(class_of, i))
+        return;
+    int2 pair = c.pair[i];
+    unsigned long long mine = priority((uint32_t)i, round);
+    atomicMax(&best[pair.x], mine);
+    if (pair.y >= 0)
+        atomicMax(&best[pair.y], mine);
+}
+
+/* The lowest colour whose bit is missing in both words of a and b. */
+static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
+{
+    for (int w = 0; w < 2; w++) {
+        unsigned long long open = ~(a[w] | (b ? b[w] : 0ull));
+        if (open)
+            return 64 * w + __ffsll((long long)open) - 1;
+    }
+    return CLASS_NONE;
+}
+
+static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
+                            unsigned long long *used, uint32_t *class_of, int32_t *left)
+{
+    int64_t i = item();
+    if (i >= c.blocks || !uncoloured(class_of, i))
+        return;
+    int2 pair = c.pair[i];
+    unsigned long long mine = priority((uint32_t)i, round);
+    if (best[pair.x] != mine || (pair.y >= 0 && best[pair.y] != mine)) {
+        if (round == BATCH)
+            *left = 1;
+        return;
+    }
+    unsigned long long *a = used + 2 * (int64_t)pair.x;
+    unsigned long long *b = pair.y >= 0 ? used + 2 * (int64_t)pair.y : nullptr;
+    int colour = lowest_free(a, b);
+    a[colour / 64] |= 1ull << colour % 64;
+    if (b)
+        b[colour / 64] |= 1ull << colour % 64;
+    class_of[i] = (class_of[i] & CLASS_ITEM) | (uint32_t)colour;
+}
+
+static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
+{
+    CuView<double> c = cu_view(op);
+    unsigned blocks = blocks_for(op->blocks);
+    TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
+    TALUS_TRY(o->used.reserve(2 * (int64_t)op->bodies, "colouring"));
+    cu_zero(cu_of(op), o->used, 2 * (size_t)op->bodies * sizeof *o->used.at);
+    for (int32_t left = op->blocks > 0; left;) {
+        cu_zero(cu_of(op), o->best, (size_t)op->bodies * sizeof *o->best.at);
+        cu_zero(cu_of(op), o->start_at, sizeof left);
+        for (int round = 1; round <= BATCH; round++) {
+            launch(cu_of(op), offer, blocks, THREADS, c, o->class_of.at, round, o->best.at);
+            launch(cu_of(op), take, blocks, THREADS, c, round, o->best.at, o->used.at,
+                   o->class_of.at, o->start_at.at);
+        }
+        cu_get(cu_of(op), &left, o->start_at, sizeof left);
+        TALUS_TRY(cu_check(cu_of(op))); /* a device that has failed colours nothing */
+    }
+    return TALUS_OK;
+}
+
+/* ---- blocks of an explicit matrix ---- */
+
+/* Rounds after which what is left is swept one by one: dense matrices would take a round per block. */
+enum { MATRIX_ROUNDS = 64 };
+
+/* Class and, above it, the round in which it was taken: a block coloured in this very round counts as
+ * one without a colour, so what is left in the end does not depend on which thread is first. */
+static __device__ inline bool coloured_before(uint32_t state, int round)
+{
+    return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
+}
+
+/* True where block i has the highest priority among its neighbours without a colour; `taken` are the
+ * colours of the others. */
+static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t *state, int i,
+                                         int round, unsigned long long taken[2])
+{
+    unsigned long long mine = priority((uint32_t)i, 0);
+    for (int32_t k = op.row_start[i * op.rows]; k < op.row_start[(i + 1) * op.rows]; k++) {
+        int j = op.column[k] / op.rows;
+        if (j == i)
+            continue;
+        if (coloured_before(state[j], round)) {
+            uint32_t colour = state[j] & 0xff;
+            taken[colour / 64] |= 1ull << colour % 64;
+        } else if (priority((uint32_t)j, 0) > mine) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
+{
+    int64_t i = item();
+    unsigned long long taken[2] = {0ull, 0ull};
+    if (i >= op.blocks || state[i] != CLASS_NONE)
+        return;
+    if (!is_highest(op, state, (int)i, round, taken))
+        return;
+    int colour = lowest_free(taken, nullptr);
+    state[i] = (uint32_t)round << 8 | (uint32_t)(colour < CLASS_HEAVY ? colour : CLASS_HEAVY);
+}
+
+static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
+{
+    int64_t i = item();
+    if (i < blocks)
+        state[i] = to == CLASS_NONE || (state[i] & 0xff) == CLASS_NONE ? to : state[i] & 0xff;
+}
+
+/* ---- the order ---- */
+
+static __global__ void number(int64_t n, uint32_t *out)
+{
+    int64_t i = item();
+    if (i < n)
+        out[i] = (uint32_t)i;
+}
+
+/* start[c] is the first place with a class of c or more. */
+static __global__ void find_starts(int64_t n, const uint32_t *sorted, int32_t *start)
+{
+    int64_t i = item();
+    if (i > n)
+        return;
+    uint32_t from = i ? sorted[i - 1] + 1 : 0, to = i < n ? sorted[i] : (uint32_t)CLASSES;
+    for (uint32_t c = from; c <= to; c++)
+        start[c] = (int32_t)i;
+}
+
+static TalusStatus reserve_order(int64_t n, SweepOrder *o)
+{
+    TALUS_TRY(o->class_of.reserve(n, "classes of contacts"));
+    TALUS_TRY(o->contact.reserve(n, "order of contacts"));
+    TALUS_TRY(o->place.reserve(n, "order of contacts"));
+    TALUS_TRY(o->sorted.reserve(n, "order of contacts"));
+    return o->start_at.reserve(CLASSES + 1, "colours");
+}
+
+static TalusStatus sort_by_class(const TalusOperator *op, SweepOrder *o)
+{
+    const int64_t n = op->blocks;
+    launch(cu_of(op), number, blocks_for(n), THREADS, n, o->place.at);
+    TALUS_TRY(cu_sort32(cu_of(op), o->class_of, o->sorted, o->place, o->contact, n, 8));
+    launch(cu_of(op), find_starts, blocks_for(n + 1), THREADS, n, o->sorted.at, o->start_at.at);
+    cu_get(cu_of(op), o->start, o->start_at, sizeof o->start);
+    return cu_check(cu_of(op));
+}
+
+TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *o)
+{
+    TALUS_TRY(reserve_order(op->blocks, o));
+    launch(cu_of(op), first_classes, blocks_for(op->blocks), THREADS, cu_view(op),
+           coloured ? (uint32_t)CLASS_NONE : 0u, o->class_of.at);
+    if (coloured)
+        TALUS_TRY(colour(op, o));
+    return sort_by_class(op, o);
+}
+
+TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
+{
+    unsigned blocks = blocks_for(op->blocks);
+    TALUS_TRY(reserve_order(op->blocks, o));
+    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_NONE,
+           o->class_of.at);
+    for (int round = 1; round <= MATRIX_ROUNDS; round++)
+        launch(cu_of(op), take_blocks, blocks, THREADS, *op, round, o->class_of.at);
+    launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
+           o->class_of.at);
+    return sort_by_class(op, o);
+}
+
+void cu_order_clear(SweepOrder *o)
+{
+    o->class_of.clear();
+    o->contact.clear();
+    o->place.clear();
+    o->sorted.clear();
+    o->best.clear();
+    o->used.clear();
+    o->start_at.clear();
+}

@@ -1,0 +1,471 @@
+/* backend/cuda/sweep/sweep.cu - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
+ *
+ * Each contact takes gamma' = gamma + rho (P(gamma - omega B^-1 u) - gamma) with u from the bodies'
+ * current velocities, and adds its change to them at once; cpu/sweep.c has the formulas.
+ *
+ * Coloured: one kernel per colour, whose contacts share no body; then the heavy contacts, which all see
+ * the velocities as they are and their bodies' masses split among them. Bytes per contact of two
+ * spheres: with friction 8 pair + 24 normal + 8 bias + 8 mu + 48 impulse (read and written) = 96
+ * streamed, and two body records of 64 read and written, 256, of which a colour uses each once: they
+ * come from memory unless all bodies fit into the second-level cache. Without friction 56 streamed and
+ * 128 of the bodies, because only the first half of a record is needed. About 150 flop, one root and
+ * five divisions.
+ *
+ * Chaotic (the same paper's update on a GPU): one kernel over all contacts. Each sees whatever velocities
+ * others have left, and adds its change by atomic sums, so none is lost but their order, and with it the
+ * result, differs from run to run. Contacts under way at the same time do not see each other: below some
+ * 2e5 contacts that is a Jacobi iteration, and omega must be small (0.3) for it to converge. */
+#include "backend/cuda/sweep/sweep_block.h"
+
+/* Chaotic: sweeps after which the velocities are formed anew from the impulses, so that the rounding
+ * of atomic sums does not pile up. A graph is worth its making after a few sweeps. */
+enum { REFRESH = 32, GRAPH_AFTER = 3 };
+
+/* How a contact's change reaches its bodies. */
+enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
+
+/* ---- one contact ---- */
+
+/* The projected step at contact velocity u; stores the new impulse, leaves its change in dp, world
+ * frame, and returns the squared velocity change. */
+template <int ROWS>
+static __device__ inline double change_impulse(const SweepPlan &p, int64_t at,
+                                               const SweepContact<ROWS> &c, const SweepStep &s,
+                                               const double u[3], double dp[3])
+{
+    const double *n = c.n;
+    double gamma_n = ROWS == 1 ? c.gamma[0] : dot(n, c.gamma);
+    double normal = gamma_n - s.inv_n * (dot(n, u) + p.bias[at] + c.compliance * gamma_n);
+    if constexpr (ROWS == 1) {
+        double next = c.gamma[0] + p.rho * (talus_project_nonneg(normal) - c.gamma[0]);
+        double change = next - c.gamma[0];
+        p.impulse[at] = next;
+        for (int k = 0; k < 3; k++)
+            dp[k] = change * n[k];
+        return s.scale * s.scale * change * change;
+    } else {
+        double t[3], shrink = 1.0;
+        for (int k = 0; k < 3; k++)
+            t[k] = c.gamma[k] - s.inv_t * u[k];
+        double along = dot(n, t);
+        for (int k = 0; k < 3; k++)
+            t[k] -= along * n[k];
+        double size = sqrt(dot(t, t));
+        if (size > c.mu * normal || normal < 0.0) {
+            bool apex = s.kappa * size <= -normal;
+            normal = apex ? 0.0 : (normal + s.kappa * size) / (1.0 + c.mu * s.kappa);
+            shrink = apex || size == 0.0 ? 0.0 : c.mu * normal / size;
+        }
+        for (int k = 0; k < 3; k++) {
+            double full = normal * n[k] + shrink * t[k];
+            double next = c.gamma[k] + p.rho * (full - c.gamma[k]);
+            p.impulse[k * p.n + at] = next;
+            dp[k] = next - c.gamma[k];
+        }
+        return s.scale * s.scale * dot(dp, dp);
+    }
+}
+
+/* The first W numbers of a body's record; zeros for the fixed world. With PUSH_ATOMIC others write to
+ * it meanwhile, in the second-level cache: the first-level one would show what is long gone. */
+template <int W, int PUSH>
+static __device__ inline void load_body(const SweepPlan &p, int body, double v[W])
+{
+    if (body < 0) {
+        for (int k = 0; k < W; k++)
+            v[k] = 0.0;
+    } else if (PUSH != PUSH_ATOMIC) {
+        load_packs<W>(p.velocity[body], v);
+    } else {
+        for (int k = 0; k < W; k++)
+            v[k] = __ldcg(&p.velocity[body][k]);
+    }
+}
+
+/* Adds (linear, turn) to a body whose record was v; W = 4 leaves the spin alone. */
+template <int W, int PUSH>
+static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
+                                        const double linear[3], const double turn[3])
+{
+    double *record = p.velocity[body];
+    if constexpr (PUSH == PUSH_ATOMIC) {
+        for (int k = 0; k < 3; k++)
+            atomicAdd(&record[k], factor * linear[k]);
+        for (int k = 4; k + 1 < W; k++)
+            atomicAdd(&record[k], turn[k - 4]);
+    } else {
+        for (int k = 0; k < 3; k++)
+            v[k] += factor * linear[k];
+        for (int k = 4; k + 1 < W; k++)
+            v[k] += turn[k - 4];
+        store_packs<W>(v, record);
+    }
+}
+
+/* A contact of spheres: both arms are the normal, so u = v_b - v_a - (s_a + s_b) x n. */
+template <int ROWS, int PUSH>
+static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
+{
+    enum { W = ROWS == 1 ? 4 : 8 };
+    SweepContact<ROWS> c = load_contact<ROWS>(p, at);
+    double a[W], b[W], u[3], dp[3], turn[3] = {0.0, 0.0, 0.0}, turn_a[3], turn_b[3];
+    load_body<W, PUSH>(p, c.pair.x, a);
+    load_body<W, PUSH>(p, c.pair.y, b);
+    double nn = a[3] + b[3], tt = nn;
+    if constexpr (ROWS == 3) {
+        double spin[3] = {a[4] + b[4], a[5] + b[5], a[6] + b[6]};
+        cross(spin, c.n, turn);
+        tt = nn + (a[7] + b[7]);
+    }
+    for (int k = 0; k < 3; k++)
+        u[k] = b[k] - a[k] - turn[k];
+    SweepStep step = step_of<ROWS>(p, nn + c.compliance, tt, 1.0, c.mu);
+    double change = change_impulse<ROWS>(p, at, c, step, u, dp);
+    if constexpr (ROWS == 3) {
+        cross(c.n, dp, turn);
+        for (int k = 0; k < 3; k++) {
+            turn_a[k] = -(a[7] * turn[k]);
+            turn_b[k] = -(b[7] * turn[k]);
+        }
+    }
+    push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
+    if (c.pair.y >= 0)
+        push_body<W, PUSH>(p, c.pair.y, b, b[3], dp, turn_b);
+    return change;
+}
+
+static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side, double arm[3])
+{
+    int64_t items = p.n - p.first_item, i = at - p.first_item;
+    for (int k = 0; k < 3; k++)
+        arm[k] = p.arm[(3 * side + k) * items + i];
+}
+
+template <int PUSH>
+static __device__ inline void push_item(const SweepPlan &p, int body, double v[8], double sign,
+                                        const double arm[3], const double dp[3])
+{
+    double torque[3], turn[3];
+    cross(arm, dp, torque);
+    turn_of(p, body, v[7], torque, sign, turn);
+    push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
+}
+
+/* Any contact. `heavy` is the first heavy place and their number, for PUSH_LATER. */
+template <int ROWS, int PUSH>
+static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 heavy)
+{
+    SweepContact<ROWS> c = load_contact<ROWS>(p, at);
+    double a[8], b[8], arm_a[3], arm_b[3], turn[3], u[3], dp[3], s[4];
+    load_body<8, PUSH>(p, c.pair.x, a);
+    load_body<8, PUSH>(p, c.pair.y, b);
+    load_arm(p, at, 0, arm_a);
+    load_arm(p, at, 1, arm_b);
+    cross(a + 4, arm_a, turn);
+    for (int k = 0; k < 3; k++)
+        u[k] = -a[k] - turn[k];
+    cross(b + 4, arm_b, turn);
+    for (int k = 0; k < 3; k++)
+        u[k] += b[k] + turn[k];
+    load_packs<4>(p.step[at - p.first_item], s);
+    double change = change_impulse<ROWS>(p, at, c, SweepStep{s[0], s[1], s[2], s[3]}, u, dp);
+    if (PUSH == PUSH_LATER) {
+        for (int k = 0; k < 3; k++)
+            p.change[(int64_t)k * heavy.y + (at - heavy.x)] = dp[k];
+        return change;
+    }
+    push_item<PUSH>(p, c.pair.x, a, -1.0, arm_a, dp);
+    if (c.pair.y >= 0)
+        push_item<PUSH>(p, c.pair.y, b, 1.0, arm_b, dp);
+    return change;
+}
+
+/* ---- kernels of a sweep ---- */
+
+/* Places `range`.x to .y; each block of threads leaves its sum of squared changes. */
+template <int ROWS, int PUSH>
+static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
+{
+    int64_t at = range.x + item();
+    double sum[1] = {at < range.y ? sweep_sphere<ROWS, PUSH>(p, at) : 0.0};
+    reduce_block<1, 0>(sum);
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = sum[0];
+}
+
+template <int ROWS, int PUSH>
+static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
+{
+    int64_t at = range.x + item();
+    int2 heavy = make_int2(range.x, range.y - range.x);
+    double sum[1] = {at < range.y ? sweep_item<ROWS, PUSH>(p, at, heavy) : 0.0};
+    reduce_block<1, 0>(sum);
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = sum[0];
+}
+
+/* Impulse and torque that a heavy contact's change gives to a body it touches. */
+static __device__ inline void add_change(const SweepPlan &p, const CuView<double> &c,
+                                         const uint32_t *place, int32_t touch, int2 heavy,
+                                         double sum[6])
+{
+    int64_t at = place[touch_contact(c, touch)];
+    double arm[3], dp[3], torque[3], sign = touch & 1 ? 1.0 : -1.0;
+    load_arm(p, at, touch & 1, arm);
+    for (int k = 0; k < 3; k++)
+        dp[k] = p.change[(int64_t)k * heavy.y + (at - heavy.x)];
+    cross(arm, dp, torque);
+    for (int k = 0; k < 3; k++) {
+        sum[k] += sign * dp[k];
+        sum[3 + k] += sign * torque[k];
+    }
+}
+
+static __device__ inline void push_sum(const SweepPlan &p, int body, const double sum[6])
+{
+    double v[8], turn[3];
+    load_packs<8>(p.velocity[body], v);
+    turn_of(p, body, v[7], sum + 3, 1.0, turn);
+    push_body<8, PUSH_ALONE>(p, body, v, v[3], sum, turn);
+}
+
+/* The changes of all heavy contacts, body by body: one thread each, a whole block for those that
+ * contact.h calls heavy, which touch nothing but heavy contacts. */
+static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
+                                  const uint32_t *place, const int32_t *split, int2 heavy)
+{
+    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    if (blockIdx.x < light) {
+        int64_t body = item();
+        if (body >= c.bodies || !split[body])
+            return;
+        int32_t begin = c.touch_start[body], end = c.touch_start[body + 1];
+        if (end - begin > HEAVY)
+            return;
+        for (int32_t k = begin; k < end; k++)
+            if (class_of[touch_contact(c, c.touch[k])] == (CLASS_ITEM | CLASS_HEAVY))
+                add_change(p, c, place, c.touch[k], heavy, sum);
+        push_sum(p, (int)body, sum);
+        return;
+    }
+    int body = c.heavy[blockIdx.x - light];
+    for (int32_t k = c.touch_start[body] + (int)threadIdx.x; k < c.touch_start[body + 1];
+         k += (int)blockDim.x)
+        add_change(p, c, place, c.touch[k], heavy, sum);
+    reduce_block<6, 0>(sum);
+    if (threadIdx.x == 0)
+        push_sum(p, body, sum);
+}
+
+static __global__ void add_partials(CuPartials work, const double *partial, int count,
+                                    double *total)
+{
+    double sum[1] = {0.0};
+    for (int64_t k = item(); k < count; k += stride())
+        sum[0] += partial[k];
+    leave_totals<1, 0>(work, total, sum);
+}
+
+/* ---- one sweep ---- */
+
+/* A kernel for 1 or 3 rows over the places of `range`. */
+#define SWEEP(kernel, push)                                                                \
+    (s->op->rows == 1 ? launch_block(cu_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
+                                     s->plan, range, partial)                              \
+                      : launch_block(cu_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
+                                     s->plan, range, partial))
+
+static void sweep_range(TalusSweep *s, int2 range, int push)
+{
+    unsigned blocks = blocks_for(range.y - range.x, SWEEP_THREADS);
+    double *partial = s->partial + s->partials;
+    bool spheres = range.x < s->plan.first_item;
+    s->partials += (int)blocks;
+    if (spheres && push == PUSH_ATOMIC)
+        SWEEP(sweep_spheres, PUSH_ATOMIC);
+    else if (spheres)
+        SWEEP(sweep_spheres, PUSH_ALONE);
+    else if (push == PUSH_ATOMIC)
+        SWEEP(sweep_items, PUSH_ATOMIC);
+    else if (push == PUSH_ALONE)
+        SWEEP(sweep_items, PUSH_ALONE);
+    else
+        SWEEP(sweep_items, PUSH_LATER);
+}
+
+static void sweep_contacts(TalusSweep *s)
+{
+    if (s->options.order == TALUS_ORDER_CHAOTIC) {
+        sweep_range(s, class_range(s, 0, CLASS_ITEM), PUSH_ATOMIC);
+        sweep_range(s, class_range(s, CLASS_ITEM, CLASSES), PUSH_ATOMIC);
+        return;
+    }
+    for (int c = 0; c < CLASS_HEAVY; c++) {
+        sweep_range(s, class_range(s, c, c + 1), PUSH_ALONE);
+        sweep_range(s, class_range(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), PUSH_ALONE);
+    }
+    int2 heavy = heavy_range(s);
+    if (!heavy.y)
+        return;
+    sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), PUSH_LATER);
+    launch_block(cu_of(s->op), push_heavy, cu_gather_blocks(s->op), THREADS, s->plan,
+                 cu_view(s->op), s->order.class_of.at, s->order.place.at, s->split.at, heavy);
+}
+
+static void launch_sweep(TalusSweep *s)
+{
+    s->partials = 0;
+    if (cu_sweep_by_contact(s))
+        cu_sweep_each(s);
+    else if (s->op->pair)
+        sweep_contacts(s);
+    else
+        cu_sweep_sparse(s);
+    unsigned blocks = blocks_for(s->partials ? s->partials : 1, SWEEP_THREADS);
+    blocks = blocks < ADD_BLOCKS ? blocks : (unsigned)ADD_BLOCKS;
+    launch_block(cu_of(s->op), add_partials, blocks, SWEEP_THREADS,
+                 CuPartials{s->added, s->arrived}, s->partial.at, s->partials,
+                 cu_of(s->op)->totals);
+}
+
+/* ---- the contract ---- */
+
+static TalusStatus check_order(const TalusOperator *op, const TalusSweepOptions *options)
+{
+    const TalusOrder order = options->order;
+    static const char *const names[] = {"forward", "symmetric", "random"};
+    if (order < TALUS_ORDER_COLOURED)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "%s: order=%s visits one contact after the other, which a GPU cannot do "
+                          "in parallel; use order=coloured or order=chaotic, or --backend cpu",
+                          options->local == TALUS_ONE_PROJECT ? "gs" : "sweep", names[order]);
+    if (order == TALUS_ORDER_CHAOTIC && !op->pair)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "gs: order=chaotic works on the velocities of bodies, and this problem "
+                          "is a matrix without bodies; use order=coloured");
+    if (order == TALUS_ORDER_CHAOTIC && (op->varied || options->local != TALUS_ONE_PROJECT))
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "gs: order=chaotic knows circular cones alone, and this problem has other "
+            "sets; use order=coloured");
+    return TALUS_OK;
+}
+
+/* Whether the solver of one contact takes all that occurs. */
+static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
+{
+    uint32_t kinds = op->model ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
+    if (local == TALUS_ONE_PROJECT || op->rows == 1)
+        return TALUS_OK;
+    if (op->rows > 3)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "sweep: solvers of one contact take 1 or 3 rows; this problem has 6, for "
+                          "spinning and rolling friction: gs takes it");
+    for (int kind = 0; kind < TALUS_LAWS * TALUS_SECTIONS; kind++) {
+        TalusFrictionLaw law = (TalusFrictionLaw)(kind / TALUS_SECTIONS);
+        TalusSection section = (TalusSection)(kind % TALUS_SECTIONS);
+        if (law == TALUS_LAW_COULOMB && op->moving)
+            law = TALUS_LAW_FIXED;
+        if (kinds & (1u << kind) && !talus_one_takes(local, law, section))
+            return talus_fail(TALUS_ERR_UNSUPPORTED,
+                              "sweep: contacts are under law %s on the section %s, which this "
+                              "solver of one contact does not take",
+                              talus_law_name(law), talus_section_name(section));
+    }
+    return TALUS_OK;
+}
+
+static void drop_graph(TalusSweep *s)
+{
+    if (s->graph)
+        cudaGraphExecDestroy(s->graph); /* the operator may be gone */
+    s->graph = nullptr;
+}
+
+/* The kernels of a sweep as one graph: a colour then costs a microsecond instead of three. */
+static void record_graph(TalusSweep *s)
+{
+    CuContext *cu = cu_of(s->op);
+    cudaGraph_t graph = nullptr;
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "graph");
+    launch_sweep(s);
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "graph");
+    cu_note(cu, cudaGraphInstantiate(&s->graph, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
+}
+
+TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
+                           const double *gamma, TalusSweep **sweep)
+{
+    TALUS_TRY(check_order(op, options));
+    TALUS_TRY(check_local(op, options->local));
+    if (!*sweep)
+        TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
+    TalusSweep *s = *sweep;
+    drop_graph(s);
+    s->op = op;
+    s->options = *options;
+    s->sweeps = 0;
+    TALUS_TRY(cu_sweep_by_contact(s) ? cu_sweep_each_plan(s, gamma)
+              : op->pair             ? cu_sweep_plan(s, gamma)
+                                     : cu_sweep_sparse_plan(s, gamma));
+    return cu_check(cu_of(s->op));
+}
+
+static void run_once(TalusSweep *s)
+{
+    if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
+        cu_sweep_end(s, s->gamma);
+        cu_bodies(s->op, s->gamma, true, s->plan.velocity);
+    }
+    if (s->sweeps++ == GRAPH_AFTER)
+        record_graph(s);
+    if (s->graph)
+        cu_note(cu_of(s->op), cudaGraphLaunch(s->graph, cu_of(s->op)->stream), "graph");
+    else
+        launch_sweep(s);
+}
+
+double cu_sweep_run(TalusSweep *s, int sweeps)
+{
+    double change2;
+    for (int k = 0; k < sweeps; k++)
+        run_once(s);
+    cu_totals_get(cu_of(s->op), 1, &change2);
+    return change2;
+}
+
+void cu_sweep_end(TalusSweep *s, double *gamma)
+{
+    const TalusOperator *op = s->op;
+    if (op->pair && !cu_sweep_by_contact(s))
+        cu_sweep_unplan(s, gamma);
+    else
+        cu_copy(cu_of(s->op), gamma, s->gamma,
+                (size_t)op->rows * (size_t)op->blocks * sizeof *gamma);
+}
+
+void cu_sweep_order(const TalusSweep *s, uint32_t *contact, uint32_t *class_of)
+{
+    size_t bytes = (size_t)s->op->blocks * sizeof *contact;
+    cu_get(cu_of(s->op), contact, s->order.contact, bytes);
+    cu_get(cu_of(s->op), class_of, s->order.class_of, bytes);
+}
+
+void cu_sweep_destroy(TalusSweep *s)
+{
+    if (!s)
+        return;
+    drop_graph(s);
+    cu_order_clear(&s->order);
+    CuArray<double> *arrays[] = {&s->normal,  &s->impulse, &s->bias,   &s->mu,       &s->compliance,
+                                 &s->arm,     &s->step,    &s->change, &s->velocity, &s->gamma,
+                                 &s->partial, &s->added,   &s->own};
+    for (CuArray<double> *array : arrays)
+        array->clear();
+    s->pair.clear();
+    s->split.clear();
+    s->arrived.clear();
+    talus_release(s);
+}

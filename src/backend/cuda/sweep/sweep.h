@@ -1,0 +1,175 @@
+/* backend/cuda/sweep/sweep.h - the plan of a Gauss-Seidel sweep on the device.
+ *
+ * Contacts are put in an order, class by class: first contacts of spheres by colour, then items by
+ * colour, then heavy items. An item is a contact that needs arms, a full inertia or a step of its own:
+ * those that are not of spheres, and heavy ones. A sweep takes the two parts of a colour together. */
+#ifndef TALUS_BACKEND_CUDA_SWEEP_H
+#define TALUS_BACKEND_CUDA_SWEEP_H
+
+#include "backend/cuda/ops/contact.h"
+
+/* A body with more than HEAVY_TOUCHES contacts would need a colour for each: its contacts are heavy, as
+ * on the host (cpu/colour.h). Two others have at most 39 more contacts each, so 79 colours suffice. */
+enum {
+    HEAVY_TOUCHES = 40,
+    CLASS_HEAVY = 80, /* classes 0..79 are colours */
+    CLASS_NONE = 127, /* not coloured yet */
+    CLASS_ITEM = 128, /* added for items */
+    CLASSES = 256
+};
+
+/* Blocks are small, so that a colour of a small problem still reaches most processors. */
+enum { SWEEP_THREADS = 64, ADD_BLOCKS = 64 };
+
+/* The order of a sweep. In places start[c] to start[c + 1] stand the contacts of class c, ascending. */
+struct SweepOrder {
+    CuArray<uint32_t> class_of;             /* [contacts] */
+    CuArray<uint32_t> contact;              /* [places] */
+    CuArray<uint32_t> place;                /* [contacts]: of heavy contacts; work space before */
+    CuArray<uint32_t> sorted;               /* work space */
+    CuArray<unsigned long long> best, used; /* [bodies], [2 bodies]: work space */
+    CuArray<int32_t> start_at;
+    int start[CLASSES + 1];
+};
+
+/* Colours op's contacts, or with `coloured` false leaves all but the heavy ones in class 0. Repeatable:
+ * depends on the operator alone. */
+TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
+/* The same for the blocks of an explicit matrix: no two of a colour are coupled; CLASS_HEAVY are those
+ * that are swept one by one. */
+TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
+void cu_order_clear(SweepOrder *order);
+
+/* What kernels see of a plan: arrays by place, in planes of n numbers, so that threads side by side
+ * read memory side by side. */
+struct SweepPlan {
+    int64_t n;      /* contacts */
+    int first_item; /* place */
+    int2 *pair;
+    double *normal, *impulse; /* 3 planes; impulse in the world frame, 1 plane without friction */
+    double *bias, *mu, *compliance;
+    double *arm;       /* 6 planes over the items: of a, of b */
+    double (*step)[4]; /* [items]: SweepStep */
+    double *change;    /* 3 planes over the heavy items: their impulse changes */
+    double (*velocity)[8];
+    const double (*inertia)[6];
+    double omega, rho;
+    bool trace;
+};
+
+struct TalusSweep {
+    const TalusOperator *op;
+    TalusSweepOptions options;
+    SweepOrder order;
+    SweepPlan plan;
+    CuArray<int2> pair;
+    CuArray<double> normal, impulse, bias, mu, compliance, arm, step, change, velocity;
+    CuArray<int32_t> split;  /* [bodies]: how many heavy items share the body */
+    CuArray<double> gamma;   /* chaotic and block by block: impulses as the contract has them */
+    CuArray<double> own;     /* [9 blocks]: sweep_block.h */
+    CuArray<double> partial; /* squared changes by block of threads */
+    int partials;
+    CuArray<double> added; /* sums of those, and how many are there */
+    CuArray<unsigned> arrived;
+    int sweeps; /* since begin */
+    cudaGraphExec_t graph;
+};
+
+/* ---- shared by kernels ---- */
+
+/* Numbers of a step that do not change over sweeps: omega / b_n, omega / b_t, kappa = mu b_t / b_n, and
+ * the block's scale d. */
+struct SweepStep {
+    double inv_n, inv_t, kappa, scale;
+};
+
+template <int ROWS>
+static __device__ inline SweepStep step_of(const SweepPlan &p, double nn, double tt,
+                                           double coupling, double mu)
+{
+    double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double bn = coupling * (p.trace ? d : nn), bt = coupling * (p.trace ? d : tt);
+    SweepStep s = {p.omega / bn, 0.0, 0.0, d};
+    if (ROWS == 3) {
+        s.inv_t = p.omega / bt;
+        s.kappa = mu * (bt / bn);
+    }
+    return s;
+}
+
+/* A contact while a thread works on it. */
+template <int ROWS> struct SweepContact {
+    int2 pair;
+    double n[3], gamma[ROWS];
+    double mu, compliance;
+};
+
+template <int ROWS>
+static __device__ inline SweepContact<ROWS> load_contact(const SweepPlan &p, int64_t at)
+{
+    SweepContact<ROWS> c;
+    c.pair = p.pair[at];
+    for (int k = 0; k < 3; k++)
+        c.n[k] = p.normal[k * p.n + at];
+    for (int k = 0; k < ROWS; k++)
+        c.gamma[k] = p.impulse[k * p.n + at];
+    c.mu = ROWS == 3 ? p.mu[at] : 0.0;
+    c.compliance = p.compliance ? p.compliance[at] : 0.0;
+    return c;
+}
+
+static __device__ inline double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The change of a body's spin by a torque (operator.h). */
+static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
+                                      const double torque[3], double sign, double turn[3])
+{
+    if (!p.inertia) {
+        for (int i = 0; i < 3; i++)
+            turn[i] = sign * (k * torque[i]);
+        return;
+    }
+    const double *m = p.inertia[body], *t = torque;
+    turn[0] = sign * (m[0] * t[0] + m[3] * t[1] + m[4] * t[2]);
+    turn[1] = sign * (m[3] * t[0] + m[1] * t[1] + m[5] * t[2]);
+    turn[2] = sign * (m[4] * t[0] + m[5] * t[1] + m[2] * t[2]);
+}
+
+/* ---- sweep_plan.cu, sweep_sparse.cu ---- */
+
+static inline int2 class_range(const TalusSweep *s, int first, int end)
+{
+    return make_int2(s->order.start[first], s->order.start[end]);
+}
+
+/* First place and number of the heavy contacts. */
+static inline int2 heavy_range(const TalusSweep *s)
+{
+    int2 range = class_range(s, CLASS_ITEM | CLASS_HEAVY, (CLASS_ITEM | CLASS_HEAVY) + 1);
+    return make_int2(range.x, range.y - range.x);
+}
+
+/* Fills the plan from the operator and gamma, starts the velocities; writes the impulses back. */
+TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
+void cu_sweep_unplan(TalusSweep *sweep, double *gamma);
+/* Room for `partials` sums; of the sweep's own, because a graph keeps the addresses. */
+TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
+
+/* The same for an explicit matrix, and the launches of one sweep on it. */
+TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
+void cu_sweep_sparse(TalusSweep *sweep);
+
+/* sweep_block.cu: the same for contacts whose sets are varied or whose own problem is solved. */
+static inline bool cu_sweep_by_contact(const TalusSweep *s)
+{
+    return s->op->pair && (s->op->varied || s->options.local != TALUS_ONE_PROJECT);
+}
+TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
+void cu_sweep_each(TalusSweep *sweep);
+/* The blocks of N + E, where their problems are to be solved or joints occur. */
+TalusStatus cu_sweep_own(TalusSweep *sweep);
+
+#endif

@@ -1,0 +1,145 @@
+/* backend/cuda/sweep/sweep_block.cu - Gauss-Seidel sweeps contact by contact, with impulses in the contacts'
+ * frames: over varied sets, and with solvers of one contact's problem.
+ *
+ * The order is that of coloured sweeps (sweep.h): one kernel per colour, a thread per contact. Contacts of
+ * heavy bodies are swept in sequence, by one thread, as on the host: splitting masses, as sweep.cu does, is
+ * for projected steps.
+ *
+ * Per contact with friction and two bodies: 8 pair + 32 frame + 8 bias + 16 diagonal + 8 mu + 24 model, 48 of
+ * impulse (read and written), two body records of 64 read and written; 48 of arms, 8 of coupling or 72 of its
+ * block of N where it has them. */
+#include "backend/cuda/sweep/sweep_block.h"
+
+extern "C" {
+#include "backend/block.h"
+}
+
+/* One contact: its velocity, its step, what that changes of its bodies. `now` is the view with the bodies'
+ * records as they are. */
+template <int ROWS, bool SOLVED>
+static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView<double> &now,
+                                              double (*velocity)[8], int i)
+{
+    double g[ROWS], change[ROWS], local[LOCAL<ROWS>] = {0.0}, frame[4], moved;
+    contact_velocity(now, velocity, i, g);
+    g[0] += now.bias[i] + (now.compliance ? now.compliance[i] * b.gamma[(int64_t)i * ROWS] : 0.0);
+    if constexpr (SOLVED)
+        moved = local_step(b, i, i < now.spheres, g, change);
+    else
+        moved =
+            projected_step(b, i, i < now.spheres ? 1.0 : b.coupling[i - now.spheres], g, change);
+    for (int k = 0; k < ROWS; k++)
+        local[k] = change[k];
+    load_packs<4>(now.frame[i], frame);
+    int2 pair = now.pair[i];
+    for (int side = 0; side < 2; side++) {
+        int body = side ? pair.y : pair.x;
+        double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+        if (body < 0)
+            continue;
+        add_wrench<ROWS>(now, i, side, frame, local, sum);
+        move_body(now, body, sum, true, velocity);
+    }
+    return moved;
+}
+
+/* The contacts in places `range`.x to .y, at the same time or, by the first thread, in sequence. */
+template <int ROWS, bool SOLVED>
+static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*velocity)[8],
+                                  const uint32_t *order, int2 range, bool sequence, double *partial)
+{
+    int64_t at = range.x + item();
+    int64_t end = sequence ? (at == range.x ? range.y : at) : (at < range.y ? at + 1 : at);
+    double sum[1] = {0.0};
+    for (; at < end; at++)
+        sum[0] += sweep_contact<ROWS, SOLVED>(b, now, velocity, (int)order[at]);
+    reduce_block<1, 0>(sum);
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = sum[0];
+}
+
+static void sweep_range(TalusSweep *s, int2 range, bool sequence)
+{
+    if (range.x == range.y)
+        return;
+    unsigned blocks = sequence ? 1 : blocks_for(range.y - range.x, SWEEP_THREADS);
+    SweepBlocks b = cu_sweep_blocks(s);
+    CuView<double> now = cu_view(s->op);
+    double(*velocity)[8] = (double(*)[8])s->velocity.at, *partial = s->partial + s->partials;
+    const uint32_t *order = s->order.contact;
+    const int rows = s->op->rows;
+    now.body = velocity;
+    s->partials += (int)blocks;
+#define EACH(ROWS, SOLVED)                                                                        \
+    launch_block(cu_of(s->op), sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, velocity, \
+                 order, range, sequence, partial)
+    if (b.local == TALUS_ONE_PROJECT)
+        rows == 6 ? EACH(6, false) : EACH(3, false);
+    else
+        rows == 1 ? EACH(1, true) : EACH(3, true);
+#undef EACH
+}
+
+void cu_sweep_each(TalusSweep *s)
+{
+    for (int c = 0; c < CLASS_HEAVY; c++) {
+        sweep_range(s, class_range(s, c, c + 1), false);
+        sweep_range(s, class_range(s, CLASS_ITEM + c, CLASS_ITEM + c + 1), false);
+    }
+    int2 heavy = heavy_range(s);
+    sweep_range(s, make_int2(heavy.x, heavy.x + heavy.y), true);
+}
+
+/* ---- the plan ---- */
+
+static __device__ inline void matrix_block(const TalusOperator &op, int i, double *own)
+{
+    for (int k = 0; k < op.rows; k++)
+        for (int32_t e = op.row_start[i * op.rows + k]; e < op.row_start[i * op.rows + k + 1]; e++)
+            if (op.column[e] / op.rows == i)
+                own[3 * k + op.column[e] % op.rows] += op.values[e];
+}
+
+static __global__ void fill_own(TalusOperator op, double (*own)[9])
+{
+    int64_t i = item();
+    if (i >= op.blocks)
+        return;
+    double block[9] = {0.0};
+    if (!op.pair) {
+        matrix_block(op, (int)i, block);
+    } else if (i < op.sphere_sphere + op.sphere_fixed) {
+        block[0] = op.diagonal[i][0];
+        block[4] = block[8] = op.diagonal[i][1];
+    } else {
+        talus_block_general(&op, (int)i, 3, block);
+        block[0] += op.compliance ? op.compliance[i] : 0.0;
+    }
+    for (int k = 0; k < 9; k++)
+        own[i][k] = block[k];
+}
+
+TalusStatus cu_sweep_own(TalusSweep *s)
+{
+    const TalusOperator *op = s->op;
+    const uint32_t joints = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
+    if (s->options.local == TALUS_ONE_PROJECT && !(op->kinds & joints))
+        return TALUS_OK;
+    TALUS_TRY(s->own.reserve(9 * (int64_t)op->blocks, "blocks of the sweep"));
+    launch(cu_of(s->op), fill_own, blocks_for(op->blocks), THREADS, *op, (double(*)[9])s->own.at);
+    return TALUS_OK;
+}
+
+TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
+{
+    const TalusOperator *op = s->op;
+    int64_t n = (int64_t)op->rows * op->blocks;
+    TALUS_TRY(cu_order_contacts(op, true, &s->order));
+    TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
+    TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "velocities of the sweep"));
+    TALUS_TRY(cu_sweep_own(s));
+    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
+    cu_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
+    /* every range ends with a block that may not be full */
+    return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
+}

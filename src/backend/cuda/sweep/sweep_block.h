@@ -1,0 +1,155 @@
+/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep whose sets are varied (operator.h), or in
+ * which a block's own problem is solved (sets/one_contact.h). cpu/sweep_sparse.c and cpu/sweep_block.c have
+ * the formulas. */
+#ifndef TALUS_BACKEND_CUDA_SWEEP_BLOCK_H
+#define TALUS_BACKEND_CUDA_SWEEP_BLOCK_H
+
+#include "backend/cuda/sweep/sweep.h"
+
+extern "C" {
+#include "sets/one_joint.h"
+#include "sets/one_solve.h"
+}
+
+/* What kernels see of such a sweep: impulses as the contract has them. */
+struct SweepBlocks {
+    CuSets sets;
+    const double *coupling;
+    const double (*own)[9]; /* blocks of N + E, where their problems are solved or joints occur */
+    TalusOneSolver local;
+    double *gamma;
+    double omega, rho;
+    bool trace;
+};
+
+static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
+{
+    return SweepBlocks{cu_sets(s->op, nullptr),
+                       s->op->coupling,
+                       (const double(*)[9])s->own.at,
+                       s->options.local,
+                       s->gamma,
+                       s->options.omega,
+                       s->options.rho,
+                       s->options.metric == TALUS_METRIC_TRACE};
+}
+
+/* gamma of block i moves by rho of the way to `next`; returns the squared velocity change. */
+template <int ROWS>
+static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
+                                          double (&change)[ROWS])
+{
+    double d = mean_entry<ROWS>(b.sets.diagonal[i]), sum = 0.0, *gamma = b.gamma + i * ROWS;
+    for (int k = 0; k < ROWS; k++) {
+        change[k] = b.rho * (next[k] - gamma[k]);
+        gamma[k] = b.rho == 1.0 ? next[k] : gamma[k] + change[k];
+        sum += change[k] * change[k];
+    }
+    return d * d * sum;
+}
+
+/* Only these have rows far from independent of each other, so that they are solved, not stepped. */
+static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
+{
+    return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
+}
+
+template <int ROWS>
+static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
+                                           double (&change)[ROWS])
+{
+    TalusSet set = varied_set(b.sets, i, b.sets.moving, nullptr);
+    double a[3][3], next[ROWS] = {0.0};
+    for (int k = 0; k < 9; k++)
+        a[k / 3][k % 3] = b.own[i][k];
+    for (int k = 0; k < 3; k++)
+        next[k] = b.gamma[i * ROWS + k];
+    talus_one_joint(&set, a, g, b.omega, next);
+    return take_step(b, i, next, change);
+}
+
+/* P(gamma - omega B^-1 g) in the metric B: in x = gamma / s with s^2 = omega / B it is Euclidean. */
+template <int ROWS>
+static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
+                                               const double (&g)[ROWS], double (&change)[ROWS])
+{
+    const double *nt = b.sets.diagonal[i];
+    double d = mean_entry<ROWS>(nt), next[ROWS];
+    if (is_joint(b, i))
+        return joint_step(b, i, g, change);
+    double inv[2] = {b.omega / (coupling * (b.trace ? d : nt[0])),
+                     b.omega / (coupling * (b.trace ? d : nt[1]))};
+    double s[2] = {sqrt(inv[0]), sqrt(inv[1])};
+    for (int k = 0; k < ROWS; k++)
+        next[k] = (b.gamma[i * ROWS + k] - inv[k > 0] * g[k]) / s[k > 0];
+    project_block(varied_set(b.sets, i, b.sets.moving, s), next);
+    for (int k = 0; k < ROWS; k++)
+        next[k] *= s[k > 0];
+    return take_step(b, i, next, change);
+}
+
+/* ---- a block's own problem ---- */
+
+template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &b, int64_t i)
+{
+    const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
+    TalusOne one;
+    for (int k = 0; k < 9; k++)
+        one.a[k / 3][k % 3] = b.own[i][k];
+    one.mu = ROWS == 1 ? 0.0 : b.sets.mu[i];
+    one.law = model ? (TalusFrictionLaw)model->law : TALUS_LAW_CCP;
+    if (talus_model_prism(model, b.sets.moving))
+        one.law = TALUS_LAW_FIXED;
+    one.section = model ? (TalusSection)model->section : TALUS_SECTION_DISC;
+    one.reach = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;
+    return one;
+}
+
+/* Spheres: each component by itself, then the bound; omega acts before it, as in gs. */
+template <int ROWS>
+static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &one,
+                                          const double g[3], double next[3])
+{
+    double nn = one.a[0][0], tt = one.a[1][1];
+    next[0] -= b.omega * (1.0 / nn) * g[0];
+    for (int k = 1; k < ROWS; k++)
+        next[k] -= b.omega * (1.0 / tt) * g[k];
+    if (one.law == TALUS_LAW_CCP)
+        talus_project_cone(one.mu, one.mu * (tt / nn), &next[0], &next[1], &next[2]);
+    else
+        talus_one_restrict(&one, next);
+}
+
+/* Any block; omega lengthens the change of the impulse, which is then brought back into its set. */
+static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
+                                            const double g[3], double next[3])
+{
+    double old[3] = {next[0], next[1], next[2]}, without[3];
+    for (int k = 0; k < 3; k++)
+        without[k] = g[k] - talus_one_dot(one.a[k], old);
+    talus_one_solve(b.local, &one, without, next);
+    if (b.omega == 1.0)
+        return;
+    for (int k = 0; k < 3; k++)
+        next[k] = old[k] + b.omega * (next[k] - old[k]);
+    talus_one_restrict(&one, next);
+}
+
+template <int ROWS>
+static __device__ inline double local_step(const SweepBlocks &b, int64_t i, bool round,
+                                           const double (&g)[ROWS], double (&change)[ROWS])
+{
+    TalusOne one = one_of<ROWS>(b, i);
+    double next[3] = {0.0, 0.0, 0.0}, u[3] = {0.0, 0.0, 0.0};
+    for (int k = 0; k < ROWS; k++) {
+        next[k] = b.gamma[i * ROWS + k];
+        u[k] = g[k];
+    }
+    if (round)
+        solve_round<ROWS>(b, one, u, next);
+    else
+        solve_coupled(b, one, u, next);
+    return take_step(b, i, next, change);
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* backend/cuda/sweep/sweep_sparse.cu - Gauss-Seidel sweeps on an explicit sparse matrix, colour by colour.
+ *
+ * A block of the problem has a warp to itself, which forms its rows of N gamma. Blocks that found no
+ * colour (dense rows) are swept one after the other by a single warp. Per entry 12 B and one number of
+ * gamma. */
+#include "backend/cuda/sweep/sweep_block.h"
+
+enum { WARP = 32 };
+
+/* The rows of a matrix, and where a sweep has its impulses. */
+struct SweepRows {
+    const int32_t *row_start, *column;
+    const double *values, *offset, *mu, *coupling;
+    const double (*diagonal)[2];
+    const uint32_t *order;
+    double *gamma;
+    double omega, rho;
+    bool trace;
+};
+
+/* N gamma of block i, valid in thread 0. */
+template <int ROWS>
+static __device__ inline void rows_product(const SweepRows &m, int64_t i, double (&g)[ROWS])
+{
+    for (int r = 0; r < ROWS; r++) {
+        int64_t row = i * ROWS + r;
+        g[r] = 0.0;
+        for (int32_t k = m.row_start[row] + (int)threadIdx.x; k < m.row_start[row + 1]; k += WARP)
+            g[r] += m.values[k] * m.gamma[m.column[k]];
+    }
+    reduce_block<ROWS, 0>(g);
+}
+
+/* The step of block i, by thread 0; returns the squared velocity change. */
+template <int ROWS>
+static __device__ inline double step_block(const SweepRows &m, int64_t i, const double (&g)[ROWS])
+{
+    double nn = m.diagonal[i][0], tt = m.diagonal[i][1], next[ROWS], change = 0.0;
+    double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double bn = m.coupling[i] * (m.trace ? d : nn), bt = m.coupling[i] * (m.trace ? d : tt);
+    double *gamma = m.gamma + i * ROWS;
+    for (int k = 0; k < ROWS; k++)
+        next[k] = gamma[k] - m.omega / (k ? bt : bn) * (g[k] + m.offset[i * ROWS + k]);
+    if constexpr (ROWS == 3)
+        talus_project_cone(m.mu[i], m.mu[i] * (bt / bn), &next[0], &next[1], &next[2]);
+    else
+        next[0] = talus_project_nonneg(next[0]);
+    for (int k = 0; k < ROWS; k++) {
+        double step = m.rho * (next[k] - gamma[k]);
+        gamma[k] += step;
+        change += step * step;
+    }
+    return d * d * change;
+}
+
+/* The same for varied sets, and where the block's own problem is solved. */
+template <int ROWS, bool SOLVED>
+static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
+                                           double (&g)[ROWS])
+{
+    double change[ROWS];
+    for (int k = 0; k < ROWS; k++)
+        g[k] += offset[i * ROWS + k];
+    if constexpr (SOLVED)
+        return local_step(b, i, false, g, change);
+    else
+        return projected_step(b, i, b.coupling[i], g, change);
+}
+
+enum { CONES, VARIED, SOLVED };
+
+/* The blocks in places range.x to .y; a warp takes `each` of them in sequence. */
+template <int ROWS, int KIND>
+static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, double *partial)
+{
+    double change = 0.0, g[ROWS];
+    int from = range.x + (int)blockIdx.x * each, to = from + each < range.y ? from + each : range.y;
+    for (int at = from; at < to; at++) {
+        int64_t i = m.order[at];
+        rows_product<ROWS>(m, i, g);
+        if (threadIdx.x == 0) {
+            if constexpr (KIND == CONES)
+                change += step_block<ROWS>(m, i, g);
+            else
+                change += step_other<ROWS, KIND == SOLVED>(b, m.offset, i, g);
+        }
+        __syncthreads(); /* the next block reads this one's gamma */
+    }
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = change;
+}
+
+TalusStatus cu_sweep_sparse_plan(TalusSweep *s, const double *gamma)
+{
+    int64_t n = (int64_t)s->op->rows * s->op->blocks;
+    TALUS_TRY(cu_order_blocks(s->op, &s->order));
+    TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
+    TALUS_TRY(cu_sweep_own(s));
+    cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
+    return cu_sweep_sums(s, (int64_t)s->op->blocks + 1);
+}
+
+static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int each)
+{
+    int2 range = make_int2(s->order.start[class_of], s->order.start[class_of + 1]);
+    unsigned blocks = blocks_for(range.y - range.x, each);
+    double *partial = s->partial + s->partials;
+    const SweepBlocks b = cu_sweep_blocks(s);
+    const int rows = s->op->rows;
+    s->partials += (int)blocks;
+#define ROWS_OF(ROWS, KIND) \
+    launch_block(cu_of(s->op), sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, partial)
+    if (b.local != TALUS_ONE_PROJECT)
+        rows == 1 ? ROWS_OF(1, SOLVED) : ROWS_OF(3, SOLVED);
+    else if (rows == 1)
+        ROWS_OF(1, CONES);
+    else if (rows == 6)
+        ROWS_OF(6, VARIED);
+    else
+        s->op->varied ? ROWS_OF(3, VARIED) : ROWS_OF(3, CONES);
+#undef ROWS_OF
+}
+
+void cu_sweep_sparse(TalusSweep *s)
+{
+    const TalusOperator *op = s->op;
+    SweepRows m = {op->row_start,
+                   op->column,
+                   op->values,
+                   op->offset,
+                   op->mu,
+                   op->coupling,
+                   (const double(*)[2])op->diagonal,
+                   s->order.contact,
+                   s->gamma,
+                   s->options.omega,
+                   s->options.rho,
+                   s->options.metric == TALUS_METRIC_TRACE};
+    for (int c = 0; c < CLASS_HEAVY; c++)
+        sweep_range(s, m, c, 1);
+    int alone = s->order.start[CLASS_HEAVY + 1] - s->order.start[CLASS_HEAVY];
+    sweep_range(s, m, CLASS_HEAVY, alone ? alone : 1);
+}

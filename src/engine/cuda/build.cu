@@ -1,0 +1,437 @@
+/* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step: what
+ * engine/cpu/build.c does on the host, with the formulas of backend/body.h and block.h.
+ *
+ * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
+ * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
+ * gamma, 16 diagonal. */
+#include "backend/cuda/device/reduce.h"
+#include "backend/cuda/ops/contact.h"
+#include "engine/cuda/material.h"
+
+extern "C" {
+#include "backend/body.h"
+}
+
+/* ---- velocities ---- */
+
+/* Maxima: minus the lowest slot whose state is not finite, minus the least size. */
+static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
+                                      const CuRecord *solved, const int32_t *place, TalusVec3 *out,
+                                      CuPartials partials, double *totals)
+{
+    double v[2] = {-HUGE_VAL, -HUGE_VAL};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
+        if (cu_moves(b.shape, b.fixed, i)) {
+            if (solved) {
+                double r[4];
+                load_packs<4>(solved[place[i]], r);
+                u = talus_vec3(r[0], r[1], r[2]);
+            } else {
+                u = talus_add(b.velocity[i], change);
+                if (i < b.pushed)
+                    u = talus_madd(u, h / b.mass[i], b.force[i]);
+            }
+            if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
+                v[0] = larger(v[0], -(double)i);
+            v[1] = larger(v[1], -b.size[i]);
+        } else if (cu_driven(b, i)) {
+            u = b.velocity[i];
+        }
+        out[i] = u;
+    }
+    if (reduce_grid<0, 2>(partials, v)) {
+        totals[0] = v[0];
+        totals[1] = v[1];
+    }
+}
+
+TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
+{
+    CuArray<TalusVec3> *to = again ? &e->look : &e->free;
+    int slots = e->bodies.slots;
+    unsigned blocks = cu_sum_blocks(slots);
+    TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 2));
+    launch_block(e->cu, see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
+                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(e->cu),
+                 e->cu->totals);
+    e->seen = to->at;
+    return TALUS_OK;
+}
+
+/* ---- bodies ---- */
+
+static __device__ inline void store(double *to, const double *from, int count)
+{
+    double2 *out = (double2 *)to;
+    for (int k = 0; k < count; k += 2)
+        out[k / 2] = make_double2(from[k], from[k + 1]);
+}
+
+/* NULL for a sphere. */
+static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int shape)
+{
+    return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
+}
+
+/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+static __device__ inline void turn_record(TalusVec3 torque, TalusSym3 inertia, double h, double l,
+                                          double record[8])
+{
+    TalusVec3 turn = talus_sym3_mul(inertia, torque);
+    record[4] += h / l * turn.x;
+    record[5] += h / l * turn.y;
+    record[6] += h / l * turn.z;
+}
+
+static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
+                                   const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
+                                   CuSym3 *inertia)
+{
+    int64_t p = item();
+    if (p >= places)
+        return;
+    uint32_t i = slot[p];
+    double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    TalusSym3 m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    if (cu_moves(b.shape, b.fixed, i)) {
+        const TalusGyration *gyration = gyration_of(t, b.shape[i]);
+        double inv_mass = 1.0 / b.mass[i], l = b.radius[i];
+        TalusQuat turn = talus_quat_identity();
+        if (gyration)
+            turn = b.orientation[i];
+        m = talus_body_inertia(gyration, inv_mass, l, turn);
+        talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
+        if (i < (uint32_t)b.pushed)
+            turn_record(b.torque[i], m, h, l, record);
+    } else if (cu_driven(b, i)) {
+        talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_length(b, i), nullptr, m, record);
+    }
+    store(body[p], record, 8);
+    if (inertia) {
+        double values[6];
+        talus_inertia_store(values, m);
+        store(inertia[p], values, 6);
+    }
+}
+
+void cu_fill_bodies(TalusEngine *e)
+{
+    const TalusOperator *op = &e->step.op;
+    launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
+           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at,
+           op->inertia);
+}
+
+/* ---- contacts ---- */
+
+struct Fill : CuScene {
+    TalusOperator op;
+    double *gamma;
+};
+
+/* ROWS: of the block that the diagonal is taken from, 3 or 6. */
+template <bool GENERAL, int ROWS>
+static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
+{
+    if (GENERAL)
+        cu_general_diagonal<ROWS>(op, i);
+    else
+        talus_sphere_diagonal(op, i);
+}
+
+/* A contact of spheres that is written as a general one has normals for arms. */
+static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
+{
+    int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
+    int of_list = i - f.list.counts.sphere_sphere - f.list.counts.sphere_fixed;
+    CuFrame n = f.list.frame[i];
+    TalusVec3 arm_a = talus_vec3(n.x, n.y, n.z), arm_b = talus_vec3(0.0, 0.0, 0.0);
+    bool b_moves = f.op.pair[i][1] >= 0;
+    if (of_list >= 0) {
+        TalusArms arms = f.list.arms[of_list];
+        arm_a = talus_scale(1.0 / f.b.radius[a], arms.a);
+        if (b_moves)
+            arm_b = talus_scale(1.0 / cu_length(f.b, b), arms.b);
+    } else if (b_moves) {
+        arm_b = talus_neg(arm_a);
+    }
+    double values[6] = {arm_a.x, arm_a.y, arm_a.z, arm_b.x, arm_b.y, arm_b.z};
+    store(f.op.arm[general], values, 6);
+}
+
+static __device__ inline double round_size(const Fill &f, uint32_t slot)
+{
+    return talus_round_size(f.tables.shape[f.b.shape[slot]].def.kind, f.b.size[slot]);
+}
+
+/* All contacts are general where rows turn. */
+static __device__ inline void fill_turning(const Fill &f, int i, const TalusLaw *law, uint32_t a,
+                                           uint32_t b, double size)
+{
+    double length = talus_turning_length(round_size(f, a), round_size(f, b), size);
+    f.op.turning[i][0] = law->spinning;
+    f.op.turning[i][1] = law->rolling;
+    f.op.lever[i][0] = length / f.b.radius[a];
+    f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
+}
+
+/* LAWS: with models, restitution or rows of moments.
+ * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
+template <bool GENERAL, bool LAWS, int ROWS>
+static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
+{
+    const TalusOperator *op = &f.op;
+    const TalusBuildOptions *o = &f.options;
+    uint32_t a = f.list.slot[f.list.pair[i].x], b = f.list.other[i];
+    double gap = f.list.gap[i], size = cu_contact_size(f, i);
+    const TalusLaw *law = cu_law(f, a, b);
+    if (op->rows > 1)
+        op->mu[i] = law->mu;
+    if (op->compliance)
+        op->compliance[i] = talus_contact_compliance(law, o->h);
+    talus_contact_warm(op->frame[i], op->rows, o->warm, f.list.impulse[i],
+                       &f.gamma[(int64_t)op->rows * i]);
+    if (GENERAL)
+        fill_arms(f, i, a, b);
+    if (LAWS && op->model)
+        op->model[i] = law->model;
+    if (LAWS && ROWS == 6)
+        fill_turning(f, i, law, a, b, size);
+    op->bias[i] = LAWS ? talus_contact_offset(op, i, law, o, gap, size)
+                       : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+    fill_diagonal<GENERAL, ROWS>(op, i);
+    if (o->soften > 0.0) {
+        op->compliance[i] += o->soften * op->diagonal[i][0];
+        fill_diagonal<GENERAL, ROWS>(op, i);
+    }
+    if (gap < 0.0) {
+        double depth = -gap / size;
+        v[0] += depth;
+        v[1] += 1.0;
+        v[2] = larger(v[2], depth);
+    }
+    double nn = op->diagonal[i][0];
+    if (!(nn > 0.0) || !isfinite(nn))
+        v[3] = larger(v[3], -(double)i);
+}
+
+/* Contacts begin .. end - 1. */
+template <bool GENERAL, bool LAWS, int ROWS>
+static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
+                                     double *totals)
+{
+    double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
+    for (int64_t i = begin + item(); i < end; i += (int64_t)gridDim.x * blockDim.x)
+        fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
+    if (reduce_grid<2, 2>(partials, v))
+        for (int k = 0; k < 4; k++)
+            totals[k] = v[k];
+}
+
+/* ---- the problem ---- */
+
+static TalusStatus reserve_contacts(CuStep *s, TalusOperator *op, bool compliance)
+{
+    TALUS_TRY(s->bias.reserve(op->blocks, "contact offsets"));
+    TALUS_TRY(s->diagonal.reserve(op->blocks, "diagonal"));
+    TALUS_TRY(s->arm.reserve(op->general, "contact arms"));
+    TALUS_TRY(s->coupling.reserve(op->general, "contact blocks"));
+    TALUS_TRY(s->gamma.reserve((int64_t)op->rows * op->blocks, "impulses"));
+    if (op->rows > 1)
+        TALUS_TRY(s->mu.reserve(op->blocks, "friction coefficients"));
+    if (compliance)
+        TALUS_TRY(s->compliance.reserve(op->blocks, "compliances"));
+    op->bias = s->bias;
+    op->diagonal = s->diagonal;
+    op->arm = s->arm;
+    op->coupling = s->coupling;
+    op->mu = op->rows > 1 ? s->mu.at : nullptr;
+    op->compliance = compliance ? s->compliance.at : nullptr;
+    return TALUS_OK;
+}
+
+static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
+{
+    return (op->kinds & TALUS_KINDS_OF(law)) != 0;
+}
+
+/* What friction needs beside its coefficient (problem/friction.c): the laws have no friction to drop. */
+static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
+{
+    bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
+    models = models && op->rows > 1;
+    op->moving = false;
+    op->varied = talus_kinds_varied(op->rows, op->kinds, false);
+    if (models)
+        TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
+    if (fixed)
+        TALUS_TRY(s->estimate.reserve(op->blocks, "bounds"));
+    if (exact)
+        TALUS_TRY(s->base.reserve(op->blocks, "normal offsets"));
+    op->model = models ? s->model.at : nullptr;
+    op->estimate = fixed ? s->estimate.at : nullptr;
+    op->base = exact ? s->base.at : nullptr;
+    return TALUS_OK;
+}
+
+/* Rows of moments: every contact is a general one. */
+static TalusStatus reserve_moments(TalusEngine *e)
+{
+    CuStep *s = &e->step;
+    TalusOperator *op = &s->op;
+    op->turning = op->lever = nullptr;
+    if (op->rows < 6)
+        return TALUS_OK;
+    TALUS_TRY(s->turning.reserve(op->blocks, "friction against turning"));
+    TALUS_TRY(s->lever.reserve(op->blocks, "contact levers"));
+    TALUS_TRY(s->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
+    op->turning = s->turning;
+    op->lever = s->lever;
+    cu_touch_general(e, s->touch);
+    op->touch = s->touch;
+    return TALUS_OK;
+}
+
+/* Rows of a block, and the kinds of friction that occur. */
+static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
+{
+    TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
+    if (cu_joint_blocks(e) == 0)
+        return TALUS_OK;
+    if (op->rows > 1 && op->kinds == 0) /* discs, which are not all there is now */
+        op->kinds = e->tables.kinds;
+    op->rows = op->rows < 3 ? 3 : op->rows;
+    op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
+    return TALUS_OK;
+}
+
+/* The operator's sizes and memory for the current list. */
+static TalusStatus resize(TalusEngine *e, bool compliance)
+{
+    CuList *list = cu_list(e);
+    const TalusEngineCounts *n = &list->counts;
+    CuStep *s = &e->step;
+    TalusOperator *op = &s->op;
+    int joints = cu_joint_blocks(e);
+    TALUS_TRY(find_rows(e, op));
+    bool turns = op->rows == 6;
+    int64_t blocks = (int64_t)n->contacts + joints, general = (int64_t)n->general + joints;
+    if (turns ? blocks > INT32_MAX / 6 : blocks * 3 + general > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
+                          (long long)blocks, INT32_MAX / (turns ? 6 : 3));
+    op->blocks = (int)blocks;
+    op->bodies = list->places;
+    op->sphere_sphere = turns ? 0 : n->sphere_sphere;
+    op->sphere_fixed = turns ? 0 : n->sphere_fixed;
+    op->general = (int)(turns ? blocks : general);
+    op->pair = (int32_t(*)[2])list->pair.at;
+    op->frame = (double(*)[4])list->frame.at;
+    op->touch_start = list->touch_start;
+    op->touch = list->touch;
+    TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
+    op->body = s->body;
+    op->inertia = nullptr;
+    if (op->general) {
+        TALUS_TRY(s->inertia.reserve(op->bodies, "body inertias"));
+        op->inertia = s->inertia;
+    }
+    TALUS_TRY(reserve_contacts(s, op, compliance));
+    TALUS_TRY(reserve_friction(s, op, e->tables.models || joints));
+    TALUS_TRY(reserve_moments(e));
+    return cu_joints_merge(e);
+}
+
+/* Bounds start from 0; offsets are not shifted yet. */
+static void begin_friction(const TalusOperator *op)
+{
+    size_t bytes = (size_t)op->blocks * sizeof(double);
+    if (op->estimate)
+        cu_zero(cu_of(op), op->estimate, bytes);
+    if (op->base)
+        cu_copy(cu_of(op), op->base, op->bias, bytes);
+}
+
+static TalusStatus fill_problem(TalusEngine *e)
+{
+    CuStep *s = &e->step;
+    const TalusOperator *op = &s->op;
+    Fill f = {cu_scene(e), *op, s->gamma.at};
+    bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
+    int spheres = op->sphere_sphere + op->sphere_fixed;
+    unsigned blocks = cu_sum_blocks(spheres), general = cu_sum_blocks(op->general);
+    auto *fill_general = turns  ? fill_contacts<true, true, 6>
+                         : laws ? fill_contacts<true, true, 3>
+                                : fill_contacts<true, false, 3>;
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks > general ? blocks : general, 4));
+    cu_fill_bodies(e);
+    launch_block(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
+                 blocks, THREADS, f, 0, spheres, cu_partials(e->cu), e->cu->totals);
+    if (op->general)
+        launch_block(e->cu, fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
+                     cu_partials(e->cu), e->cu->totals + 4);
+    cu_joints_fill(e);
+    begin_friction(op);
+    return TALUS_OK;
+}
+
+/* Fetches what the kernels have summed up, and fails where a block has no positive diagonal. */
+static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
+{
+    double v[CU_TOTALS];
+    cu_totals_get(cu_of(op), CU_TOTALS, v);
+    cu_scratch_end(op, v);
+    if (op->general)
+        for (int k = 0; k < 4; k++)
+            v[k] = k < 2 ? v[k] + v[4 + k] : fmax(v[k], v[4 + k]);
+    report->penetration_mean = v[1] > 0.0 ? v[0] / v[1] : 0.0;
+    report->penetration_max = v[2];
+    if (!(v[3] > -HUGE_VAL))
+        return TALUS_OK;
+    double bad[2];
+    int block = (int)-v[3];
+    cu_get(cu_of(op), bad, op->diagonal[block], sizeof bad);
+    return talus_fail(TALUS_ERR_ARGUMENT,
+                      "problem: block %d has the diagonal entry %g, expected a positive one", block,
+                      bad[0]);
+}
+
+TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, TalusOperator **op,
+                            double **gamma, TalusBuildReport *report)
+{
+    CuStep *s = &e->step;
+    s->options = *options;
+    bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
+    TALUS_TRY(resize(e, compliance || options->soften > 0.0));
+    TALUS_TRY(fill_problem(e));
+    TALUS_TRY(cu_scratch_begin(&s->op));
+    TALUS_TRY(report_problem(&s->op, report));
+    if (e->tables.cohesion)
+        cu_attract(e);
+    cu_joints_begin(e);
+    *op = &s->op;
+    *gamma = s->gamma;
+    return cu_check(e->cu);
+}
+
+void cu_step_clear(TalusEngine *e)
+{
+    CuStep *s = &e->step;
+    cu_scratch_clear(&s->op);
+    s->body.clear();
+    s->inertia.clear();
+    s->arm.clear();
+    s->coupling.clear();
+    s->bias.clear();
+    s->mu.clear();
+    s->compliance.clear();
+    s->gamma.clear();
+    s->diagonal.clear();
+    s->model.clear();
+    s->estimate.clear();
+    s->base.clear();
+    s->turning.clear();
+    s->lever.clear();
+    s->touch.clear();
+}

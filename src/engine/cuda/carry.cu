@@ -1,0 +1,98 @@
+/* engine/cuda/carry.cu - impulses of contacts that were there before.
+ *
+ * In each run the old contacts are ordered by one of their two places, the lower one (engine.h): from the
+ * slots of a new contact follow the old places, from the lower one where to look. Small bodies come before
+ * large ones, so that a large body's many contacts are spread over the places of the small ones, and few
+ * old contacts are looked at for each new one.
+ *
+ *     begin   the first old contact of each place and run        12 bytes per old contact, 12 per place
+ *     carry   16 read per contact and the old places of two slots; some 3 old contacts of 12; 48 moved */
+#include "engine/cuda/detect.h"
+
+/* Where old contacts are found. */
+struct Old {
+    CuList list;
+    uint32_t *begin; /* [3][places]: one more than the index of the first; 0: none */
+};
+
+static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
+{
+    return i < n.sphere_sphere ? 0 : i < n.sphere_sphere + n.sphere_fixed ? 1 : 2;
+}
+
+static __device__ inline int32_t lower_place(int32_t a, int32_t b)
+{
+    return b >= 0 && b < a ? b : a;
+}
+
+/* The place that contact i is ordered by. */
+static __device__ inline int32_t key_place(const CuList &list, int64_t i)
+{
+    int2 pair = list.pair[i];
+    return lower_place(pair.x, pair.y >= 0 ? pair.y : list.place[list.other[i]]);
+}
+
+static __global__ void find_begins(Old old)
+{
+    int64_t i = item();
+    const TalusEngineCounts &n = old.list.counts;
+    if (i >= n.contacts)
+        return;
+    int run = run_of(n, i);
+    int32_t place = key_place(old.list, i);
+    if (i == 0 || run_of(n, i - 1) != run || key_place(old.list, i - 1) != place)
+        old.begin[(int64_t)run * old.list.places + place] = (uint32_t)i + 1;
+}
+
+static __device__ inline int32_t old_place(const CuList &old, uint32_t slot)
+{
+    return slot < (uint32_t)old.slots ? old.place[slot] : -1;
+}
+
+/* The index of the old contact with this key, or -1. */
+static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, uint32_t b,
+                                          uint32_t feature)
+{
+    const CuList &list = old.list;
+    const TalusEngineCounts &n = list.counts;
+    int32_t place_a = old_place(list, a), place_b = old_place(list, b);
+    if (place_a < 0)
+        return -1;
+    int32_t place = lower_place(place_a, place_b);
+    int64_t i = (int64_t)old.begin[(int64_t)run * list.places + place] - 1;
+    int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
+    if (i < 0)
+        return -1;
+    for (; i < end; i++) {
+        if (list.pair[i].x == place_a && list.other[i] == b &&
+            (run == 0 || list.feature[i - n.sphere_sphere] == feature))
+            return i;
+        if (key_place(list, i) != place)
+            return -1;
+    }
+    return -1;
+}
+
+static __global__ void carry(Old old, CuList list)
+{
+    int64_t i = item();
+    const TalusEngineCounts &n = list.counts;
+    if (i >= n.contacts)
+        return;
+    int run = run_of(n, i);
+    uint32_t feature = run == 0 ? 0 : list.feature[i - n.sphere_sphere];
+    int64_t from = find_old(old, run, list.slot[list.pair[i].x], list.other[i], feature);
+    list.impulse[i] = from < 0 ? talus_vec3(0.0, 0.0, 0.0) : old.list.impulse[from];
+}
+
+void cu_carry_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)
+{
+    Old o = {*old, begin};
+    if (old->counts.contacts == 0) {
+        cu_zero(cu, list->impulse, (size_t)list->counts.contacts * sizeof *list->impulse.at);
+        return;
+    }
+    cu_zero(cu, begin, 3 * (size_t)old->places * sizeof *begin);
+    launch(cu, find_begins, blocks_for(old->counts.contacts), THREADS, o);
+    launch(cu, carry, blocks_for(list->counts.contacts), THREADS, o, *list);
+}

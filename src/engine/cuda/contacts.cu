@@ -1,0 +1,236 @@
+/* engine/cuda/contacts.cu - the contact list as the host knows it, in and out, and the impulses of a solve.
+ *
+ * Outside, contacts are named by slots and sorted by (a, b, feature) within each run. The list is sorted by
+ * places, but contacts of one pair are next to each other and in the order of features, so a stable sort by
+ * pairs of slots gives the host's order. A list from the host, at a restart, keeps that order: slots stand
+ * in for places until the next detection. */
+#include "backend/cuda/device/primitives.h"
+#include "engine/cuda/material.h"
+
+/* Contacts that go through the device's staging memory at once. */
+enum { STAGE = 1 << 18 };
+
+/* ---- impulses ---- */
+
+/* Net of attraction, as the world knows them. */
+template <bool PULL>
+static __global__ void store_impulses(CuScene s, TalusOperator op, const double *gamma)
+{
+    int64_t i = item();
+    if (i >= s.list.counts.contacts)
+        return;
+    TalusVec3 impulse = talus_block_impulse(&op, gamma, i);
+    double pull = PULL ? cu_contact_pull(s, i) : 0.0;
+    CuFrame f = s.list.frame[i];
+    s.list.impulse[i] =
+        pull > 0.0 ? talus_madd(impulse, -pull, talus_vec3(f.x, f.y, f.z)) : impulse;
+}
+
+TalusStatus cu_engine_store_impulses(TalusEngine *e)
+{
+    const TalusOperator *op = &e->step.op;
+    launch(e->cu, e->tables.cohesion ? store_impulses<true> : store_impulses<false>,
+           blocks_for(op->blocks), THREADS, cu_scene(e), *op, e->step.gamma.at);
+    return cu_check(e->cu);
+}
+
+/* ---- out ---- */
+
+struct Staging {
+    CuArray<TalusContact> contact;
+    CuArray<TalusVec3> impulse;
+    CuArray<TalusArms> arms;
+    CuArray<uint64_t> key, sorted;
+    CuArray<uint32_t> index, order;
+};
+
+static void staging_clear(Staging *s)
+{
+    s->contact.clear();
+    s->impulse.clear();
+    s->arms.clear();
+    s->key.clear();
+    s->sorted.clear();
+    s->index.clear();
+    s->order.clear();
+}
+
+static TalusStatus staging_reserve(Staging *s, int contacts, int general)
+{
+    TALUS_TRY(s->contact.reserve(contacts < STAGE ? contacts : STAGE, "contacts on their way"));
+    TALUS_TRY(s->impulse.reserve(contacts < STAGE ? contacts : STAGE, "contacts on their way"));
+    return s->arms.reserve(general < STAGE ? general : STAGE, "contacts on their way");
+}
+
+static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t *index)
+{
+    int64_t i = item();
+    if (i >= list.counts.contacts)
+        return;
+    key[i] = (uint64_t)list.slot[list.pair[i].x] << bits | list.other[i];
+    index[i] = (uint32_t)i;
+}
+
+/* Contacts first .. first + count - 1 of the host's order. */
+static __global__ void pack(CuList list, const uint32_t *order, int first, int count,
+                            TalusContact *contact, TalusVec3 *impulse)
+{
+    int64_t k = item();
+    if (k >= count)
+        return;
+    int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
+    int place = first + (int)k;
+    uint32_t i = order[place];
+    CuFrame frame = list.frame[i];
+    TalusContact c;
+    c.a = list.slot[list.pair[i].x];
+    c.b = list.other[i];
+    c.feature = (int)i < spheres ? 0 : list.feature[i - spheres];
+    c.general = place < general ? 0 : (uint32_t)(place - general);
+    c.normal = talus_vec3(frame.x, frame.y, frame.z);
+    c.gap = list.gap[i];
+    contact[k] = c;
+    impulse[k] = list.impulse[i];
+}
+
+static __global__ void pack_arms(CuList list, const uint32_t *order, int first, int count,
+                                 TalusArms *arms)
+{
+    int64_t k = item();
+    int before = list.counts.sphere_sphere + list.counts.sphere_fixed;
+    if (k < count)
+        arms[k] = list.arms[order[before + first + k] - before];
+}
+
+/* The host's order: order[k] is the index in the list of the host's contact k. */
+static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
+{
+    const CuList *list = cu_list(e);
+    const TalusEngineCounts *n = &list->counts;
+    const int length[3] = {n->sphere_sphere, n->sphere_fixed, n->general};
+    int bits = 1, at = 0;
+    while (bits < 32 && (int64_t)1 << bits < e->bodies.slots)
+        bits++;
+    TALUS_TRY(s->key.reserve(n->contacts, "order of contacts"));
+    TALUS_TRY(s->sorted.reserve(n->contacts, "order of contacts"));
+    TALUS_TRY(s->index.reserve(n->contacts, "order of contacts"));
+    TALUS_TRY(s->order.reserve(n->contacts, "order of contacts"));
+    launch(e->cu, make_keys, blocks_for(n->contacts), THREADS, *list, bits, s->key.at, s->index.at);
+    for (int run = 0; run < 3; at += length[run++])
+        if (length[run])
+            TALUS_TRY(cu_sort64(e->cu, s->key + at, s->sorted + at, s->index + at, s->order + at,
+                                length[run], 2 * bits));
+    return TALUS_OK;
+}
+
+static TalusStatus get_contacts(TalusEngine *e, Staging *s, TalusContactList *to)
+{
+    const CuList *list = cu_list(e);
+    TALUS_TRY(staging_reserve(s, to->count, to->general));
+    TALUS_TRY(sort_contacts(e, s));
+    for (int at = 0; at < to->count; at += STAGE) {
+        int count = to->count - at < STAGE ? to->count - at : STAGE;
+        launch(e->cu, pack, blocks_for(count), THREADS, *list, s->order.at, at, count,
+               s->contact.at, s->impulse.at);
+        cu_get(e->cu, to->contact + at, s->contact, (size_t)count * sizeof *to->contact);
+        cu_get(e->cu, to->impulse + at, s->impulse, (size_t)count * sizeof *to->impulse);
+    }
+    for (int at = 0; at < to->general; at += STAGE) {
+        int count = to->general - at < STAGE ? to->general - at : STAGE;
+        launch(e->cu, pack_arms, blocks_for(count), THREADS, *list, s->order.at, at, count,
+               s->arms.at);
+        cu_get(e->cu, to->arms + at, s->arms, (size_t)count * sizeof *to->arms);
+    }
+    return cu_check(e->cu);
+}
+
+TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
+{
+    const TalusEngineCounts *n = &cu_list(e)->counts;
+    Staging staging = {};
+    to->sphere_sphere = n->sphere_sphere;
+    to->sphere_fixed = n->sphere_fixed;
+    to->general = n->general;
+    to->count = n->contacts;
+    TalusStatus status = n->contacts ? get_contacts(e, &staging, to) : TALUS_OK;
+    staging_clear(&staging);
+    return status;
+}
+
+/* ---- in ---- */
+
+static __global__ void number_places(CuBodies b, uint32_t *slot, int32_t *place)
+{
+    int64_t i = item();
+    if (i >= b.slots)
+        return;
+    slot[i] = (uint32_t)i;
+    place[i] = cu_moves(b.shape, b.fixed, i) ? (int32_t)i : -1;
+}
+
+static __global__ void unpack(CuList list, CuBodies b, int first, int count,
+                              const TalusContact *contact, const TalusVec3 *impulse)
+{
+    int64_t k = item();
+    if (k >= count)
+        return;
+    int64_t i = first + k;
+    TalusContact c = contact[k];
+    double frame[4];
+    talus_frame_set(frame, c.normal.x, c.normal.y, c.normal.z);
+    list.pair[i] = make_int2((int)c.a, b.fixed[c.b] ? -1 : (int)c.b);
+    list.other[i] = c.b;
+    list.frame[i] = CuFrame{frame[0], frame[1], frame[2], frame[3]};
+    list.gap[i] = c.gap;
+    list.impulse[i] = impulse[k];
+    if (i >= list.counts.sphere_sphere)
+        list.feature[i - list.counts.sphere_sphere] = c.feature;
+}
+
+static TalusStatus reserve_list(CuList *list, const TalusContactList *from, int slots)
+{
+    const char *what = "contacts";
+    TALUS_TRY(list->slot.reserve(slots, what));
+    TALUS_TRY(list->place.reserve(slots, what));
+    TALUS_TRY(list->pair.reserve(from->count, what));
+    TALUS_TRY(list->other.reserve(from->count, what));
+    TALUS_TRY(list->feature.reserve(from->count - from->sphere_sphere, what));
+    TALUS_TRY(list->frame.reserve(from->count, what));
+    TALUS_TRY(list->gap.reserve(from->count, what));
+    TALUS_TRY(list->arms.reserve(from->general, what));
+    return list->impulse.reserve(from->count, what);
+}
+
+static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactList *from)
+{
+    CuList *list = cu_list(e);
+    TALUS_TRY(staging_reserve(s, from->count, 0));
+    launch(e->cu, number_places, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
+           list->place.at);
+    for (int at = 0; at < from->count; at += STAGE) {
+        int count = from->count - at < STAGE ? from->count - at : STAGE;
+        cu_put(e->cu, s->contact, from->contact + at, (size_t)count * sizeof *from->contact);
+        cu_put(e->cu, s->impulse, from->impulse + at, (size_t)count * sizeof *from->impulse);
+        launch(e->cu, unpack, blocks_for(count), THREADS, *list, e->bodies, at, count,
+               s->contact.at, s->impulse.at);
+    }
+    cu_put(e->cu, list->arms, from->arms, (size_t)from->general * sizeof *from->arms);
+    return cu_check(e->cu);
+}
+
+TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
+{
+    CuList *list = cu_list(e);
+    Staging staging = {};
+    list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
+    list->places = 0;
+    TALUS_TRY(reserve_list(list, from, e->bodies.slots));
+    list->counts = {from->sphere_sphere, from->sphere_fixed, from->general,
+                    from->count,         HUGE_VAL,           0};
+    list->places = list->slots = e->bodies.slots;
+    TalusStatus status = put_contacts(e, &staging, from);
+    staging_clear(&staging);
+    if (status != TALUS_OK)
+        list->counts = {0, 0, 0, 0, HUGE_VAL, 0};
+    return status;
+}

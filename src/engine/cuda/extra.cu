@@ -1,0 +1,158 @@
+/* engine/cuda/extra.cu - what a world has beside its bodies' arrays: shapes, filters, applied forces; and the
+ * states of a few bodies, in and out. */
+#include "engine/cuda/engine.h"
+
+/* Blocks of shapes begin at multiples of this, which no array in them asks more than. */
+enum { ALIGNED = 64 };
+
+/* ---- shapes ---- */
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Copies of the shapes as the device will read them, and of their blocks. */
+static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
+                               unsigned char *block, size_t bytes)
+{
+    CuTables *t = &e->tables;
+    size_t at = 0;
+    TALUS_TRY(t->shape.reserve(tables->shapes, "shapes"));
+    TALUS_TRY(t->block.reserve((int64_t)bytes, "arrays of shapes"));
+    for (int i = 0; i < tables->shapes; i++) {
+        const TalusShape *from = &tables->shape[i];
+        shape[i] = *from;
+        if (!from->block)
+            continue;
+        memcpy(block + at, from->block, from->block_size);
+        talus_shape_rebase(&shape[i], block + at, t->block + at);
+        at += padded(from->block_size);
+    }
+    cu_put(e->cu, t->shape, shape, (size_t)tables->shapes * sizeof *shape);
+    cu_put(e->cu, t->block, block, bytes);
+    return TALUS_OK;
+}
+
+static void note_kind(CuTables *t, TalusShapeKind kind)
+{
+    t->ragged |=
+        kind != TALUS_SHAPE_SPHERE && kind != TALUS_SHAPE_PLANE && kind != TALUS_SHAPE_REVOLVE;
+    t->facets |= talus_shape_has(kind, TALUS_TRAIT_FACETS);
+}
+
+TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables)
+{
+    CuTables *t = &e->tables;
+    TalusShape *shape;
+    unsigned char *block;
+    size_t bytes = 0;
+    t->ragged = t->facets = false;
+    for (int i = 0; i < tables->shapes; i++) {
+        bytes += padded(tables->shape[i].block ? tables->shape[i].block_size : 0);
+        note_kind(t, tables->shape[i].def.kind);
+    }
+    TALUS_TRY(TALUS_ALLOC(shape, (size_t)tables->shapes, "shapes"));
+    TalusStatus status = TALUS_ALLOC(block, bytes, "arrays of shapes");
+    if (status == TALUS_OK) {
+        status = send_shapes(e, tables, shape, block, bytes);
+        talus_release(block);
+    }
+    talus_release(shape);
+    return status;
+}
+
+/* ---- filters ---- */
+
+TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int slots)
+{
+    enum { GROUPS = 32 };
+    e->filter = {};
+    if (!filter)
+        return TALUS_OK;
+    size_t pairs = (size_t)filter->excluded_count;
+    TALUS_TRY(e->group.reserve(slots, "groups"));
+    TALUS_TRY(e->apart.reserve(GROUPS + 2 * (int64_t)pairs, "excluded pairs"));
+    cu_put(e->cu, e->group, filter->group, (size_t)slots);
+    cu_put(e->cu, e->apart, filter->meets, GROUPS * sizeof *filter->meets);
+    cu_put(e->cu, e->apart + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
+    e->filter = {e->group, e->apart, (const uint32_t(*)[2])(e->apart + GROUPS),
+                 filter->excluded_count};
+    return cu_check(e->cu);
+}
+
+/* ---- forces ---- */
+
+TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const TalusVec3 *torque,
+                                 int count)
+{
+    CuBodies *b = &e->bodies;
+    b->pushed = 0;
+    TALUS_TRY(b->force.reserve(count, "applied forces"));
+    TALUS_TRY(b->torque.reserve(count, "applied forces"));
+    cu_put(e->cu, b->force, force, (size_t)count * sizeof *force);
+    cu_put(e->cu, b->torque, torque, (size_t)count * sizeof *torque);
+    b->pushed = count;
+    return cu_check(e->cu);
+}
+
+/* ---- a few bodies ---- */
+
+static __global__ void scatter_states(CuBodies b, const int32_t *slot, const TalusMotion *motion,
+                                      int count)
+{
+    int64_t k = item();
+    if (k >= count)
+        return;
+    TalusMotion m = motion[k];
+    b.position[slot[k]] = m.position;
+    b.velocity[slot[k]] = m.velocity;
+    b.spin[slot[k]] = m.spin;
+    b.orientation[slot[k]] = m.orientation;
+}
+
+static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotion *motion,
+                                     int count)
+{
+    int64_t k = item();
+    if (k >= count)
+        return;
+    int32_t i = slot[k];
+    motion[k] = TalusMotion{b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
+}
+
+static TalusStatus reserve_few(TalusEngine *e, const int32_t *slot, int count)
+{
+    TALUS_TRY(e->few.reserve(count, "states of bodies"));
+    TALUS_TRY(e->motion.reserve(count, "states of bodies"));
+    cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
+    return TALUS_OK;
+}
+
+TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion,
+                                 int count)
+{
+    TALUS_TRY(reserve_few(e, slot, count));
+    cu_put(e->cu, e->motion, motion, (size_t)count * sizeof *motion);
+    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+           count);
+    return cu_check(e->cu);
+}
+
+TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion,
+                                 int count)
+{
+    TALUS_TRY(reserve_few(e, slot, count));
+    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+           count);
+    cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
+    return cu_check(e->cu);
+}
+
+void cu_extra_clear(TalusEngine *e)
+{
+    e->group.clear();
+    e->apart.clear();
+    e->few.clear();
+    e->motion.clear();
+}

@@ -1,0 +1,436 @@
+/* engine/cuda/grid.cu - bodies into the cells of the hierarchical grid (collide/grid.h).
+ *
+ *     sample    1024 slots tell drift, unit, phase and where most bodies are          1 block
+ *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
+ *     lay out   levels, walls                                                         1 block
+ *     enter     the cell of each body; how many are in each cell, and which of them   29 read, 16 written
+ *     scan      first place of each cell                                              2 cells per body
+ *     collect   each cell's bodies, in any order                                      8 read, 4 written
+ *     arrange   in order of slots; sorted copies for the search                       60 read, 44 written
+ *
+ * Cells are counted by atomics, which is faster than sorting, and a body's rank among those of its cell is
+ * then found by comparing slots, so that places depend on the state alone. */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/device/reduce.h"
+#include "engine/cuda/detect.h"
+
+#include <float.h>
+
+extern "C" {
+#include "geometry/bounds.h"
+}
+
+/* A sample to a thread: one after the other they would wait for memory each. */
+#ifdef TALUS_EMULATED
+enum { SAMPLE_THREADS = THREADS };
+#else
+enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
+#endif
+
+enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
+
+/* ---- sample ---- */
+
+/* reduce_block, with the result in all threads. */
+template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double (&v)[SUMS + MAXIMA])
+{
+    __shared__ double result[SUMS + MAXIMA];
+    reduce_block<SUMS, MAXIMA>(v);
+    if (threadIdx.x == 0)
+        for (int k = 0; k < SUMS + MAXIMA; k++)
+            result[k] = v[k];
+    __syncthreads();
+    for (int k = 0; k < SUMS + MAXIMA; k++)
+        v[k] = result[k];
+    __syncthreads();
+}
+
+static __device__ bool sampled(const TalusBodyView &v, int64_t i)
+{
+    if (v.shape[i] < 0 || v.fixed[i] ||
+        talus_shape_has(talus_body_kind(&v, (uint32_t)i), TALUS_TRAIT_WALL))
+        return false;
+    TalusVec3 x = v.position[i], u = v.velocity[i];
+    return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
+}
+
+/* Slots at random, the same for the same number of slots; regular steps would fall into step with
+ * bodies made in rows. */
+static __device__ int64_t random_slot(uint32_t k, int64_t slots)
+{
+    uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
+}
+
+/* Up to PER_THREAD moving bodies per thread; returns how many this one has. */
+static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
+{
+    int have = 0;
+    for (uint32_t k = 0; k < PER_THREAD; k++) {
+        int64_t at = (int64_t)k * SAMPLE_THREADS + threadIdx.x;
+        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_slot((uint32_t)at, d.slots) : at;
+        if (i < d.slots && sampled(d.bodies, i))
+            sample[have++] = (uint32_t)i;
+    }
+    double total[1] = {(double)have};
+    reduce_all<1, 0>(total);
+    if (total[0] >= ENOUGH || d.slots <= TALUS_GRID_SAMPLE)
+        return have;
+    have = 0; /* few bodies move: the first there are */
+    for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
+        int64_t i = from + threadIdx.x;
+        if (i < d.slots && have < PER_THREAD && sampled(d.bodies, i))
+            sample[have++] = (uint32_t)i;
+        total[0] = have;
+        reduce_all<1, 0>(total);
+    }
+    return have;
+}
+
+/* The phase that makes the cells least wasteful, from the sample's fat radii (collide/level.h). */
+static __device__ double choose_phase(const int *histogram)
+{
+    __shared__ double cost[TALUS_PHASES];
+    if (threadIdx.x < TALUS_PHASES)
+        cost[threadIdx.x] = talus_phase_cost(histogram, (int)threadIdx.x);
+    __syncthreads();
+    int best = 0;
+    for (int k = 1; k < TALUS_PHASES; k++)
+        best = cost[k] < cost[best] ? k : best;
+    return talus_phase_edge(best);
+}
+
+static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int have, int moving,
+                                    TalusVec3 drift)
+{
+    __shared__ int histogram[TALUS_PHASES];
+    if (threadIdx.x < TALUS_PHASES)
+        histogram[threadIdx.x] = 0;
+    __syncthreads();
+    double sum[1] = {0.0};
+    for (int k = 0; k < have; k++) {
+        double fat = talus_fat_radius(&d.bodies, &d.options, drift, sample[k]);
+        int exponent;
+        double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
+        if (fat > 0.0 && fat < INFINITY)
+            atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_PHASES)], 1);
+        sum[0] += fat;
+    }
+    reduce_all<1, 0>(sum);
+    double phase = choose_phase(histogram);
+    if (threadIdx.x != 0)
+        return;
+    int exponent = 0;
+    bool fine = sum[0] > 0.0 && sum[0] < INFINITY;
+    if (fine)
+        frexp(sum[0] / moving, &exponent);
+    d.grid->unit = ldexp(1.0, exponent);
+    d.grid->phase = phase;
+    d.grid->large = fine ? (float)(TALUS_GRID_LARGE * sum[0] / moving / d.grid->unit) : INFINITY;
+}
+
+/* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a few
+ * bodies have left it. */
+static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
+                                    const double *sum)
+{
+    const double mean[3] = {sum[0] / moving, sum[1] / moving, sum[2] / moving};
+    double v[9] = {0.0, 0.0, 0.0, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int k = 0; k < have; k++) {
+        TalusVec3 p = d.bodies.position[sample[k]];
+        const double x[3] = {p.x, p.y, p.z};
+        for (int axis = 0; axis < 3; axis++) {
+            v[axis] += fabs(x[axis] - mean[axis]) / moving;
+            v[3 + axis] = fmax(v[3 + axis], x[axis]);
+            v[6 + axis] = fmax(v[6 + axis], -x[axis]);
+        }
+    }
+    reduce_all<3, 6>(v);
+    if (threadIdx.x != 0)
+        return;
+    double low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = fmax(-v[6 + axis], mean[axis] - 4.0 * v[axis]);
+        high[axis] = fmin(v[3 + axis], mean[axis] + 4.0 * v[axis]);
+    }
+    d.grid->low = talus_vec3(low[0], low[1], low[2]);
+    d.grid->high = talus_vec3(high[0], high[1], high[2]);
+}
+
+/* `seen`: what cu_see_velocities has found. Bodies with a fault in them are not looked at further. */
+static __global__ void __launch_bounds__(SAMPLE_THREADS)
+    sample_bodies(CuDetect d, const double *seen)
+{
+    uint32_t sample[PER_THREAD];
+    CuGridShape *grid = d.grid;
+    const bool sound = !(seen[0] > -HUGE_VAL);
+    int have = take_sample(d, sample);
+    double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)have};
+    for (int k = 0; k < have; k++) {
+        TalusVec3 x = d.bodies.position[sample[k]], u = d.bodies.velocity[sample[k]];
+        sum[0] += x.x, sum[1] += x.y, sum[2] += x.z;
+        sum[3] += u.x, sum[4] += u.y, sum[5] += u.z;
+    }
+    reduce_all<7, 0>(sum);
+    int moving = (int)sum[6];
+    TalusVec3 drift = talus_vec3(0.0, 0.0, 0.0);
+    if (moving)
+        drift = talus_scale(1.0 / moving, talus_vec3(sum[3], sum[4], sum[5]));
+    if (threadIdx.x == 0) {
+        grid->found.fault = sound ? CU_NONE : (uint32_t)-seen[0];
+        grid->found.least_size = -seen[1];
+        grid->found.bad = grid->found.odd = grid->found.loose = CU_NONE;
+        grid->found.unsupported = ~0ull;
+        grid->moving = sound ? moving : 0;
+        grid->drift = drift;
+    }
+    choose_sizes(d, sample, have, moving > 0 ? moving : 1, drift);
+    choose_range(d, sample, have, moving > 0 ? moving : 1, sum);
+}
+
+/* ---- measure ---- */
+
+static __device__ float measure(const CuDetect &d, uint32_t i)
+{
+    const TalusBodyView *v = &d.bodies;
+    CuGridShape *grid = d.grid;
+    if (v->shape[i] < 0)
+        return 0.0f;
+    TalusShapeKind kind = talus_body_kind(v, i);
+    bool fixed = v->fixed[i], sphere = kind == TALUS_SHAPE_SPHERE;
+    if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !fixed)
+        atomicMin(&grid->found.loose, i);
+    if (!talus_body_finite(v, i))
+        atomicMin(&grid->found.bad, i);
+    else if (sphere && v->size[i] != v->radius[i])
+        atomicMin(&grid->found.odd, i);
+    else if (talus_shape_has(kind, TALUS_TRAIT_WALL)) {
+        uint32_t k = atomicAdd(&grid->found.unbounded, 1u);
+        if (k < d.wall_room)
+            d.wall_slot[k] = i;
+    } else if (grid->moving) {
+        float fat = (float)(talus_fat_radius(v, &d.options, grid->drift, i) / grid->unit *
+                            TALUS_GRID_SLACK);
+        if (!(fat >= FLT_MIN && fat <= FLT_MAX))
+            atomicMin(&grid->found.bad, i);
+        if (cu_large(d, i, -fat)) {
+            uint32_t k = atomicAdd(&grid->large_walls, 1u);
+            if (k < TALUS_LARGE_WALLS)
+                grid->large_wall[k] = i;
+        }
+        return sphere && !fixed ? fat : -fat;
+    }
+    return 0.0f;
+}
+
+static __global__ void measure_bodies(CuDetect d)
+{
+    __shared__ uint32_t count[CU_CLASSES];
+    for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
+        count[k] = 0;
+    __syncthreads();
+    double phase = d.grid->phase;
+    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        float fat = measure(d, (uint32_t)i);
+        d.fat[i] = fat;
+        if (fat != 0.0f)
+            atomicAdd(&count[cu_class_of(fat, phase)], 1u);
+    }
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
+        if (count[k])
+            atomicAdd(&d.grid->size_class[k], count[k]);
+}
+
+/* ---- lay out ---- */
+
+static __device__ CuWall make_wall(const CuDetect &d, uint32_t i)
+{
+    const TalusBodyView *v = &d.bodies;
+    CuWall wall;
+    wall.body = i;
+    wall.place = -1;
+    wall.kind = talus_body_kind(v, i);
+    wall.bounds = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
+                                     v->orientation[i]);
+    wall.margin = talus_body_margin(v, &d.options, d.grid->drift, i) * TALUS_GRID_SLACK;
+    wall.normal = talus_rotate(v->orientation[i], talus_vec3(0.0, 0.0, 1.0));
+    wall.offset = talus_dot(wall.normal, v->position[i]);
+    return wall;
+}
+
+/* Walls in order of slots; large bodies leave the size classes. */
+static __device__ void lay_out_walls(const CuDetect &d, uint32_t unbounded, uint32_t large)
+{
+    CuGridShape *grid = d.grid;
+    uint32_t walls = unbounded + large;
+    for (uint32_t k = threadIdx.x; k < walls; k += blockDim.x) {
+        uint32_t slot = k < unbounded ? d.wall_slot[k] : grid->large_wall[k - unbounded];
+        uint32_t rank = 0;
+        for (uint32_t j = 0; j < walls; j++)
+            rank += (j < unbounded ? d.wall_slot[j] : grid->large_wall[j - unbounded]) < slot;
+        d.wall[rank] = make_wall(d, slot);
+        if (k >= unbounded)
+            atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->phase)], (uint32_t)-1);
+    }
+    __syncthreads();
+}
+
+/* From the largest size class down; more classes than levels share the last, which is safe because
+ * cells may be too large for a body but never too small. */
+static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int most, int least)
+{
+    int levels = 0;
+    uint32_t members = 0;
+    for (int k = most; k >= least; k--) {
+        if (count[k] == 0)
+            continue;
+        if (levels < TALUS_MAX_LEVELS) {
+            TalusLevel *level = &grid->level[levels++];
+            level->edge = ldexp(grid->phase, k + CU_CLASS_ZERO - 1023) * grid->unit;
+            level->per_edge = 1.0 / level->edge;
+            level->bodies = 0;
+        }
+        grid->level[levels - 1].bodies += count[k];
+        grid->level_of_class[k] = (uint8_t)(levels - 1);
+        members += count[k];
+    }
+    grid->levels = levels;
+    grid->found.members = members;
+}
+
+/* Driven walls are bodies of the problem: their places come after those of the grid. */
+static __device__ void place_walls(const CuDetect &d)
+{
+    CuGridShape *grid = d.grid;
+    uint32_t places = grid->found.members;
+    for (int w = 0; w < grid->walls; w++)
+        if (d.bodies.fixed[d.wall[w].body] == CU_DRIVEN)
+            d.wall[w].place = (int32_t)places++;
+    grid->found.places = places;
+}
+
+static __global__ void lay_out(CuDetect d)
+{
+    __shared__ uint32_t count[CU_CLASSES];
+    __shared__ int most, least;
+    CuGridShape *grid = d.grid;
+    uint32_t unbounded = grid->found.unbounded, large = grid->large_walls;
+    unbounded = unbounded < d.wall_room ? unbounded : d.wall_room;
+    large = large <= TALUS_LARGE_WALLS ? large : 0; /* so many are better off in the grid */
+    lay_out_walls(d, unbounded, large);
+    if (threadIdx.x == 0) {
+        most = -1;
+        least = CU_CLASSES;
+        grid->walls = (int)(unbounded + large);
+        if (large == 0)
+            grid->large = INFINITY;
+    }
+    __syncthreads();
+    for (int k = (int)threadIdx.x; k < CU_CLASSES; k += (int)blockDim.x) {
+        count[k] = ((volatile uint32_t *)grid->size_class)[k];
+        if (count[k]) {
+            atomicMax(&most, k);
+            atomicMin(&least, k);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        name_levels(grid, count, most, least);
+        place_walls(d);
+    }
+    __syncthreads();
+    for (int l = (int)threadIdx.x; l < grid->levels; l += (int)blockDim.x)
+        talus_lay_out_level(&grid->level[l], grid->low, grid->high);
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    uint64_t cells = 0;
+    for (int l = grid->levels - 1; l >= 0; l--) {
+        const int64_t *n = grid->level[l].cells;
+        grid->level[l].first = (uint32_t)cells;
+        cells += (uint64_t)(n[0] * n[1] * n[2]);
+    }
+}
+
+/* ---- cells ---- */
+
+static __device__ uint32_t cell_of_body(const TalusLevel *level, TalusVec3 x)
+{
+    int64_t cx = talus_fold(level, 0, talus_cell_of(level, x.x));
+    int64_t cy = talus_fold(level, 1, talus_cell_of(level, x.y));
+    int64_t cz = talus_fold(level, 2, talus_cell_of(level, x.z));
+    return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
+}
+
+static __global__ void enter_cells(CuDetect d)
+{
+    int64_t i = item();
+    if (i >= d.slots)
+        return;
+    float fat = d.fat[i];
+    if (fat == 0.0f || cu_large(d, (uint32_t)i, fat)) {
+        d.cell[i] = CU_NONE;
+        d.place[i] = -1;
+        return;
+    }
+    const CuGridShape *grid = d.grid;
+    const TalusLevel *level = &grid->level[grid->level_of_class[cu_class_of(fat, grid->phase)]];
+    uint32_t cell = cell_of_body(level, d.bodies.position[i]);
+    d.cell[i] = cell;
+    d.rank[i] = atomicAdd(&d.start[cell], 1u);
+}
+
+static __global__ void collect(CuDetect d)
+{
+    int64_t i = item();
+    if (i < d.slots && d.cell[i] != CU_NONE)
+        d.temp[d.start[d.cell[i]] + d.rank[i]] = (uint32_t)i;
+}
+
+static __global__ void arrange(CuDetect d)
+{
+    int64_t k = item();
+    if (k >= d.grid->found.members)
+        return;
+    uint32_t i = d.temp[k], cell = d.cell[i];
+    uint32_t begin = d.start[cell], end = d.start[cell + 1], place = begin;
+    for (uint32_t j = begin; j < end; j++)
+        place += d.temp[j] < i;
+    TalusVec3 x = d.bodies.position[i];
+    d.slot[place] = i;
+    d.place[i] = (int32_t)place;
+    d.ball[place] = CuBall{x.x, x.y, x.z, d.bodies.radius[i]};
+    d.ball_fat[place] = d.fat[i];
+}
+
+static __global__ void seat_walls(CuDetect d)
+{
+    for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
+        const CuWall &wall = d.wall[w];
+        if (wall.place < 0)
+            continue;
+        d.slot[wall.place] = wall.body;
+        d.place[wall.body] = wall.place;
+    }
+}
+
+TalusStatus cu_grid_build(const CuDetect *d)
+{
+    unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
+    int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
+    cu_zero(d->cu, d->grid, sizeof *d->grid);
+    launch_block(d->cu, sample_bodies, 1, SAMPLE_THREADS, *d, d->cu->totals);
+    launch_block(d->cu, measure_bodies, some, THREADS, *d);
+    launch_block(d->cu, lay_out, 1, THREADS, *d);
+    cu_zero(d->cu, d->start, (size_t)cells * sizeof *d->start);
+    launch(d->cu, enter_cells, blocks, THREADS, *d);
+    TALUS_TRY(cu_scan(d->cu, d->start, d->start, cells));
+    launch(d->cu, collect, blocks, THREADS, *d);
+    launch(d->cu, arrange, blocks, THREADS, *d);
+    if (d->driven)
+        launch(d->cu, seat_walls, 1, THREADS, *d);
+    return TALUS_OK;
+}

@@ -1,0 +1,291 @@
+/* engine/cuda/integrate.cu - after a solve: what velocities it gave, whether they surprise, and the state at
+ * the end of the step. What engine/cpu/integrate.c and ledger.c do on the host, with the formulas of
+ * backend/body.h and block.h.
+ *
+ * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its
+ * verdict on the device, so that the host waits once, for the sums of all of them. */
+#include "backend/cuda/device/reduce.h"
+#include "backend/cuda/ops/contact.h"
+#include "engine/cuda/material.h"
+
+extern "C" {
+#include "backend/body.h"
+}
+
+const CuRecord *cu_solved(const TalusEngine *e)
+{
+    return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
+}
+
+/* ---- surprises ---- */
+
+static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const CuRecord *solved,
+                                     const int32_t *place, double limit2, CuPartials partials,
+                                     double *totals)
+{
+    double v[1] = {0.0};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        double r[4];
+        load_packs<4>(solved[place[i]], r);
+        TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
+        v[0] += talus_dot(change, change) > limit2;
+    }
+    if (reduce_grid<1, 0>(partials, v))
+        totals[0] = v[0];
+}
+
+TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
+{
+    const TalusOperator *op = &e->step.op;
+    unsigned blocks = cu_sum_blocks(e->bodies.slots);
+    double changes;
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
+    cu_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    launch_block(e->cu, count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
+                 cu_list(e)->place.at, limit * limit, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, 1, &changes);
+    *changed = changes > 0.0;
+    return cu_check(e->cu);
+}
+
+/* ---- the end of the step ---- */
+
+/* Where the kernels leave their sums. */
+enum {
+    FAULTS,
+    GRAVITY,
+    WORKS,
+    MOTION = WORKS + TALUS_WORK_SUMS,
+    DRIVEN = MOTION + TALUS_BODY_SUMS,
+    TURNING, /* of torques on velocities */
+    APPLIED, /* of forces and torques along the motion */
+    TOTALS
+};
+static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
+              "totals overlap");
+
+struct Motion : CuScene {
+    TalusOperator op;
+    const CuRecord *solved;
+    const double *gamma;
+    double h;
+    TalusVec3 gravity;
+};
+
+/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the mean
+ * velocity in the place of the free one, which has served: contacts gather one record, not two. */
+static __global__ void check_velocities(Motion m, CuPartials partials, double *totals)
+{
+    double v[2] = {0.0, 0.0};
+    const CuBodies &b = m.b;
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        int32_t place = m.list.place[i];
+        double now[8], r[8];
+        load_packs<8>(m.solved[place], now);
+        load_packs<8>(m.op.body[place], r);
+        TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
+        v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
+        v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        for (int j = 0; j < 8; j++)
+            r[j] = 0.5 * (r[j] + now[j]);
+        store_packs<8>(r, m.op.body[place]);
+    }
+    if (reduce_grid<2, 0>(partials, v)) {
+        totals[FAULTS] = v[0];
+        totals[GRAVITY] = v[1];
+    }
+}
+
+/* The offset by which an overlap is undone, which is not that of a contact that rebounds. */
+static __device__ inline double recovery_of(const Motion &m, int64_t i, bool rebounds)
+{
+    double gap = m.list.gap[i];
+    if (!(gap < 0.0))
+        return 0.0;
+    if (!rebounds)
+        return m.op.bias[i];
+    const TalusBuildOptions &o = m.options;
+    return talus_contact_bias(cu_contact_law(m, i), o.h, o.recovery, o.scale, gap,
+                              cu_contact_size(m, i));
+}
+
+/* Works of the contacts, and their impulses into the list. LAWS: with restitution or cohesion. */
+template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
+{
+    double v[TALUS_WORK_SUMS] = {0.0};
+    if (totals[FAULTS] != 0.0)
+        return;
+    int contacts = m.list.counts.contacts;
+    for (int64_t i = item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
+        m.list.impulse[i] =
+            talus_block_work(&m.op, m.gamma, i, recovery_of(m, i, LAWS && m.tables.restitution),
+                             LAWS ? cu_contact_pull(m, i) : 0.0, v);
+    if (reduce_grid<TALUS_WORK_SUMS, 0>(partials, v))
+        for (int k = 0; k < TALUS_WORK_SUMS; k++)
+            totals[WORKS + k] = v[k];
+}
+
+/* ---- driven bodies and applied forces ---- */
+
+/* What the driven side of contact i does: minus the work upon it (world/drive.c). */
+static __device__ double driven_work(const Motion &m, int64_t i)
+{
+    int2 pair = m.list.pair[i];
+    if (pair.y < 0 || !cu_driven(m.b, m.list.other[i]))
+        return 0.0;
+    TalusVec3 impulse = talus_block_impulse(&m.op, m.gamma, i), moment = {0.0, 0.0, 0.0};
+    CuFrame f = m.list.frame[i];
+    impulse = talus_madd(impulse, -cu_contact_pull(m, i), talus_vec3(f.x, f.y, f.z));
+    if (m.op.rows == 6) {
+        double t[3];
+        talus_frame_world(m.op.frame[i], m.gamma + 6 * i + 3, t);
+        moment = talus_vec3(t[0], t[1], t[2]);
+    }
+    return -talus_side_work(&m.op, i, 1, impulse, moment);
+}
+
+static __global__ void sum_driven(Motion m, CuPartials partials, double *totals)
+{
+    double v[1] = {0.0};
+    int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
+    int contacts = m.list.counts.contacts;
+    for (int64_t i = first + item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
+        v[0] += driven_work(m, i);
+    if (reduce_grid<1, 0>(partials, v))
+        totals[DRIVEN] = v[0];
+}
+
+/* As world/force.c, before the free velocities are overwritten. */
+static __global__ void sum_applied(Motion m, CuPartials partials, double *totals)
+{
+    double v[2] = {0.0, 0.0};
+    const CuBodies &b = m.b;
+    int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
+    for (int64_t i = item(); i < end; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(b.shape, b.fixed, i))
+            continue;
+        int32_t place = m.list.place[i];
+        const double *f = m.op.body[place], *now = m.solved[place];
+        double per_length = 1.0 / b.radius[i];
+        TalusVec3 both = talus_madd(b.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
+        v[0] += 0.5 * m.h * talus_dot(b.torque[i], both);
+        v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
+                m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
+    }
+    if (reduce_grid<2, 0>(partials, v)) {
+        totals[TURNING] = v[0];
+        totals[APPLIED] = v[1];
+    }
+}
+
+/* ---- motion ---- */
+
+static __device__ void move_body(const Motion &m, int64_t i, double *sum)
+{
+    const CuBodies &b = m.b;
+    int shape = b.shape[i];
+    bool sphere = m.tables.shape[shape].def.kind == TALUS_SHAPE_SPHERE;
+    TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
+    double now[8];
+    load_packs<8>(m.solved[m.list.place[i]], now);
+    talus_move_body(&motion, b.mass[i], b.radius[i], sphere ? nullptr : &m.tables.gyration[shape],
+                    m.h, m.gravity, now, sum);
+    b.position[i] = motion.position;
+    b.velocity[i] = motion.velocity;
+    b.spin[i] = motion.spin;
+    b.orientation[i] = motion.orientation;
+}
+
+static __global__ void move_bodies(Motion m, CuPartials partials, double *totals)
+{
+    double v[TALUS_BODY_SUMS] = {0.0};
+    if (totals[FAULTS] != 0.0)
+        return;
+    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x)
+        if (cu_moves(m.b.shape, m.b.fixed, i))
+            move_body(m, i, v);
+    if (reduce_grid<TALUS_BODY_SUMS, 0>(partials, v))
+        for (int k = 0; k < TALUS_BODY_SUMS; k++)
+            totals[MOTION + k] = v[k];
+}
+
+/* Minus the lowest slot whose speeds are out of all proportion. */
+static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
+{
+    double v[1] = {-HUGE_VAL};
+    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        if (!cu_moves(m.b.shape, m.b.fixed, i))
+            continue;
+        if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
+            v[0] = larger(v[0], -(double)i);
+    }
+    if (reduce_grid<0, 1>(partials, v))
+        totals[0] = v[0];
+}
+
+static TalusStatus name_fault(TalusEngine *e, const Motion &m, unsigned blocks, long long step)
+{
+    double slot;
+    launch_block(e->cu, find_fast, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, 1, &slot);
+    if (!(slot > -HUGE_VAL))
+        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
+    int32_t place;
+    double record[8];
+    cu_get(e->cu, &place, m.list.place + (int)-slot, sizeof place);
+    cu_get(e->cu, record, m.solved[place], sizeof record);
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %d a speed of %g", step,
+                      (int)-slot, talus_record_speed(record));
+}
+
+static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedger *ledger)
+{
+    const double *work = total + WORKS, *motion = total + MOTION;
+    ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
+    ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
+    ledger->kinetic_change = motion[TALUS_BODY_WORK] + motion[TALUS_BODY_SPIN];
+    ledger->potential_change = motion[TALUS_BODY_POTENTIAL];
+    ledger->gravity_error = total[GRAVITY] + motion[TALUS_BODY_POTENTIAL];
+    ledger->spin = motion[TALUS_BODY_SPIN];
+    ledger->friction = work[TALUS_WORK_TANGENTIAL];
+    ledger->stabilisation = work[TALUS_WORK_STABILISATION];
+    ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION];
+    ledger->cohesion = work[TALUS_WORK_COHESION];
+    ledger->driven = b->driven ? total[DRIVEN] : 0.0;
+    ledger->applied = b->pushed ? total[APPLIED] : 0.0;
+    if (b->pushed)
+        ledger->gravity_error += total[TURNING] - total[APPLIED];
+}
+
+TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,
+                                TalusEngineLedger *ledger)
+{
+    const TalusOperator *op = &e->step.op;
+    Motion m = {cu_scene(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    bool laws = e->tables.restitution || e->tables.cohesion;
+    unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
+    double total[CU_TOTALS];
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks > works ? blocks : works, TALUS_BODY_SUMS));
+    if (e->tables.cohesion || e->joints.pushes)
+        cu_fill_bodies(e); /* the problem's free velocities have impulses in them */
+    if (e->bodies.pushed)
+        launch_block(e->cu, sum_applied, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, check_velocities, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, laws ? sum_works<true> : sum_works<false>, works, THREADS, m,
+                 cu_partials(e->cu), e->cu->totals);
+    if (e->bodies.driven)
+        launch_block(e->cu, sum_driven, works, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_block(e->cu, move_bodies, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, CU_TOTALS, total);
+    memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
+    e->probes_here = true;
+    TALUS_TRY(cu_check(e->cu));
+    if (total[FAULTS] != 0.0)
+        return name_fault(e, m, blocks, step);
+    fill_ledger(&e->bodies, total, ledger);
+    return TALUS_OK;
+}

@@ -1,0 +1,281 @@
+/* engine/cuda/joints.cu - blocks of joints behind the contacts of a step.
+ *
+ * The host makes them (world/joint/joint_exchange.c): they are few, and need the poses of few bodies. Here they are put
+ * into the problem: pairs and frames are the list's no longer but copies with room for more, and each body's
+ * touches are its contacts' with those of its joints behind them. Worlds without joints launch nothing of it. */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/ops/contact.h"
+#include "engine/cuda/material.h"
+
+int cu_joint_blocks(const TalusEngine *e)
+{
+    return e->joints.kept + e->joints.free;
+}
+
+TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
+{
+    CuJoints *j = &e->joints;
+    j->kept = j->free = j->pushes = 0;
+    if (!from)
+        return TALUS_OK;
+    int blocks = from->kept + from->free;
+    TALUS_TRY(j->block.reserve(blocks, "joint blocks"));
+    TALUS_TRY(j->push.reserve(from->pushes, "motors"));
+    cu_put(e->cu, j->block, from->block, (size_t)blocks * sizeof *from->block);
+    cu_put(e->cu, j->push, from->push, (size_t)from->pushes * sizeof *from->push);
+    j->kept = from->kept;
+    j->free = from->free;
+    j->pushes = from->pushes;
+    j->compliance = from->compliance;
+    return cu_check(e->cu);
+}
+
+/* ---- touches ---- */
+
+struct Merge {
+    CuBodies b;
+    const int32_t *place;
+    const TalusEngineJoint *block;
+    int blocks, places;
+    int contacts, compact;      /* of the operator */
+    const int32_t *from, *list; /* starts and touches without joints */
+    int32_t *start, *touch;
+    uint32_t *shift; /* [places + 1]: touches of joints of the bodies before */
+};
+
+/* The body that end t of the blocks is on, end 2 k + side being that of block k; -1: impulses do not move it. */
+static __device__ inline int32_t place_of_end(const Merge &m, int64_t t)
+{
+    int32_t slot = m.block[t / 2].slot[t % 2];
+    return slot >= 0 && cu_moves(m.b.shape, m.b.fixed, slot) ? m.place[slot] : -1;
+}
+
+static __global__ void count_ends(Merge m)
+{
+    int64_t t = item();
+    int32_t place = t < 2 * (int64_t)m.blocks ? place_of_end(m, t) : -1;
+    if (place >= 0)
+        atomicAdd(&m.shift[place], 1u);
+}
+
+static __global__ void shift_touches(Merge m)
+{
+    int64_t p = item();
+    if (p > m.places)
+        return;
+    m.start[p] = m.from[p] + (int32_t)m.shift[p];
+    for (int32_t k = m.from[p]; p < m.places && k < m.from[p + 1]; k++)
+        m.touch[k + (int32_t)m.shift[p]] = m.list[k];
+}
+
+/* In the order of blocks. Each end counts those before it: joints are few. */
+static __global__ void append_touches(Merge m)
+{
+    int64_t t = item();
+    int32_t place = t < 2 * (int64_t)m.blocks ? place_of_end(m, t) : -1;
+    if (place < 0)
+        return;
+    int32_t at = m.from[place + 1] + (int32_t)m.shift[place];
+    for (int64_t before = 0; before < t; before++)
+        at += place_of_end(m, before) == place;
+    int64_t general = m.contacts - m.compact + t / 2;
+    m.touch[at] = (int32_t)(2 * (m.compact + 2 * general + t % 2) + t % 2);
+}
+
+static TalusStatus merge_touches(TalusEngine *e)
+{
+    CuJoints *j = &e->joints;
+    TalusOperator *op = &e->step.op;
+    const CuList *list = cu_list(e);
+    int64_t starts = (int64_t)op->bodies + 1;
+    TALUS_TRY(j->start.reserve(starts, "body contacts"));
+    TALUS_TRY(j->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
+    TALUS_TRY(j->shift.reserve(starts, "body contacts"));
+    Merge m = {e->bodies,
+               list->place,
+               j->block,
+               cu_joint_blocks(e),
+               op->bodies,
+               list->counts.contacts,
+               op->sphere_sphere + op->sphere_fixed,
+               op->touch_start,
+               op->touch,
+               j->start,
+               j->touch,
+               j->shift};
+    unsigned ends = blocks_for(2 * (int64_t)m.blocks);
+    cu_zero(e->cu, m.shift, (size_t)starts * sizeof *m.shift);
+    launch(e->cu, count_ends, ends, THREADS, m);
+    TALUS_TRY(cu_scan(e->cu, m.shift, m.shift, starts));
+    launch(e->cu, shift_touches, blocks_for(starts), THREADS, m);
+    launch(e->cu, append_touches, ends, THREADS, m);
+    op->touch_start = m.start;
+    op->touch = m.touch;
+    return TALUS_OK;
+}
+
+TalusStatus cu_joints_merge(TalusEngine *e)
+{
+    CuJoints *j = &e->joints;
+    TalusOperator *op = &e->step.op;
+    const CuList *list = cu_list(e);
+    size_t contacts = (size_t)list->counts.contacts;
+    op->joints = j->free;
+    if (cu_joint_blocks(e) == 0)
+        return TALUS_OK;
+    TALUS_TRY(j->pair.reserve(op->blocks, "contacts"));
+    TALUS_TRY(j->frame.reserve(op->blocks, "contacts"));
+    cu_copy(e->cu, j->pair, list->pair, contacts * sizeof *j->pair.at);
+    cu_copy(e->cu, j->frame, list->frame, contacts * sizeof *j->frame.at);
+    op->pair = (int32_t(*)[2])j->pair.at;
+    op->frame = (double(*)[4])j->frame.at;
+    return merge_touches(e);
+}
+
+/* ---- blocks ---- */
+
+struct Blocks {
+    TalusOperator op;
+    const TalusEngineJoint *block;
+    const TalusEnginePush *push;
+    const int32_t *place;
+    int first, count, pushes; /* first: of the operator's blocks */
+    double soften;
+    double *gamma;
+};
+
+static Blocks blocks_of(TalusEngine *e)
+{
+    const CuJoints *j = &e->joints;
+    const CuList *list = cu_list(e);
+    return Blocks{e->step.op,
+                  j->block,
+                  j->push,
+                  list->place,
+                  list->counts.contacts,
+                  cu_joint_blocks(e),
+                  j->pushes,
+                  e->step.options.soften,
+                  e->step.gamma};
+}
+
+template <int ROWS> static __global__ void fill_blocks(Blocks b)
+{
+    int64_t k = item();
+    if (k >= b.count)
+        return;
+    const TalusOperator *op = &b.op;
+    const TalusEngineJoint &from = b.block[k];
+    int i = b.first + (int)k, general = i - op->sphere_sphere - op->sphere_fixed;
+    for (int side = 0; side < 2; side++)
+        op->pair[i][side] = from.slot[side] < 0 ? -1 : b.place[from.slot[side]];
+    for (int m = 0; m < 4; m++)
+        op->frame[i][m] = from.frame[m];
+    for (int m = 0; m < 6; m++)
+        op->arm[general][m] = from.arm[m];
+    op->bias[i] = from.bias;
+    op->mu[i] = from.mu;
+    op->model[i] = from.model;
+    if (op->compliance)
+        op->compliance[i] = from.compliance;
+    for (int side = 0; ROWS == 6 && side < 2; side++) {
+        op->turning[i][side] = 0.0;
+        op->lever[i][side] = from.lever[side];
+    }
+    for (int m = 0; m < op->rows; m++)
+        b.gamma[(int64_t)op->rows * i + m] = 0.0;
+    cu_general_diagonal<ROWS>(op, i);
+    if (b.soften > 0.0 && from.model.section != TALUS_SECTION_JOINT) { /* a limit */
+        op->compliance[i] += b.soften * op->diagonal[i][0];
+        cu_general_diagonal<ROWS>(op, i);
+    }
+}
+
+void cu_joints_fill(TalusEngine *e)
+{
+    bool turns = e->step.op.rows == 6;
+    launch(e->cu, turns ? fill_blocks<6> : fill_blocks<3>, blocks_for(cu_joint_blocks(e)), THREADS,
+           blocks_of(e));
+}
+
+/* Impulses to start from. */
+static __global__ void warm_blocks(Blocks b)
+{
+    int64_t k = item();
+    if (k >= b.count)
+        return;
+    for (int m = 0; m < 3; m++)
+        b.gamma[(int64_t)b.op.rows * (b.first + k) + m] = b.block[k].gamma[m];
+}
+
+/* One body after the other is pushed by one thread: two motors may push the same. */
+static __global__ void push_bodies(Blocks b)
+{
+    for (int k = 0; item() == 0 && k < b.pushes; k++) {
+        double *record = b.op.body[b.place[b.push[k].slot]];
+        for (int m = 0; m < 8; m++)
+            record[m] += b.push[k].change[m];
+    }
+}
+
+void cu_joints_begin(TalusEngine *e)
+{
+    Blocks b = blocks_of(e);
+    if (b.pushes)
+        launch(e->cu, push_bodies, 1, 1, b);
+    launch(e->cu, warm_blocks, blocks_for(b.count), THREADS, b);
+}
+
+/* ---- out ---- */
+
+static __global__ void gather_impulses(Blocks b, double *out)
+{
+    int64_t k = item();
+    if (k >= b.count)
+        return;
+    for (int m = 0; m < 3; m++)
+        out[3 * k + m] = b.gamma[(int64_t)b.op.rows * (b.first + k) + m];
+}
+
+static __global__ void gather_records(Blocks b, const int32_t *slot, int count, CuRecord *out)
+{
+    int64_t k = item();
+    if (k >= count)
+        return;
+    for (int m = 0; m < 8; m++)
+        out[k][m] = b.op.body[b.place[slot[k]]][m];
+}
+
+TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *slot,
+                                 double (*record)[8], int count)
+{
+    CuJoints *j = &e->joints;
+    Blocks b = blocks_of(e);
+    size_t rows = 3 * (size_t)b.count;
+    TALUS_TRY(j->impulse.reserve((int64_t)rows, "joint impulses"));
+    TALUS_TRY(j->record.reserve(count, "states of bodies"));
+    TALUS_TRY(e->few.reserve(count, "states of bodies"));
+    launch(e->cu, gather_impulses, blocks_for(b.count), THREADS, b, j->impulse.at);
+    cu_get(e->cu, gamma, j->impulse, rows * sizeof *gamma);
+    if (count) {
+        cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
+        launch(e->cu, gather_records, blocks_for(count), THREADS, b, e->few.at, count,
+               j->record.at);
+        cu_get(e->cu, record, j->record, (size_t)count * sizeof *record);
+    }
+    return cu_check(e->cu);
+}
+
+void cu_joints_clear(TalusEngine *e)
+{
+    CuJoints *j = &e->joints;
+    j->block.clear();
+    j->push.clear();
+    j->pair.clear();
+    j->frame.clear();
+    j->shift.clear();
+    j->start.clear();
+    j->touch.clear();
+    j->impulse.clear();
+    j->record.clear();
+}

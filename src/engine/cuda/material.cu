@@ -1,0 +1,108 @@
+/* engine/cuda/material.cu - what laws beyond the circular cone of ccp add to the problem of a step: rows of
+ * moments, the kinds of friction that occur, cohesion. Worlds without them launch nothing of it, except that
+ * contacts are looked at where some laws have friction and others have not. */
+#include "backend/cuda/device/reduce.h"
+#include "backend/cuda/ops/contact.h"
+#include "engine/cuda/material.h"
+
+/* ---- what the contacts need ---- */
+
+/* Leaves the most rows that a contact needs; kinds by their bits, in any order. */
+static __global__ void find_needs(CuScene s, CuPartials partials, double *totals, uint32_t *kinds)
+{
+    double v[1] = {1.0};
+    uint32_t met = 0;
+    for (int64_t i = item(); i < s.list.counts.contacts; i += (int64_t)gridDim.x * blockDim.x) {
+        const TalusLaw *law = cu_contact_law(s, i);
+        v[0] = larger(v[0], (double)talus_law_rows(law));
+        met |= talus_law_kind(law);
+    }
+    if (met & ~*(volatile uint32_t *)kinds)
+        atomicOr(kinds, met);
+    if (reduce_grid<0, 1>(partials, v))
+        totals[0] = v[0];
+}
+
+static bool several(uint32_t kinds)
+{
+    return (kinds & (kinds - 1)) != 0;
+}
+
+TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
+{
+    const CuTables *t = &e->tables;
+    int contacts = cu_list(e)->counts.contacts;
+    *rows = contacts > 0 ? t->most_rows : 1;
+    *kinds = contacts > 0 && t->models ? t->kinds : 0;
+    if (contacts == 0 || (t->least_rows == t->most_rows && !several(*kinds)))
+        return TALUS_OK;
+    unsigned blocks = cu_sum_blocks(contacts);
+    double totals[2];
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
+    cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
+    launch_block(e->cu, find_needs, blocks, THREADS, cu_scene(e), cu_partials(e->cu), e->cu->totals,
+                 (uint32_t *)(e->cu->totals + 1));
+    cu_totals_get(e->cu, 2, totals);
+    *rows = (int)totals[0];
+    if (t->models)
+        memcpy(kinds, &totals[1], sizeof *kinds);
+    return TALUS_OK;
+}
+
+/* ---- touches ---- */
+
+/* Records of spheres come first and are one to a contact; all others are two. */
+static __global__ void split_records(CuList list, int32_t *to)
+{
+    int64_t k = item();
+    if (k >= list.touch_start[list.places])
+        return;
+    int32_t record = list.touch[k] >> 1, side = list.touch[k] & 1;
+    int32_t compact = list.counts.sphere_sphere + list.counts.sphere_fixed;
+    int32_t i = record < compact ? record : compact + (record - compact) / 2;
+    to[k] = 2 * (2 * i + side) + side;
+}
+
+void cu_touch_general(TalusEngine *e, int32_t *to)
+{
+    const CuList *list = cu_list(e);
+    launch(e->cu, split_records, blocks_for(2 * (int64_t)list->counts.contacts), THREADS, *list,
+           to);
+}
+
+/* ---- cohesion ---- */
+
+static __global__ void fill_pulls(CuScene s, int rows, double *gamma)
+{
+    int64_t i = item();
+    if (i >= s.list.counts.contacts)
+        return;
+    gamma[rows * i] = -cu_contact_pull(s, i);
+    for (int k = 1; k < rows; k++)
+        gamma[rows * i + k] = 0.0;
+}
+
+/* The carried impulses are net of attraction; the problem's are not, and never pull. */
+static __global__ void fill_warm(CuScene s, int rows, double *gamma)
+{
+    int64_t i = item();
+    if (i >= s.list.counts.contacts)
+        return;
+    CuFrame f = s.list.frame[i];
+    const double frame[4] = {f.x, f.y, f.z, f.w};
+    double *g = gamma + rows * i;
+    talus_contact_warm(frame, rows, s.options.warm, s.list.impulse[i], g);
+    g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
+}
+
+/* v_f <- v_f - M^-1 D (c h e_n): each body adds up its touches in order. */
+void cu_attract(TalusEngine *e)
+{
+    CuStep *s = &e->step;
+    const TalusOperator *op = &s->op;
+    unsigned blocks = blocks_for(op->blocks);
+    launch(e->cu, fill_pulls, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+    cu_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
+    cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
+    launch(e->cu, fill_warm, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+}

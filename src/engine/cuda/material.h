@@ -1,0 +1,77 @@
+/* engine/cuda/material.h - the law of a contact, as the kernels of a step find it (world/material.c has the
+ * laws, backend/block.h what follows from them). */
+#ifndef TALUS_BACKEND_CUDA_MATERIAL_H
+#define TALUS_BACKEND_CUDA_MATERIAL_H
+
+#include "engine/cuda/engine.h"
+
+extern "C" {
+#include "backend/block.h"
+}
+
+/* What a contact's law, size and pull follow from. */
+struct CuScene {
+    CuBodies b;
+    CuTables tables;
+    CuList list;
+    TalusBuildOptions options;
+};
+
+static inline CuScene cu_scene(TalusEngine *e)
+{
+    return CuScene{e->bodies, e->tables, *cu_list(e), e->step.options};
+}
+
+static __device__ inline const TalusLaw *cu_law(const CuScene &s, uint32_t a, uint32_t b)
+{
+    const int materials = s.tables.materials;
+    return materials == 1 ? s.tables.law.at
+                          : &s.tables.law[s.b.material[a] * materials + s.b.material[b]];
+}
+
+static __device__ inline const TalusLaw *cu_contact_law(const CuScene &s, int64_t i)
+{
+    return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
+}
+
+/* The smaller size of the bodies that move. */
+static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
+{
+    int2 pair = s.list.pair[i];
+    double a = s.b.size[s.list.slot[pair.x]];
+    if (pair.y < 0 || cu_driven(s.b, s.list.other[i]))
+        return a;
+    return fmin(a, s.b.size[s.list.other[i]]);
+}
+
+/* The attractive impulse of contact i. */
+static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
+{
+    if (!s.tables.cohesion)
+        return 0.0;
+    return talus_contact_pull(cu_contact_law(s, i), &s.options, s.list.gap[i],
+                              cu_contact_size(s, i));
+}
+
+/* Of a block of the general run. */
+template <int ROWS>
+static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i)
+{
+    double block[ROWS * ROWS];
+    talus_block_general(op, i, ROWS, block);
+    talus_block_diagonal(op, i, ROWS, block,
+                         &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
+}
+
+/* material.cu: rows that the contacts of the list need, and what friction occurs among them
+ * (TalusOperator.kinds). They are looked at only where the laws leave it open. */
+TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
+/* The list's touches for a problem whose contacts are all general, into `to`. */
+void cu_touch_general(TalusEngine *e, int32_t *to);
+/* Attraction into the free velocities, and carried impulses that start above it. */
+void cu_attract(TalusEngine *e);
+
+/* build.cu: the bodies' records with the velocities before contacts. */
+void cu_fill_bodies(TalusEngine *e);
+
+#endif

@@ -1,0 +1,275 @@
+/* engine/cuda/narrow.cu - contacts of all pairs that are not two moving spheres.
+ *
+ * One thread finds the touches of one candidate, with the host's own functions (collide/touch.h): first to
+ * count them, then, when every candidate knows its place, to write them. The closed forms of spheres have kernels
+ * of their own, small and fast. Everything else is set aside by kinds and done by others: those need some kB of
+ * local memory a thread, for the simplices and polygons of GJK, EPA and manifolds. */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/device/reduce.h"
+#include "engine/cuda/detect.h"
+
+extern "C" {
+#include "backend/frame.h"
+#include "collide/narrow.h"
+}
+
+/* Counts the touches of a pair within the envelope, and writes them if there is a place. */
+struct CuTouchSink {
+    TalusTouchRoute route;
+    TalusVec3 va, vb;
+    double rest, h; /* rest: envelope without closing speed */
+    int count;
+    int64_t at; /* of the first, in the list; -1: count only */
+    const CuList *list;
+    int2 pair;
+    uint32_t other;
+};
+
+TALUS_INLINE void take_touch(CuTouchSink *s, const TalusTouch *touch)
+{
+    double closing =
+        talus_closing_speed(talus_dot(s->va, touch->normal), talus_dot(s->vb, touch->normal));
+    if (!(touch->gap < s->rest + s->h * closing))
+        return;
+    int64_t i = s->at + s->count++;
+    if (s->at < 0)
+        return;
+    const CuList *list = s->list;
+    double f[4];
+    talus_frame_set(f, touch->normal.x, touch->normal.y, touch->normal.z);
+    list->pair[i] = s->pair;
+    list->other[i] = s->other;
+    list->feature[i - list->counts.sphere_sphere] = touch->feature;
+    list->frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
+    list->gap[i] = touch->gap;
+    int64_t general = i - list->counts.sphere_sphere - list->counts.sphere_fixed;
+    if (general >= 0)
+        list->arms[general] = TalusArms{touch->arm_a, touch->arm_b};
+}
+
+#define TALUS_TOUCH_SINK CuTouchSink
+#define TALUS_TOUCH_TAKE take_touch
+#include "collide/touch.h"
+
+static __device__ inline TalusPose pose_of(const TalusBodyView *v, uint32_t i)
+{
+    return TalusPose{&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
+}
+
+/* Of the second run rather than the third. */
+static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
+{
+    return d.bodies.fixed[c.b] == CU_AT_REST &&
+           talus_body_kind(&d.bodies, c.a) == TALUS_SHAPE_SPHERE;
+}
+
+/* ---- one pair ---- */
+
+/* Looks at a pair: what the sink goes by; returns the largest gap of interest. */
+static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+{
+    const TalusBodyView *v = &d.bodies;
+    s->route = TalusTouchRoute{};
+    s->count = 0;
+    s->h = d.options.h;
+    s->va = talus_body_velocity(v, c.a);
+    s->vb = talus_body_velocity(v, c.b);
+    s->rest = talus_envelope_at_rest(v, &d.options, c.a, c.b);
+    return talus_envelope_reach(s->rest, d.options.h, s->va, s->vb);
+}
+
+/* The closed forms of spheres, which most pairs of most worlds are; false: it is another pair. */
+static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+{
+    TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
+    bool swapped = talus_table_swaps(a, b);
+    if ((swapped ? b : a) != TALUS_SHAPE_SPHERE)
+        return false;
+    TalusPose first = pose_of(&d.bodies, swapped ? c.b : c.a);
+    TalusPose second = pose_of(&d.bodies, swapped ? c.a : c.b);
+    double reach = approach(d, c, s);
+    s->route.swapped = swapped;
+    return talus_touches_sphere(&first, &second, reach, s);
+}
+
+/* Any pair; false if the two shapes have no contact function and are within reach. Not copied into its callers:
+ * it is larger than all else of detection together. */
+static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+{
+    TalusPose a = pose_of(&d.bodies, c.a), b = pose_of(&d.bodies, c.b);
+    return talus_touches(&a, &b, approach(d, c, s), s);
+}
+
+/* ---- pairs set aside ---- */
+
+static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
+{
+    TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
+    if (a == TALUS_SHAPE_COMPOUND || b == TALUS_SHAPE_COMPOUND)
+        return CU_KIND_PARTS;
+    if (b == TALUS_SHAPE_PLANE)
+        return CU_KIND_PLANE;
+    return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
+}
+
+/* In any order: where a pair's contacts go does not depend on it. */
+static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCandidate c, int64_t k)
+{
+    int kind = kind_of(d, c);
+    uint32_t at = atomicAdd(&d.grid->found.rest[kind], 1u);
+    d.rest[(int64_t)kind * candidates + at] = (uint32_t)k;
+}
+
+/* Item i of all that were set aside, kind after kind; -1 beyond them. */
+static __device__ inline int64_t aside(const CuDetect &d, int candidates, int64_t i)
+{
+    for (int kind = 0; kind < CU_KINDS; kind++) {
+        uint32_t count = d.grid->found.rest[kind];
+        if (i < count)
+            return d.rest[(int64_t)kind * candidates + i];
+        i -= count;
+    }
+    return -1;
+}
+
+/* Blocks of a kernel over what was set aside, whose number the host does not know. */
+static unsigned aside_blocks(int candidates)
+{
+    unsigned blocks = blocks_for(candidates, 128);
+    return blocks < 132 * 16 ? blocks : 132 * 16;
+}
+
+/* ---- count ---- */
+
+static __device__ inline void note_count(int candidates, int64_t k, int touches, bool fixed,
+                                         uint32_t *count, double total[2])
+{
+    count[k] = fixed ? (uint32_t)touches : 0;
+    count[candidates + 1 + k] = fixed ? 0 : (uint32_t)touches;
+    total[fixed ? 0 : 1] += touches;
+}
+
+static __global__ void count_simple(CuDetect d, int candidates, uint32_t *count,
+                                    CuPartials partials)
+{
+    int64_t k = item();
+    double total[2] = {0.0, 0.0};
+    if (k < candidates) {
+        CuCandidate c = d.candidate[k];
+        CuTouchSink s;
+        s.at = -1;
+        if (find_simple(d, c, &s))
+            note_count(candidates, k, s.count, sphere_fixed(d, c), count, total);
+        else
+            set_aside(d, candidates, c, k);
+    } else if (k == candidates) {
+        note_count(candidates, k, 0, true, count, total);
+    }
+    if (reduce_grid<2, 0>(partials, total)) {
+        d.grid->found.fixed = total[0];
+        d.grid->found.general = total[1];
+    }
+}
+
+/* ---- write ---- */
+
+template <class T> static __device__ inline void exchange(T *array, int64_t i, int64_t j)
+{
+    T t = array[i];
+    array[i] = array[j];
+    array[j] = t;
+}
+
+/* Puts a pair's few contacts in order of features. */
+static __device__ void order_features(const CuList &list, int64_t first, int count)
+{
+    int64_t spheres = list.counts.sphere_sphere, compact = spheres + list.counts.sphere_fixed;
+    const uint32_t *feature = list.feature;
+    for (int64_t i = first + 1; i < first + count; i++) {
+        for (int64_t j = i; j > first && feature[j - 1 - spheres] > feature[j - spheres]; j--) {
+            exchange(list.feature.at, j - 1 - spheres, j - spheres);
+            exchange(list.frame.at, j - 1, j);
+            exchange(list.gap.at, j - 1, j);
+            if (j > compact)
+                exchange(list.arms.at, j - 1 - compact, j - compact);
+        }
+    }
+}
+
+/* Where the contacts of candidate k go. */
+static __device__ inline CuTouchSink begin_write(const CuDetect &d, int candidates,
+                                                 const uint32_t *count, const CuList &list,
+                                                 CuCandidate c, int64_t k)
+{
+    uint32_t at = count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones come after all
+                                                                         of the second run */
+    bool at_rest = d.bodies.fixed[c.b] == CU_AT_REST;
+    CuTouchSink s;
+    s.at = list.counts.sphere_sphere + (int64_t)at;
+    s.list = &list;
+    s.pair = make_int2(list.place[c.a], at_rest ? -1 : list.place[c.b]);
+    s.other = c.b;
+    s.count = 0;
+    return s;
+}
+
+static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *count, CuList list)
+{
+    int64_t k = item();
+    if (k >= candidates)
+        return;
+    CuCandidate c = d.candidate[k];
+    CuTouchSink s = begin_write(d, candidates, count, list, c, k);
+    if (find_simple(d, c, &s))
+        order_features(list, s.at, s.count);
+}
+
+/* ---- all other pairs ---- */
+
+/* To count or, with a list, to write. One kernel for both: it takes long to compile. */
+static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
+                                    bool write, CuPartials partials)
+{
+    double total[2] = {0.0, 0.0};
+    int64_t step = (int64_t)gridDim.x * blockDim.x, k;
+    for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
+        CuCandidate c = d.candidate[k];
+        CuTouchSink s;
+        s.at = -1;
+        if (write)
+            s = begin_write(d, candidates, count, list, c, k);
+        if (!find_touches(d, c, &s))
+            atomicMin(&d.grid->found.unsupported, (unsigned long long)c.a << 32 | c.b);
+        if (write)
+            order_features(list, s.at, s.count);
+        else
+            note_count(candidates, k, s.count, sphere_fixed(d, c), count, total);
+    }
+    if (write)
+        return;
+    if (reduce_grid<2, 0>(partials, total)) {
+        d.grid->found.fixed += total[0];
+        d.grid->found.general += total[1];
+    }
+}
+
+/* ---- both ---- */
+
+TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
+{
+    unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
+    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
+    launch_block(d->cu, count_simple, blocks, 128, *d, candidates, count, cu_partials(d->cu));
+    if (d->ragged)
+        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+                     CuList{}, false, cu_partials(d->cu));
+    return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
+}
+
+void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list)
+{
+    launch(d->cu, write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
+    if (d->ragged)
+        launch_block(d->cu, touch_others, aside_blocks(candidates), 128, *d, candidates, count,
+                     *list, true, cu_partials(d->cu));
+}

@@ -1,0 +1,450 @@
+/* engine/cuda/pairs.cu - which bodies meet: one thread looks for the partners
+ * of one body.
+ *
+ * A body meets those of higher places, that is the later half of the cells
+ * around it in its own level and all cells within reach in coarser ones, and
+ * every wall. Two moving spheres are decided here, exactly as on the host; all
+ * other pairs become candidates. The search runs twice, to count and to write,
+ * and the first run leaves the outcome of its first 64 tests in a mask for the
+ * second. Pairs for which speeds have to be looked at are set aside by the
+ * first run and decided together: at almost every test some thread of a warp
+ * has one, and the others would wait for it.
+ *
+ * A bed of spheres tests about 22 partners per body, 36 bytes each, most of
+ * them from the first-level cache; memory sees 36 bytes per body, 16 written
+ * for count and mask, and 12 per contact. */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/device/reduce.h"
+#include "engine/cuda/detect.h"
+
+extern "C" {
+#include "backend/frame.h"
+#include "geometry/closest.h"
+#include "geometry/facets.h"
+}
+
+/* Where the second run writes. */
+struct Output {
+    int2 *pair;
+    uint32_t *other;
+    CuCandidate *candidate;
+};
+
+/* What a search does: it writes what it finds rather than count it; it knows of filters, meshes and fields,
+ * which other worlds need not carry along in registers. */
+enum { COUNT = 0, WRITE = 1, RICH = 2 };
+
+/* Tests that a mask has room for; pairs that can be set aside. */
+enum { MASK_BITS = 64, UNSURE = 8 };
+
+/* Pairs that a block's threads set aside: whom, and at which test. */
+struct Aside {
+    uint32_t partner[UNSURE][THREADS];
+    uint8_t test[UNSURE][THREADS];
+};
+
+/* A body that looks for partners. */
+struct Seeker {
+    const CuDetect *d;
+    uint32_t place, slot;
+    CuBall ball;
+    double unit, fat; /* unit: of the others' fat radii; fat is in metres */
+    bool plain;       /* a moving sphere */
+    bool fixed;
+    int tests;
+    uint64_t mask;
+    Aside *aside;                 /* of the first run */
+    int unsure;                   /* pairs there */
+    uint32_t spheres, candidates; /* found so far, beginning with those of bodies before */
+    Output out;
+};
+
+enum Verdict { APART, MEETS, PERHAPS };
+
+/* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near
+ * that speeds need not be looked at; the margin of 2^-18 keeps rounding out of
+ * that shortcut, and what it leaves open is to be decided exactly. */
+static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
+{
+    const CuDetect &d = *s.d;
+    CuBall b = d.ball[q];
+    float b_fat = d.ball_fat[q];
+    double dx = b.x - s.ball.x, dy = b.y - s.ball.y, dz = b.z - s.ball.z;
+    double distance2 = dx * dx + dy * dy + dz * dz;
+    double reach = s.fat + fabs((double)b_fat) * s.unit;
+    if (!(distance2 < reach * reach))
+        return APART;
+    if (!s.plain || b_fat < 0.0f)
+        return !s.fixed || !d.bodies.fixed[d.slot[q]] ? MEETS : APART;
+    double rest = d.options.h * (2.0 * d.options.reference_speed);
+    double sure =
+        s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
+    sure *= 1.0 - 0x1p-18;
+    return distance2 < sure * sure ? MEETS : PERHAPS;
+}
+
+static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
+{
+    return talus_spheres_meet(&s.d->bodies, &s.d->options, s.slot, s.d->slot[q]);
+}
+
+static __device__ bool excluded(const CuFilter &f, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    int low = 0, high = f.excluded_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        uint64_t at = (uint64_t)f.excluded[middle][0] << 32 | f.excluded[middle][1];
+        if (at == key)
+            return true;
+        low = at < key ? middle + 1 : low;
+        high = at < key ? high : middle;
+    }
+    return false;
+}
+
+/* Whether the filter lets the body meet the one in a slot. */
+template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint32_t slot)
+{
+    const CuFilter &f = s.d->filter;
+    if (!(MODE & RICH) || !f.group)
+        return true;
+    return (f.meets[f.group[s.slot]] >> f.group[slot] & 1) && !excluded(f, s.slot, slot);
+}
+
+/* The two bodies in the order of collide/contact.h. */
+static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
+{
+    const uint8_t *fixed = d.bodies.fixed;
+    bool swapped = fixed[a] || (!fixed[b] && b < a);
+    return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
+}
+
+template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint32_t slot)
+{
+    if (MODE & WRITE)
+        s.out.candidate[s.candidates] = in_order(*s.d, s.slot, slot);
+    s.candidates++;
+}
+
+template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
+{
+    const CuDetect &d = *s.d;
+    if (!s.plain || d.ball_fat[q] < 0.0f) {
+        take_candidate<MODE>(s, MODE & WRITE ? d.slot[q] : 0);
+        return;
+    }
+    if (MODE & WRITE) {
+        uint32_t slot = d.slot[q];
+        bool first = s.slot < slot;
+        s.out.pair[s.spheres] =
+            first ? make_int2((int)s.place, (int)q) : make_int2((int)q, (int)s.place);
+        s.out.other[s.spheres] = first ? slot : s.slot;
+    }
+    s.spheres++;
+}
+
+/* Whether the mask of the first run knows the next test's outcome, and what it
+ * is. */
+template <int MODE> static __device__ inline bool known(const Seeker &s)
+{
+    return (MODE & WRITE) && s.tests < MASK_BITS;
+}
+
+template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
+{
+    if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
+        s.mask |= UINT64_C(1) << s.tests;
+    s.tests++;
+}
+
+/* Decides what was set aside: pairs of spheres, counted by the first run. */
+static __device__ inline void settle(Seeker &s)
+{
+    for (int k = 0; k < s.unsure; k++)
+        if (meet_exactly(s, s.aside->partner[k][threadIdx.x])) {
+            int test = s.aside->test[k][threadIdx.x];
+            s.mask |= test < MASK_BITS ? UINT64_C(1) << test : 0;
+            s.spheres++;
+        }
+    s.unsure = 0;
+}
+
+static __device__ inline void set_aside(Seeker &s, uint32_t q)
+{
+    if (s.unsure == UNSURE)
+        settle(s);
+    s.aside->partner[s.unsure][threadIdx.x] = q;
+    s.aside->test[s.unsure++][threadIdx.x] = (uint8_t)(s.tests < MASK_BITS ? s.tests : MASK_BITS);
+    s.tests++;
+}
+
+template <int MODE>
+static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
+{
+    for (uint32_t q = begin > s.place ? begin : s.place + 1; q < end; q++) {
+        bool before = known<MODE>(s);
+        Verdict verdict = before ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
+        if ((MODE & RICH) && !before && verdict != APART && !may_meet<MODE>(s, s.d->slot[q]))
+            verdict = APART;
+        if (!(MODE & WRITE) && verdict == PERHAPS) {
+            set_aside(s, q);
+            continue;
+        }
+        bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly(s, q));
+        note<MODE>(s, hit);
+        if (hit)
+            take<MODE>(s, q);
+    }
+}
+
+/* The cells of a level in which partners may be: rows of cells from x_low to
+ * x_high, folded, so that x_low may exceed x_high, and `y_rows` by `z_rows` of
+ * them from (y, z) on. */
+struct Block {
+    uint32_t x_low, x_high, y, z, y_rows, z_rows;
+    uint32_t first; /* the first row that matters */
+};
+
+static __device__ inline Block make_block(const TalusLevel *level, const int64_t low[3],
+                                          const int64_t high[3])
+{
+    Block b;
+    b.x_low = (uint32_t)talus_fold(level, 0, low[0]);
+    b.x_high = (uint32_t)talus_fold(level, 0, high[0]);
+    b.y = (uint32_t)talus_fold(level, 1, low[1]);
+    b.z = (uint32_t)talus_fold(level, 2, low[2]);
+    b.y_rows = (uint32_t)(high[1] - low[1]) + 1;
+    b.z_rows = (uint32_t)(high[2] - low[2]) + 1;
+    b.first = 0;
+    return b;
+}
+
+/* The cells around the body's own; rows before its own hold lower places. */
+static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level)
+{
+    const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
+    int64_t low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = talus_cell_of(level, x[axis]) - 1;
+        high[axis] = low[axis] + 2;
+    }
+    Block b = make_block(level, low, high);
+    uint32_t ny = (uint32_t)level->cells[1], nz = (uint32_t)level->cells[2];
+    b.first = (b.z + 1 < nz ? b.z + 1 : 0) * ny + (b.y + 1 < ny ? b.y + 1 : 0);
+    return b;
+}
+
+/* In a coarser level a partner's centre is at most fat + edge / 2 away: two or
+ * three cells in each direction. */
+static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
+{
+    const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
+    double reach = s.fat + 0.5 * level->edge;
+    int64_t low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = talus_cell_of(level, x[axis] - reach);
+        high[axis] = talus_cell_of(level, x[axis] + reach);
+    }
+    return make_block(level, low, high);
+}
+
+template <int MODE>
+static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
+                                       const Block &b)
+{
+    bool folded = b.x_low > b.x_high;
+    uint32_t begin = start[b.x_low], end = start[folded ? width : b.x_high + 1];
+    for (;;) {
+        seek_range<MODE>(s, begin, end);
+        if (!folded)
+            return;
+        folded = false;
+        begin = start[0];
+        end = start[b.x_high + 1];
+    }
+}
+
+template <int MODE>
+static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, const Block &b)
+{
+    uint32_t nx = (uint32_t)level->cells[0], ny = (uint32_t)level->cells[1],
+             nz = (uint32_t)level->cells[2];
+    const uint32_t *start = s.d->start + level->first;
+    uint32_t z = b.z, y = b.y;
+    for (uint32_t k = 0; k < b.y_rows * b.z_rows; k++) {
+        uint32_t row = z * ny + y;
+        if (row >= b.first)
+            seek_row<MODE>(s, start + row * nx, nx, b);
+        y = y + 1 < ny ? y + 1 : 0;
+        if ((k + 1) % b.y_rows == 0) {
+            y = b.y;
+            z = z + 1 < nz ? z + 1 : 0;
+        }
+    }
+}
+
+template <int MODE>
+static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, const CuBall &ball,
+                                        double reach)
+{
+    TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
+    if (wall.kind == TALUS_SHAPE_PLANE)
+        return talus_dot(wall.normal, x) - wall.offset < reach;
+    const TalusAabb &box = wall.bounds;
+    bool ground = (MODE & RICH) && wall.kind == TALUS_SHAPE_FIELD; /* reaches down without end */
+    if (!ground && (x.x + reach < box.lo.x || x.x - reach > box.hi.x || x.y + reach < box.lo.y ||
+                    x.y - reach > box.hi.y || x.z + reach < box.lo.z || x.z - reach > box.hi.z))
+        return false;
+    bool mesh = (MODE & RICH) && wall.kind == TALUS_SHAPE_MESH;
+    if (wall.kind != TALUS_SHAPE_REVOLVE && !mesh && !ground)
+        return true;
+    const TalusShape *shape = &d.bodies.shapes[d.bodies.shape[wall.body]];
+    TalusVec3 from = talus_sub(x, d.bodies.position[wall.body]);
+    TalusVec3 p = talus_rotate_back(d.bodies.orientation[wall.body], from);
+    if (!(MODE & RICH) || wall.kind == TALUS_SHAPE_REVOLVE)
+        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach);
+    return talus_facets_near(shape, p, reach);
+}
+
+/* A wall has no size to take the smaller of, so the body's margin counts twice:
+ * fat contains half of envelope times size, and size <= fat. */
+template <int MODE> static __device__ inline void seek_walls(Seeker &s)
+{
+    const CuDetect &d = *s.d;
+    double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
+    int walls = s.fixed ? 0 : d.grid->walls;
+    for (int w = 0; w < walls; w++) {
+        const CuWall &wall = d.wall[w];
+        bool hit = known<MODE>(s) ? s.mask >> s.tests & 1
+                                  : near_wall<MODE>(d, wall, s.ball, reach + wall.margin) &&
+                                        may_meet<MODE>(s, wall.body);
+        note<MODE>(s, hit);
+        if (hit)
+            take_candidate<MODE>(s, wall.body);
+    }
+}
+
+static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
+{
+    Seeker s;
+    float fat = d.ball_fat[place];
+    s.d = &d;
+    s.place = place;
+    s.slot = d.slot[place];
+    s.ball = d.ball[place];
+    s.unit = d.grid->unit;
+    s.fat = fabs((double)fat) * s.unit;
+    s.plain = fat > 0.0f;
+    s.fixed = !s.plain && d.bodies.fixed[s.slot];
+    s.tests = 0;
+    s.mask = 0;
+    s.aside = nullptr;
+    s.unsure = 0;
+    s.spheres = s.candidates = 0;
+    return s;
+}
+
+template <int MODE> static __device__ inline void seek(Seeker &s)
+{
+    const CuGridShape *grid = s.d->grid;
+    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.place], grid->phase)];
+    for (int l = own; l >= 0; l--) {
+        const TalusLevel *level = &grid->level[l];
+        seek_block<MODE>(s, level, l == own ? block_around(s, level) : block_within(s, level));
+    }
+    seek_walls<MODE>(s);
+}
+
+/* 80 registers: three blocks to a processor; with four, 64 would not hold the
+ * exact test. */
+template <int MODE>
+static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
+{
+    __shared__ Aside aside;
+    int64_t p = item();
+    double total[2] = {0.0, 0.0};
+    if (p < d.grid->found.members) {
+        Seeker s = make_seeker(d, (uint32_t)p);
+        s.aside = &aside;
+        seek<MODE>(s);
+        settle(s);
+        d.mask[p] = s.mask;
+        d.count[p] = s.spheres;
+        d.count[d.slots + 1 + p] = s.candidates;
+        total[0] = s.spheres;
+        total[1] = s.candidates;
+    } else if (p <= d.slots) {
+        d.count[p] = d.count[d.slots + 1 + p] = 0;
+    }
+    if (reduce_grid<2, 0>(partials, total)) {
+        d.grid->found.spheres = total[0];
+        d.grid->found.candidates = total[1];
+    }
+}
+
+static bool rich(const CuDetect *d)
+{
+    return d->facets || d->filter.group;
+}
+
+TalusStatus cu_pairs_count(const CuDetect *d)
+{
+    unsigned blocks = blocks_for(d->slots + 1);
+    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
+    launch_block(d->cu, rich(d) ? count_pairs<COUNT | RICH> : count_pairs<COUNT>, blocks, THREADS,
+                 *d, cu_partials(d->cu));
+    return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
+}
+
+template <int MODE>
+static __global__ void __launch_bounds__(THREADS, 3)
+    write_pairs(CuDetect d, Output out, uint32_t spheres)
+{
+    int64_t p = item();
+    if (p >= d.grid->found.members)
+        return;
+    const uint32_t *candidate = d.count + d.slots + 1;
+    uint32_t first = d.count[p], first_candidate = candidate[p];
+    if (d.count[p + 1] == first && candidate[p + 1] == first_candidate)
+        return;
+    Seeker s = make_seeker(d, (uint32_t)p);
+    s.mask = d.mask[p];
+    s.spheres = first;
+    s.candidates = first_candidate - spheres;
+    s.out = out;
+    seek<MODE>(s);
+}
+
+void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
+{
+    Output out = {list->pair.at, list->other.at, d->candidate};
+    launch(d->cu, rich(d) ? write_pairs<WRITE | RICH> : write_pairs<WRITE>,
+           blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+}
+
+/* ---- normals of spheres ---- */
+
+/* 16 bytes read per contact and two balls of 32, mostly from the second-level
+ * cache; 40 written. */
+static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
+                                     double *gap)
+{
+    int64_t i = item();
+    if (i >= spheres)
+        return;
+    CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
+    TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
+    double distance = talus_norm(between), f[4];
+    if (distance > 0.0)
+        normal = talus_scale(1.0 / distance, between);
+    talus_frame_set(f, normal.x, normal.y, normal.z);
+    frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
+    gap[i] = distance - (a.radius + b.radius);
+}
+
+void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
+{
+    launch(d->cu, sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres,
+           list->frame.at, list->gap.at);
+}

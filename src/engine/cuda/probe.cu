@@ -1,0 +1,154 @@
+/* engine/cuda/probe.cu - what force probes see of a step (world/probe.c has the definitions).
+ *
+ * One launch per probe over contacts and bodies together, begun after the solve and before the bodies
+ * move; impulses come from the solver's vector, as the list gets them only with the step's success. The
+ * sums stay on the device until the step's other numbers are fetched, those of a few probes with them. */
+#include "backend/cuda/device/reduce.h"
+#include "engine/cuda/material.h"
+
+enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
+
+/* What a probe looks at. */
+struct CuProbe : CuScene {
+    TalusEngineProbe def;
+    TalusVec3 middle;
+    TalusOperator op;
+    const CuRecord *solved;
+    const double *gamma;
+};
+
+static __device__ bool inside(const CuProbe &p, uint32_t slot)
+{
+    TalusVec3 x = p.b.position[slot], lo = p.def.lo, hi = p.def.hi;
+    return cu_moves(p.b.shape, p.b.fixed, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+}
+
+/* From the centres of a and b to the contact point of each. */
+static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uint32_t b)
+{
+    int64_t general = i - p.list.counts.sphere_sphere - p.list.counts.sphere_fixed;
+    if (general >= 0)
+        return p.list.arms[general];
+    CuFrame f = p.list.frame[i];
+    TalusVec3 n = talus_vec3(f.x, f.y, f.z);
+    TalusArms arms;
+    arms.a = talus_scale(p.b.radius[a], n);
+    if (i < p.list.counts.sphere_sphere)
+        arms.b = talus_scale(-p.b.radius[b], n);
+    else
+        arms.b = talus_sub(talus_madd(talus_add(p.b.position[a], arms.a), p.list.gap[i], n),
+                           p.b.position[b]);
+    return arms;
+}
+
+/* The impulse on b, net of attraction, world frame. */
+static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
+{
+    double local[3], world[3];
+    talus_block_gamma(&p.op, p.gamma, i, local);
+    local[0] -= cu_contact_pull(p, i);
+    talus_frame_world(p.op.frame[i], local, world);
+    return talus_vec3(world[0], world[1], world[2]);
+}
+
+/* The moment that a contact with friction against turning has beside it. */
+static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
+{
+    double m[3];
+    if (p.op.rows != 6)
+        return talus_vec3(0.0, 0.0, 0.0);
+    talus_frame_world(p.op.frame[i], p.gamma + 6 * i + 3, m);
+    return talus_scale(p.op.lever[i][0] * p.b.radius[a], talus_vec3(m[0], m[1], m[2]));
+}
+
+static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
+{
+    uint32_t a = p.list.slot[p.list.pair[i].x], b = p.list.other[i];
+    bool on_a = p.def.region ? inside(p, a) : a == (uint32_t)p.def.slot;
+    bool on_b = p.def.region ? inside(p, b) : b == (uint32_t)p.def.slot;
+    if (on_a == on_b)
+        return;
+    TalusVec3 force = impulse_of(p, i);
+    if (force.x == 0.0 && force.y == 0.0 && force.z == 0.0)
+        return;
+    TalusArms arms = arms_of(p, i, a, b);
+    TalusVec3 arm = on_a ? arms.a : arms.b;
+    if (p.def.region)
+        arm = talus_add(arm, talus_sub(p.b.position[on_a ? a : b], p.middle));
+    TalusVec3 moment = moment_of(p, i, a);
+    if (on_a) {
+        force = talus_neg(force);
+        moment = talus_neg(moment);
+    }
+    TalusVec3 torque = talus_add(talus_cross(arm, force), moment);
+    double values[7] = {force.x, force.y, force.z, torque.x, torque.y, torque.z, 1.0};
+    for (int j = 0; j < 7; j++)
+        sum[j] += values[j];
+}
+
+static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
+{
+    if (p.def.region ? !inside(p, slot) : slot != (uint32_t)p.def.slot)
+        return;
+    double m = p.b.mass[slot];
+    sum[7] += 1.0;
+    sum[8] += m;
+    if (!cu_moves(p.b.shape, p.b.fixed, slot))
+        return;
+    const double *v = p.solved[p.list.place[slot]];
+    for (int j = 0; j < 3; j++)
+        sum[9 + j] += m * v[j];
+}
+
+static __global__ void sum_probe(CuProbe p, CuPartials partials, double *out)
+{
+    double v[SUMS] = {0.0};
+    int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
+    for (int64_t i = item(); i < items; i += (int64_t)gridDim.x * blockDim.x) {
+        if (i < contacts)
+            add_contact(p, i, v);
+        else
+            add_body(p, (uint32_t)(i - contacts), v);
+    }
+    if (reduce_grid<SUMS, 0>(partials, v))
+        for (int j = 0; j < SUMS; j++)
+            out[j] = v[j];
+}
+
+static bool fit_totals(int count)
+{
+    return count * SUMS <= CU_PROBE_TOTALS;
+}
+
+static double *sums_at(const TalusEngine *e, int count)
+{
+    return fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
+}
+
+TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
+{
+    const CuList *list = cu_list(e);
+    unsigned blocks = cu_sum_blocks((int64_t)list->counts.contacts + e->bodies.slots);
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, SUMS));
+    if (!fit_totals(count))
+        TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
+    e->probes_here = false;
+    CuProbe p = {cu_scene(e), {}, {}, e->step.op, cu_solved(e), e->step.gamma.at};
+    for (int i = 0; i < count; i++) {
+        p.def = probe[i];
+        p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));
+        launch_block(e->cu, sum_probe, blocks, THREADS, p, cu_partials(e->cu),
+                     sums_at(e, count) + i * SUMS);
+    }
+    return cu_check(e->cu);
+}
+
+TalusStatus cu_engine_get_probes(TalusEngine *e, TalusProbeSums *sums, int count)
+{
+    if (e->probes_here && fit_totals(count))
+        memcpy(sums, e->probe_here, (size_t)count * sizeof *sums);
+    else
+        cu_get(e->cu, sums, sums_at(e, count), (size_t)count * sizeof *sums);
+    return cu_check(e->cu);
+}

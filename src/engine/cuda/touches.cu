@@ -1,0 +1,136 @@
+/* engine/cuda/touches.cu - each body's contacts, as backend/operator.h has them.
+ *
+ *     begin     contacts that were found from a place are next to each other         8 bytes per place
+ *     degrees   and the other ends are counted                                        8 per contact
+ *     scan
+ *     scatter   all of them, a body's in any order                                    16 read, 8 written
+ *     rank      each finds its rank among those of its body                           16 + 8 per touch
+ *
+ * Finding ranks costs as many comparisons per touch as its body has touches: six in a bed; a body with a
+ * hundred thousand costs a millisecond or two. */
+#include "backend/cuda/device/primitives.h"
+#include "engine/cuda/detect.h"
+
+struct Touches {
+    int2 *pair;
+    const uint32_t *other;
+    const uint8_t *fixed; /* by slot; NULL: no body is driven */
+    int spheres, compact, contacts, places;
+    const uint32_t *first; /* [places + 1]: contacts of run 1 found from each place */
+    uint32_t *degree;      /* [places + 1] */
+    int32_t *start;
+    uint32_t *loose; /* touches in any order */
+    int32_t *touch;
+};
+
+static __device__ inline int32_t lower(int2 pair)
+{
+    return pair.x < pair.y ? pair.x : pair.y;
+}
+
+static __device__ inline int32_t higher(int2 pair)
+{
+    return pair.x < pair.y ? pair.y : pair.x;
+}
+
+static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side)
+{
+    int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
+    return (uint32_t)(2 * record + side);
+}
+
+/* Whether impulses move b; a driven body has a place, but no touches. */
+static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
+{
+    return pair.y >= 0 && !(t.fixed && t.fixed[t.other[i]]);
+}
+
+static __global__ void begin_degrees(Touches t)
+{
+    int64_t p = item();
+    if (p <= t.places)
+        t.degree[p] = p < t.places ? t.first[p + 1] - t.first[p] : 0;
+}
+
+static __global__ void add_degrees(Touches t)
+{
+    int64_t i = item();
+    if (i >= t.contacts)
+        return;
+    int2 pair = t.pair[i];
+    if (i < t.spheres) {
+        atomicAdd(&t.degree[higher(pair)], 1u);
+        return;
+    }
+    atomicAdd(&t.degree[pair.x], 1u);
+    if (b_yields(t, i, pair))
+        atomicAdd(&t.degree[pair.y], 1u);
+}
+
+/* Takes the last free seat of a body; contacts found from it have theirs before. */
+static __device__ inline void seat(const Touches &t, int32_t place, uint32_t touch)
+{
+    uint32_t left = atomicAdd(&t.degree[place], (uint32_t)-1);
+    t.loose[(uint32_t)t.start[place] + left - 1] = touch;
+}
+
+static __global__ void scatter(Touches t)
+{
+    int64_t i = item();
+    if (i >= t.contacts)
+        return;
+    int2 pair = t.pair[i];
+    if (i < t.spheres) {
+        int32_t p = lower(pair);
+        int side = p == pair.x ? 0 : 1;
+        t.loose[(uint32_t)t.start[p] + ((uint32_t)i - t.first[p])] = touch_of(t, i, side);
+        seat(t, higher(pair), touch_of(t, i, 1 - side));
+        return;
+    }
+    seat(t, pair.x, touch_of(t, i, 0));
+    if (b_yields(t, i, pair))
+        seat(t, pair.y, touch_of(t, i, 1));
+}
+
+static __device__ inline void settle(const Touches &t, int32_t place, uint32_t touch)
+{
+    uint32_t begin = (uint32_t)t.start[place], end = (uint32_t)t.start[place + 1], rank = begin;
+    for (uint32_t k = begin; k < end; k++)
+        rank += t.loose[k] < touch;
+    t.touch[rank] = (int32_t)touch;
+}
+
+static __global__ void rank_touches(Touches t)
+{
+    int64_t i = item();
+    if (i >= t.contacts)
+        return;
+    int2 pair = t.pair[i];
+    settle(t, pair.x, touch_of(t, i, 0));
+    if (b_yields(t, i, pair))
+        settle(t, pair.y, touch_of(t, i, 1));
+}
+
+TalusStatus cu_list_touches(const CuDetect *d, const CuList *list)
+{
+    const TalusEngineCounts *n = &list->counts;
+    Touches t = {list->pair.at,
+                 list->other.at,
+                 d->driven ? d->bodies.fixed : nullptr,
+                 n->sphere_sphere,
+                 n->sphere_sphere + n->sphere_fixed,
+                 n->contacts,
+                 list->places,
+                 d->count,
+                 d->temp,
+                 list->touch_start.at,
+                 (uint32_t *)list->impulse.at,
+                 list->touch.at};
+    int64_t starts = (int64_t)list->places + 1;
+    launch(d->cu, begin_degrees, blocks_for(starts), THREADS, t);
+    launch(d->cu, add_degrees, blocks_for(t.contacts), THREADS, t);
+    TALUS_TRY(cu_scan(d->cu, t.degree, (uint32_t *)t.start, starts));
+    launch(d->cu, scatter, blocks_for(t.contacts), THREADS, t);
+    launch(d->cu, rank_touches, blocks_for(t.contacts), THREADS, t);
+    return TALUS_OK;
+}

@@ -1,0 +1,287 @@
+/* io/file/dir.c - directories by descriptor, and the regular files in them. */
+#include "io/file/dir.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHECKSUM_BYTES = 1 << 16, NAME_BYTES = 256, PATH_BYTES = 1024 };
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISLNK(mode)    ? "a symbolic link"
+           : S_ISDIR(mode)  ? "a directory"
+           : S_ISFIFO(mode) ? "a named pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+    TALUS_PRINTF(3, 4);
+
+static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
+{
+    char path[PATH_BYTES], text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(path, sizeof path, "%s/%s", dir->path, name);
+    return talus_fail_file(path, TALUS_ERR_IO, "%s", text);
+}
+
+/* ---- opening and closing ---- */
+
+static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)
+{
+    dir->fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+    dir->open = dir->fd >= 0;
+    return dir->open ? TALUS_OK
+                     : talus_fail_file(dir->path, TALUS_ERR_IO, "cannot open the directory: %s",
+                                       strerror(errno));
+}
+
+TalusStatus talus_dir_open(const char *path, TalusDir *out)
+{
+    *out = (TalusDir){0};
+    TALUS_TRY(talus_path(&out->path, "%s", path));
+    TalusStatus status = talus_make_directory(path);
+    if (status == TALUS_OK)
+        status = open_at(out, AT_FDCWD, path, 0);
+    if (status != TALUS_OK)
+        talus_dir_close(out);
+    return status;
+}
+
+static TalusStatus open_folder(TalusDir *dir, const char *name)
+{
+    struct stat about;
+    const TalusDir *parent = dir->parent;
+    TALUS_TRY(talus_path(&dir->path, "%s/%s", parent->path, name));
+    TALUS_TRY(talus_path(&dir->name, "%s", name));
+    if (mkdirat(parent->fd, name, 0777) != 0 && errno != EEXIST)
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot create the directory: %s",
+                               strerror(errno));
+    if (fstatat(parent->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(about.st_mode))
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "is %s, expected a directory",
+                               S_ISREG(about.st_mode) ? "a file" : kind_of(about.st_mode));
+    return open_at(dir, parent->fd, name, O_NOFOLLOW);
+}
+
+TalusStatus talus_dir_open_folder(const TalusDir *parent, const char *name, TalusDir *out)
+{
+    *out = (TalusDir){.parent = parent, .files = parent->files, .before = parent->before};
+    TalusStatus status = open_folder(out, name);
+    if (status != TALUS_OK)
+        talus_dir_close(out);
+    return status;
+}
+
+void talus_dir_close(TalusDir *dir)
+{
+    if (dir->open)
+        close(dir->fd);
+    talus_release(dir->path);
+    talus_release(dir->name);
+    *dir = (TalusDir){0};
+}
+
+/* ---- the lists ---- */
+
+/* The name of a file as the lists have it. */
+static void list_name(const TalusDir *dir, const char *name, char out[NAME_BYTES])
+{
+    snprintf(out, NAME_BYTES, "%s%s%s", dir->name ? dir->name : "", dir->name ? "/" : "", name);
+}
+
+TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index)
+{
+    char listed[NAME_BYTES];
+    if (!dir->files)
+        return TALUS_OK;
+    list_name(dir, name, listed);
+    entry.name = listed;
+    return talus_manifest_add(dir->files, &entry, index);
+}
+
+void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc)
+{
+    if (!dir->files)
+        return;
+    dir->files->entry[index].size = size;
+    dir->files->entry[index].crc = crc;
+}
+
+const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name)
+{
+    char listed[NAME_BYTES];
+    list_name(dir, name, listed);
+    return talus_manifest_sound(dir->before, listed);
+}
+
+/* ---- whether it is still there ---- */
+
+TalusStatus talus_dir_check(const TalusDir *dir)
+{
+    struct stat held, named;
+    if (fstat(dir->fd, &held) != 0)
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    int found = dir->parent ? fstatat(dir->parent->fd, dir->name, &named, AT_SYMLINK_NOFOLLOW)
+                            : stat(dir->path, &named);
+    if (found == 0 && talus_same_file(&held, &named))
+        return TALUS_OK;
+    return talus_fail_file(dir->path, TALUS_ERR_IO,
+                           "the directory was %s while it was being written to",
+                           held.st_nlink == 0 ? "removed"
+                           : found == 0       ? "renamed, and another put in its place,"
+                                              : "renamed");
+}
+
+TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
+{
+    struct stat held, named;
+    if (fstat(fd, &held) != 0)
+        return fail_at(dir, name, "cannot read: %s", strerror(errno));
+    int found = fstatat(dir->fd, name, &named, AT_SYMLINK_NOFOLLOW);
+    if (found == 0 && talus_same_file(&held, &named))
+        return TALUS_OK;
+    return fail_at(dir, name, "was %s while it was being written",
+                   held.st_nlink == 0 && found != 0 ? "removed"
+                   : found == 0                     ? "replaced by another file"
+                                                    : "renamed");
+}
+
+/* Linux tells by a link; where there is no /proc nothing is said. */
+void talus_dir_path_now(const TalusDir *dir, char *path, size_t size)
+{
+    char link[64];
+    struct stat held, named;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir->fd);
+    ssize_t n = readlink(link, path, size - 1);
+    path[n > 0 ? n : 0] = '\0';
+    if (fstat(dir->fd, &held) != 0 || stat(path, &named) != 0 || !talus_same_file(&held, &named))
+        path[0] = '\0';
+}
+
+/* ---- files ---- */
+
+bool talus_dir_has(const TalusDir *dir, const char *name)
+{
+    struct stat about;
+    return fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static TalusStatus refuse(const TalusDir *dir, const char *name, mode_t mode)
+{
+    return fail_at(dir, name, "is %s, expected a regular file or none", kind_of(mode));
+}
+
+TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
+{
+    struct stat about;
+    if (fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(about.st_mode))
+        return TALUS_OK; /* what else hinders shows when it is opened */
+    return refuse(dir, name, about.st_mode);
+}
+
+/* NONBLOCK: what was put there after the first look is refused, too, and not waited for. */
+TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd)
+{
+    struct stat about = {0};
+    *fd = -1;
+    TALUS_TRY(talus_dir_expect_file(dir, name));
+    *fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return fail_at(dir, name, "cannot open: %s", strerror(errno));
+    if (fstat(*fd, &about) == 0 && S_ISREG(about.st_mode))
+        return TALUS_OK;
+    close(*fd);
+    *fd = -1;
+    return refuse(dir, name, about.st_mode);
+}
+
+TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
+                           size_t *size)
+{
+    char *path;
+    int fd;
+    *bytes = NULL;
+    *size = 0;
+    TALUS_TRY(talus_dir_open_file(dir, name, O_RDONLY, &fd));
+    TalusStatus status = talus_path(&path, "%s/%s", dir->path, name);
+    if (status == TALUS_OK)
+        status = talus_read_open_file(fd, path, limit, bytes, size);
+    talus_release(path);
+    close(fd);
+    return status;
+}
+
+TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
+                                  size_t *size)
+{
+    TALUS_TRY(talus_dir_read(dir, name, limit, text, size));
+    const TalusEntry *before = talus_dir_before(dir, name);
+    if (before && before->size < *size)
+        *size = (size_t)before->size;
+    (*text)[*size] = '\0';
+    return TALUS_OK;
+}
+
+TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
+                                     uint32_t *crc)
+{
+    char *block;
+    TalusStatus status = TALUS_OK;
+    *size = 0;
+    *crc = 0;
+    TALUS_TRY(TALUS_ALLOC(block, CHECKSUM_BYTES, "checksum of a file"));
+    while (status == TALUS_OK && *size < limit) {
+        uint64_t left = limit - *size;
+        ssize_t n =
+            pread(fd, block, left < CHECKSUM_BYTES ? (size_t)left : CHECKSUM_BYTES, (off_t)*size);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            status = talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+        if (n > 0) {
+            *crc = talus_crc32(*crc, block, (size_t)n);
+            *size += (uint64_t)n;
+        }
+    }
+    talus_release(block);
+    return status;
+}
+
+TalusStatus talus_dir_remove(const TalusDir *dir, const char *name)
+{
+    TALUS_TRY(talus_dir_expect_file(dir, name));
+    if (unlinkat(dir->fd, name, 0) != 0 && errno != ENOENT)
+        return fail_at(dir, name, "cannot remove: %s", strerror(errno));
+    return TALUS_OK;
+}
+
+TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name)
+{
+    int fd;
+    TALUS_TRY(talus_dir_open_file(dir, name, O_RDONLY, &fd));
+    int error = talus_sync_error(fd);
+    close(fd);
+    if (error)
+        return fail_at(dir, name, "cannot sync: %s", strerror(error));
+    return TALUS_OK;
+}
+
+TalusStatus talus_dir_sync(const TalusDir *dir)
+{
+    int error = talus_sync_error(dir->fd);
+    if (error)
+        return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
+    return TALUS_OK;
+}

@@ -1,0 +1,364 @@
+/* io/file/file.c - atomic writes, bounded reads, directories. */
+#include "io/file/file.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+#include "io/file/dir.h"
+#include "io/file/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16, PATH_BYTES = 4096, NAME_TRIES = 100 };
+
+struct TalusFile {
+    int fd;
+    int error; /* errno of the first failure */
+    size_t used;
+    uint64_t size;            /* so far, without the buffer */
+    uint32_t crc;             /* of these bytes, in a directory that lists its files */
+    TalusDir *dir;            /* NULL: at a path that a user gave */
+    int at;                   /* the descriptor that the two names count from */
+    char *path;               /* for messages */
+    char *target, *temporary; /* NULL: written through */
+    char buffer[BUFFER_BYTES];
+};
+
+/* ---- descriptors ---- */
+
+int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at)
+{
+    const char *from = bytes;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = at ? pwrite(fd, from + done, size - done, (off_t)(*at + done))
+                       : write(fd, from + done, size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : ENOSPC;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+/* Some file systems cannot sync (EINVAL); nothing is lost by going on there. */
+int talus_sync_error(int fd)
+{
+    return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+}
+
+bool talus_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* ---- atomic writes ---- */
+
+static void file_free(TalusFile *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    talus_release(file->path);
+    talus_release(file->target);
+    talus_release(file->temporary);
+    talus_release(file);
+}
+
+static TalusStatus create_failed(const TalusFile *file)
+{
+    return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));
+}
+
+/* EXCL: nothing that stands beside the target, a link least of all, is opened. */
+static bool create_temporary(TalusFile *file)
+{
+    file->fd = openat(file->at, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file->fd >= 0;
+}
+
+/* Beside a user's file other files of the user's may stand, so a name is taken that is free. */
+static TalusStatus open_beside(TalusFile *file)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        talus_release(file->temporary);
+        char number[16] = "";
+        if (i > 0)
+            snprintf(number, sizeof number, "-%d", i);
+        TALUS_TRY(talus_path(&file->temporary, "%s.tmp%s", file->target, number));
+        if (create_temporary(file))
+            return TALUS_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return create_failed(file);
+}
+
+static TalusStatus open_path(TalusFile *file, const char *path)
+{
+    TalusTarget target;
+    file->at = AT_FDCWD;
+    TALUS_TRY(talus_path(&file->path, "%s", path));
+    TALUS_TRY(talus_target_find(path, &target));
+    file->fd = target.fd;
+    file->target = target.path;
+    return file->target ? open_beside(file) : TALUS_OK;
+}
+
+/* In a directory of ours the name is ours, too: what a killed run left there is replaced. */
+static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
+{
+    file->dir = dir;
+    file->at = dir->fd;
+    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path(&file->target, "%s", name));
+    TALUS_TRY(talus_path(&file->temporary, "%s.tmp", name));
+    TALUS_TRY(talus_dir_expect_file(dir, name));
+    TALUS_TRY(talus_dir_remove(dir, file->temporary));
+    return create_temporary(file) ? TALUS_OK : create_failed(file);
+}
+
+static TalusStatus file_new(TalusFile **out, const char *what)
+{
+    TALUS_TRY(TALUS_ALLOC(*out, 1, what));
+    (*out)->fd = -1;
+    return TALUS_OK;
+}
+
+/* Hands the file out, or frees it. */
+static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
+{
+    if (status == TALUS_OK)
+        *out = file;
+    else
+        file_free(file);
+    return status;
+}
+
+TalusStatus talus_file_create(const char *path, TalusFile **out)
+{
+    TalusFile *file;
+    *out = NULL;
+    TALUS_TRY(file_new(&file, path));
+    return hand_out(file, open_path(file, path), out);
+}
+
+TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out)
+{
+    TalusFile *file;
+    *out = NULL;
+    TALUS_TRY(file_new(&file, name));
+    return hand_out(file, open_in(file, dir, name), out);
+}
+
+static void flush(TalusFile *file)
+{
+    if (!file->error)
+        file->error = talus_write_error(file->fd, file->buffer, file->used, NULL);
+    if (file->dir && file->dir->files) /* nobody else asks for it */
+        file->crc = talus_crc32(file->crc, file->buffer, file->used);
+    file->size += file->used;
+    file->used = 0;
+}
+
+void talus_file_put(TalusFile *file, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        if (file->used == BUFFER_BYTES)
+            flush(file);
+        size_t room = BUFFER_BYTES - file->used;
+        size_t n = size < room ? size : room;
+        memcpy(file->buffer + file->used, from, n);
+        file->used += n;
+        from += n;
+        size -= n;
+    }
+}
+
+void talus_file_print(TalusFile *file, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text) {
+        file->error = file->error ? file->error : EOVERFLOW;
+        return;
+    }
+    talus_file_put(file, text, (size_t)n);
+}
+
+static void remove_temporary(const TalusFile *file)
+{
+    if (file->temporary)
+        unlinkat(file->at, file->temporary, 0);
+}
+
+/* The list says what is in the directory, so it is told last. */
+static TalusStatus enter(const TalusFile *file)
+{
+    TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};
+    return file->dir ? talus_dir_enter(file->dir, file->target, entry, NULL) : TALUS_OK;
+}
+
+static TalusStatus finish(TalusFile *file, bool sync)
+{
+    TalusStatus status = TALUS_OK;
+    flush(file);
+    if (sync && !file->error)
+        file->error = talus_sync_error(file->fd);
+    if (close(file->fd) != 0 && !file->error)
+        file->error = errno;
+    file->fd = -1;
+    if (!file->error && file->temporary &&
+        renameat(file->at, file->temporary, file->at, file->target) != 0)
+        file->error = errno;
+    if (file->error) {
+        status =
+            talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(file->error));
+        remove_temporary(file);
+    } else {
+        status = enter(file);
+    }
+    file_free(file);
+    return status;
+}
+
+TalusStatus talus_file_commit(TalusFile *file)
+{
+    return finish(file, true);
+}
+
+TalusStatus talus_file_commit_unsynced(TalusFile *file)
+{
+    return finish(file, false);
+}
+
+void talus_file_abandon(TalusFile *file)
+{
+    remove_temporary(file);
+    file_free(file);
+}
+
+/* ---- reads ---- */
+
+static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, bytes + done, size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+        if (n == 0)
+            return talus_fail_file(path, TALUS_ERR_IO, "became shorter while being read");
+        done += (size_t)n;
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **bytes, size_t *size)
+{
+    struct stat about;
+    *bytes = NULL;
+    *size = 0;
+    if (fstat(fd, &about) != 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
+    if ((uintmax_t)about.st_size > limit)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has %jd bytes, more than the %zu accepted here",
+                               (intmax_t)about.st_size, limit);
+    *size = (size_t)about.st_size;
+    TALUS_TRY(talus_alloc((void **)bytes, *size + 1, 1, path));
+    TalusStatus status = read_fully(fd, path, *bytes, *size);
+    if (status != TALUS_OK) {
+        talus_release(*bytes);
+        *bytes = NULL;
+    }
+    return status;
+}
+
+/* NONBLOCK: opening a named pipe must fail the check for a regular file, not wait for a writer. */
+static int open_to_read(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+size_t talus_read_start(const char *path, void *bytes, size_t size)
+{
+    struct stat about;
+    int fd = open_to_read(path);
+    if (fd < 0)
+        return 0;
+    ssize_t n = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? pread(fd, bytes, size, 0) : 0;
+    close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    int fd = open_to_read(path);
+    if (fd < 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    TalusStatus status = talus_read_open_file(fd, path, limit, bytes, size);
+    close(fd);
+    return status;
+}
+
+/* ---- paths ---- */
+
+static TalusStatus make_one(const char *path)
+{
+    struct stat about;
+    if (mkdir(path, 0777) == 0)
+        return TALUS_OK;
+    int error = errno;
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return TALUS_OK;
+        error = ENOTDIR;
+    }
+    return talus_fail_file(path, TALUS_ERR_IO, "cannot create the directory: %s", strerror(error));
+}
+
+TalusStatus talus_make_directory(const char *path)
+{
+    char *part;
+    TALUS_TRY(talus_path(&part, "%s", path));
+    TalusStatus status = TALUS_OK;
+    for (char *p = part + 1; status == TALUS_OK && part[0] && *p; p++)
+        if (*p == '/') {
+            *p = '\0';
+            status = make_one(part);
+            *p = '/';
+        }
+    if (status == TALUS_OK)
+        status = make_one(part);
+    talus_release(part);
+    return status;
+}
+
+TalusStatus talus_path(char **out, const char *format, ...)
+{
+    char text[PATH_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *out = NULL;
+    if (n < 0 || n >= PATH_BYTES)
+        return talus_fail(TALUS_ERR_IO, "%.60s...: a path of %d bytes is too long", text, n);
+    TALUS_TRY(talus_alloc((void **)out, (size_t)n + 1, 1, "path"));
+    memcpy(*out, text, (size_t)n + 1);
+    return TALUS_OK;
+}

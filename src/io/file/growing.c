@@ -1,0 +1,215 @@
+/* io/file/growing.c - appending with a running checksum. */
+#include "io/file/growing.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- opening and closing ---- */
+
+void talus_growing_close(TalusGrowing *file)
+{
+    if (file->open)
+        close(file->fd);
+    talus_release(file->path);
+    talus_release(file->name);
+    *file = (TalusGrowing){0};
+}
+
+/* Brings the list up to date. */
+static void update_list(const TalusGrowing *file)
+{
+    if (file->dir)
+        talus_dir_update(file->dir, file->entry, file->size, file->crc);
+}
+
+static TalusStatus open_in(TalusGrowing *file, const char *name, int flags)
+{
+    TalusDir *dir = file->dir;
+    TALUS_TRY(talus_path(&file->path, "%s/%s", dir->path, name));
+    TALUS_TRY(talus_path(&file->name, "%s", name));
+    TALUS_TRY(talus_dir_open_file(dir, name, flags, &file->fd));
+    file->open = true;
+    return talus_dir_enter(dir, name, (TalusEntry){.kind = TALUS_ENTRY_GROWS}, &file->entry);
+}
+
+static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
+{
+    *file = (TalusGrowing){.dir = dir};
+    TalusStatus status = open_in(file, name, flags);
+    if (status != TALUS_OK)
+        talus_growing_close(file);
+    return status;
+}
+
+TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out)
+{
+    return open_or_close(out, dir, name, O_RDWR | O_CREAT | O_TRUNC);
+}
+
+TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out)
+{
+    return open_or_close(out, dir, name, O_RDWR);
+}
+
+static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
+{
+    struct stat about;
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
+    TALUS_TRY(talus_path(&file->path, "%s", path));
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* to open some devices has effects */
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
+    file->fd = open(path, flags, 0666);
+    file->open = file->fd >= 0;
+    if (!file->open)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* put there meanwhile */
+        return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out)
+{
+    *out = (TalusGrowing){0};
+    TalusStatus status = open_path(out, path, create);
+    if (status != TALUS_OK)
+        talus_growing_close(out);
+    return status;
+}
+
+TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
+{
+    int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    *out = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+    if (*out)
+        return TALUS_OK;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return talus_fail_file(file->path, TALUS_ERR_IO, "cannot open: %s", strerror(error));
+}
+
+/* ---- cutting ---- */
+
+/* The checksum of the first `size` bytes, which are known to be there. */
+static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
+{
+    file->size = size;
+    if (!file->dir || !file->dir->files)
+        return TALUS_OK; /* nobody asks */
+    const TalusEntry *before = talus_dir_before(file->dir, file->name);
+    if (before && before->size == size) {
+        file->crc = before->crc;
+        return TALUS_OK;
+    }
+    return talus_checksum_open_file(file->fd, file->path, size, &file->size, &file->crc);
+}
+
+TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing)
+{
+    file->closing = strlen(closing);
+    int error = talus_write_error(file->fd, closing, file->closing, &size);
+    if (!error && ftruncate(file->fd, (off_t)(size + file->closing)) != 0)
+        error = errno;
+    if (error)
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot shorten: %s", strerror(error));
+    TALUS_TRY(sum_up(file, size));
+    update_list(file);
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size)
+{
+    return talus_growing_cut_closed(file, size, "");
+}
+
+/* ---- writing ---- */
+
+/* Before more is written: what someone else cut off would become a hole, and what he added be overwritten. */
+static TalusStatus check_length(const TalusGrowing *file)
+{
+    struct stat about;
+    uint64_t size = file->size + file->closing;
+    if (fstat(file->fd, &about) != 0)
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    if ((uint64_t)about.st_size != size)
+        return talus_fail_file(file->path, TALUS_ERR_IO,
+                               "has %jd bytes where the run wrote %" PRIu64
+                               ": someone else changed it while it was being written",
+                               (intmax_t)about.st_size, size);
+    return TALUS_OK;
+}
+
+TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size)
+{
+    TALUS_TRY(check_length(file));
+    int error = talus_write_error(file->fd, bytes, size, &file->size);
+    if (error) {
+        bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s%s", strerror(error),
+                               cut ? "" : ", and what was written of it cannot be cut off");
+    }
+    file->crc = talus_crc32(file->crc, bytes, size);
+    file->size += size;
+    update_list(file);
+    return TALUS_OK;
+}
+
+/* Half a piece, of a disk that is full, is taken back: the closing bytes are the same in every call and go
+ * where they stood, into space that the file has. */
+static void restore_closing(const TalusGrowing *file, const char *closing)
+{
+    if (talus_write_error(file->fd, closing, file->closing, &file->size) == 0)
+        (void)!ftruncate(file->fd, (off_t)(file->size + file->closing));
+}
+
+TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing)
+{
+    const char *from = bytes;
+    TALUS_TRY(check_length(file));
+    int error = talus_write_error(file->fd, from, size, &file->size);
+    if (error) {
+        restore_closing(file, from + size - file->closing);
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(error));
+    }
+    file->crc = talus_crc32(file->crc, bytes, size - closing);
+    file->size += size - closing;
+    file->closing = closing;
+    update_list(file);
+    return TALUS_OK;
+}
+
+void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
+{
+    if (ftruncate(file->fd, (off_t)size) != 0)
+        return; /* the next piece will be refused, with a word about the length */
+    file->size = size;
+    file->crc = crc;
+    update_list(file);
+}
+
+/* ---- to the disk ---- */
+
+TalusStatus talus_growing_check(const TalusGrowing *file)
+{
+    return file->open && file->dir ? talus_dir_check_file(file->dir, file->name, file->fd)
+                                   : TALUS_OK;
+}
+
+TalusStatus talus_growing_sync(const TalusGrowing *file)
+{
+    if (!file->open)
+        return TALUS_OK;
+    TALUS_TRY(talus_growing_check(file));
+    TALUS_TRY(check_length(file));
+    int error = talus_sync_error(file->fd);
+    if (error)
+        return talus_fail_file(file->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
+    return TALUS_OK;
+}

@@ -1,0 +1,107 @@
+/* io/file/target.c - what stands at an output's path decides how it is written. */
+#include "io/file/target.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40, LINK_BYTES = 4096 };
+
+static TalusStatus refuse(const char *path, const char *why)
+{
+    return talus_fail_file(path, TALUS_ERR_IO, "cannot create: %s", why);
+}
+
+/* ---- links ---- */
+
+/* What the link *path says replaces *path; a relative one counts from the folder of the link. */
+static TalusStatus follow_one(char **path)
+{
+    char to[LINK_BYTES], *next;
+    ssize_t n = readlink(*path, to, sizeof to - 1);
+    if (n < 0)
+        return refuse(*path, strerror(errno));
+    to[n] = '\0';
+    const char *slash = strrchr(*path, '/');
+    int folder = to[0] == '/' || !slash ? 0 : (int)(slash + 1 - *path);
+    TALUS_TRY(talus_path(&next, "%.*s%s", folder, *path, to));
+    talus_release(*path);
+    *path = next;
+    return TALUS_OK;
+}
+
+/* The last of a chain of links, which need not exist. */
+static TalusStatus follow_links(const char *path, char **out)
+{
+    struct stat about;
+    TALUS_TRY(talus_path(out, "%s", path));
+    for (int i = 0; lstat(*out, &about) == 0 && S_ISLNK(about.st_mode); i++) {
+        TalusStatus status = i < LINKS_MAX ? follow_one(out) : refuse(path, strerror(ELOOP));
+        if (status != TALUS_OK) {
+            talus_release(*out);
+            *out = NULL;
+            return status;
+        }
+    }
+    return TALUS_OK;
+}
+
+/* ---- what stands there ---- */
+
+/* The standard output or error that this is, or -1. To replace the file behind one would part what the
+ * program writes there from what it prints. */
+static int standard_stream(const struct stat *about)
+{
+    struct stat stream;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &stream) == 0 && talus_same_file(&stream, about))
+            return fd;
+    return -1;
+}
+
+/* Links of /proc lead to files that their text need not name. */
+static bool is_named(const char *path, const struct stat *about)
+{
+    struct stat named;
+    return lstat(path, &named) == 0 && talus_same_file(&named, about);
+}
+
+static TalusStatus write_through(const char *path, int stream, TalusTarget *out)
+{
+    out->fd = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
+                          : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return out->fd >= 0 ? TALUS_OK
+                        : talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+}
+
+static TalusStatus decide(const char *path, TalusTarget *out)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT ? TALUS_OK : refuse(path, strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return refuse(path, strerror(EISDIR));
+    int stream = standard_stream(&about);
+    if (stream < 0 && S_ISREG(about.st_mode) && is_named(out->path, &about))
+        return TALUS_OK;
+    talus_release(out->path);
+    out->path = NULL;
+    return write_through(path, stream, out);
+}
+
+TalusStatus talus_target_find(const char *path, TalusTarget *out)
+{
+    *out = (TalusTarget){.fd = -1};
+    TALUS_TRY(follow_links(path, &out->path));
+    TalusStatus status = decide(path, out);
+    if (status != TALUS_OK) {
+        talus_release(out->path);
+        out->path = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,210 @@
+/* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and
+ * DIR/frames.csv, a row per frame. All digits are written, so reading gives the same doubles. */
+#include "base/memory.h"
+#include "io/formats/fields.h"
+#include "io/formats/formats.h"
+#include "io/formats/frame_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_NAME "frames.csv"
+#define INDEX_HEADER                                                             \
+    "time,step,bodies,contacts,period_lo_x,period_lo_y,period_lo_z,period_hi_x," \
+    "period_hi_y,period_hi_z\n"
+
+enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 512 };
+
+typedef struct Csv {
+    TalusDir frames;
+    TalusGrowing index;
+    TalusRows rows;
+    int count, synced; /* frames so far; those on the disk */
+    bool contacts;     /* frames come with their contacts */
+} Csv;
+
+/* ---- one table ---- */
+
+static void write_header(TalusFile *file, const TalusField *fields, int field_count,
+                         const TalusSnapshot *snapshot)
+{
+    const char *comma = "";
+    for (int i = 0; i < field_count; i++) {
+        const char *letters = talus_field_letters(&fields[i]);
+        if (!talus_field_present(&fields[i], snapshot))
+            continue;
+        if (!*letters)
+            talus_file_print(file, "%s%s", comma, fields[i].name);
+        comma = *letters ? comma : ",";
+        for (; *letters; letters++, comma = ",")
+            talus_file_print(file, "%s%s_%c", comma, fields[i].name, *letters);
+    }
+    talus_file_put(file, "\n", 1);
+}
+
+static void write_row(TalusFile *file, const TalusField *fields, int field_count,
+                      const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
+{
+    char text[TALUS_FIELD_TEXT];
+    bool first = true;
+    for (int i = 0; i < field_count; i++) {
+        if (!talus_field_present(&fields[i], snapshot))
+            continue;
+        if (!first)
+            talus_file_put(file, ",", 1);
+        first = false;
+        talus_file_put(file, text, talus_field_print(&fields[i], head, snapshot, row, ',', text));
+    }
+    talus_file_put(file, "\n", 1);
+}
+
+static TalusStatus write_table(Csv *csv, const char *name, const TalusField *fields,
+                               int field_count, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot, const int *rows, int count)
+{
+    char file_name[TALUS_FRAME_NAME_BYTES];
+    TalusFile *file;
+    talus_frame_name(file_name, name, csv->count, "csv");
+    TALUS_TRY(talus_dir_create_file(&csv->frames, file_name, &file));
+    write_header(file, fields, field_count, snapshot);
+    for (int i = 0; i < count; i++)
+        write_row(file, fields, field_count, head, snapshot, rows ? rows[i] : i);
+    return talus_file_commit_unsynced(file);
+}
+
+/* ---- the index ---- */
+
+/* Whole rows up to `time`, and the bytes they end at. */
+static int count_rows(const char *text, double time, size_t *bytes)
+{
+    int count = 0;
+    const char *line = text + strlen(INDEX_HEADER), *end;
+    while ((end = strchr(line, '\n')) != NULL && strtod(line, NULL) <= time) {
+        line = end + 1;
+        count++;
+    }
+    *bytes = (size_t)(line - text);
+    return count;
+}
+
+static TalusStatus start_index(Csv *csv)
+{
+    TALUS_TRY(talus_growing_cut(&csv->index, 0));
+    return talus_growing_append(&csv->index, INDEX_HEADER, strlen(INDEX_HEADER));
+}
+
+/* An empty index is started; one of another version is not touched. */
+static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
+{
+    char *text;
+    size_t size, bytes = 0;
+    TALUS_TRY(talus_dir_read_before(dir, INDEX_NAME, INDEX_LIMIT, &text, &size));
+    bool ours = size == 0 || strncmp(text, INDEX_HEADER, strlen(INDEX_HEADER)) == 0;
+    if (ours && size > 0)
+        csv->count = count_rows(text, time, &bytes);
+    talus_release(text);
+    if (!ours)
+        return talus_fail_line(csv->index.path, 1, TALUS_ERR_FORMAT,
+                               "is not the header of this version's table");
+    return bytes == 0 ? start_index(csv) : talus_growing_cut(&csv->index, bytes);
+}
+
+static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
+{
+    if (resume && talus_dir_has(dir, INDEX_NAME)) {
+        TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
+        return cut_index(csv, dir, time);
+    }
+    TALUS_TRY(talus_growing_create(dir, INDEX_NAME, &csv->index));
+    return start_index(csv);
+}
+
+/* ---- the format ---- */
+
+/* The two tables of a frame go by one number. */
+static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
+{
+    Csv *csv = state;
+    TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &csv->frames));
+    TALUS_TRY(open_index(csv, dir, resume, time));
+    TALUS_TRY(talus_frame_cut(&csv->frames, "bodies", "csv", &csv->count));
+    TALUS_TRY(talus_frame_cut(&csv->frames, "contacts", "csv", &csv->count));
+    csv->synced = csv->count; /* before the checkpoint that knows them */
+    return TALUS_OK;
+}
+
+/* lo and hi; nothing between the commas along an axis without a period. */
+static int print_period(const TalusPeriod *period, char *out, size_t room)
+{
+    const double *side[2] = {&period->lo.x, &period->hi.x};
+    int n = 0;
+    for (int k = 0; k < 6; k++)
+        n += period->on[k % 3] ? snprintf(out + n, room - (size_t)n, ",%.17g", side[k / 3][k % 3])
+                               : snprintf(out + n, room - (size_t)n, ",");
+    return n;
+}
+
+static TalusStatus add_row(Csv *csv, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    char row[ROW_BYTES];
+    int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d", snapshot->time, (long long)snapshot->step,
+                     csv->rows.count, snapshot->contact_total);
+    n += print_period(&head->period, row + n, sizeof row - (size_t)n);
+    row[n++] = '\n';
+    return talus_growing_append(&csv->index, row, (size_t)n);
+}
+
+static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Csv *csv = state;
+    TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
+    TALUS_TRY(write_table(csv, "bodies", talus_fields_of_body, talus_fields_of_body_count, head,
+                          snapshot, csv->rows.row, csv->rows.count));
+    csv->contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
+    if (csv->contacts)
+        TALUS_TRY(write_table(csv, "contacts", talus_fields_of_contact,
+                              talus_fields_of_contact_count, head, snapshot, NULL,
+                              snapshot->contact_count));
+    TALUS_TRY(add_row(csv, head, snapshot));
+    csv->count++;
+    return TALUS_OK;
+}
+
+static TalusStatus sync_csv(void *state)
+{
+    Csv *csv = state;
+    TALUS_TRY(talus_frame_sync(&csv->frames, "bodies", "csv", csv->synced, csv->count));
+    if (csv->contacts)
+        TALUS_TRY(talus_frame_sync(&csv->frames, "contacts", "csv", csv->synced, csv->count));
+    csv->synced = csv->count;
+    return talus_growing_sync(&csv->index);
+}
+
+static TalusStatus close_csv(void *state)
+{
+    Csv *csv = state;
+    talus_growing_close(&csv->index);
+    talus_dir_close(&csv->frames);
+    talus_rows_free(&csv->rows);
+    return TALUS_OK;
+}
+
+static TalusStatus remove_csv(TalusDir *dir)
+{
+    TALUS_TRY(talus_dir_remove(dir, INDEX_NAME));
+    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv"));
+    return talus_frame_remove(dir, "contacts", "csv");
+}
+
+const TalusFormat talus_format_csv = {
+    .name = "csv",
+    .summary = "tables of bodies and contacts, a file per frame, all digits",
+    .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
+    .state_size = sizeof(Csv),
+    .open = open_csv,
+    .add = add_csv,
+    .sync = sync_csv,
+    .close = close_csv,
+    .remove = remove_csv,
+};

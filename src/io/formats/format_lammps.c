@@ -1,0 +1,267 @@
+/* io/formats/format_lammps.c - frames as one text dump in the manner of LAMMPS, for OVITO: DIR/bodies.dump.
+ *
+ * Columns have the names that OVITO maps to its own properties: c_orient[1..4] is a quaternion
+ * x y z w, c_shape[1..3] is its Aspherical Shape: zero for a sphere, half extents of a box, semi-axes of
+ * an ellipsoid, radius, radius and whole height of a cylinder, a cone or the straight part of a capsule, zero
+ * for what it has no shape for. The type is the number of the shape, from 1: OVITO asks per type what is to
+ * be drawn. What has no name there keeps ours. */
+#include "base/memory.h"
+#include "geometry/bounds.h"
+#include "geometry/kinds.h"
+#include "io/file/growing.h"
+#include "io/formats/fields.h"
+#include "io/formats/formats.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DUMP_NAME "bodies.dump"
+
+enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
+
+/* Our fields under the names of the dump, in its order; NULL: the name is ours. */
+typedef struct Column {
+    const char *field, *names;
+} Column;
+
+static const Column columns[] = {
+    {"position", "x y z"},
+    {"radius", NULL},
+    {"velocity", "vx vy vz"},
+    {"speed", NULL},
+    {"angular_velocity", "omegax omegay omegaz"},
+    {"mass", NULL},
+    {"contact_force", NULL},
+    {"contact_count", NULL},
+    {"material_id", NULL},
+    {"tag", NULL},
+    {"fixed", NULL},
+    {"layer", NULL},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+typedef struct Dump {
+    TalusGrowing file;
+    TalusRows rows;
+    const TalusField *field[COLUMNS]; /* of the frame at hand */
+    int fields;
+    size_t used;
+    char buffer[BUFFER_BYTES];
+} Dump;
+
+/* ---- writing ---- */
+
+static TalusStatus flush(Dump *dump)
+{
+    size_t size = dump->used;
+    dump->used = 0;
+    return talus_growing_append(&dump->file, dump->buffer, size);
+}
+
+static TalusStatus put(Dump *dump, const char *text, size_t size)
+{
+    if (dump->used + size > sizeof dump->buffer)
+        TALUS_TRY(flush(dump));
+    memcpy(dump->buffer + dump->used, text, size);
+    dump->used += size;
+    return TALUS_OK;
+}
+
+static TalusStatus print(Dump *dump, const char *format, ...) TALUS_PRINTF(2, 3);
+
+static TalusStatus print(Dump *dump, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return put(dump, text, (size_t)n);
+}
+
+/* A box around the bodies, which is what a viewer fits to its window; that of the period along its axes. */
+static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
+                           const TalusSnapshot *snapshot)
+{
+    const TalusPeriod *p = &head->period;
+    TalusAabb b = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int i = 0; i < dump->rows.count; i++) {
+        TalusVec3 x = snapshot->position[dump->rows.row[i]];
+        double r = snapshot->radius[dump->rows.row[i]];
+        TalusAabb one = talus_aabb(x, talus_vec3(r, r, r));
+        b = i == 0 ? one : talus_aabb_join(b, one);
+    }
+    b.lo = talus_vec3(p->on[0] ? p->lo.x : b.lo.x, p->on[1] ? p->lo.y : b.lo.y,
+                      p->on[2] ? p->lo.z : b.lo.z);
+    b.hi = talus_vec3(p->on[0] ? p->hi.x : b.hi.x, p->on[1] ? p->hi.y : b.hi.y,
+                      p->on[2] ? p->hi.z : b.hi.z);
+    return b;
+}
+
+/* How the box ends along an axis: periodic, or fixed. */
+static const char *boundary(const TalusFramesHead *head, int axis)
+{
+    return head->period.on[axis] ? "pp" : "ff";
+}
+
+static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
+{
+    TalusAabb b = bounds_of(dump, head, snapshot);
+    TALUS_TRY(print(dump, "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
+                    snapshot->time, (long long)snapshot->step, dump->rows.count));
+    TALUS_TRY(print(dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
+                    boundary(head, 0), boundary(head, 1), boundary(head, 2), b.lo.x, b.hi.x, b.lo.y,
+                    b.hi.y, b.lo.z, b.hi.z));
+    TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
+    dump->fields = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        const TalusField *field = talus_field_of_body(columns[i].field);
+        if (!talus_field_present(field, snapshot))
+            continue;
+        dump->field[dump->fields++] = field;
+        TALUS_TRY(print(dump, " %s", columns[i].names ? columns[i].names : columns[i].field));
+    }
+    return print(dump, " c_orient[1] c_orient[2] c_orient[3] c_orient[4]"
+                       " c_shape[1] c_shape[2] c_shape[3]\n");
+}
+
+static TalusVec3 aspherical_shape(const TalusShapeDef *shape)
+{
+    int uses = talus_shape_ops(shape->kind)->uses;
+    if (uses & TALUS_USES_HALF)
+        return shape->half;
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        return talus_vec3(shape->radius, shape->radius, 2.0 * shape->half_height);
+    return talus_vec3(0.0, 0.0, 0.0);
+}
+
+static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
+                              const TalusSnapshot *snapshot, int row)
+{
+    char text[TALUS_FIELD_TEXT];
+    TalusQuat q = snapshot->orientation[row];
+    TalusVec3 size = aspherical_shape(&head->shapes[snapshot->shape[row]]);
+    TALUS_TRY(print(dump, "%lld %d", (long long)talus_body_number(snapshot->id[row]),
+                    snapshot->shape[row] + 1));
+    for (int i = 0; i < dump->fields; i++) {
+        TALUS_TRY(put(dump, " ", 1));
+        TALUS_TRY(
+            put(dump, text, talus_field_print(dump->field[i], head, snapshot, row, ' ', text)));
+    }
+    return print(dump, " %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", q.x, q.y, q.z, q.w, size.x,
+                 size.y, size.z);
+}
+
+static TalusStatus add_dump(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Dump *dump = state;
+    TALUS_TRY(talus_rows_of_bodies(&dump->rows, head, snapshot));
+    TALUS_TRY(write_header(dump, head, snapshot));
+    for (int i = 0; i < dump->rows.count; i++)
+        TALUS_TRY(write_body(dump, head, snapshot, dump->rows.row[i]));
+    return flush(dump);
+}
+
+/* ---- cutting back ---- */
+
+/* One line without its end; false at the end of the file, or where the last line has no end. */
+static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
+{
+    if (!fgets(line, LINE_BYTES, file))
+        return false;
+    size_t length = strlen(line);
+    *at += (int64_t)length;
+    if (length == 0 || line[length - 1] != '\n')
+        return false;
+    line[length - 1] = '\0';
+    return true;
+}
+
+static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t *at)
+{
+    return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
+}
+
+/* Passes over one whole frame of ours with a time up to `limit`. */
+static bool skip_frame(FILE *file, double limit, int64_t *at)
+{
+    char line[LINE_BYTES];
+    if (!expect(file, "ITEM: TIME", line, at) || !(strtod(line, NULL) <= limit))
+        return false;
+    if (!expect(file, "ITEM: TIMESTEP", line, at) ||
+        !expect(file, "ITEM: NUMBER OF ATOMS", line, at))
+        return false;
+    const int before = 5; /* lines of the box, and the names of the columns */
+    for (long long left = before + strtoll(line, NULL, 10); left > 0; left--)
+        if (!next_line(file, line, at))
+            return false;
+    return true;
+}
+
+/* Where the frames up to `time` end. */
+static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
+{
+    FILE *file;
+    int64_t at = 0;
+    *keep = 0;
+    TALUS_TRY(talus_growing_stream(&dump->file, &file));
+    while (skip_frame(file, time, &at))
+        *keep = at;
+    fclose(file);
+    return TALUS_OK;
+}
+
+/* To where the checkpoint knew it, or else by the frames' times. */
+static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
+{
+    const TalusEntry *before = talus_dir_before(dir, DUMP_NAME);
+    int64_t keep = before ? (int64_t)before->size : 0;
+    if (!before)
+        TALUS_TRY(measure(dump, time, &keep));
+    return talus_growing_cut(&dump->file, (uint64_t)keep);
+}
+
+/* ---- the format ---- */
+
+static TalusStatus open_dump(void *state, TalusDir *dir, bool resume, double time)
+{
+    Dump *dump = state;
+    if (!resume || !talus_dir_has(dir, DUMP_NAME))
+        return talus_growing_create(dir, DUMP_NAME, &dump->file);
+    TALUS_TRY(talus_growing_open(dir, DUMP_NAME, &dump->file));
+    return cut(dump, dir, time);
+}
+
+static TalusStatus sync_dump(void *state)
+{
+    return talus_growing_sync(&((Dump *)state)->file);
+}
+
+static TalusStatus close_dump(void *state)
+{
+    Dump *dump = state;
+    talus_growing_close(&dump->file);
+    talus_rows_free(&dump->rows);
+    return TALUS_OK;
+}
+
+static TalusStatus remove_dump(TalusDir *dir)
+{
+    return talus_dir_remove(dir, DUMP_NAME);
+}
+
+const TalusFormat talus_format_lammps = {
+    .name = "lammps",
+    .summary = "text dump in the manner of LAMMPS, for OVITO: bodies in one file",
+    .fields =
+        TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
+    .state_size = sizeof(Dump),
+    .open = open_dump,
+    .add = add_dump,
+    .sync = sync_dump,
+    .close = close_dump,
+    .remove = remove_dump,
+};

@@ -1,0 +1,563 @@
+/* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and
+ * later.
+ *
+ * Version 2.0 of the format, type PolyData, one part per frame: all frames' points lie one after the
+ * other in extensible datasets, and Steps/... says where each frame begins. Every part has n + 1
+ * entries in an Offsets dataset; CellOffsets counts cells alone, and readers add the part's number.
+ *
+ * Data are brought to the file before NSteps counts them, so that a killed run leaves a file with
+ * whole frames. A resumed run copies the frames it keeps into a new file by the calls that wrote
+ * them; with no times stored and every chunk filled, the bytes are those of a run never stopped. */
+#include "base/crc.h"
+#include "base/memory.h"
+#include "collide/period.h"
+#include "io/formats/fields.h"
+#include "io/formats/formats.h"
+#include "io/hdf5/hdf5_rows.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "bodies.vtkhdf"
+#define FRESH_NAME FILE_NAME ".tmp" /* that a resumed run makes beside the old one */
+#define ROOT "/VTKHDF"
+
+enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
+
+static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
+
+/* Frames as bytes in the types of the file: what comes from a snapshot or from an older file. */
+typedef struct Frame {
+    double time;
+    hsize_t count;
+    const TalusField *field[FIELDS_MAX];
+    unsigned char *data[FIELDS_MAX];
+    size_t capacity[FIELDS_MAX];
+    int fields;
+} Frame;
+
+typedef struct Hdf {
+    TalusDir *dir;
+    char *path;
+    hid_t file;
+    int held;     /* the file once more, to see whether it still goes by its name; -1: none */
+    uint32_t crc; /* of the frames so far */
+    int entry;    /* its number in the list of `dir` */
+    hsize_t steps, points; /* so far */
+    TalusPeriod period;    /* of the first frame's head */
+    TalusRows rows;
+    Frame frame;
+    int64_t *ids; /* 0, 1, ...: connectivity and offsets */
+    size_t id_capacity;
+    H5E_auto2_t report; /* the process's error output, to be put back */
+    void *report_to;
+} Hdf;
+
+static TalusStatus fail(const Hdf *hdf, const char *what)
+{
+    return talus_fail_file(hdf->path, TALUS_ERR_IO, "HDF5 cannot %s", what);
+}
+
+static hid_t type_of(TalusFieldType type)
+{
+    switch (type) {
+    case TALUS_FIELD_F64: return H5T_IEEE_F64LE;
+    case TALUS_FIELD_F32: return H5T_IEEE_F32LE;
+    case TALUS_FIELD_I64: return H5T_STD_I64LE;
+    case TALUS_FIELD_I32: return H5T_STD_I32LE;
+    default: return H5T_STD_U8LE;
+    }
+}
+
+/* Of a dataset with a row per body. */
+static void field_path(const TalusField *field, char path[PATH_BYTES])
+{
+    if (strcmp(field->name, "position") == 0)
+        snprintf(path, PATH_BYTES, ROOT "/Points");
+    else
+        snprintf(path, PATH_BYTES, ROOT "/PointData/%s", field->name);
+}
+
+static size_t row_bytes(const TalusField *field)
+{
+    return (size_t)talus_field_components(field) * talus_field_type_size(field->type);
+}
+
+/* ---- making the file ---- */
+
+/* The type's name has a fixed length, without a NUL: readers expect that. */
+static bool put_head(hid_t file)
+{
+    static const char type_name[] = "PolyData";
+    static const int64_t version[2] = {2, 0};
+    hid_t type = H5Tcopy(H5T_C_S1);
+    bool ok = H5Tset_size(type, strlen(type_name)) >= 0 &&
+              H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+              talus_hdf_put_attribute(file, ROOT, "Version", H5T_STD_I64LE, 2, version) &&
+              talus_hdf_put_attribute(file, ROOT, "Type", type, 0, type_name);
+    H5Tclose(type);
+    return ok;
+}
+
+static bool make_topologies(hid_t file)
+{
+    char path[PATH_BYTES];
+    bool ok = true;
+    for (int i = 0; i < TOPOLOGIES && ok; i++) {
+        snprintf(path, sizeof path, ROOT "/%s", topologies[i]);
+        ok = talus_hdf_make_group(file, path);
+        snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[i]);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[i]);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[i]);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+        snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[i]);
+        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+    }
+    return ok;
+}
+
+static bool make_steps(hid_t file)
+{
+    static const int64_t none;
+    return talus_hdf_make_group(file, ROOT "/Steps") &&
+           talus_hdf_make_group(file, ROOT "/Steps/PointDataOffsets") &&
+           talus_hdf_put_attribute(file, ROOT "/Steps", "NSteps", H5T_STD_I64LE, 0, &none) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/Values", H5T_IEEE_F64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/PartOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/NumberOfParts", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/PointOffsets", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/CellOffsets", H5T_STD_I64LE, TOPOLOGIES,
+                               STEP_CHUNK) &&
+           talus_hdf_make_rows(file, ROOT "/Steps/ConnectivityIdOffsets", H5T_STD_I64LE, TOPOLOGIES,
+                               STEP_CHUNK);
+}
+
+static bool make_field(hid_t file, const TalusField *field)
+{
+    char path[PATH_BYTES];
+    int components = talus_field_components(field);
+    field_path(field, path);
+    if (!talus_hdf_make_rows(file, path, type_of(field->type), components > 1 ? components : 0,
+                             ROW_CHUNK))
+        return false;
+    if (strcmp(field->name, "position") == 0)
+        return true;
+    snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
+    return talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+}
+
+/* As attributes, which readers that do not know them pass over. */
+static bool put_period(hid_t file, const TalusPeriod *period)
+{
+    TalusVec3 side[2];
+    if (!talus_periodic(period))
+        return true;
+    talus_period_sides(period, side);
+    return talus_hdf_put_attribute(file, ROOT, "period_lo", H5T_IEEE_F64LE, 3, &side[0]) &&
+           talus_hdf_put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
+}
+
+/* The fields and periods of the first frame are those of the file. */
+static TalusStatus make_all(Hdf *hdf)
+{
+    bool ok =
+        talus_hdf_make_group(hdf->file, ROOT) && put_head(hdf->file) &&
+        put_period(hdf->file, &hdf->period) &&
+        talus_hdf_make_rows(hdf->file, ROOT "/NumberOfPoints", H5T_STD_I64LE, 0, STEP_CHUNK) &&
+        make_topologies(hdf->file) && talus_hdf_make_group(hdf->file, ROOT "/PointData") &&
+        make_steps(hdf->file);
+    for (int i = 0; i < hdf->frame.fields && ok; i++)
+        ok = make_field(hdf->file, hdf->frame.field[i]);
+    return ok ? TALUS_OK : fail(hdf, "make the groups of the file");
+}
+
+static TalusStatus create(Hdf *hdf, const char *name)
+{
+    char *path;
+    TALUS_TRY(talus_path(&path, "%s/%s", hdf->dir->path, name));
+    hid_t access = talus_hdf_access();
+    hdf->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    talus_release(path);
+    return hdf->file >= 0 ? TALUS_OK : fail(hdf, "create the file");
+}
+
+/* ---- appending ---- */
+
+static TalusStatus fill_ids(Hdf *hdf, size_t count)
+{
+    TALUS_TRY(TALUS_RESERVE(hdf->ids, hdf->id_capacity, count, 0, "cells of a frame"));
+    for (size_t i = 0; i < count; i++)
+        hdf->ids[i] = (int64_t)i;
+    return TALUS_OK;
+}
+
+/* A vertex per point in the first, nothing in the others. */
+static bool append_topology(Hdf *hdf, int index)
+{
+    char path[PATH_BYTES];
+    hsize_t cells = index == 0 ? hdf->frame.count : 0;
+    snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[index]);
+    bool ok = talus_hdf_append_number(hdf->file, path, cells);
+    snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[index]);
+    ok = ok && talus_hdf_append_number(hdf->file, path, cells);
+    snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[index]);
+    ok = ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells, hdf->ids);
+    snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[index]);
+    return ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells + 1, hdf->ids);
+}
+
+static bool append_fields(Hdf *hdf)
+{
+    const Frame *frame = &hdf->frame;
+    char path[PATH_BYTES];
+    bool ok = true;
+    for (int i = 0; i < frame->fields && ok; i++) {
+        const TalusField *field = frame->field[i];
+        field_path(field, path);
+        ok = talus_hdf_append(hdf->file, path, type_of(field->type), frame->count, frame->data[i]);
+        if (strcmp(field->name, "position") == 0)
+            continue;
+        snprintf(path, sizeof path, ROOT "/Steps/PointDataOffsets/%s", field->name);
+        ok = ok && talus_hdf_append_number(hdf->file, path, hdf->points);
+    }
+    return ok;
+}
+
+static bool append_step(Hdf *hdf)
+{
+    /* Only vertices have cells. */
+    int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
+    return talus_hdf_append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
+                            &hdf->frame.time) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/PartOffsets", hdf->steps) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/NumberOfParts", 1) &&
+           talus_hdf_append_number(hdf->file, ROOT "/Steps/PointOffsets", hdf->points) &&
+           talus_hdf_append(hdf->file, ROOT "/Steps/CellOffsets", H5T_NATIVE_INT64, 1, offsets) &&
+           talus_hdf_append(hdf->file, ROOT "/Steps/ConnectivityIdOffsets", H5T_NATIVE_INT64, 1,
+                            offsets);
+}
+
+/* Continues a checksum over what a frame says. */
+static uint32_t sum_frame(uint32_t crc, const Frame *frame)
+{
+    uint64_t count = frame->count;
+    crc = talus_crc32(crc, &frame->time, sizeof frame->time);
+    crc = talus_crc32(crc, &count, sizeof count);
+    for (int i = 0; i < frame->fields; i++)
+        crc = talus_crc32(crc, frame->data[i], (size_t)count * row_bytes(frame->field[i]));
+    return crc;
+}
+
+static TalusStatus append_frame(Hdf *hdf)
+{
+    if (hdf->steps == 0)
+        TALUS_TRY(make_all(hdf));
+    TALUS_TRY(fill_ids(hdf, (size_t)hdf->frame.count + 1));
+    bool ok = talus_hdf_append_number(hdf->file, ROOT "/NumberOfPoints", hdf->frame.count);
+    for (int i = 0; i < TOPOLOGIES && ok; i++)
+        ok = append_topology(hdf, i);
+    ok = ok && append_fields(hdf) && append_step(hdf) && H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) >= 0;
+    if (!ok)
+        return fail(hdf, "write a frame; the disk may be full");
+    int64_t steps = (int64_t)++hdf->steps;
+    hdf->points += hdf->frame.count;
+    if (!talus_hdf_put_attribute(hdf->file, ROOT "/Steps", "NSteps", H5T_NATIVE_INT64, 0, &steps) ||
+        H5Fflush(hdf->file, H5F_SCOPE_GLOBAL) < 0)
+        return fail(hdf, "write the number of frames");
+    hdf->crc = sum_frame(hdf->crc, &hdf->frame);
+    talus_dir_update(hdf->dir, hdf->entry, hdf->steps, hdf->crc);
+    return TALUS_OK;
+}
+
+/* ---- a frame from a snapshot ---- */
+
+static TalusStatus reserve_field(Frame *frame, int index)
+{
+    size_t size = (size_t)frame->count * row_bytes(frame->field[index]);
+    return TALUS_RESERVE(frame->data[index], frame->capacity[index], size, 0, "field of a frame");
+}
+
+static TalusStatus take_field(Frame *frame, int index, const TalusRows *rows,
+                              const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    const TalusField *field = frame->field[index];
+    TALUS_TRY(reserve_field(frame, index));
+    unsigned char *out = frame->data[index];
+    for (int i = 0; i < rows->count; i++)
+        out += talus_field_put(field, head, snapshot, rows->row[i], out);
+    return TALUS_OK;
+}
+
+static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
+{
+    const TalusField *present[FIELDS_MAX];
+    int count = 0;
+    for (int i = 0; i < talus_fields_of_body_count; i++)
+        if (talus_field_present(&talus_fields_of_body[i], snapshot))
+            present[count++] = &talus_fields_of_body[i];
+    bool same = count == hdf->frame.fields &&
+                memcmp(present, hdf->frame.field, (size_t)count * sizeof *present) == 0;
+    if (hdf->steps > 0 && !same)
+        return talus_fail_file(hdf->path, TALUS_ERR_ARGUMENT,
+                               "the frame at t = %g s holds other fields than the first one",
+                               snapshot->time);
+    memcpy(hdf->frame.field, present, (size_t)count * sizeof *present);
+    hdf->frame.fields = count;
+    return TALUS_OK;
+}
+
+static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Hdf *hdf = state;
+    TALUS_TRY(talus_rows_of_bodies(&hdf->rows, head, snapshot));
+    TALUS_TRY(choose_fields(hdf, snapshot));
+    if (hdf->steps == 0)
+        hdf->period = head->period;
+    hdf->frame.time = snapshot->time;
+    hdf->frame.count = (hsize_t)hdf->rows.count;
+    for (int i = 0; i < hdf->frame.fields; i++)
+        TALUS_TRY(take_field(&hdf->frame, i, &hdf->rows, head, snapshot));
+    return append_frame(hdf);
+}
+
+/* ---- going on with a file ---- */
+
+static void find_fields(hid_t old, Frame *frame)
+{
+    char path[PATH_BYTES];
+    frame->fields = 0;
+    for (int i = 0; i < talus_fields_of_body_count; i++) {
+        field_path(&talus_fields_of_body[i], path);
+        if (H5Lexists(old, path, H5P_DEFAULT) > 0)
+            frame->field[frame->fields++] = &talus_fields_of_body[i];
+    }
+}
+
+static bool read_steps(hid_t old, int64_t *steps)
+{
+    hid_t attribute = H5Aopen_by_name(old, ROOT "/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, steps) >= 0 && *steps >= 0;
+    H5Aclose(attribute);
+    return ok;
+}
+
+static bool read_side(hid_t old, const char *name, double side[3])
+{
+    hid_t attribute = H5Aopen_by_name(old, ROOT, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Aget_space(attribute);
+    bool ok = H5Sget_simple_extent_npoints(space) == 3 &&
+              H5Aread(attribute, H5T_NATIVE_DOUBLE, side) >= 0;
+    H5Sclose(space);
+    H5Aclose(attribute);
+    return ok;
+}
+
+static void read_period(hid_t old, TalusPeriod *period)
+{
+    double lo[3], hi[3];
+    *period = (TalusPeriod){0};
+    if (!read_side(old, "period_lo", lo) || !read_side(old, "period_hi", hi))
+        return;
+    period->lo = talus_vec3(lo[0], lo[1], lo[2]);
+    period->hi = talus_vec3(hi[0], hi[1], hi[2]);
+    for (int k = 0; k < 3; k++)
+        period->on[k] = lo[k] < hi[k];
+}
+
+static TalusStatus damaged(const Hdf *hdf)
+{
+    return talus_fail_file(hdf->path, TALUS_ERR_FORMAT,
+                           "is not a sound file of frames; remove it to resume");
+}
+
+/* The next frame of the old file; hdf->steps and hdf->points say where it begins. */
+static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
+{
+    Frame *frame = &hdf->frame;
+    int64_t count;
+    char path[PATH_BYTES];
+    if (!talus_hdf_read_rows(old, ROOT "/NumberOfPoints", H5T_NATIVE_INT64, hdf->steps, 1,
+                             &count) ||
+        count < 0 || count > INT32_MAX)
+        return damaged(hdf);
+    frame->time = time;
+    frame->count = (hsize_t)count;
+    for (int i = 0; i < frame->fields; i++) {
+        const TalusField *field = frame->field[i];
+        TALUS_TRY(reserve_field(frame, i));
+        field_path(field, path);
+        if (!talus_hdf_read_rows(old, path, type_of(field->type), hdf->points, frame->count,
+                                 frame->data[i]))
+            return damaged(hdf);
+    }
+    return TALUS_OK;
+}
+
+/* Passes over a frame that was read. */
+static TalusStatus skip_frame(Hdf *hdf)
+{
+    hdf->crc = sum_frame(hdf->crc, &hdf->frame);
+    hdf->steps++;
+    hdf->points += hdf->frame.count;
+    return TALUS_OK;
+}
+
+/* Every frame up to `limit` is read and given to `take`, append_frame or skip_frame, which count it; at
+ * most `most` of them. */
+static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
+                              TalusStatus (*take)(Hdf *))
+{
+    int64_t steps;
+    if (H5Lexists(old, ROOT, H5P_DEFAULT) <= 0)
+        return TALUS_OK; /* stopped before its first frame */
+    if (!read_steps(old, &steps))
+        return damaged(hdf);
+    find_fields(old, &hdf->frame);
+    read_period(old, &hdf->period);
+    for (int64_t i = 0; i < steps && (uint64_t)i < most; i++) {
+        double time;
+        if (!talus_hdf_read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1,
+                                 &time))
+            return damaged(hdf);
+        if (!(time <= limit))
+            break;
+        TALUS_TRY(read_frame(hdf, old, time));
+        TALUS_TRY(take(hdf));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus open_old(const Hdf *hdf, hid_t *old)
+{
+    hid_t access = talus_hdf_access();
+    *old = H5Fopen(hdf->path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    return *old >= 0 ? TALUS_OK : damaged(hdf);
+}
+
+/* The new file takes the old one's name while it is open: HDF5 goes on writing to it. */
+static TalusStatus go_on(Hdf *hdf, double time)
+{
+    hid_t old;
+    TALUS_TRY(open_old(hdf, &old));
+    TalusStatus status = talus_dir_remove(hdf->dir, FRESH_NAME);
+    if (status == TALUS_OK)
+        status = create(hdf, FRESH_NAME);
+    if (status == TALUS_OK)
+        status = each_frame(hdf, old, time, UINT64_MAX, append_frame);
+    H5Fclose(old);
+    if (status == TALUS_OK)
+        status = talus_dir_sync_file(hdf->dir, FRESH_NAME);
+    if (status == TALUS_OK && renameat(hdf->dir->fd, FRESH_NAME, hdf->dir->fd, FILE_NAME) != 0)
+        status = fail(hdf, "put the resumed file in its place");
+    if (status != TALUS_OK)
+        (void)talus_dir_remove(hdf->dir, FRESH_NAME);
+    return status;
+}
+
+/* ---- the format ---- */
+
+static void silence(Hdf *hdf)
+{
+    H5Eget_auto2(H5E_DEFAULT, &hdf->report, &hdf->report_to);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* HDF5 opens by paths alone, so it is asked before and after whether the path leads to the directory that is
+ * held, and whether what it leads to is a file. */
+static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
+{
+    Hdf *hdf = state;
+    hdf->file = -1;
+    hdf->held = -1;
+    hdf->dir = dir;
+    silence(hdf);
+    TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
+    TALUS_TRY(talus_dir_expect_file(dir, FILE_NAME));
+    TALUS_TRY(talus_dir_check(dir));
+    TALUS_TRY(
+        talus_dir_enter(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
+    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, FILE_NAME));
+    TALUS_TRY(talus_dir_check(dir));
+    return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->held);
+}
+
+static TalusStatus sync_hdf(void *state)
+{
+    Hdf *hdf = state;
+    TALUS_TRY(talus_dir_check_file(hdf->dir, FILE_NAME, hdf->held));
+    return talus_dir_sync_file(hdf->dir, FILE_NAME);
+}
+
+static void free_hdf(Hdf *hdf)
+{
+    H5Eclear2(H5E_DEFAULT);
+    H5Eset_auto2(H5E_DEFAULT, hdf->report, hdf->report_to);
+    for (int i = 0; i < FIELDS_MAX; i++)
+        talus_release(hdf->frame.data[i]);
+    talus_rows_free(&hdf->rows);
+    talus_release(hdf->ids);
+    talus_release(hdf->path);
+}
+
+static TalusStatus close_hdf(void *state)
+{
+    Hdf *hdf = state;
+    TalusStatus status = TALUS_OK;
+    if (hdf->held >= 0)
+        close(hdf->held);
+    if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
+        status = fail(hdf, "close the file; the disk may be full");
+    free_hdf(hdf);
+    return status;
+}
+
+static TalusStatus remove_hdf(TalusDir *dir)
+{
+    return talus_dir_remove(dir, FILE_NAME);
+}
+
+static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+{
+    Hdf hdf = {.file = -1};
+    hid_t old = -1;
+    *crc = 0;
+    silence(&hdf);
+    TalusStatus status = talus_path(&hdf.path, "%s/" FILE_NAME, dir->path);
+    if (status == TALUS_OK)
+        status = open_old(&hdf, &old);
+    if (status == TALUS_OK)
+        status = each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame);
+    if (status == TALUS_OK && hdf.steps != entry->size)
+        status = damaged(&hdf);
+    if (old >= 0)
+        H5Fclose(old);
+    *crc = hdf.crc;
+    free_hdf(&hdf);
+    return status;
+}
+
+const TalusFormat talus_format_vtkhdf = {
+    .name = "vtkhdf",
+    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
+    .fields =
+        TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
+    .state_size = sizeof(Hdf),
+    .open = open_hdf,
+    .add = add_hdf,
+    .sync = sync_hdf,
+    .close = close_hdf,
+    .remove = remove_hdf,
+    .measure = measure_hdf,
+};
+
+void talus_hdf5_skip_exit(void)
+{
+    H5dont_atexit();
+}

@@ -1,0 +1,16 @@
+/* io/formats/format_vtkhdf_none.c - stands for format_vtkhdf.c in a build without HDF5. */
+#include "io/formats/formats.h"
+
+static TalusStatus remove_hdf(TalusDir *dir)
+{
+    return talus_dir_remove(dir, "bodies.vtkhdf");
+}
+
+const TalusFormat talus_format_vtkhdf = {
+    .name = "vtkhdf",
+    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
+    .missing = "HDF5 (Debian: libhdf5-dev)",
+    .remove = remove_hdf,
+};
+
+void talus_hdf5_skip_exit(void) {}

@@ -1,0 +1,301 @@
+/* io/formats/format_vtp.c - frames as .vtp files with .pvd collections, for ParaView and OVITO.
+ *
+ *   bodies    a point per body             contacts   a point per contact
+ *   chains    a line per loaded contact: from centre to centre through the contact point
+ *   shapes    surfaces of moving bodies that are not spheres, a file only while there are any
+ *   walls     surfaces of fixed bodies that are not spheres, a file only when they change
+ * and show_in_paraview.py, which shows them. */
+#include "base/memory.h"
+#include "collide/period.h"
+#include "io/file/file.h"
+#include "io/formats/formats.h"
+#include "io/formats/frame_files.h"
+#include "io/formats/paraview_script.h"
+#include "io/formats/vtp_surface.h"
+#include "io/formats/vtp_xml.h"
+
+#include <string.h>
+
+/* Lines over the contacts that carry force. */
+typedef struct Chains {
+    TalusRows contact; /* of each line */
+    TalusVec3 *point;
+    float *force;    /* of each point: filters such as Tube scale by point data */
+    int32_t *offset; /* end of each line's points */
+    size_t point_capacity, force_capacity, offset_capacity;
+    int points;
+} Chains;
+
+typedef struct Vtp {
+    TalusDir frames;
+    TalusSeries bodies, contacts, chains, shapes, walls;
+    TalusVtpSurface shape_surface, wall_surface;
+    TalusRows rows;
+    Chains chain;
+    uint64_t shapes_key, walls_key; /* of the last files; 0: none yet, or not to be repeated */
+} Vtp;
+
+static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
+enum { SERIES = sizeof series_names / sizeof *series_names };
+
+static TalusSeries *series_at(Vtp *vtp, int index)
+{
+    TalusSeries *const all[SERIES] = {&vtp->bodies, &vtp->contacts, &vtp->chains, &vtp->shapes,
+                                      &vtp->walls};
+    return all[index];
+}
+
+/* ---- bodies and contacts: clouds of points ---- */
+
+static void write_vertices(TalusFile *file, int count)
+{
+    talus_file_print(file, "<Verts>\n");
+    talus_vtp_sequence(file, "connectivity", 0, 1, count);
+    talus_vtp_sequence(file, "offsets", 1, 1, count);
+    talus_file_print(file, "</Verts>\n");
+}
+
+/* A point per row: the field `where` is its place, the others its data. */
+static TalusStatus write_points(TalusFile *file, const char *attributes, const TalusField *fields,
+                                int field_count, const TalusField *where,
+                                const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                                const int *rows, int count)
+{
+    talus_vtp_begin(file, head, snapshot->time, 0,
+                    (TalusVtpCounts){.points = count, .verts = count});
+    talus_file_print(file, "<PointData%s>\n", attributes);
+    for (int i = 0; i < field_count; i++)
+        if (&fields[i] != where && talus_field_present(&fields[i], snapshot))
+            talus_vtp_field(file, &fields[i], NULL, head, snapshot, rows, count);
+    talus_file_print(file, "</PointData>\n<Points>\n");
+    talus_vtp_field(file, where, "Points", head, snapshot, rows, count);
+    talus_file_print(file, "</Points>\n");
+    write_vertices(file, count);
+    talus_vtp_end(file);
+    return talus_file_commit_unsynced(file);
+}
+
+/* Writes the next file of a series with `call`, which commits `file`, and enters it. */
+#define WRITE_NEXT(series, snapshot, call)                       \
+    do {                                                         \
+        TalusFile *file;                                         \
+        TALUS_TRY(talus_series_create((series), &file));         \
+        TALUS_TRY(call);                                         \
+        TALUS_TRY(talus_series_add((series), (snapshot)->time)); \
+    } while (0)
+
+static TalusStatus add_bodies(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    TALUS_TRY(talus_rows_of_bodies(&vtp->rows, head, snapshot));
+    WRITE_NEXT(&vtp->bodies, snapshot,
+               write_points(file, " Scalars=\"radius\"", talus_fields_of_body,
+                            talus_fields_of_body_count, talus_field_of_body("position"), head,
+                            snapshot, vtp->rows.row, vtp->rows.count));
+    return TALUS_OK;
+}
+
+static TalusStatus add_contacts(Vtp *vtp, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
+{
+    WRITE_NEXT(&vtp->contacts, snapshot,
+               write_points(file, " Scalars=\"normal_force\"", talus_fields_of_contact,
+                            talus_fields_of_contact_count, talus_field_of_contact("point"), head,
+                            snapshot, NULL, snapshot->contact_count));
+    return TALUS_OK;
+}
+
+/* ---- chains ---- */
+
+static TalusStatus reserve_chains(Chains *chain, size_t lines)
+{
+    TALUS_TRY(TALUS_RESERVE(chain->contact.row, chain->contact.capacity, lines, 0, "chains"));
+    TALUS_TRY(TALUS_RESERVE(chain->offset, chain->offset_capacity, lines, 0, "chains"));
+    TALUS_TRY(TALUS_RESERVE(chain->point, chain->point_capacity, 3 * lines, 0, "chains"));
+    return TALUS_RESERVE(chain->force, chain->force_capacity, 3 * lines, 0, "chains");
+}
+
+static void add_point(Chains *chain, TalusVec3 at, double force)
+{
+    chain->point[chain->points] = at;
+    chain->force[chain->points++] = (float)force;
+}
+
+/* Through the contact point where it is known; a fixed body's centre may lie anywhere, so a line to
+ * one ends at the contact. Across the side of a period it goes to the nearest image. */
+static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                      int contact, double force)
+{
+    const TalusContactState *c = &snapshot->contact[contact];
+    int a = snapshot->contact_a[contact], b = snapshot->contact_b[contact];
+    bool ends = snapshot->fixed[b];
+    bool periodic = talus_periodic(&head->period);
+    TalusVec3 from = snapshot->position[a];
+    TalusVec3 way = talus_image(&head->period, talus_sub(snapshot->position[b], from));
+    add_point(chain, from, force);
+    if (ends || snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
+        add_point(chain, c->point, force);
+    if (!ends)
+        add_point(chain, periodic ? talus_add(from, way) : snapshot->position[b], force);
+    chain->offset[chain->contact.count] = chain->points;
+    chain->contact.row[chain->contact.count++] = contact;
+}
+
+static TalusStatus gather_chains(Chains *chain, const TalusFramesHead *head,
+                                 const TalusSnapshot *snapshot)
+{
+    TALUS_TRY(reserve_chains(chain, (size_t)snapshot->contact_count));
+    chain->points = chain->contact.count = 0;
+    for (int i = 0; i < snapshot->contact_count; i++) {
+        double force = talus_contact_force(snapshot, i);
+        if (force > 0.0)
+            add_chain(chain, head, snapshot, i, force);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus write_chains(TalusFile *file, const Chains *chain, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
+{
+    static const char *const of_lines[] = {"id1", "id2", "normal_force"};
+    int lines = chain->contact.count, points = chain->points;
+    talus_vtp_begin(file, head, snapshot->time, 0,
+                    (TalusVtpCounts){.points = points, .lines = lines});
+    talus_file_print(file, "<PointData Scalars=\"normal_force\">\n");
+    talus_vtp_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
+    talus_file_print(file, "</PointData>\n<CellData>\n");
+    for (size_t i = 0; i < sizeof of_lines / sizeof *of_lines; i++)
+        talus_vtp_field(file, talus_field_of_contact(of_lines[i]), NULL, head, snapshot,
+                        chain->contact.row, lines);
+    talus_file_print(file, "</CellData>\n<Points>\n");
+    talus_vtp_values(file, TALUS_FIELD_F64, "Points", 3, chain->point, (size_t)points);
+    talus_file_print(file, "</Points>\n<Lines>\n");
+    talus_vtp_sequence(file, "connectivity", 0, 1, points);
+    talus_vtp_values(file, TALUS_FIELD_I32, "offsets", 1, chain->offset, (size_t)lines);
+    talus_file_print(file, "</Lines>\n");
+    talus_vtp_end(file);
+    return talus_file_commit_unsynced(file);
+}
+
+static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    TALUS_TRY(gather_chains(&vtp->chain, head, snapshot));
+    WRITE_NEXT(&vtp->chains, snapshot, write_chains(file, &vtp->chain, head, snapshot));
+    return TALUS_OK;
+}
+
+static void free_chains(Chains *chain)
+{
+    talus_rows_free(&chain->contact);
+    talus_release(chain->point);
+    talus_release(chain->force);
+    talus_release(chain->offset);
+}
+
+/* ---- surfaces ---- */
+
+enum { EMPTY_KEY = 1 };
+
+static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
+                               bool lasting, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot)
+{
+    WRITE_NEXT(series, snapshot, talus_vtp_write(surface, file, head, snapshot, key, lasting));
+    return TALUS_OK;
+}
+
+static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    TALUS_TRY(talus_vtp_of_shapes(&vtp->shape_surface, head, snapshot));
+    uint64_t key = vtp->shape_surface.part_count == 0 ? EMPTY_KEY : 0;
+    if (key && key == vtp->shapes_key)
+        return talus_series_repeat(&vtp->shapes, snapshot->time);
+    TALUS_TRY(add_surface(&vtp->shapes, &vtp->shape_surface, key, false, head, snapshot));
+    vtp->shapes_key = key;
+    return TALUS_OK;
+}
+
+static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    uint64_t key = talus_walls_key(head, snapshot);
+    if (key == vtp->walls_key)
+        return talus_series_repeat(&vtp->walls, snapshot->time);
+    TALUS_TRY(talus_vtp_of_walls(&vtp->wall_surface, head, snapshot));
+    TALUS_TRY(add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot));
+    vtp->walls_key = key;
+    return TALUS_OK;
+}
+
+/* ---- the format ---- */
+
+/* The script is the same in every run, so one that was lost is written again. */
+static TalusStatus write_script(TalusDir *dir)
+{
+    const TalusEntry *before = talus_dir_before(dir, TALUS_PARAVIEW_SCRIPT);
+    return before ? talus_dir_enter(dir, TALUS_PARAVIEW_SCRIPT, *before, NULL)
+                  : talus_paraview_script_write(dir);
+}
+
+static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)
+{
+    Vtp *vtp = state;
+    TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &vtp->frames));
+    for (int i = 0; i < SERIES; i++)
+        TALUS_TRY(
+            talus_series_open(series_at(vtp, i), dir, &vtp->frames, series_names[i], resume, time));
+    TALUS_TRY(talus_series_key(&vtp->shapes, &vtp->shapes_key));
+    TALUS_TRY(talus_series_key(&vtp->walls, &vtp->walls_key));
+    return write_script(dir);
+}
+
+static TalusStatus add_vtp(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    Vtp *vtp = state;
+    TALUS_TRY(add_bodies(vtp, head, snapshot));
+    if (snapshot->fields & TALUS_SNAPSHOT_CONTACTS)
+        TALUS_TRY(add_contacts(vtp, head, snapshot));
+    if (snapshot->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS))
+        TALUS_TRY(add_chains(vtp, head, snapshot));
+    TALUS_TRY(add_shapes(vtp, head, snapshot));
+    return add_walls(vtp, head, snapshot);
+}
+
+static TalusStatus sync_vtp(void *state)
+{
+    for (int i = 0; i < SERIES; i++)
+        TALUS_TRY(talus_series_sync(series_at(state, i)));
+    return TALUS_OK;
+}
+
+static TalusStatus close_vtp(void *state)
+{
+    Vtp *vtp = state;
+    for (int i = 0; i < SERIES; i++)
+        talus_series_close(series_at(vtp, i));
+    talus_dir_close(&vtp->frames);
+    talus_vtp_free(&vtp->shape_surface);
+    talus_vtp_free(&vtp->wall_surface);
+    talus_rows_free(&vtp->rows);
+    free_chains(&vtp->chain);
+    return TALUS_OK;
+}
+
+static TalusStatus remove_vtp(TalusDir *dir)
+{
+    for (int i = 0; i < SERIES; i++) {
+        TALUS_TRY(talus_series_remove(dir, series_names[i]));
+        TALUS_TRY(talus_frame_remove(dir, series_names[i], "vtp"));
+    }
+    return talus_dir_remove(dir, TALUS_PARAVIEW_SCRIPT);
+}
+
+const TalusFormat talus_format_vtp = {
+    .name = "vtp",
+    .summary = "VTK files for ParaView and OVITO: bodies, contacts, chains, surfaces",
+    .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
+    .state_size = sizeof(Vtp),
+    .open = open_vtp,
+    .add = add_vtp,
+    .sync = sync_vtp,
+    .close = close_vtp,
+    .remove = remove_vtp,
+};

@@ -1,0 +1,161 @@
+/* io/formats/formats.c - the table of formats and what its rows share. */
+#include "io/formats/formats.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkhdf,
+                                           &talus_format_lammps, &talus_format_csv};
+
+struct TalusFormatWriter {
+    const TalusFormat *format;
+    void *state;
+    TalusDir own; /* of a writer that was opened by a path */
+};
+
+int talus_format_count(void)
+{
+    return (int)(sizeof table / sizeof *table);
+}
+
+const char *talus_format_name(int index)
+{
+    return table[index]->name;
+}
+
+const char *talus_format_summary(int index)
+{
+    return table[index]->summary;
+}
+
+const char *talus_format_missing(int index)
+{
+    return table[index]->missing;
+}
+
+int talus_format_find(const char *name)
+{
+    for (int i = 0; i < talus_format_count(); i++)
+        if (strcmp(table[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+static TalusStatus fail_unknown(const char *name)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (int i = 0; i < talus_format_count(); i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                 table[i]->name);
+    return talus_fail_key(name, TALUS_ERR_ARGUMENT, "no such format of frames; there are: %s",
+                          names);
+}
+
+/* The row of a format that this build has. */
+static TalusStatus find_format(const char *name, const TalusFormat **out)
+{
+    int index = talus_format_find(name);
+    if (index < 0)
+        return fail_unknown(name);
+    *out = table[index];
+    if ((*out)->missing)
+        return talus_fail_key(name, TALUS_ERR_UNSUPPORTED, "this build of Talus has no %s",
+                              (*out)->missing);
+    return TALUS_OK;
+}
+
+static void writer_free(TalusFormatWriter *writer)
+{
+    talus_dir_close(&writer->own);
+    talus_release(writer->state);
+    talus_release(writer);
+}
+
+static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool resume, double time)
+{
+    const TalusFormat *format = writer->format;
+    TALUS_TRY(talus_alloc(&writer->state, 1, format->state_size, "writer of frames"));
+    TalusStatus status = format->open(writer->state, dir, resume, time);
+    if (status != TALUS_OK)
+        (void)format->close(writer->state); /* the first failure is the one to tell */
+    return status;
+}
+
+/* In `dir`, or where that is NULL in the directory at `path`. */
+static TalusStatus open_writer(const TalusFormat *format, TalusDir *dir, const char *path,
+                               bool resume, double time, TalusFormatWriter **out)
+{
+    TalusFormatWriter *writer;
+    TALUS_TRY(TALUS_ALLOC(writer, 1, "writer of frames"));
+    writer->format = format;
+    TalusStatus status = dir ? TALUS_OK : talus_dir_open(path, &writer->own);
+    if (status == TALUS_OK)
+        status = open_state(writer, dir ? dir : &writer->own, resume, time);
+    if (status == TALUS_OK)
+        *out = writer;
+    else
+        writer_free(writer);
+    return status;
+}
+
+TalusStatus talus_format_open(const char *name, const char *dir, bool resume, double time,
+                              TalusFormatWriter **out)
+{
+    const TalusFormat *format;
+    *out = NULL;
+    TALUS_TRY(find_format(name, &format));
+    return open_writer(format, NULL, dir, resume, time, out);
+}
+
+TalusStatus talus_format_open_in(const char *name, TalusDir *dir, bool resume, double time,
+                                 TalusFormatWriter **out)
+{
+    const TalusFormat *format;
+    *out = NULL;
+    TALUS_TRY(find_format(name, &format));
+    return open_writer(format, dir, NULL, resume, time, out);
+}
+
+unsigned talus_format_fields(const TalusFormatWriter *writer)
+{
+    return writer->format->fields;
+}
+
+TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *head,
+                             const TalusSnapshot *snapshot)
+{
+    return writer->format->add(writer->state, head, snapshot);
+}
+
+TalusStatus talus_format_sync(TalusFormatWriter *writer)
+{
+    return writer->format->sync ? writer->format->sync(writer->state) : TALUS_OK;
+}
+
+TalusStatus talus_format_close(TalusFormatWriter *writer)
+{
+    if (!writer)
+        return TALUS_OK;
+    TalusStatus status = writer->format->close(writer->state);
+    writer_free(writer);
+    return status;
+}
+
+TalusStatus talus_format_remove_all(TalusDir *dir)
+{
+    for (int i = 0; i < talus_format_count(); i++)
+        TALUS_TRY(table[i]->remove(dir));
+    return TALUS_OK;
+}
+
+TalusStatus talus_format_measure(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+{
+    for (int i = 0; i < talus_format_count(); i++)
+        if (table[i]->measure)
+            return table[i]->measure(dir, entry, crc);
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "%s/%s: this build of Talus has no HDF5 to read it",
+                      dir->path, entry->name);
+}

@@ -1,0 +1,266 @@
+/* io/formats/frame_files.c - names of frame files; collections that grow in place and are cut back.
+ *
+ * The closing tags of a collection are overwritten by the next entry and themselves, in one write:
+ * a long run costs no more per frame than a short one, and a reader always finds whole XML. */
+#include "io/formats/frame_files.h"
+
+#include "base/memory.h"
+#include "io/formats/vtp_xml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PVD_HEAD                                                                  \
+    "<?xml version=\"1.0\"?>\n"                                                   \
+    "<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n" \
+    "<Collection>\n"
+#define PVD_MARK "<DataSet timestep=\""
+#define PVD_TAIL "</Collection>\n</VTKFile>\n"
+
+enum { COLLECTION_LIMIT = 1 << 30, ENTRY_BYTES = 512 };
+
+/* ---- numbered files ---- */
+
+void talus_frame_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
+                      const char *extension)
+{
+    snprintf(out, TALUS_FRAME_NAME_BYTES, "%s-%06d.%s", name, number, extension);
+}
+
+TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const char *extension,
+                             int first, int end)
+{
+    char file[TALUS_FRAME_NAME_BYTES];
+    TALUS_TRY(talus_dir_check(frames));
+    for (int i = first; i < end; i++) {
+        talus_frame_name(file, name, i, extension);
+        TALUS_TRY(talus_dir_sync_file(frames, file));
+    }
+    return talus_dir_sync(frames);
+}
+
+/* The number in "NAME-NUMBER.EXT", or -1 for any other file. */
+static int number_of(const char *file, const char *name, const char *extension)
+{
+    size_t length = strlen(name);
+    if (strncmp(file, name, length) != 0 || file[length] != '-')
+        return -1;
+    const char *digits = file + length + 1;
+    char *end;
+    long number = strtol(digits, &end, 10);
+    if (end - digits < 6 || *digits < '0' || *digits > '9' || number > INT32_MAX)
+        return -1;
+    return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
+}
+
+/* Enters a file of an earlier part of the run; it is read only if the checkpoint does not know it. */
+static TalusStatus enter(TalusDir *frames, const char *file)
+{
+    int fd;
+    const TalusEntry *before = talus_dir_before(frames, file);
+    if (before)
+        return talus_dir_enter(frames, file, *before, NULL);
+    TalusEntry entry = {.kind = TALUS_ENTRY_WHOLE};
+    TALUS_TRY(talus_dir_open_file(frames, file, O_RDONLY, &fd));
+    TalusStatus status =
+        talus_checksum_open_file(fd, frames->path, UINT64_MAX, &entry.size, &entry.crc);
+    close(fd);
+    return status == TALUS_OK ? talus_dir_enter(frames, file, entry, NULL) : status;
+}
+
+static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
+                              const char *extension, int count)
+{
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        int number = number_of(entry->d_name, name, extension);
+        if (number >= count)
+            TALUS_TRY(talus_dir_remove(frames, entry->d_name));
+        else if (number >= 0 && frames->files)
+            TALUS_TRY(enter(frames, entry->d_name));
+    }
+    return TALUS_OK;
+}
+
+/* How many files the checkpoint knows. */
+static int count_known(const TalusDir *frames, const char *name, const char *extension)
+{
+    const TalusManifest *before = frames->before;
+    size_t prefix = strlen(frames->name) + 1;
+    int count = 0;
+    for (int i = 0; before && i < before->count; i++) {
+        const char *listed = before->entry[i].name;
+        if (strncmp(listed, frames->name, prefix - 1) != 0 || listed[prefix - 1] != '/')
+            continue;
+        int number = number_of(listed + prefix, name, extension);
+        count = number >= count ? number + 1 : count;
+    }
+    return count;
+}
+
+TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *extension, int *count)
+{
+    int known = count_known(frames, name, extension);
+    *count = known > *count ? known : *count;
+    int fd = fcntl(frames->fd, F_DUPFD_CLOEXEC, 0);
+    DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!listing) {
+        TalusStatus status =
+            talus_fail_file(frames->path, TALUS_ERR_IO, "cannot list: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    rewinddir(listing); /* the descriptors share where they stand */
+    TalusStatus status = cut_listed(listing, frames, name, extension, *count);
+    closedir(listing);
+    return status;
+}
+
+TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char *extension)
+{
+    TalusDir frames, plain = {.path = dir->path, .fd = dir->fd};
+    int none = 0;
+    if (!talus_dir_has(dir, TALUS_FRAMES_FOLDER))
+        return TALUS_OK;
+    TALUS_TRY(talus_dir_open_folder(&plain, TALUS_FRAMES_FOLDER, &frames));
+    TalusStatus status = talus_frame_cut(&frames, name, extension, &none);
+    talus_dir_close(&frames);
+    return status;
+}
+
+/* ---- collections ---- */
+
+/* The number of the file that an entry names, -1 if it is none of ours. */
+static int entry_file(const char *entry, const char *end)
+{
+    const char *at = end - strlen("000000.vtp\"");
+    while (at > entry && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at > entry && at[-1] == '-' ? (int)strtol(at, NULL, 10) : -1;
+}
+
+/* Counts the frames of a collection up to `limit`; *bytes is where their list ends. Half an entry at
+ * the end, from a machine that went down, is not taken. */
+static void count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
+{
+    const char *line = strstr(text, PVD_MARK);
+    *bytes = line ? (size_t)(line - text) : 0;
+    while (line && strncmp(line, PVD_MARK, strlen(PVD_MARK)) == 0) {
+        const char *end = strstr(line, "/>\n");
+        if (!end || !(strtod(line + strlen(PVD_MARK), NULL) <= limit))
+            break;
+        series->files = entry_file(line, end) + 1;
+        series->count++;
+        line = end + strlen("/>\n");
+        *bytes = (size_t)(line - text);
+    }
+}
+
+static void list_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
+{
+    snprintf(out, TALUS_FRAME_NAME_BYTES, "%s.pvd", series);
+}
+
+static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
+{
+    TALUS_TRY(talus_growing_open(series->dir, name, &series->list));
+    return talus_growing_cut_closed(&series->list, bytes, PVD_TAIL);
+}
+
+/* A series without frames has no collection. */
+static TalusStatus cut(TalusSeries *series, double time)
+{
+    char name[TALUS_FRAME_NAME_BYTES], *text;
+    size_t size, bytes;
+    list_name(name, series->name);
+    if (!talus_dir_has(series->dir, name))
+        return TALUS_OK;
+    TALUS_TRY(talus_dir_read_before(series->dir, name, COLLECTION_LIMIT, &text, &size));
+    count_entries(series, text, time, &bytes);
+    talus_release(text);
+    return series->count > 0 ? shorten(series, name, bytes) : talus_dir_remove(series->dir, name);
+}
+
+TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *frames,
+                              const char *name, bool resume, double time)
+{
+    *series = (TalusSeries){.name = name, .dir = dir, .frames = frames};
+    if (resume)
+        TALUS_TRY(cut(series, time));
+    else
+        TALUS_TRY(talus_series_remove(dir, name));
+    TALUS_TRY(talus_frame_cut(frames, name, "vtp", &series->files));
+    series->synced = series->files; /* before the checkpoint that knows them */
+    return TALUS_OK;
+}
+
+TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file)
+{
+    char name[TALUS_FRAME_NAME_BYTES];
+    talus_frame_name(name, series->name, series->files, "vtp");
+    return talus_dir_create_file(series->frames, name, file);
+}
+
+static TalusStatus enter_frame(TalusSeries *series, double time, int file)
+{
+    char text[ENTRY_BYTES], name[TALUS_FRAME_NAME_BYTES];
+    const char *head = series->count == 0 ? PVD_HEAD : "";
+    list_name(name, series->name);
+    if (!series->list.open)
+        TALUS_TRY(talus_growing_create(series->dir, name, &series->list));
+    int n = snprintf(text, sizeof text,
+                     "%s" PVD_MARK "%.17g\" part=\"0\" file=\"frames/%s-%06d.vtp\"/>\n" PVD_TAIL,
+                     head, time, series->name, file);
+    TALUS_TRY(talus_growing_put(&series->list, text, (size_t)n, strlen(PVD_TAIL)));
+    series->count++;
+    return TALUS_OK;
+}
+
+TalusStatus talus_series_add(TalusSeries *series, double time)
+{
+    TALUS_TRY(enter_frame(series, time, series->files));
+    series->files++;
+    return TALUS_OK;
+}
+
+TalusStatus talus_series_repeat(TalusSeries *series, double time)
+{
+    return enter_frame(series, time, series->files - 1);
+}
+
+TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
+{
+    char name[TALUS_FRAME_NAME_BYTES];
+    *key = 0;
+    talus_frame_name(name, series->name, series->files - 1, "vtp");
+    if (series->files == 0 || !talus_dir_has(series->frames, name))
+        return TALUS_OK;
+    return talus_vtp_key(series->frames, name, key);
+}
+
+TalusStatus talus_series_sync(TalusSeries *series)
+{
+    if (!series->list.open)
+        return TALUS_OK;
+    TALUS_TRY(talus_frame_sync(series->frames, series->name, "vtp", series->synced, series->files));
+    series->synced = series->files;
+    return talus_growing_sync(&series->list);
+}
+
+void talus_series_close(TalusSeries *series)
+{
+    talus_growing_close(&series->list);
+    *series = (TalusSeries){0};
+}
+
+TalusStatus talus_series_remove(const TalusDir *dir, const char *name)
+{
+    char collection[TALUS_FRAME_NAME_BYTES];
+    list_name(collection, name);
+    return talus_dir_remove(dir, collection);
+}

@@ -1,0 +1,283 @@
+/* io/formats/vtp_surface.c - meshes placed by bodies, and the file they make. */
+#include "io/formats/vtp_surface.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/formats/vtp_xml.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder: there may be many */
+static const double margin = 0.25; /* of the widest extent, around what planes are cut to */
+
+/* ---- parts ---- */
+
+static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
+{
+    int have = surface->mesh_count;
+    if (count <= have)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(surface->mesh, surface->mesh_capacity, (size_t)count, (size_t)have,
+                            "meshes of shapes"));
+    memset(surface->mesh + have, 0, (size_t)(count - have) * sizeof *surface->mesh);
+    surface->mesh_count = count;
+    return TALUS_OK;
+}
+
+static TalusStatus add_part(TalusVtpSurface *surface, int mesh, int row, bool placed)
+{
+    size_t count = (size_t)surface->part_count;
+    TALUS_TRY(TALUS_RESERVE(surface->part, surface->part_capacity, count + 1, count,
+                            "parts of a surface"));
+    surface->part[surface->part_count++] = (TalusSurfacePart){mesh, row, placed};
+    return TALUS_OK;
+}
+
+static void free_meshes(TalusVtpSurface *surface)
+{
+    for (int i = 0; i < surface->mesh_count; i++)
+        talus_mesh_free(&surface->mesh[i]);
+    surface->mesh_count = 0;
+}
+
+void talus_vtp_free(TalusVtpSurface *surface)
+{
+    free_meshes(surface);
+    talus_release(surface->mesh);
+    talus_release(surface->part);
+    talus_rows_free(&surface->rows);
+    *surface = (TalusVtpSurface){0};
+}
+
+/* ---- moving shapes: one mesh per shape, made when first needed ---- */
+
+static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *head,
+                             const TalusSnapshot *snapshot, int row)
+{
+    int shape = snapshot->shape[row];
+    TalusMesh *mesh = &surface->mesh[shape];
+    if (!mesh->vertex)
+        TALUS_TRY(talus_mesh_of_shape(&head->shapes[shape], 1.0, SHAPE_SEGMENTS, mesh));
+    return add_part(surface, shape, row, false);
+}
+
+TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot)
+{
+    surface->part_count = 0;
+    TALUS_TRY(reserve_meshes(surface, head->shape_count));
+    for (int i = 0; i < snapshot->body_count; i++)
+        if (!snapshot->fixed[i] && talus_body_kind(head, snapshot, i) != TALUS_SHAPE_SPHERE)
+            TALUS_TRY(add_shape(surface, head, snapshot, i));
+    return TALUS_OK;
+}
+
+/* ---- walls: they are few, and a plane depends on the others ---- */
+
+static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
+{
+    return snapshot->fixed[row] && talus_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
+}
+
+static void include(TalusAabb *bounds, TalusVec3 at, double radius)
+{
+    TalusVec3 lo = bounds->lo, hi = bounds->hi;
+    bounds->lo =
+        talus_vec3(fmin(lo.x, at.x - radius), fmin(lo.y, at.y - radius), fmin(lo.z, at.z - radius));
+    bounds->hi =
+        talus_vec3(fmax(hi.x, at.x + radius), fmax(hi.y, at.y + radius), fmax(hi.z, at.z + radius));
+}
+
+/* Of all bodies, planes by the point they are given by, and the margin. */
+static TalusAabb bounds_of(const TalusSnapshot *snapshot)
+{
+    TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < snapshot->body_count; i++)
+        include(&bounds, snapshot->position[i], snapshot->radius[i]);
+    TalusVec3 size = talus_sub(bounds.hi, bounds.lo);
+    double widest = fmax(size.x, fmax(size.y, size.z));
+    double more = widest > 0.0 ? margin * widest : 1.0;
+    include(&bounds, talus_vec3(bounds.lo.x - more, bounds.lo.y - more, bounds.lo.z - more), 0.0);
+    include(&bounds, talus_vec3(bounds.hi.x + more, bounds.hi.y + more, bounds.hi.z + more), 0.0);
+    return bounds;
+}
+
+typedef struct Planes {
+    TalusMeshPlane *plane;
+    int count, next; /* next: the one whose body comes next */
+    TalusAabb bounds;
+} Planes;
+
+static TalusStatus gather_planes(Planes *planes, const TalusFramesHead *head,
+                                 const TalusSnapshot *snapshot)
+{
+    *planes = (Planes){.bounds = bounds_of(snapshot)};
+    TALUS_TRY(TALUS_ALLOC(planes->plane, (size_t)snapshot->body_count, "planes"));
+    for (int i = 0; i < snapshot->body_count; i++)
+        if (talus_body_kind(head, snapshot, i) == TALUS_SHAPE_PLANE)
+            planes->plane[planes->count++] =
+                (TalusMeshPlane){snapshot->position[i],
+                                 talus_rotate(snapshot->orientation[i], talus_vec3(0.0, 0.0, 1.0))};
+    return TALUS_OK;
+}
+
+static TalusStatus add_wall(TalusVtpSurface *surface, Planes *planes, const TalusFramesHead *head,
+                            const TalusSnapshot *snapshot, int row)
+{
+    int index = surface->mesh_count;
+    const TalusShapeDef *shape = &head->shapes[snapshot->shape[row]];
+    bool plane = shape->kind == TALUS_SHAPE_PLANE;
+    TALUS_TRY(reserve_meshes(surface, index + 1));
+    TalusMesh *mesh = &surface->mesh[index];
+    if (plane)
+        TALUS_TRY(talus_mesh_of_plane(planes->plane, planes->count, planes->next++, planes->bounds,
+                                      mesh));
+    else
+        TALUS_TRY(talus_mesh_of_shape(shape, 1.0, TALUS_MESH_SEGMENTS, mesh));
+    return add_part(surface, index, row, plane);
+}
+
+TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                               const TalusSnapshot *snapshot)
+{
+    Planes planes;
+    free_meshes(surface);
+    surface->part_count = 0;
+    TALUS_TRY(gather_planes(&planes, head, snapshot));
+    TalusStatus status = TALUS_OK;
+    for (int i = 0; i < snapshot->body_count && status == TALUS_OK; i++)
+        if (is_wall(head, snapshot, i))
+            status = add_wall(surface, &planes, head, snapshot, i);
+    talus_release(planes.plane);
+    return status;
+}
+
+uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snapshot)
+{
+    uint64_t hash = TALUS_HASH_SEED;
+    for (int i = 0; i < snapshot->body_count; i++) {
+        if (!is_wall(head, snapshot, i))
+            continue;
+        int64_t number = talus_body_number(snapshot->id[i]);
+        hash = talus_hash(hash, &number, sizeof number);
+        hash = talus_hash(hash, &snapshot->shape[i], sizeof snapshot->shape[i]);
+        hash = talus_hash(hash, &snapshot->position[i], sizeof snapshot->position[i]);
+        hash = talus_hash(hash, &snapshot->orientation[i], sizeof snapshot->orientation[i]);
+    }
+    return hash ? hash : 1;
+}
+
+/* ---- the file ---- */
+
+static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
+{
+    int64_t points = 0, triangles = 0;
+    TalusRows *rows = &surface->rows;
+    for (int i = 0; i < surface->part_count; i++) {
+        points += surface->mesh[surface->part[i].mesh].vertex_count;
+        triangles += surface->mesh[surface->part[i].mesh].triangle_count;
+    }
+    if (points > INT32_MAX || 3 * triangles > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "the surfaces of the bodies have %lld points: more than the %d that a "
+                          "frame in .vtp can hold",
+                          (long long)points, INT32_MAX);
+    *counts = (TalusVtpCounts){.points = (int)points, .polys = (int)triangles};
+    TALUS_TRY(TALUS_RESERVE(rows->row, rows->capacity, (size_t)triangles, 0, "rows of triangles"));
+    rows->count = 0;
+    for (int i = 0; i < surface->part_count; i++)
+        for (int k = surface->mesh[surface->part[i].mesh].triangle_count; k > 0; k--)
+            rows->row[rows->count++] = surface->part[i].row;
+    return TALUS_OK;
+}
+
+static void write_points(TalusFile *file, const TalusVtpSurface *surface,
+                         const TalusSnapshot *snapshot, int count)
+{
+    TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F64, "Points", 3, (size_t)count);
+    for (int i = 0; i < surface->part_count; i++) {
+        const TalusSurfacePart *part = &surface->part[i];
+        const TalusMesh *mesh = &surface->mesh[part->mesh];
+        TalusQuat turn = snapshot->orientation[part->row];
+        for (int k = 0; k < mesh->vertex_count; k++) {
+            TalusVec3 at = mesh->vertex[k];
+            if (!part->placed)
+                at = talus_add(snapshot->position[part->row], talus_rotate(turn, at));
+            talus_base64_put(&stream, &at, sizeof at);
+        }
+    }
+    talus_vtp_array_end(&stream);
+}
+
+static void write_normals(TalusFile *file, const TalusVtpSurface *surface,
+                          const TalusSnapshot *snapshot, int count)
+{
+    TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F32, "Normals", 3, (size_t)count);
+    for (int i = 0; i < surface->part_count; i++) {
+        const TalusSurfacePart *part = &surface->part[i];
+        const TalusMesh *mesh = &surface->mesh[part->mesh];
+        TalusQuat turn = snapshot->orientation[part->row];
+        for (int k = 0; k < mesh->vertex_count; k++) {
+            TalusVec3 n = part->placed ? mesh->normal[k] : talus_rotate(turn, mesh->normal[k]);
+            float single[3] = {(float)n.x, (float)n.y, (float)n.z};
+            talus_base64_put(&stream, single, sizeof single);
+        }
+    }
+    talus_vtp_array_end(&stream);
+}
+
+static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int count)
+{
+    int first = 0; /* vertex of the part */
+    talus_file_print(file, "<Polys>\n");
+    TalusBase64 stream =
+        talus_vtp_array(file, TALUS_FIELD_I32, "connectivity", 1, 3 * (size_t)count);
+    for (int i = 0; i < surface->part_count; i++) {
+        const TalusMesh *mesh = &surface->mesh[surface->part[i].mesh];
+        for (int k = 0; k < mesh->triangle_count; k++) {
+            const int *t = mesh->triangle + 3 * (size_t)k;
+            int32_t corner[3] = {first + t[0], first + t[1], first + t[2]};
+            talus_base64_put(&stream, corner, sizeof corner);
+        }
+        first += mesh->vertex_count;
+    }
+    talus_vtp_array_end(&stream);
+    talus_vtp_sequence(file, "offsets", 3, 3, count);
+    talus_file_print(file, "</Polys>\n");
+}
+
+/* Where the body stands and how large it is, its surface shows. */
+static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
+{
+    size_t at = field->offset;
+    return talus_field_present(field, snapshot) && at != offsetof(TalusSnapshot, position) &&
+           at != offsetof(TalusSnapshot, orientation) && at != offsetof(TalusSnapshot, radius) &&
+           (field->lasting || !lasting);
+}
+
+TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
+                            const TalusSnapshot *snapshot, uint64_t key, bool lasting)
+{
+    TalusVtpCounts counts;
+    TalusStatus status = count_all(surface, &counts);
+    if (status != TALUS_OK) {
+        talus_file_abandon(file);
+        return status;
+    }
+    talus_vtp_begin(file, head, snapshot->time, key, counts);
+    talus_file_print(file, "<PointData Normals=\"Normals\">\n");
+    write_normals(file, surface, snapshot, counts.points);
+    talus_file_print(file, "</PointData>\n<CellData>\n");
+    for (int i = 0; i < talus_fields_of_body_count; i++)
+        if (is_wanted(&talus_fields_of_body[i], snapshot, lasting))
+            talus_vtp_field(file, &talus_fields_of_body[i], NULL, head, snapshot, surface->rows.row,
+                            counts.polys);
+    talus_file_print(file, "</CellData>\n<Points>\n");
+    write_points(file, surface, snapshot, counts.points);
+    talus_file_print(file, "</Points>\n");
+    write_triangles(file, surface, counts.polys);
+    talus_vtp_end(file);
+    return talus_file_commit_unsynced(file);
+}

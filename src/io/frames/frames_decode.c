@@ -1,0 +1,337 @@
+/* io/frames/frames_decode.c - a FRAM chunk as a snapshot. */
+#include "base/memory.h"
+#include "collide/period.h"
+#include "io/frames/frames.h"
+
+#include <string.h>
+
+void talus_frame_decoder_clear(TalusFrameDecoder *d)
+{
+    talus_unpacker_clear(&d->unpacker);
+    talus_release(d->match);
+    talus_release(d->value);
+    talus_release(d->guess);
+    talus_release(d->half);
+    talus_release(d->radius);
+    *d = (TalusFrameDecoder){0};
+}
+
+static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
+{
+    TALUS_TRY(TALUS_RESERVE(d->value, d->value_capacity, count, 0, "frame"));
+    return TALUS_RESERVE(d->guess, d->guess_capacity, count, 0, "frame");
+}
+
+/* ---- the frame as integers ---- */
+
+static TalusStatus unpack_identity(TalusFrameDecoder *d, TalusFrameState *now)
+{
+    int n = now->count;
+    TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_INDEX, 1, n, NULL, d->value));
+    TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_GENERATION, 1, n, NULL, d->guess));
+    for (int i = 0; i < n; i++) {
+        now->id[i] = (TalusBodyId){(uint32_t)d->value[i], (uint32_t)d->guess[i]};
+        if (i > 0 && now->id[i].index <= now->id[i - 1].index)
+            return talus_fail(TALUS_ERR_FORMAT, "index: %u comes after %u; expected ascending",
+                              now->id[i].index, now->id[i - 1].index);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState *before, bool key,
+                                    TalusFrameState *now)
+{
+    for (int i = 0; !key && i < now->count; i++)
+        for (int k = 0; k < 3; k++)
+            d->guess[3 * i + k] = d->match[i] < 0 ? 0 : before->position[d->match[i]][k];
+    return talus_unpack_integers(&d->unpacker, TALUS_ARRAY_POSITION, 3, now->count,
+                                 key ? NULL : d->guess, &now->position[0][0]);
+}
+
+/* What a body keeps: from the frame before, or, where it is new, from this one. */
+typedef struct News {
+    int name;
+    int32_t most;
+    size_t pointer;
+    bool bytes; /* the array is of bytes */
+} News;
+
+static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
+                              const TalusFrameState *before, TalusFrameState *now)
+{
+    const void *old;
+    void *out;
+    memcpy(&old, (const char *)before + news->pointer, sizeof old);
+    memcpy(&out, (char *)now + news->pointer, sizeof out);
+    TALUS_TRY(talus_unpack_integers(&d->unpacker, news->name, 1, count, NULL, d->value));
+    for (int i = 0, next = 0; i < now->count; i++) {
+        int row = d->match[i];
+        int32_t value = row < 0       ? d->value[next++]
+                        : news->bytes ? ((const uint8_t *)old)[row]
+                                      : ((const int32_t *)old)[row];
+        /* Also of old bodies: the head may be another one than theirs. */
+        if (news->name != TALUS_ARRAY_TAG && (value < 0 || value > news->most))
+            return talus_fail_key(talus_array_name(news->name), TALUS_ERR_FORMAT,
+                                  "%d; expected 0 to %d", value, news->most);
+        if (news->bytes)
+            ((uint8_t *)out)[i] = (uint8_t)value;
+        else
+            ((int32_t *)out)[i] = value;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFrameState *before,
+                                TalusFrameState *now)
+{
+    TALUS_TRY(TALUS_RESERVE(d->radius, d->radius_capacity, (size_t)count, 0, "frame"));
+    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, 1, count, d->radius));
+    for (int i = 0, next = 0; i < now->count; i++) {
+        now->radius[i] = d->match[i] < 0 ? d->radius[next++] : before->radius[d->match[i]];
+        if (!(now->radius[i] >= 0.0f))
+            return talus_fail(TALUS_ERR_FORMAT, "radius: %g; expected 0 or more",
+                              (double)now->radius[i]);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus unpack_news(TalusFrameDecoder *d, const TalusFramesHead *head,
+                               const TalusFrameState *before, TalusFrameState *now)
+{
+    const News news[] = {
+        {TALUS_ARRAY_SHAPE, head->shape_count - 1, offsetof(TalusFrameState, shape), false},
+        {TALUS_ARRAY_MATERIAL, head->material_count - 1, offsetof(TalusFrameState, material),
+         false},
+        {TALUS_ARRAY_TAG, 0, offsetof(TalusFrameState, tag), false},
+        {TALUS_ARRAY_FIXED, 1, offsetof(TalusFrameState, fixed), true},
+        {TALUS_ARRAY_LAYER, 255, offsetof(TalusFrameState, layer), true},
+    };
+    int count = 0;
+    for (int i = 0; i < now->count; i++)
+        count += d->match[i] < 0;
+    TALUS_TRY(unpack_radii(d, count, before, now));
+    for (size_t i = 0; i < sizeof news / sizeof *news; i++)
+        TALUS_TRY(unpack_new(d, &news[i], count, before, now));
+    return TALUS_OK;
+}
+
+static TalusStatus set_turn(const int32_t *value, int16_t out[4])
+{
+    int64_t norm2 = 0;
+    for (int k = 0; k < 4; k++) {
+        if (value[k] < -32767 || value[k] > 32767)
+            return talus_fail(TALUS_ERR_FORMAT, "orientation: %d; expected -32767 to 32767",
+                              value[k]);
+        out[k] = (int16_t)value[k];
+        norm2 += (int64_t)value[k] * value[k];
+    }
+    return norm2 > 0 ? TALUS_OK : talus_fail(TALUS_ERR_FORMAT, "orientation: a quaternion is 0");
+}
+
+static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHead *head,
+                                       const TalusFrameState *before, bool key,
+                                       TalusFrameState *now)
+{
+    int count = 0;
+    for (int i = 0; i < now->count; i++) {
+        memset(now->orientation[i], 0, sizeof now->orientation[i]);
+        if (talus_head_is_sphere(head, now->shape[i]))
+            continue;
+        for (int k = 0; k < 4; k++)
+            d->guess[4 * count + k] = d->match[i] < 0 ? 0 : before->orientation[d->match[i]][k];
+        count++;
+    }
+    TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_ORIENTATION, 4, count,
+                                    key ? NULL : d->guess, d->value));
+    for (int i = 0, next = 0; i < now->count; i++)
+        if (!talus_head_is_sphere(head, now->shape[i]))
+            TALUS_TRY(set_turn(&d->value[4 * next++], now->orientation[i]));
+    return TALUS_OK;
+}
+
+static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *head, bool key,
+                                const TalusFrameState *before, TalusFrameState *now)
+{
+    int n = (int)d->unpacker.head.bodies;
+    TALUS_TRY(talus_frame_state_size(now, n));
+    TALUS_TRY(reserve_values(d, 4 * (size_t)n));
+    TALUS_TRY(TALUS_RESERVE(d->match, d->match_capacity, (size_t)n, 0, "frame"));
+    TALUS_TRY(unpack_identity(d, now));
+    if (key)
+        memset(d->match, 0xff, (size_t)n * sizeof *d->match); /* -1: all are new */
+    else
+        talus_frame_match(before, now->id, n, d->match);
+    TALUS_TRY(unpack_news(d, head, before, now));
+    TALUS_TRY(unpack_positions(d, before, key, now));
+    return unpack_orientations(d, head, before, key, now);
+}
+
+/* ---- the frame as a snapshot ---- */
+
+static TalusQuat to_quat(const int16_t turn[4])
+{
+    TalusQuat q = {turn[0], turn[1], turn[2], turn[3]};
+    return talus_quat_normalize(q);
+}
+
+static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now, TalusSnapshot *s)
+{
+    TalusVec3 o = head->origin;
+    double h = head->quantum;
+    for (int i = 0; i < now->count; i++) {
+        const int32_t *q = now->position[i];
+        bool sphere = talus_head_is_sphere(head, now->shape[i]);
+        s->id[i] = now->id[i];
+        s->position[i] = talus_vec3(o.x + h * q[0], o.y + h * q[1], o.z + h * q[2]);
+        s->orientation[i] = sphere ? talus_quat_identity() : to_quat(now->orientation[i]);
+        s->radius[i] = now->radius[i];
+        s->shape[i] = now->shape[i];
+        s->material[i] = now->material[i];
+        s->tag[i] = now->tag[i];
+        s->fixed[i] = now->fixed[i];
+        s->layer[i] = now->layer[i];
+    }
+}
+
+static void fill_speeds(TalusSnapshot *s, const uint16_t *half)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        if (!s->velocity) {
+            s->speed[i] = talus_from_half(half[i]);
+            continue;
+        }
+        const uint16_t *v = &half[3 * i];
+        s->velocity[i] =
+            talus_vec3(talus_from_half(v[0]), talus_from_half(v[1]), talus_from_half(v[2]));
+        s->speed[i] = talus_norm(s->velocity[i]);
+    }
+}
+
+static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
+{
+    int n = s->body_count;
+    TalusUnpacker *u = &d->unpacker;
+    TALUS_TRY(TALUS_RESERVE(d->half, d->half_capacity, 3 * (size_t)n, 0, "frame"));
+    TALUS_TRY(talus_unpack_halves(u, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY, lean ? 1 : 3,
+                                  n, d->half));
+    fill_speeds(s, d->half);
+    TALUS_TRY(talus_unpack_halves(u, TALUS_ARRAY_FORCE, 1, n, d->half));
+    for (int i = 0; i < n; i++)
+        s->force[i] = talus_from_half(d->half[i]);
+    if (!lean)
+        return talus_unpack_integers(u, TALUS_ARRAY_TOUCHING, 1, n, NULL, s->touching);
+    s->touching = NULL;
+    return TALUS_OK;
+}
+
+/* ---- chains ---- */
+
+static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
+{
+    int count = s->contact_count;
+    TalusUnpacker *u = &d->unpacker;
+    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_CHAIN_A, 1, count, NULL, s->contact_a));
+    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_CHAIN_B, 1, count, NULL, s->contact_b));
+    for (int i = 0; i < count; i++) {
+        int64_t a = s->contact_a[i], b = a + s->contact_b[i];
+        if (a < 0 || a >= s->body_count || b < 0 || b >= s->body_count || a == b)
+            return talus_fail(TALUS_ERR_FORMAT, "chain %d: joins bodies %lld and %lld of %d", i,
+                              (long long)a, (long long)b, s->body_count);
+        s->contact_b[i] = (int)b;
+    }
+    return TALUS_OK;
+}
+
+/* The arm from the centre of a to the contact point. */
+static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
+                        const int32_t **point)
+{
+    int a = s->contact_a[i], b = s->contact_b[i];
+    if (s->fixed[b]) {
+        const int32_t *p = *point;
+        *point += 3;
+        return talus_scale(head->quantum, talus_vec3(p[0], p[1], p[2]));
+    }
+    double both = s->radius[a] + s->radius[b];
+    double share = both > 0.0 ? s->radius[a] / both : 0.5;
+    return talus_scale(share,
+                       talus_image(&head->period, talus_sub(s->position[b], s->position[a])));
+}
+
+static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head, TalusSnapshot *s)
+{
+    int count = s->contact_count, points = 0;
+    TALUS_TRY(fill_rows(d, s));
+    TALUS_TRY(TALUS_RESERVE(d->half, d->half_capacity, (size_t)count, 0, "chains"));
+    TALUS_TRY(talus_unpack_halves(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
+    for (int i = 0; i < count; i++)
+        points += s->fixed[s->contact_b[i]];
+    TALUS_TRY(reserve_values(d, 3 * (size_t)points));
+    TALUS_TRY(
+        talus_unpack_integers(&d->unpacker, TALUS_ARRAY_CHAIN_POINT, 3, points, NULL, d->value));
+    const int32_t *point = d->value;
+    for (int i = 0; i < count; i++) {
+        int a = s->contact_a[i], b = s->contact_b[i];
+        TalusVec3 arm = arm_of(s, i, head, &point);
+        double length = talus_norm(arm);
+        TalusVec3 normal =
+            length > 0.0 ? talus_scale(1.0 / length, arm) : talus_neg(talus_frames_up(head));
+        double impulse = talus_from_half(d->half[i]) * s->length;
+        s->contact[i] = (TalusContactState){.a = s->id[a],
+                                            .b = s->id[b],
+                                            .point = talus_add(s->position[a], arm),
+                                            .normal = normal,
+                                            .impulse = talus_scale(impulse, normal)};
+    }
+    return TALUS_OK;
+}
+
+/* Chains count towards what a payload may claim, like bodies. */
+static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, int *count)
+{
+    uint64_t chains = d->unpacker.array[TALUS_ARRAY_CHAIN_A].head.tuples;
+    if (chains + d->unpacker.head.bodies > payload * TALUS_FRAMES_PER_BYTE)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "claims %llu chains in %llu bytes; with bodies there may be %d to a byte",
+                          (unsigned long long)chains, (unsigned long long)payload,
+                          TALUS_FRAMES_PER_BYTE);
+    if (chains > d->unpacker.head.contacts || chains > TALUS_FRAMES_MOST)
+        return talus_fail(TALUS_ERR_FORMAT, "claims %llu chains of %u contacts",
+                          (unsigned long long)chains, d->unpacker.head.contacts);
+    *count = (int)chains;
+    return TALUS_OK;
+}
+
+static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *head,
+                                 const TalusChunk *chunk, const TalusFrameState *now,
+                                 TalusSnapshot *s)
+{
+    int chains = 0;
+    unsigned fields = TALUS_SNAPSHOT_LAYER | TALUS_SNAPSHOT_FORCE;
+    fields |= head->lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
+    TALUS_TRY(count_chains(d, chunk->size, &chains));
+    TALUS_TRY(talus_snapshot_shape(s, fields, now->count, head->lean ? 0 : chains));
+    s->time = chunk->time;
+    s->step = chunk->step;
+    s->length = head->step;
+    s->contact_total = (int)d->unpacker.head.contacts;
+    fill_bodies(head, now, s);
+    TALUS_TRY(fill_motion(d, head->lean, s));
+    return head->lean ? TALUS_OK : fill_chains(d, head, s);
+}
+
+TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
+                               const TalusChunk *chunk, const unsigned char *payload,
+                               const TalusFrameState *before, TalusFrameState *now,
+                               TalusSnapshot *snapshot)
+{
+    bool key = chunk->flags & TALUS_CHUNK_KEY;
+    TALUS_TRY(talus_unpack_table(&decoder->unpacker, payload, chunk->size));
+    TALUS_TRY(unpack_state(decoder, head, key, before, now));
+    if (!snapshot)
+        return TALUS_OK;
+    TalusStatus status = fill_snapshot(decoder, head, chunk, now, snapshot);
+    if (status != TALUS_OK)
+        talus_snapshot_free(snapshot);
+    return status;
+}

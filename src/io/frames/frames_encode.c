@@ -1,0 +1,413 @@
+/* io/frames/frames_encode.c - a snapshot as a FRAM chunk. */
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { GRAIN = 4096 };
+
+void talus_frame_encoder_clear(TalusFrameEncoder *e)
+{
+    talus_packer_clear(&e->packer);
+    talus_frame_state_clear(&e->before);
+    talus_frame_state_clear(&e->now);
+    talus_release(e->match);
+    talus_release(e->value);
+    talus_release(e->guess);
+    talus_release(e->half);
+    talus_release(e->radius);
+    talus_release(e->chain);
+    *e = (TalusFrameEncoder){0};
+}
+
+void talus_frame_encoder_keep(TalusFrameEncoder *e)
+{
+    TalusFrameState old = e->before;
+    e->before = e->now;
+    e->now = old;
+}
+
+/* ---- onto the grid ---- */
+
+/* The nearest integer, held within 32 bits. */
+static int32_t to_integer(double x, bool *clamped)
+{
+    double nearest = floor(x + 0.5);
+    double held = fmin(fmax(nearest, INT32_MIN), INT32_MAX);
+    if (held != nearest)
+        *clamped = true;
+    return (int32_t)held;
+}
+
+static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
+{
+    bool clamped = false;
+    out[0] = to_integer((x.x - head->origin.x) / head->quantum, &clamped);
+    out[1] = to_integer((x.y - head->origin.y) / head->quantum, &clamped);
+    out[2] = to_integer((x.z - head->origin.z) / head->quantum, &clamped);
+    return clamped;
+}
+
+static TalusVec3 from_grid(const TalusFramesHead *head, const int32_t q[3])
+{
+    return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
+                      head->origin.z + head->quantum * q[2]);
+}
+
+/* The sign of a quaternion means nothing; the one nearer to the frame before makes small steps. */
+static void to_turn(TalusQuat q, const int16_t *before, int16_t out[4])
+{
+    const double v[4] = {q.w, q.x, q.y, q.z};
+    double along = 0.0;
+    for (int k = 0; before && k < 4; k++)
+        along += v[k] * before[k];
+    double scale = along < 0.0 ? -32767.0 : 32767.0;
+    bool clamped = false;
+    for (int k = 0; k < 4; k++) {
+        int32_t turn = to_integer(scale * v[k], &clamped);
+        out[k] = (int16_t)(turn > 32767 ? 32767 : turn < -32767 ? -32767 : turn);
+    }
+}
+
+/* In lean frames 6 bits after the first: as fine as the grid, and a third of the bytes. */
+static float to_radius(double radius, bool lean)
+{
+    enum { DROP = 23 - 6 };
+    float single = (float)radius;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    if (lean)
+        bits = (bits + (UINT32_C(1) << (DROP - 1)) - 1 + (bits >> DROP & 1)) >> DROP << DROP;
+    memcpy(&single, &bits, sizeof bits);
+    return single;
+}
+
+/* Where a new body starts. Without a floor nothing moves yet. */
+static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
+{
+    double above = (talus_dot(talus_frames_up(head), position) - head->floor) / (2 * head->radius);
+    if (!(above > 0.0))
+        return 0;
+    return (uint8_t)fmin(floor(above), 255.0);
+}
+
+/* Whether the body is beyond the grid. */
+static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
+                      int i)
+{
+    const TalusFrameState *before = &e->before;
+    TalusFrameState *now = &e->now;
+    int row = e->match[i];
+    bool clamped = to_grid(head, s->position[i], now->position[i]);
+    if (talus_head_is_sphere(head, s->shape[i]))
+        memset(now->orientation[i], 0, sizeof now->orientation[i]);
+    else
+        to_turn(s->orientation[i], row >= 0 ? before->orientation[row] : NULL, now->orientation[i]);
+    now->radius[i] = to_radius(s->radius[i], head->lean);
+    now->shape[i] = s->shape[i];
+    now->material[i] = s->material[i];
+    now->tag[i] = s->tag[i];
+    now->fixed[i] = s->fixed[i];
+    if (s->layer)
+        now->layer[i] = (uint8_t)s->layer[i];
+    else
+        now->layer[i] =
+            row >= 0 ? before->layer[row] : layer_of(head, from_grid(head, now->position[i]));
+    return clamped;
+}
+
+typedef struct Filling {
+    TalusFrameEncoder *encoder;
+    const TalusFramesHead *head;
+    const TalusSnapshot *snapshot;
+    atomic_int clamped;
+} Filling;
+
+static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Filling *f = context;
+    int clamped = 0;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        clamped += fill_body(f->encoder, f->head, f->snapshot, (int)i);
+    atomic_fetch_add(&f->clamped, clamped);
+}
+
+/* The heads' tables must have what bodies name, or readers would refuse the file. */
+static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *s, int i)
+{
+    bool ascending = i == 0 || s->id[i - 1].index < s->id[i].index;
+    if (s->shape[i] < 0 || s->shape[i] >= head->shape_count || s->material[i] < 0 ||
+        s->material[i] >= head->material_count || !ascending)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "frames: body %d of the snapshot has index %u, shape %d and material %d; "
+                          "the head has %d shapes and %d materials",
+                          i, s->id[i].index, s->shape[i], s->material[i], head->shape_count,
+                          head->material_count);
+    if (!isfinite(talus_norm(s->position[i])))
+        return talus_fail(TALUS_ERR_NUMERIC, "frames: the position of body %u is not finite",
+                          s->id[i].index);
+    return TALUS_OK;
+}
+
+static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
+                              const TalusSnapshot *s)
+{
+    int n = s->body_count;
+    if (n > TALUS_FRAMES_MOST || s->contact_count > TALUS_FRAMES_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "frames: %d bodies and %d contacts; a frame holds at most %d of each", n,
+                          s->contact_count, TALUS_FRAMES_MOST);
+    for (int i = 0; i < n; i++)
+        TALUS_TRY(check_body(head, s, i));
+    TALUS_TRY(talus_frame_state_size(&e->now, n));
+    TALUS_TRY(TALUS_RESERVE(e->match, e->match_capacity, (size_t)n, 0, "frame"));
+    memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
+    talus_frame_match(&e->before, s->id, n, e->match);
+    Filling filling = {.encoder = e, .head = head, .snapshot = s};
+    talus_parallel(e->packer.pool, n, GRAIN, fill_bodies, &filling);
+    e->clamped = atomic_load(&filling.clamped);
+    return TALUS_OK;
+}
+
+/* ---- arrays over bodies ---- */
+
+static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
+{
+    TALUS_TRY(TALUS_RESERVE(e->value, e->value_capacity, count, 0, "frame"));
+    return TALUS_RESERVE(e->guess, e->guess_capacity, count, 0, "frame");
+}
+
+static TalusStatus pack_identity(TalusFrameEncoder *e)
+{
+    int n = e->now.count;
+    for (int i = 0; i < n; i++) {
+        e->value[i] = (int32_t)e->now.id[i].index;
+        e->guess[i] = (int32_t)e->now.id[i].generation;
+    }
+    TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_INDEX, 1, n, TALUS_PREDICT_TUPLE,
+                                  e->value, NULL));
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_GENERATION, 1, n, TALUS_PREDICT_TUPLE,
+                               e->guess, NULL);
+}
+
+static TalusStatus pack_positions(TalusFrameEncoder *e, bool key)
+{
+    int n = e->now.count;
+    for (int i = 0; !key && i < n; i++)
+        for (int k = 0; k < 3; k++)
+            e->guess[3 * i + k] = e->match[i] < 0 ? 0 : e->before.position[e->match[i]][k];
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_POSITION, 3, n,
+                               key ? TALUS_PREDICT_BEST : TALUS_PREDICT_BODY,
+                               &e->now.position[0][0], e->guess);
+}
+
+static TalusStatus pack_orientations(TalusFrameEncoder *e, const TalusFramesHead *head, bool key)
+{
+    int count = 0;
+    for (int i = 0; i < e->now.count; i++) {
+        if (talus_head_is_sphere(head, e->now.shape[i]))
+            continue;
+        for (int k = 0; k < 4; k++) {
+            int row = e->match[i];
+            e->value[4 * count + k] = e->now.orientation[i][k];
+            e->guess[4 * count + k] = row < 0 ? 0 : e->before.orientation[row][k];
+        }
+        count++;
+    }
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_ORIENTATION, 4, count,
+                               key ? TALUS_PREDICT_BEST : TALUS_PREDICT_BODY, e->value, e->guess);
+}
+
+static TalusStatus pack_new(TalusFrameEncoder *e, int name, bool key)
+{
+    const TalusFrameState *now = &e->now;
+    int count = 0;
+    for (int i = 0; i < now->count; i++) {
+        if (!key && e->match[i] >= 0)
+            continue;
+        e->value[count++] = name == TALUS_ARRAY_SHAPE      ? now->shape[i]
+                            : name == TALUS_ARRAY_MATERIAL ? now->material[i]
+                            : name == TALUS_ARRAY_TAG      ? now->tag[i]
+                            : name == TALUS_ARRAY_FIXED    ? now->fixed[i]
+                                                           : now->layer[i];
+    }
+    return talus_pack_integers(&e->packer, name, 1, count, TALUS_PREDICT_BEST, e->value, NULL);
+}
+
+static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
+{
+    int count = 0;
+    TALUS_TRY(TALUS_RESERVE(e->radius, e->radius_capacity, (size_t)e->now.count, 0, "frame"));
+    for (int i = 0; i < e->now.count; i++)
+        if (key || e->match[i] < 0)
+            e->radius[count++] = e->now.radius[i];
+    TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, 1, count, e->radius));
+    for (int name = TALUS_ARRAY_SHAPE; name <= TALUS_ARRAY_LAYER; name++)
+        TALUS_TRY(pack_new(e, name, key));
+    return TALUS_OK;
+}
+
+/* Velocities, or in lean frames speeds; forces, and how many contacts carry them. */
+static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
+{
+    int n = s->body_count, drop = lean ? TALUS_HALF_COARSE : 0;
+    for (int i = 0; i < n; i++) {
+        if (lean) {
+            e->half[i] = talus_to_half(s->speed[i], drop);
+            continue;
+        }
+        e->half[3 * i] = talus_to_half(s->velocity[i].x, 0);
+        e->half[3 * i + 1] = talus_to_half(s->velocity[i].y, 0);
+        e->half[3 * i + 2] = talus_to_half(s->velocity[i].z, 0);
+    }
+    TALUS_TRY(talus_pack_halves(&e->packer, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY,
+                                lean ? 1 : 3, n, e->half));
+    for (int i = 0; i < n; i++)
+        e->half[i] = talus_to_half(s->force[i], drop);
+    TALUS_TRY(talus_pack_halves(&e->packer, TALUS_ARRAY_FORCE, 1, n, e->half));
+    if (lean)
+        return TALUS_OK;
+    for (int i = 0; i < n; i++)
+        e->value[i] = s->touching[i] > 255 ? 255 : s->touching[i];
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_TOUCHING, 1, n, TALUS_PREDICT_NONE, e->value,
+                               NULL);
+}
+
+/* ---- chains ---- */
+
+static double normal_impulse(const TalusContactState *c)
+{
+    return talus_dot(c->impulse, c->normal);
+}
+
+/* Contacts above this normal impulse are chains; where there are only chains, all are. */
+static double chain_threshold(const TalusSnapshot *s)
+{
+    double sum = 0.0;
+    int loaded = 0;
+    if (!(s->fields & TALUS_SNAPSHOT_CONTACTS))
+        return -INFINITY;
+    for (int i = 0; i < s->contact_count; i++) {
+        double impulse = normal_impulse(&s->contact[i]);
+        if (!(impulse > 0.0))
+            continue;
+        sum += impulse;
+        loaded++;
+    }
+    return loaded ? sum / loaded : 0.0;
+}
+
+/* The chains' contacts by ascending row of their first body; each body's in the order they came. */
+static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
+{
+    double least = chain_threshold(s);
+    int *start = e->guess; /* of each row's chains, bodies + 1 */
+    TALUS_TRY(TALUS_RESERVE(e->chain, e->chain_capacity, (size_t)s->contact_count, 0, "chains"));
+    memset(start, 0, ((size_t)s->body_count + 1) * sizeof *start);
+    for (int i = 0; i < s->contact_count; i++)
+        if (normal_impulse(&s->contact[i]) > least)
+            start[s->contact_a[i] + 1]++;
+    for (int i = 0; i < s->body_count; i++)
+        start[i + 1] += start[i];
+    *count = start[s->body_count];
+    for (int i = 0; i < s->contact_count; i++)
+        if (normal_impulse(&s->contact[i]) > least)
+            e->chain[start[s->contact_a[i]]++] = i;
+    return TALUS_OK;
+}
+
+/* Contact points on fixed bodies, which have no centre to draw a chain to. */
+static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
+                               const TalusSnapshot *s, int count)
+{
+    int points = 0;
+    bool clamped = false;
+    for (int i = 0; i < count; i++) {
+        int c = e->chain[i];
+        if (!s->fixed[s->contact_b[c]])
+            continue;
+        TalusVec3 from = from_grid(head, e->now.position[s->contact_a[c]]);
+        TalusVec3 arm = talus_scale(1.0 / head->quantum, talus_sub(s->contact[c].point, from));
+        e->value[3 * points] = to_integer(arm.x, &clamped);
+        e->value[3 * points + 1] = to_integer(arm.y, &clamped);
+        e->value[3 * points + 2] = to_integer(arm.z, &clamped);
+        points++;
+    }
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_POINT, 3, points, TALUS_PREDICT_NONE,
+                               e->value, NULL);
+}
+
+static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head,
+                               const TalusSnapshot *s, int *count)
+{
+    TALUS_TRY(sort_chains(e, s, count));
+    TALUS_TRY(reserve_values(e, 3 * (size_t)*count));
+    TALUS_TRY(TALUS_RESERVE(e->half, e->half_capacity, (size_t)*count, 0, "chains"));
+    for (int i = 0; i < *count; i++) {
+        int c = e->chain[i];
+        e->value[i] = s->contact_a[c];
+        e->guess[i] = s->contact_b[c] - s->contact_a[c];
+        e->half[i] = talus_to_half(normal_impulse(&s->contact[c]) / s->length, 0);
+    }
+    TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_A, 1, *count, TALUS_PREDICT_TUPLE,
+                                  e->value, NULL));
+    TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_B, 1, *count, TALUS_PREDICT_NONE,
+                                  e->guess, NULL));
+    TALUS_TRY(talus_pack_halves(&e->packer, TALUS_ARRAY_CHAIN_FORCE, 1, *count, e->half));
+    return pack_points(e, head, s, *count);
+}
+
+/* ---- the chunk ---- */
+
+static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head,
+                               const TalusSnapshot *s, bool key, int *chains)
+{
+    size_t n = (size_t)s->body_count;
+    TALUS_TRY(reserve_values(e, 4 * n + 1));
+    TALUS_TRY(TALUS_RESERVE(e->half, e->half_capacity, 3 * n, 0, "frame"));
+    TALUS_TRY(pack_identity(e));
+    TALUS_TRY(pack_news(e, key));
+    TALUS_TRY(pack_positions(e, key));
+    TALUS_TRY(pack_orientations(e, head, key));
+    TALUS_TRY(pack_motion(e, s, head->lean));
+    return head->lean ? TALUS_OK : pack_chains(e, head, s, chains);
+}
+
+/* Fills up so that bodies and chains keep within their number to a byte. */
+static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
+{
+    size_t things = (size_t)bodies + (size_t)chains;
+    size_t least = (things + TALUS_FRAMES_PER_BYTE - 1) / TALUS_FRAMES_PER_BYTE;
+    size_t size = packer->size - sizeof(TalusChunk);
+    return size < least ? talus_pack_bytes(packer, NULL, least - size) : TALUS_OK;
+}
+
+TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head,
+                               const TalusSnapshot *s, bool key)
+{
+    TalusPacker *p = &e->packer;
+    int chains = 0;
+    TALUS_TRY(fill_state(e, head, s));
+    p->size = 0;
+    p->arrays = 0;
+    p->taken = 0;
+    TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
+    TALUS_TRY(pack_arrays(e, head, s, key, &chains));
+    TALUS_TRY(talus_pack_arrays(p));
+    TALUS_TRY(fill_up(p, s->body_count, chains));
+    TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
+                            .contacts = (uint32_t)s->contact_total,
+                            .arrays = p->arrays};
+    memcpy(p->bytes + sizeof(TalusChunk), &frame, sizeof frame);
+    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC,
+                        .kind = TALUS_CHUNK_FRAME,
+                        .size = p->size - sizeof chunk,
+                        .time = s->time,
+                        .step = s->step,
+                        .flags = key ? TALUS_CHUNK_KEY : 0};
+    chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
+    memcpy(p->bytes, &chunk, sizeof chunk);
+    return talus_pack_bytes(p, NULL, -p->size & 7);
+}

@@ -1,0 +1,339 @@
+/* io/frames/frames_figure.c - how the shapes of a HEAD are drawn: in its JSON a word and the sizes of each level, behind
+ * the JSON the vertices, triangles, edges and pieces of all of them, one after the other, as arrays.
+ *
+ * A reader believes no number before it has compared it with what is there: the arrays must have exactly the tuples
+ * that the levels add up to, and these may be TALUS_FIGURE_PER_BYTE to a byte of the payload. */
+#include "base/memory.h"
+#include "geometry/figure.h"
+#include "io/frames/frames.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Of one level, or of all together. */
+typedef struct Sizes {
+    int64_t vertices, triangles, edges, pieces;
+} Sizes;
+
+static Sizes sizes_of(const TalusMesh *mesh)
+{
+    return (Sizes){mesh->vertex_count, mesh->triangle_count, mesh->edge_count, mesh->piece_count};
+}
+
+static Sizes sum(Sizes a, Sizes b)
+{
+    return (Sizes){a.vertices + b.vertices, a.triangles + b.triangles, a.edges + b.edges,
+                   a.pieces + b.pieces};
+}
+
+static int64_t total(Sizes s)
+{
+    return s.vertices + s.triangles + s.edges + s.pieces;
+}
+
+static Sizes sizes_of_all(const TalusFigure *figure, int count)
+{
+    Sizes all = {0};
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < figure[k].levels; i++)
+            all = sum(all, sizes_of(&figure[k].level[i]));
+    return all;
+}
+
+/* ---- making ---- */
+
+TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out)
+{
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)head->shape_count, "figures"));
+    TalusStatus status = TALUS_OK;
+    for (int k = 0; k < head->shape_count && status == TALUS_OK; k++)
+        status = talus_figure_of_shape(&head->shapes[k], &(*out)[k]);
+    if (status != TALUS_OK)
+        talus_head_free_figures(out, head->shape_count);
+    return status;
+}
+
+void talus_head_free_figures(TalusFigure **figure, int count)
+{
+    for (int k = 0; *figure && k < count; k++)
+        talus_figure_free(&(*figure)[k]);
+    talus_release(*figure);
+    *figure = NULL;
+}
+
+/* ---- writing ---- */
+
+void talus_head_figure(TalusHeadText *text, const TalusFigure *figure)
+{
+    talus_head_print(text, ", \"drawn\": \"%s\", \"levels\": [", talus_drawn_name(figure->drawn));
+    for (int i = 0; i < figure->levels; i++) {
+        const TalusMesh *m = &figure->level[i];
+        talus_head_print(text, "%s[%d, %d, %d, %d]", i ? ", " : "", m->vertex_count,
+                         m->triangle_count, m->edge_count, m->piece_count);
+    }
+    talus_head_print(text, "]");
+}
+
+/* All numbers of a kind, in the order of shapes and levels. */
+typedef struct Columns {
+    float *point;    /* 3 each */
+    int32_t *normal; /* 3 each, in steps */
+    int32_t *triangle, *edge, *piece;
+} Columns;
+
+static void columns_free(Columns *c)
+{
+    talus_release(c->point);
+    talus_release(c->normal);
+    talus_release(c->triangle);
+    talus_release(c->edge);
+    talus_release(c->piece);
+}
+
+static TalusStatus columns_create(Sizes all, Columns *c)
+{
+    memset(c, 0, sizeof *c);
+    TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.vertices, "figures");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(c->normal, 3 * (size_t)all.vertices, "figures");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(c->triangle, 3 * (size_t)all.triangles, "figures");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(c->edge, 2 * (size_t)all.edges, "figures");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(c->piece, (size_t)all.pieces, "figures");
+    if (status != TALUS_OK)
+        columns_free(c);
+    return status;
+}
+
+static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
+{
+    for (int k = 0; k < mesh->vertex_count; k++) {
+        TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
+        float *point = c->point + 3 * (at.vertices + k);
+        int32_t *normal = c->normal + 3 * (at.vertices + k);
+        point[0] = (float)p.x;
+        point[1] = (float)p.y;
+        point[2] = (float)p.z;
+        normal[0] = (int32_t)rint(TALUS_NORMAL_STEPS * n.x);
+        normal[1] = (int32_t)rint(TALUS_NORMAL_STEPS * n.y);
+        normal[2] = (int32_t)rint(TALUS_NORMAL_STEPS * n.z);
+    }
+    for (int k = 0; k < 3 * mesh->triangle_count; k++)
+        c->triangle[3 * at.triangles + k] = mesh->triangle[k];
+    for (int k = 0; k < 2 * mesh->edge_count; k++)
+        c->edge[2 * at.edges + k] = mesh->edge[k];
+    for (int k = 0; k < mesh->piece_count; k++)
+        c->piece[at.pieces + k] = mesh->piece[k];
+}
+
+static TalusStatus pack_columns(TalusPacker *p, const Columns *c, Sizes all)
+{
+    int vertices = (int)all.vertices;
+    p->repeats = true;
+    TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, vertices, c->point));
+    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_NORMAL, 3, vertices, TALUS_PREDICT_TUPLE,
+                                  c->normal, NULL));
+    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_TRIANGLE, 3, (int)all.triangles,
+                                  TALUS_PREDICT_TUPLE, c->triangle, NULL));
+    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_EDGE, 2, (int)all.edges, TALUS_PREDICT_TUPLE,
+                                  c->edge, NULL));
+    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_PIECE, 1, (int)all.pieces, TALUS_PREDICT_NONE,
+                                  c->piece, NULL));
+    return talus_pack_arrays(p);
+}
+
+TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count)
+{
+    Sizes all = sizes_of_all(figure, count), at = {0};
+    Columns c;
+    if (total(all) > TALUS_FRAMES_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: the shapes have %lld triangles",
+                          (long long)all.triangles);
+    TALUS_TRY(columns_create(all, &c));
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < figure[k].levels; i++) {
+            put_mesh(&figure[k].level[i], at, &c);
+            at = sum(at, sizes_of(&figure[k].level[i]));
+        }
+    TalusStatus status = pack_columns(packer, &c, all);
+    columns_free(&c);
+    return status;
+}
+
+/* Zeros that a payload of `size` bytes needs behind it. */
+size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
+{
+    size_t least = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
+                   TALUS_FIGURE_PER_BYTE;
+    return size < least ? least - size : 0;
+}
+
+/* ---- reading ---- */
+
+/* The sizes of one level; they are compared with the arrays later. */
+static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
+{
+    double v[4];
+    TALUS_TRY(talus_head_list(node, 4, v));
+    for (int k = 0; k < 4; k++)
+        if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_MOST && v[k] == floor(v[k])))
+            return talus_json_fail(node, 0, "has %g where a count should be", v[k]);
+    out->vertex_count = (int)v[0];
+    out->triangle_count = (int)v[1];
+    out->edge_count = (int)v[2];
+    out->piece_count = (int)v[3];
+    return TALUS_OK;
+}
+
+static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
+{
+    const TalusJson *word;
+    char shown[TALUS_JSON_SHOWN];
+    TALUS_TRY(talus_head_member(node, "drawn", TALUS_JSON_STRING, &word));
+    for (int k = 0; k < TALUS_DRAWN_KINDS; k++)
+        if (strcmp(word->text, talus_drawn_name((TalusDrawn)k)) == 0) {
+            *out = (TalusDrawn)k;
+            return TALUS_OK;
+        }
+    return talus_json_fail(word, 0, "\"%s\" is not a way to draw that this program knows",
+                           talus_json_show(word->text, shown));
+}
+
+/* Triangles or none, as the way of drawing asks for. */
+static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
+{
+    const TalusJson *list;
+    TALUS_TRY(read_drawn(node, &out->drawn));
+    TALUS_TRY(talus_head_member(node, "levels", TALUS_JSON_ARRAY, &list));
+    bool plain = out->drawn == TALUS_DRAWN_SPHERE || out->drawn == TALUS_DRAWN_HALF_SPACE;
+    if (list->count > TALUS_FIGURE_LEVELS || (list->count == 0) != plain)
+        return talus_json_fail(list, 0, "has %d levels; expected %s", list->count,
+                               plain ? "none" : "1 to 4");
+    for (const TalusJson *n = list->first; n; n = n->next) {
+        TALUS_TRY(read_level(n, &out->level[out->levels]));
+        if (out->level[out->levels++].piece_count != out->level[0].piece_count)
+            return talus_json_fail(n, 0, "has more or fewer pieces than the level before");
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus take_vertices(TalusMesh *mesh, const float *point, const int32_t *normal)
+{
+    for (int k = 0; k < mesh->vertex_count; k++, point += 3, normal += 3) {
+        const double steps = TALUS_NORMAL_STEPS;
+        mesh->vertex[k] = talus_vec3(point[0], point[1], point[2]);
+        mesh->normal[k] = talus_vec3(normal[0] / steps, normal[1] / steps, normal[2] / steps);
+        if (!(talus_norm(mesh->normal[k]) < 2.0))
+            return talus_fail(TALUS_ERR_FORMAT, "normal: vertex %d has one that is not a unit", k);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus take_corners(int *out, int count, const int32_t *from, int vertices,
+                                const char *name)
+{
+    for (int k = 0; k < count; k++) {
+        if (from[k] < 0 || from[k] >= vertices)
+            return talus_fail(TALUS_ERR_FORMAT, "%s: has vertex %d; there are %d", name, from[k],
+                              vertices);
+        out[k] = from[k];
+    }
+    return TALUS_OK;
+}
+
+/* The pieces of a solid are all of it; other figures have none. */
+static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
+{
+    int64_t covered = 0;
+    for (int k = 0; k < mesh->piece_count; k++) {
+        if (from[k] <= 0)
+            return talus_fail(TALUS_ERR_FORMAT, "piece: has %d triangles", from[k]);
+        mesh->piece[k] = from[k];
+        covered += from[k];
+    }
+    if (covered != (solid ? mesh->triangle_count : 0) || (!solid && mesh->piece_count > 0))
+        return talus_fail(TALUS_ERR_FORMAT, "piece: has %lld of %d triangles", (long long)covered,
+                          mesh->triangle_count);
+    return TALUS_OK;
+}
+
+static TalusStatus take_mesh(TalusMesh *mesh, bool solid, const Columns *c, Sizes at)
+{
+    TALUS_TRY(TALUS_ALLOC(mesh->vertex, (size_t)mesh->vertex_count, "figures"));
+    TALUS_TRY(TALUS_ALLOC(mesh->normal, (size_t)mesh->vertex_count, "figures"));
+    TALUS_TRY(TALUS_ALLOC(mesh->triangle, 3 * (size_t)mesh->triangle_count, "figures"));
+    TALUS_TRY(TALUS_ALLOC(mesh->edge, 2 * (size_t)mesh->edge_count, "figures"));
+    TALUS_TRY(TALUS_ALLOC(mesh->piece, (size_t)mesh->piece_count, "figures"));
+    TALUS_TRY(take_vertices(mesh, c->point + 3 * at.vertices, c->normal + 3 * at.vertices));
+    TALUS_TRY(take_corners(mesh->triangle, 3 * mesh->triangle_count, c->triangle + 3 * at.triangles,
+                           mesh->vertex_count, "triangle"));
+    TALUS_TRY(take_corners(mesh->edge, 2 * mesh->edge_count, c->edge + 2 * at.edges,
+                           mesh->vertex_count, "edge"));
+    return take_pieces(mesh, c->piece + at.pieces, solid);
+}
+
+static TalusStatus unpack_columns(TalusUnpacker *u, Sizes all, Columns *c)
+{
+    int vertices = (int)all.vertices;
+    TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, vertices, c->point));
+    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_NORMAL, 3, vertices, NULL, c->normal));
+    TALUS_TRY(
+        talus_unpack_integers(u, TALUS_ARRAY_TRIANGLE, 3, (int)all.triangles, NULL, c->triangle));
+    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_EDGE, 2, (int)all.edges, NULL, c->edge));
+    return talus_unpack_integers(u, TALUS_ARRAY_PIECE, 1, (int)all.pieces, NULL, c->piece);
+}
+
+static TalusStatus take_figures(TalusUnpacker *u, Sizes all, TalusFigure *figure, int count)
+{
+    Columns c;
+    Sizes at = {0};
+    TALUS_TRY(columns_create(all, &c));
+    TalusStatus status = unpack_columns(u, all, &c);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < figure[k].levels && status == TALUS_OK; i++) {
+            TalusMesh *mesh = &figure[k].level[i];
+            status = take_mesh(mesh, figure[k].drawn == TALUS_DRAWN_SOLID, &c, at);
+            at = sum(at, sizes_of(mesh));
+        }
+    columns_free(&c);
+    return status;
+}
+
+static TalusStatus read_arrays(TalusHeadPayload payload, TalusFigure *figure, int count)
+{
+    TalusUnpacker u = {0};
+    Sizes all = sizes_of_all(figure, count);
+    if (total(all) > TALUS_FRAMES_MOST ||
+        (uint64_t)total(all) > (uint64_t)payload.size * TALUS_FIGURE_PER_BYTE)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "claims figures of %lld numbers in %zu bytes; there may be %d to a byte",
+                          (long long)total(all), payload.size, TALUS_FIGURE_PER_BYTE);
+    TalusStatus status =
+        talus_unpack_views(&u, payload.bytes + payload.arrays_at, payload.size - payload.arrays_at);
+    if (status == TALUS_OK)
+        status = take_figures(&u, all, figure, count);
+    talus_unpacker_clear(&u);
+    return status;
+}
+
+TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload payload,
+                                    TalusFigure **out)
+{
+    int k = 0;
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)shapes->count, "figures"));
+    TalusStatus status = TALUS_OK;
+    for (const TalusJson *n = shapes->first; n && status == TALUS_OK; n = n->next)
+        status = read_sizes(n, &(*out)[k++]);
+    if (status == TALUS_OK) {
+        status = read_arrays(payload, *out, shapes->count);
+        if (status == TALUS_ERR_FORMAT)
+            status = talus_fail(status, "%s: head: %s", payload.source, talus_error());
+    }
+    for (int i = 0; i < shapes->count && status == TALUS_OK; i++)
+        talus_figure_measure(&(*out)[i]);
+    if (status != TALUS_OK)
+        talus_head_free_figures(out, shapes->count);
+    return status;
+}

@@ -1,0 +1,249 @@
+/* io/frames/frames_head.c - what stays the same from frame to frame: from a world, copied, measured. */
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* To a radius, at least. Where there are so many bodies, one is a few pixels across. */
+enum { QUANTA = 128, QUANTA_LEAN = 48 };
+
+/* Where one body in FEW is so many times smaller than the typical one, the grid is theirs. */
+enum { FEW = 100, MUCH_SMALLER = 8 };
+
+void talus_frames_head_clear(TalusHeadStore *store)
+{
+    talus_head_free_figures(&store->figure, store->head.shape_count);
+    talus_arena_clear(&store->arena);
+    *store = (TalusHeadStore){0};
+}
+
+/* ---- copies ---- */
+
+/* Length of the UTF-8 sequence at the start of the text; 0 if it is malformed. */
+static size_t sequence(const unsigned char *p)
+{
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* Names are whatever a program gave; what is not UTF-8 becomes '?', as JSON asks. Done here rather
+ * than in the file, so that a name compares with itself read back. */
+static TalusStatus copy_text(TalusArena *arena, const char *text, const char **out)
+{
+    char *copy;
+    text = text ? text : "";
+    TALUS_TRY(talus_arena_text(arena, text, strlen(text), &copy));
+    *out = copy;
+    while (*copy) {
+        size_t length = sequence((const unsigned char *)copy);
+        if (length == 0)
+            *copy = '?';
+        copy += length ? length : 1;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus make_tables(TalusHeadStore *store, int shapes, int materials,
+                               TalusShapeDef **shape, TalusFramesMaterial **material)
+{
+    void *block;
+    TALUS_TRY(talus_arena_alloc(&store->arena, (size_t)shapes * sizeof **shape, &block));
+    store->head.shapes = *shape = block;
+    store->head.shape_count = shapes;
+    TALUS_TRY(talus_arena_alloc(&store->arena, (size_t)materials * sizeof **material, &block));
+    store->head.materials = *material = block;
+    store->head.material_count = materials;
+    return TALUS_OK;
+}
+
+static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
+{
+    TalusShapeDef *shape;
+    TalusFramesMaterial *material;
+    out->head = *head;
+    out->head.figures = NULL; /* made again where they are wanted */
+    TALUS_TRY(copy_text(&out->arena, head->title, &out->head.title));
+    TALUS_TRY(copy_text(&out->arena, head->scene, &out->head.scene));
+    TALUS_TRY(make_tables(out, head->shape_count, head->material_count, &shape, &material));
+    for (int i = 0; i < head->shape_count; i++)
+        TALUS_TRY(talus_head_copy_shape(&out->arena, &head->shapes[i], &shape[i]));
+    for (int i = 0; i < head->material_count; i++) {
+        material[i] = head->materials[i];
+        TALUS_TRY(copy_text(&out->arena, head->materials[i].name, &material[i].name));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out)
+{
+    talus_frames_head_clear(out);
+    TalusStatus status = fill_copy(head, out);
+    if (status != TALUS_OK)
+        talus_frames_head_clear(out);
+    return status;
+}
+
+/* ---- from a world ---- */
+
+static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef *def,
+                                   const TalusSnapshot *first, TalusHeadStore *out)
+{
+    TalusShapeDef *shape;
+    TalusFramesMaterial *material;
+    int shapes = talus_world_shape_count(world), materials = talus_world_material_count(world);
+    TALUS_TRY(copy_text(&out->arena, def ? def->title : "", &out->head.title));
+    TALUS_TRY(copy_text(&out->arena, def ? def->scene : "", &out->head.scene));
+    TALUS_TRY(make_tables(out, shapes, materials, &shape, &material));
+    for (int i = 0; i < shapes; i++) {
+        TalusShapeDef from = talus_world_shape(world, i);
+        TALUS_TRY(talus_head_copy_shape(&out->arena, &from, &shape[i]));
+    }
+    for (int i = 0; i < materials; i++) {
+        TalusMaterialDef from = talus_world_material(world, i);
+        material[i] = (TalusFramesMaterial){.friction = from.friction, .density = from.density};
+        TALUS_TRY(copy_text(&out->arena, from.name, &material[i].name));
+    }
+    out->head.gravity = talus_world_gravity(world);
+    out->head.period = talus_world_period(world);
+    out->head.step = talus_world_step_length(world);
+    out->head.floor = NAN;
+    if (first)
+        TALUS_TRY(talus_frames_head_measure(&out->head, first));
+    out->head.quantum = 0.0;
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
+                                       const TalusSnapshot *first, TalusHeadStore *out)
+{
+    talus_frames_head_clear(out);
+    TalusStatus status = fill_from_world(world, def, first, out);
+    if (status != TALUS_OK)
+        talus_frames_head_clear(out);
+    return status;
+}
+
+/* ---- comparison ---- */
+
+static bool same_vector(TalusVec3 a, TalusVec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool same_material(const TalusFramesMaterial *a, const TalusFramesMaterial *b)
+{
+    return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
+}
+
+/* What lies between lo and hi along other axes is of no matter. */
+static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
+{
+    const double *a_lo = &a->lo.x, *a_hi = &a->hi.x, *b_lo = &b->lo.x, *b_hi = &b->hi.x;
+    for (int k = 0; k < 3; k++)
+        if (!a->on[k] != !b->on[k] || (a->on[k] && (a_lo[k] != b_lo[k] || a_hi[k] != b_hi[k])))
+            return false;
+    return true;
+}
+
+bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b)
+{
+    if (a->shape_count != b->shape_count || a->material_count != b->material_count ||
+        a->step != b->step || !same_vector(a->gravity, b->gravity) ||
+        !same_period(&a->period, &b->period))
+        return false;
+    for (int i = 0; i < a->shape_count; i++)
+        if (!talus_head_same_shape(&a->shapes[i], &b->shapes[i]))
+            return false;
+    for (int i = 0; i < a->material_count; i++)
+        if (!same_material(&a->materials[i], &b->materials[i]))
+            return false;
+    return true;
+}
+
+/* ---- the grid ---- */
+
+TalusVec3 talus_frames_up(const TalusFramesHead *head)
+{
+    double norm = talus_norm(head->gravity);
+    return norm > 0.0 ? talus_scale(-1.0 / norm, head->gravity) : talus_vec3(0.0, 0.0, 1.0);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct Sizes {
+    double median, small; /* small: of a body below which only few are */
+} Sizes;
+
+/* Of the radii of the moving bodies, else of all with an extent, else 1. */
+static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
+{
+    double *radius;
+    size_t count = 0;
+    TALUS_TRY(TALUS_ALLOC(radius, (size_t)s->body_count, "radii"));
+    for (int i = 0; i < s->body_count; i++)
+        if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
+            radius[count++] = s->radius[i];
+    qsort(radius, count, sizeof *radius, by_size);
+    *out = count ? (Sizes){radius[count / 2], radius[count / FEW]} : (Sizes){1.0, 1.0};
+    talus_release(radius);
+    return TALUS_OK;
+}
+
+/* The largest number with four significant bits that is not above x > 0: multiples of it are exact. */
+static double four_bits(double x)
+{
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return ldexp(floor(16.0 * fraction), exponent - 4);
+}
+
+static double quantum_of(Sizes sizes, bool lean)
+{
+    double radius = fmin(sizes.median, MUCH_SMALLER * sizes.small);
+    return four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
+}
+
+static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
+{
+    TalusVec3 low = talus_vec3(INFINITY, INFINITY, INFINITY);
+    for (int i = 0; i < s->body_count; i++) {
+        double r = s->radius[i];
+        if (!(r > 0.0))
+            continue;
+        low.x = fmin(low.x, s->position[i].x - r);
+        low.y = fmin(low.y, s->position[i].y - r);
+        low.z = fmin(low.z, s->position[i].z - r);
+    }
+    if (!isfinite(low.x + low.y + low.z))
+        return talus_vec3(0.0, 0.0, 0.0);
+    return talus_vec3(quantum * floor(low.x / quantum), quantum * floor(low.y / quantum),
+                      quantum * floor(low.z / quantum));
+}
+
+TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first)
+{
+    TalusVec3 up = talus_frames_up(head);
+    double low = INFINITY;
+    for (int i = 0; i < first->body_count; i++)
+        if (!first->fixed[i])
+            low = fmin(low, talus_dot(up, first->position[i]));
+    bool moving = low < INFINITY;
+    Sizes sizes;
+    TALUS_TRY(measure_radii(first, moving, &sizes));
+    head->radius = sizes.median;
+    head->quantum = quantum_of(sizes, head->lean);
+    head->origin = low_corner(first, head->quantum);
+    head->floor = moving ? low : NAN;
+    return TALUS_OK;
+}

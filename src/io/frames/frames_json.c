@@ -1,0 +1,262 @@
+/* io/frames/frames_json.c - the HEAD of a frames file as JSON, written and read back. */
+#include "base/memory.h"
+#include "collide/period.h"
+#include "io/frames/frames.h"
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+static void print_string(TalusHeadText *text, const char *string)
+{
+    talus_head_put(text, "\"", 1);
+    for (; *string; string++) {
+        if ((unsigned char)*string < 0x20)
+            talus_head_print(text, "\\u%04x", *string);
+        else if (*string == '"' || *string == '\\')
+            talus_head_print(text, "\\%c", *string);
+        else
+            talus_head_put(text, string, 1);
+    }
+    talus_head_put(text, "\"", 1);
+}
+
+/* The axes along which space repeats itself; nothing where there is none. */
+static void print_period(TalusHeadText *text, const TalusPeriod *period)
+{
+    const double *lo = &period->lo.x, *hi = &period->hi.x;
+    const char *before = "\"period\": {";
+    for (int k = 0; k < 3; k++)
+        if (period->on[k]) {
+            talus_head_print(text, "%s\"%c\": [%.17g, %.17g]", before, "xyz"[k], lo[k], hi[k]);
+            before = ", ";
+        }
+    if (talus_periodic(period))
+        talus_head_print(text, "},\n");
+}
+
+static void print_tables(TalusHeadText *text, const TalusFramesHead *head,
+                         const TalusFigure *figure)
+{
+    talus_head_print(text, "\"shapes\": [");
+    for (int i = 0; i < head->shape_count; i++) {
+        talus_head_print(text, "%s", i ? ", " : "");
+        talus_head_shape(text, &head->shapes[i]);
+        if (figure)
+            talus_head_figure(text, &figure[i]);
+        talus_head_print(text, "}");
+    }
+    talus_head_print(text, "],\n\"materials\": [");
+    for (int i = 0; i < head->material_count; i++) {
+        talus_head_print(text, "%s{\"name\": ", i ? ", " : "");
+        print_string(text, head->materials[i].name);
+        talus_head_print(text, ", \"friction\": %.17g, \"density\": %.17g}",
+                         head->materials[i].friction, head->materials[i].density);
+    }
+    talus_head_print(text, "]}\n");
+}
+
+static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *figure,
+                              TalusHeadText *text)
+{
+    TalusHeadText out = {0};
+    talus_head_print(&out, "{\"producer\": \"talus %s\", \"title\": ", talus_version());
+    print_string(&out, head->title);
+    talus_head_print(&out, ", \"scene\": ");
+    print_string(&out, head->scene);
+    talus_head_print(&out, ",\n");
+    talus_head_vector(&out, "gravity", head->gravity);
+    talus_head_print(&out, ", \"step\": %.17g, \"radius\": %.17g, \"quantum\": %.17g,\n",
+                     head->step, head->radius, head->quantum);
+    talus_head_vector(&out, "origin", head->origin);
+    if (isnan(head->floor))
+        talus_head_print(&out, ", \"floor\": null");
+    else
+        talus_head_print(&out, ", \"floor\": %.17g", head->floor);
+    talus_head_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
+    print_period(&out, &head->period);
+    print_tables(&out, head, figure);
+    if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_LIMIT)
+        out.status = talus_fail(TALUS_ERR_UNSUPPORTED,
+                                "frames: %d shapes and %d materials take more than the %d bytes "
+                                "that a head may have",
+                                head->shape_count, head->material_count, TALUS_FRAMES_HEAD_LIMIT);
+    *text = out;
+    return out.status;
+}
+
+/* The payload: zeros end the text, and fill it up where there is more to a byte than a reader takes. */
+static TalusStatus pack_payload(TalusPacker *p, const TalusHeadText *text,
+                                const TalusFigure *figure, int shapes)
+{
+    size_t start = p->size;
+    TALUS_TRY(talus_pack_bytes(p, text->bytes, text->size));
+    if (!figure)
+        return TALUS_OK;
+    TALUS_TRY(talus_pack_bytes(p, NULL, 8 - text->size % 8));
+    TALUS_TRY(talus_head_pack_figures(p, figure, shapes));
+    TALUS_TRY(talus_pack_bytes(p, NULL, talus_head_padding(figure, shapes, p->size - start)));
+    if (p->size - start > TALUS_FRAMES_HEAD_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "frames: the figures of %d shapes take more than the %d bytes that a "
+                          "head may have",
+                          shapes, TALUS_FRAMES_HEAD_MOST);
+    return TALUS_OK;
+}
+
+static TalusStatus pack_chunk(TalusPacker *p, const TalusFramesHead *head,
+                              const TalusFigure *figure)
+{
+    size_t start = p->size;
+    TalusHeadText text = {0};
+    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_HEAD};
+    TalusStatus status = write_text(head, figure, &text);
+    if (status == TALUS_OK)
+        status = talus_pack_bytes(p, NULL, sizeof chunk);
+    if (status == TALUS_OK)
+        status = pack_payload(p, &text, figure, head->shape_count);
+    talus_release(text.bytes);
+    if (status != TALUS_OK)
+        return status;
+    chunk.size = p->size - start - sizeof chunk;
+    chunk.crc = talus_chunk_crc(&chunk, p->bytes + start + sizeof chunk);
+    memcpy(p->bytes + start, &chunk, sizeof chunk);
+    return talus_pack_bytes(p, NULL, -chunk.size & 7);
+}
+
+TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version)
+{
+    TalusFigure *made = NULL;
+    if (version > 1 && !head->figures)
+        TALUS_TRY(talus_head_make_figures(head, &made));
+    TalusStatus status =
+        pack_chunk(packer, head, version > 1 ? (made ? made : head->figures) : NULL);
+    talus_head_free_figures(&made, head->shape_count);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static TalusStatus read_text(const TalusJson *object, const char *key, const char **out)
+{
+    const TalusJson *node;
+    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
+    *out = node->text;
+    return TALUS_OK;
+}
+
+static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
+{
+    const TalusJson *list;
+    void *block;
+    TALUS_TRY(talus_head_member(root, "shapes", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapeDef), &block));
+    TalusShapeDef *shape = block;
+    head->shapes = shape;
+    head->shape_count = list->count;
+    for (const TalusJson *n = list->first; n; n = n->next)
+        TALUS_TRY(talus_head_read_shape(arena, n, shape++));
+    return TALUS_OK;
+}
+
+static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
+{
+    const TalusJson *list;
+    void *block;
+    TALUS_TRY(talus_head_member(root, "materials", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusFramesMaterial), &block));
+    TalusFramesMaterial *material = block;
+    head->materials = material;
+    head->material_count = list->count;
+    for (const TalusJson *n = list->first; n; n = n->next, material++) {
+        if (n->kind != TALUS_JSON_OBJECT)
+            return talus_json_fail(n, 0, "is not a material");
+        TALUS_TRY(read_text(n, "name", &material->name));
+        TALUS_TRY(talus_head_number(n, "friction", &material->friction));
+        TALUS_TRY(talus_head_number(n, "density", &material->density));
+    }
+    return TALUS_OK;
+}
+
+/* A length or time that can be divided by. */
+static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
+{
+    TALUS_TRY(talus_head_number(root, key, out));
+    if (!(*out > 1.0 / TALUS_HEAD_MOST && *out < TALUS_HEAD_MOST))
+        return talus_json_fail(talus_json_get(root, key), 0, "is %g; expected more than 0", *out);
+    return TALUS_OK;
+}
+
+static TalusStatus read_floor(const TalusJson *root, double *out)
+{
+    const TalusJson *node = talus_json_get(root, "floor");
+    *out = NAN;
+    return node && node->kind == TALUS_JSON_NULL ? TALUS_OK : talus_head_number(root, "floor", out);
+}
+
+static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const TalusJson *period = talus_json_get(root, "period");
+    double *lo = &out->lo.x, *hi = &out->hi.x;
+    if (period && period->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(period, 0, "is %s; expected an object",
+                               talus_json_kind_name(period->kind));
+    for (int k = 0; period && k < 3; k++) {
+        const TalusJson *side = talus_json_get(period, axes[k]);
+        double between[2];
+        if (!side)
+            continue;
+        TALUS_TRY(talus_head_list(side, 2, between));
+        if (!(fabs(between[0]) < TALUS_HEAD_MOST && fabs(between[1]) < TALUS_HEAD_MOST &&
+              between[1] - between[0] > 1.0 / TALUS_HEAD_MOST))
+            return talus_json_fail(side, 0, "is from %g to %g; expected from a smaller number",
+                                   between[0], between[1]);
+        lo[k] = between[0];
+        hi[k] = between[1];
+        out->on[k] = 1;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus read_root(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
+{
+    const char *detail;
+    if (root->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(root, 0, "is %s; expected an object",
+                               talus_json_kind_name(root->kind));
+    TALUS_TRY(read_text(root, "title", &head->title));
+    TALUS_TRY(read_text(root, "scene", &head->scene));
+    TALUS_TRY(talus_head_read_vector(root, "gravity", &head->gravity));
+    TALUS_TRY(read_scale(root, "step", &head->step));
+    TALUS_TRY(read_scale(root, "radius", &head->radius));
+    TALUS_TRY(read_scale(root, "quantum", &head->quantum));
+    TALUS_TRY(talus_head_read_vector(root, "origin", &head->origin));
+    TALUS_TRY(read_floor(root, &head->floor));
+    TALUS_TRY(read_period(root, &head->period));
+    TALUS_TRY(read_text(root, "detail", &detail));
+    head->lean = strcmp(detail, "lean") == 0;
+    TALUS_TRY(read_shapes(arena, root, head));
+    return read_materials(arena, root, head);
+}
+
+TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
+                                   TalusHeadStore *out)
+{
+    TalusJson *root;
+    const char *end = memchr(payload, 0, size);
+    size_t text = end ? (size_t)(end - payload) : size, arrays = (text / 8 + 1) * 8;
+    talus_frames_head_clear(out);
+    TalusStatus status = talus_json_parse(&out->arena, payload, text, source, true, &root);
+    if (status == TALUS_OK)
+        status = read_root(&out->arena, root, &out->head);
+    if (status == TALUS_OK && end) {
+        TalusHeadPayload all = {source, (const unsigned char *)payload, size,
+                                arrays < size ? arrays : size};
+        status = talus_head_read_figures(talus_json_get(root, "shapes"), all, &out->figure);
+        out->head.figures = out->figure;
+    }
+    if (status != TALUS_OK)
+        talus_frames_head_clear(out);
+    return status;
+}

@@ -1,0 +1,323 @@
+/* io/frames/frames_pack.c - arrays into a chunk: prediction, zigzag, planes of bytes, deflate.
+ *
+ * Prediction and planes are loops over values, deflating is one over arrays: a stream cannot be cut
+ * without becoming another one. */
+#include "base/crc.h"
+#include "base/deflate.h"
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Planes are noise or runs, so looking for other repeats costs time and gains nothing: for a million
+ * bodies runs alone gave smaller frames than any other setting up to level 6, and the fastest
+ * (bench/frames.c). Fewer bytes than the least are not worth a stream. */
+enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
+
+const char *talus_array_name(int name)
+{
+    static const char *const names[TALUS_ARRAYS] = {
+        [TALUS_ARRAY_INDEX] = "index",
+        [TALUS_ARRAY_GENERATION] = "generation",
+        [TALUS_ARRAY_POSITION] = "position",
+        [TALUS_ARRAY_VELOCITY] = "velocity",
+        [TALUS_ARRAY_SPEED] = "speed",
+        [TALUS_ARRAY_ORIENTATION] = "orientation",
+        [TALUS_ARRAY_RADIUS] = "radius",
+        [TALUS_ARRAY_SHAPE] = "shape",
+        [TALUS_ARRAY_MATERIAL] = "material",
+        [TALUS_ARRAY_TAG] = "tag",
+        [TALUS_ARRAY_FIXED] = "fixed",
+        [TALUS_ARRAY_LAYER] = "layer",
+        [TALUS_ARRAY_FORCE] = "force",
+        [TALUS_ARRAY_TOUCHING] = "touching",
+        [TALUS_ARRAY_CHAIN_A] = "chain_a",
+        [TALUS_ARRAY_CHAIN_B] = "chain_b",
+        [TALUS_ARRAY_CHAIN_FORCE] = "chain_force",
+        [TALUS_ARRAY_CHAIN_POINT] = "chain_point",
+        [TALUS_ARRAY_POINT] = "point",
+        [TALUS_ARRAY_NORMAL] = "normal",
+        [TALUS_ARRAY_TRIANGLE] = "triangle",
+        [TALUS_ARRAY_EDGE] = "edge",
+        [TALUS_ARRAY_PIECE] = "piece",
+    };
+    return name > 0 && name < TALUS_ARRAYS ? names[name] : "unknown";
+}
+
+uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload)
+{
+    uint32_t crc = talus_crc32(0, chunk, offsetof(TalusChunk, crc));
+    return talus_crc32(crc, payload, chunk->size);
+}
+
+/* ---- numbers ---- */
+
+uint16_t talus_to_half(double value, int drop)
+{
+    float single =
+        (float)fmin(fmax(value, -3.0e38), 3.0e38); /* below the largest that rounds down */
+    uint32_t bits;
+    int low = 16 + drop;
+    memcpy(&bits, &single, sizeof bits);
+    bits += (UINT32_C(1) << (low - 1)) - 1 + (bits >> low & 1);
+    return (uint16_t)(bits >> low << drop);
+}
+
+double talus_from_half(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float single;
+    memcpy(&single, &bits, sizeof single);
+    return single;
+}
+
+static uint32_t zigzag(uint32_t difference)
+{
+    return difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0);
+}
+
+/* ---- the chunk's memory ---- */
+
+void talus_packer_clear(TalusPacker *packer)
+{
+    for (int i = 0; i < 2 * TALUS_ARRAYS; i++) {
+        talus_release(packer->packed[i].plane);
+        talus_release(packer->packed[i].data);
+    }
+    talus_release(packer->bytes);
+    talus_release(packer->code);
+    *packer = (TalusPacker){0};
+}
+
+static TalusStatus make_room(TalusPacker *p, size_t size)
+{
+    return TALUS_RESERVE(p->bytes, p->capacity, p->size + size, p->size, "frame");
+}
+
+TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size)
+{
+    TALUS_TRY(make_room(packer, size));
+    if (bytes)
+        memcpy(packer->bytes + packer->size, bytes, size);
+    else
+        memset(packer->bytes + packer->size, 0, size);
+    packer->size += size;
+    return TALUS_OK;
+}
+
+/* ---- arrays: deflated and appended ---- */
+
+static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusPacked *packed = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        TalusPacked *a = &packed[i];
+        a->status = TALUS_OK;
+        a->used = a->size;
+        a->head.coding = TALUS_CODING_STORED;
+        if (!talus_deflate_available() || a->size < LEAST_DEFLATED)
+            continue;
+        a->status = talus_deflate(a->repeats ? THOROUGH : LEVEL,
+                                  a->repeats ? TALUS_DEFLATE_ANY : TALUS_DEFLATE_RUNS, a->plane,
+                                  a->size, a->data, talus_deflate_bound(a->size), &a->used);
+        if (a->used < a->size)
+            a->head.coding = TALUS_CODING_ZLIB;
+        else
+            a->used = a->size;
+    }
+}
+
+static TalusStatus append(TalusPacker *p, TalusPacked *a)
+{
+    if (a->used > UINT32_MAX)
+        return talus_fail_key(talus_array_name(a->head.name), TALUS_ERR_UNSUPPORTED,
+                              "%zu bytes; an array of a frame holds 4 GiB", a->used);
+    a->head.bytes = (uint32_t)a->used;
+    p->arrays++;
+    TALUS_TRY(talus_pack_bytes(p, &a->head, sizeof a->head));
+    TALUS_TRY(
+        talus_pack_bytes(p, a->head.coding == TALUS_CODING_ZLIB ? a->data : a->plane, a->used));
+    return talus_pack_bytes(p, NULL, -a->used & 7);
+}
+
+/* As they stand in a chunk, eight bytes at a time. */
+static size_t padded(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+TalusStatus talus_pack_arrays(TalusPacker *p)
+{
+    talus_parallel(p->pool, p->taken, 1, deflate_arrays, p->packed);
+    for (int i = 0; i < p->taken; i++) /* the message of a failure stayed in its thread */
+        if (p->packed[i].status != TALUS_OK)
+            return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
+                              talus_array_name(p->packed[i].head.name));
+    for (int i = 0; i < p->taken; i++) {
+        TalusPacked *a = &p->packed[i], *next = a + 1;
+        if (i + 1 < p->taken && next->other) {
+            a = padded(next->used) < padded(a->used) ? next : a;
+            i++;
+        }
+        TALUS_TRY(append(p, a));
+    }
+    p->taken = 0;
+    return TALUS_OK;
+}
+
+/* ---- arrays: taken ---- */
+
+/* Byte `shift / 8` of component `c` of each value, one after the other. */
+static void fill_plane(unsigned char *plane, const uint32_t *code, size_t components, size_t begin,
+                       size_t end, size_t c, int shift)
+{
+    for (size_t i = begin; i < end; i++)
+        plane[i] = (unsigned char)(code[i * components + c] >> shift);
+}
+
+typedef struct Planes {
+    const uint32_t *code;
+    const TalusPacked *packed;
+} Planes;
+
+static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Planes *p = context;
+    const TalusArrayHead *head = &p->packed->head;
+    unsigned char *plane = p->packed->plane;
+    (void)chunk;
+    for (int c = 0; c < head->components; c++)
+        for (int byte = 0; byte < head->width; byte++, plane += head->tuples)
+            fill_plane(plane, p->code, head->components, (size_t)begin, (size_t)end, (size_t)c,
+                       8 * byte);
+}
+
+/* Splits `code` into planes. */
+static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
+{
+    TalusPacked *a = &p->packed[p->taken];
+    size_t size = (size_t)head.tuples * head.components * head.width;
+    TALUS_TRY(TALUS_RESERVE(a->plane, a->plane_capacity, size, 0, "frame"));
+    if (talus_deflate_available() && size >= LEAST_DEFLATED)
+        TALUS_TRY(TALUS_RESERVE(a->data, a->data_capacity, talus_deflate_bound(size), 0, "frame"));
+    a->head = head;
+    a->other = other;
+    a->repeats = p->repeats;
+    a->size = size;
+    Planes planes = {p->code, a};
+    talus_parallel(p->pool, head.tuples, GRAIN, fill_planes, &planes);
+    p->taken++;
+    return TALUS_OK;
+}
+
+static TalusStatus reserve_code(TalusPacker *p, int components, int tuples)
+{
+    size_t count = (size_t)components * (size_t)tuples;
+    return TALUS_RESERVE(p->code, p->code_capacity, count, 0, "frame");
+}
+
+static uint32_t predict(TalusPrediction prediction, const int32_t *value, const int32_t *guess,
+                        size_t i, size_t components)
+{
+    switch (prediction) {
+    case TALUS_PREDICT_TUPLE: return i < components ? 0 : (uint32_t)value[i - components];
+    case TALUS_PREDICT_BODY: return (uint32_t)guess[i];
+    default: return 0;
+    }
+}
+
+typedef struct Codes {
+    uint32_t *code;
+    TalusPrediction prediction;
+    const int32_t *value, *guess;
+    size_t components;
+    atomic_uint all; /* bits that some code has */
+} Codes;
+
+static void make_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Codes *c = context;
+    uint32_t all = 0;
+    (void)chunk;
+    for (size_t i = (size_t)begin; i < (size_t)end; i++) {
+        uint32_t from = predict(c->prediction, c->value, c->guess, i, c->components);
+        c->code[i] = zigzag((uint32_t)c->value[i] - from);
+        all |= c->code[i];
+    }
+    atomic_fetch_or(&c->all, all);
+}
+
+static TalusStatus pack_predicted(TalusPacker *packer, int name, int components, int tuples,
+                                  TalusPrediction prediction, const int32_t *value,
+                                  const int32_t *guess, bool other)
+{
+    TALUS_TRY(reserve_code(packer, components, tuples));
+    Codes codes = {.code = packer->code,
+                   .prediction = prediction,
+                   .value = value,
+                   .guess = guess,
+                   .components = (size_t)components};
+    talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, make_codes, &codes);
+    uint32_t all = atomic_load(&codes.all);
+    TalusArrayHead head = {.name = (uint8_t)name,
+                           .type = TALUS_TYPE_INTEGER,
+                           .components = (uint8_t)components,
+                           .prediction = (uint8_t)prediction,
+                           .width = all > 0xffff ? 4
+                                    : all > 0xff ? 2
+                                                 : 1,
+                           .tuples = (uint32_t)tuples};
+    return take(packer, head, other);
+}
+
+/* Tries both, since only deflating tells what repeats: twice the work, in key frames alone. */
+static TalusStatus pack_best(TalusPacker *p, int name, int components, int tuples,
+                             const int32_t *value)
+{
+    TALUS_TRY(pack_predicted(p, name, components, tuples, TALUS_PREDICT_NONE, value, NULL, false));
+    return pack_predicted(p, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL, true);
+}
+
+TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
+                                TalusPrediction prediction, const int32_t *value,
+                                const int32_t *guess)
+{
+    if (tuples == 0)
+        return TALUS_OK;
+    if (prediction == TALUS_PREDICT_BEST)
+        return pack_best(packer, name, components, tuples, value);
+    return pack_predicted(packer, name, components, tuples, prediction, value, guess, false);
+}
+
+TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
+                              const uint16_t *value)
+{
+    if (tuples == 0)
+        return TALUS_OK;
+    TALUS_TRY(reserve_code(packer, components, tuples));
+    for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++)
+        packer->code[i] = value[i];
+    TalusArrayHead head = {.name = (uint8_t)name,
+                           .type = TALUS_TYPE_BF16,
+                           .components = (uint8_t)components,
+                           .width = 2,
+                           .tuples = (uint32_t)tuples};
+    return take(packer, head, false);
+}
+
+TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
+                              const float *value)
+{
+    if (tuples == 0)
+        return TALUS_OK;
+    TALUS_TRY(reserve_code(packer, components, tuples));
+    memcpy(packer->code, value, (size_t)components * (size_t)tuples * sizeof *value);
+    TalusArrayHead head = {.name = (uint8_t)name,
+                           .type = TALUS_TYPE_F32,
+                           .components = (uint8_t)components,
+                           .width = 4,
+                           .tuples = (uint32_t)tuples};
+    return take(packer, head, false);
+}

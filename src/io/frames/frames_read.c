@@ -1,0 +1,252 @@
+/* io/frames/frames_read.c - reading frames, also of a file that is being written. */
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/frames/frames.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- opening ---- */
+
+/* NONBLOCK: a named pipe must be refused, not waited for. */
+static int open_fd(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static TalusStatus open_file(TalusFrames *f, const char *path)
+{
+    TALUS_TRY(talus_path(&f->path, "%s", path));
+    f->fd = open_fd(path);
+    if (f->fd < 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    return talus_frames_scan(f);
+}
+
+TalusStatus talus_frames_open(const char *path, TalusFrames **out)
+{
+    TalusFrames *f;
+    *out = NULL;
+    TALUS_TRY(TALUS_ALLOC(f, 1, "frames"));
+    f->fd = f->loaded_head = f->decoded = -1;
+    TalusStatus status = open_file(f, path);
+    if (status != TALUS_OK) {
+        talus_frames_close(f);
+        return status;
+    }
+    *out = f;
+    return TALUS_OK;
+}
+
+void talus_frames_close(TalusFrames *frames)
+{
+    if (!frames)
+        return;
+    if (frames->fd >= 0)
+        close(frames->fd);
+    talus_release(frames->path);
+    talus_release(frames->frame);
+    talus_release(frames->frame_head);
+    talus_release(frames->head);
+    talus_release(frames->payload);
+    talus_frames_head_clear(&frames->loaded);
+    talus_frame_decoder_clear(&frames->decoder);
+    talus_frame_state_clear(&frames->state[0]);
+    talus_frame_state_clear(&frames->state[1]);
+    talus_release(frames);
+}
+
+/* A new run removes the file and makes another of that name; until it has, the old one stays. */
+static void follow_name(TalusFrames *f)
+{
+    struct stat named, held;
+    if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 || talus_same_file(&named, &held))
+        return;
+    int fd = open_fd(f->path);
+    if (fd < 0)
+        return;
+    close(f->fd);
+    f->fd = fd;
+    talus_frames_forget(f);
+}
+
+TalusStatus talus_frames_refresh(TalusFrames *frames)
+{
+    follow_name(frames);
+    return talus_frames_scan(frames);
+}
+
+/* ---- questions ---- */
+
+int talus_frames_version(const TalusFrames *frames)
+{
+    return (int)frames->version;
+}
+
+int talus_frames_count(const TalusFrames *frames)
+{
+    return frames->count;
+}
+
+TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index)
+{
+    return frames->frame[index];
+}
+
+bool talus_frames_complete(const TalusFrames *frames)
+{
+    return frames->complete;
+}
+
+int talus_frames_at(const TalusFrames *frames, double time)
+{
+    int low = 0, high = frames->count - 1;
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        if (frames->frame[middle].time <= time)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* ---- chunks ---- */
+
+/* Sizes first, then memory, then the checksum. */
+TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, TalusChunk *chunk)
+{
+    struct stat about;
+    TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
+    if (fstat(f->fd, &about) != 0)
+        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    uint64_t start = offset + sizeof *chunk, size = (uint64_t)about.st_size;
+    if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: byte %" PRIu64 " starts no such chunk", offset);
+    if (start > size || chunk->size > size - start)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
+                               " bytes of the %" PRIu64 " after it",
+                               offset, chunk->size, start > size ? 0 : size - start);
+    TALUS_TRY(TALUS_RESERVE(f->payload, f->payload_capacity, (size_t)chunk->size, 0, "frame"));
+    TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
+    if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: the chunk at byte %" PRIu64 " does not match its checksum",
+                               offset);
+    return TALUS_OK;
+}
+
+/* ---- heads ---- */
+
+static TalusStatus check_index(const TalusFrames *f, int index)
+{
+    if (index < 0 || index >= f->count)
+        return talus_fail_file(f->path, TALUS_ERR_ARGUMENT, "frame %d; there are %d", index,
+                               f->count);
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_load_head(TalusFrames *f, int index)
+{
+    TalusChunk chunk;
+    TALUS_TRY(check_index(f, index));
+    int head = f->frame_head[index];
+    if (head < 0)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "damaged: there is no head before the first frame");
+    if (f->loaded_head == head)
+        return TALUS_OK;
+    f->loaded_head = -1;
+    if (f->head[head].size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "a head of %" PRIu64 " bytes; at most %d are read",
+                               f->head[head].size, TALUS_FRAMES_HEAD_MOST);
+    TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
+    TALUS_TRY(
+        talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));
+    f->loaded_head = head;
+    return TALUS_OK;
+}
+
+const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
+{
+    return talus_frames_load_head(frames, index) == TALUS_OK ? &frames->loaded.head : NULL;
+}
+
+void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
+{
+    int head = index >= 0 && index < frames->count ? frames->frame_head[index] : -1;
+    *offset = head < 0 ? 0 : frames->head[head].offset;
+    *size = head < 0 ? 0 : frames->head[head].size;
+}
+
+/* ---- frames ---- */
+
+/* Decodes frame `index` where the one before it, if needed, is state[newest]. */
+static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
+{
+    TalusChunk chunk;
+    f->decoded = -1; /* until it is */
+    TALUS_TRY(talus_frames_load_head(f, index));
+    TALUS_TRY(talus_frames_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
+    bool key = chunk.flags & TALUS_CHUNK_KEY;
+    if (key != f->frame[index].key || chunk.time != f->frame[index].time ||
+        chunk.step != f->frame[index].step)
+        return talus_fail(TALUS_ERR_FORMAT, "is not the one that the index names");
+    int next = !f->newest;
+    TALUS_TRY(talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
+                                 &f->state[f->newest], &f->state[next], snapshot));
+    f->newest = next;
+    f->decoded = index;
+    f->before_valid = !key;
+    return TALUS_OK;
+}
+
+static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapshot)
+{
+    char frame[32];
+    snprintf(frame, sizeof frame, "frame %d", index);
+    return talus_error_at(talus_locate(TALUS_DOMAIN_IO, f->path, 0, frame),
+                          decode_next(f, index, snapshot));
+}
+
+/* The first frame to decode on the way to `index`. */
+static TalusStatus find_start(TalusFrames *f, int index, int *start)
+{
+    int key = index;
+    while (key > 0 && !f->frame[key].key)
+        key--;
+    if (!f->frame[key].key)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT, "frame %d: no key frame comes before it",
+                               index);
+    *start = key;
+    if (f->decoded >= key && f->decoded < index)
+        *start = f->decoded + 1;
+    if (f->decoded == index && f->before_valid) { /* once more, from the one before */
+        f->newest = !f->newest;
+        *start = index;
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_decode(TalusFrames *f, int index, TalusSnapshot *snapshot)
+{
+    int start = index;
+    TALUS_TRY(check_index(f, index));
+    TALUS_TRY(find_start(f, index, &start));
+    for (int i = start; i < index; i++)
+        TALUS_TRY(decode_named(f, i, NULL));
+    return decode_named(f, index, snapshot);
+}
+
+TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot)
+{
+    return talus_frames_decode(frames, index, snapshot);
+}

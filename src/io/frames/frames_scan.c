@@ -1,0 +1,305 @@
+/* io/frames/frames_scan.c - where the chunks of a frames file stand.
+ *
+ * The index of a finished file tells at once; without one the chunks' headers are walked. Either way
+ * only places and times are taken from here: a chunk is believed when its checksum has been checked,
+ * which the one who reads it does. */
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TalusStatus talus_frames_bytes(const TalusFrames *f, uint64_t offset, void *out, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(f->fd, (char *)out + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+        if (n == 0)
+            return talus_fail_file(f->path, TALUS_ERR_IO, "became shorter while being read");
+        done += (size_t)n;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
+{
+    struct stat about;
+    if (fstat(f->fd, &about) != 0)
+        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return talus_fail_file(f->path, TALUS_ERR_IO, "is not a regular file");
+    *size = (uint64_t)about.st_size;
+    return TALUS_OK;
+}
+
+/* A file that has just been created may not have its first bytes yet. */
+static TalusStatus check_start(TalusFrames *f, uint64_t size)
+{
+    TalusFileHead head = {0}, found = {0};
+    size_t there = size < sizeof head ? (size_t)size : sizeof head;
+    memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
+    TALUS_TRY(talus_frames_bytes(f, 0, &found, there));
+    if (memcmp(&found, &head, there < sizeof head.magic ? there : sizeof head.magic) != 0)
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT, "is not a Talus frames file");
+    if (there == sizeof head && (found.version < 1 || found.version > TALUS_FRAMES_VERSION))
+        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32
+                               ", this program reads versions 1 to %d",
+                               found.version, TALUS_FRAMES_VERSION);
+    f->version = found.version;
+    return TALUS_OK;
+}
+
+/* ---- what was found ---- */
+
+void talus_frames_forget(TalusFrames *f)
+{
+    f->count = f->heads = 0;
+    f->end = sizeof(TalusFileHead);
+    f->complete = false;
+    f->torn = 0;
+    f->loaded_head = f->decoded = -1;
+}
+
+static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
+{
+    size_t n = (size_t)f->count;
+    TALUS_TRY(TALUS_RESERVE(f->frame, f->frame_capacity, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_RESERVE(f->frame_head, f->frame_head_capacity, n + 1, n, "frames"));
+    f->frame[n] = (TalusFrameInfo){.time = row->time,
+                                   .step = row->step,
+                                   .offset = row->offset,
+                                   .size = row->size,
+                                   .bodies = row->bodies < INT_MAX ? (int)row->bodies : INT_MAX,
+                                   .key = row->flags & TALUS_CHUNK_KEY};
+    f->frame_head[n] = f->heads - 1;
+    f->count++;
+    return TALUS_OK;
+}
+
+static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
+{
+    size_t n = (size_t)f->heads;
+    TALUS_TRY(TALUS_RESERVE(f->head, f->head_capacity, n + 1, n, "frames"));
+    f->head[f->heads++] = (TalusHeadPlace){offset, size};
+    return TALUS_OK;
+}
+
+/* ---- the walk ---- */
+
+/* Reads a chunk's header; *whole says whether all of the chunk lies below `limit`. */
+static TalusStatus look(const TalusFrames *f, uint64_t offset, uint64_t limit, TalusChunk *chunk,
+                        bool *whole)
+{
+    *whole = false;
+    if (limit - offset < sizeof *chunk)
+        return TALUS_OK;
+    TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
+    *whole = chunk->magic == TALUS_CHUNK_MAGIC && chunk->size <= limit - offset - sizeof *chunk &&
+             talus_chunk_bytes(chunk) <= limit - offset;
+    return TALUS_OK;
+}
+
+static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk *chunk)
+{
+    uint64_t size = talus_chunk_bytes(chunk);
+    if (chunk->kind == TALUS_CHUNK_HEAD)
+        return add_head(f, offset, size);
+    if (chunk->kind != TALUS_CHUNK_FRAME)
+        return TALUS_OK;
+    uint32_t bodies = 0;
+    if (chunk->size >= sizeof bodies)
+        TALUS_TRY(talus_frames_bytes(f, offset + sizeof *chunk, &bodies, sizeof bodies));
+    TalusIndexRow row = {.offset = offset,
+                         .time = chunk->time,
+                         .step = chunk->step,
+                         .size = size,
+                         .flags = chunk->flags,
+                         .bodies = bodies};
+    return add_frame(f, &row);
+}
+
+/* What is no chunk and yet long enough for one was not cut off but damaged. */
+static void tell_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
+{
+    if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
+        return;
+    f->warned = offset;
+    talus_log(TALUS_LOG_WARNING, "frames.damaged",
+              "%s: byte %" PRIu64
+              " does not start a chunk; only the %d frames before it can be read",
+              f->path, offset, f->count);
+}
+
+/* Walks chunks from `offset` on; stops at the index, at `limit` or at what is not whole. */
+static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
+{
+    for (;;) {
+        bool whole;
+        *last = (TalusChunk){0};
+        TALUS_TRY(look(f, *offset, limit, last, &whole));
+        if (!whole || last->kind == TALUS_CHUNK_INDEX)
+            return TALUS_OK;
+        TALUS_TRY(take_chunk(f, *offset, last));
+        *offset += talus_chunk_bytes(last);
+    }
+}
+
+/* ---- the index ---- */
+
+static bool end_is_there(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
+{
+    return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
+           talus_frames_bytes(f, size - sizeof *end, end, sizeof *end) == TALUS_OK &&
+           memcmp(end->magic, TALUS_FRAMES_END, sizeof end->magic) == 0 &&
+           end->index >= sizeof(TalusFileHead) &&
+           end->index <= size - sizeof *end - sizeof(TalusChunk);
+}
+
+/* Between two frames stand heads, and chunks of kinds yet unknown, and nothing else. */
+static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
+                            bool *plausible)
+{
+    TalusChunk chunk;
+    *plausible = row->offset % 8 == 0 && row->size % 8 == 0 && row->offset >= f->end &&
+                 row->offset < limit && row->size <= limit - row->offset &&
+                 row->size >= sizeof(TalusChunk);
+    if (!*plausible)
+        return TALUS_OK;
+    TALUS_TRY(walk(f, &f->end, row->offset, &chunk));
+    *plausible = f->end == row->offset;
+    f->end = row->offset + row->size;
+    return *plausible ? add_frame(f, row) : TALUS_OK;
+}
+
+static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
+{
+    TalusChunk chunk;
+    uint32_t counts[2];
+    *done = false;
+    TalusStatus status = talus_frames_chunk(f, index, TALUS_CHUNK_INDEX, &chunk);
+    if (status != TALUS_OK)
+        return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
+    if (chunk.size < sizeof counts)
+        return TALUS_OK;
+    memcpy(counts, f->payload, sizeof counts);
+    if (counts[0] > INT_MAX ||
+        chunk.size - sizeof counts != (uint64_t)counts[0] * sizeof(TalusIndexRow))
+        return TALUS_OK;
+    for (uint32_t i = 0; i < counts[0]; i++) {
+        TalusIndexRow row;
+        bool plausible;
+        memcpy(&row, f->payload + sizeof counts + i * sizeof row, sizeof row);
+        TALUS_TRY(take_row(f, &row, index, &plausible));
+        if (!plausible)
+            return TALUS_OK;
+    }
+    TALUS_TRY(walk(f, &f->end, index, &chunk));
+    *done = f->end == index;
+    return TALUS_OK;
+}
+
+/* ---- opening and refreshing ---- */
+
+/* The last chunk of a file without an index may have got its length but not its bytes (a machine
+ * that lost power): then it is as good as cut off. */
+static TalusStatus is_torn(TalusFrames *f, uint64_t offset, bool *torn)
+{
+    TalusChunk chunk;
+    TalusStatus status = talus_frames_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
+    *torn = status == TALUS_ERR_FORMAT;
+    return *torn ? TALUS_OK : status;
+}
+
+static TalusStatus drop_torn(TalusFrames *f)
+{
+    bool torn;
+    if (f->count == 0 || f->frame[f->count - 1].offset + f->frame[f->count - 1].size != f->end)
+        return TALUS_OK;
+    uint64_t offset = f->frame[f->count - 1].offset;
+    TALUS_TRY(is_torn(f, offset, &torn));
+    if (!torn)
+        return TALUS_OK;
+    if (f->warned != offset)
+        talus_log(TALUS_LOG_WARNING, "frames.damaged", "%s: the last frame is left out: %s",
+                  f->path, talus_error());
+    f->count--;
+    f->warned = f->torn = f->end = offset;
+    return TALUS_OK;
+}
+
+static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
+{
+    TalusFileEnd end;
+    TalusChunk last;
+    bool done = false;
+    talus_frames_forget(f);
+    TALUS_TRY(check_start(f, size));
+    if (size < sizeof(TalusFileHead))
+        return TALUS_OK;
+    if (end_is_there(f, size, &end))
+        TALUS_TRY(take_rows(f, end.index, &done));
+    f->complete = done;
+    if (done)
+        return TALUS_OK;
+    talus_frames_forget(f);
+    TALUS_TRY(walk(f, &f->end, size, &last));
+    tell_damage(f, f->end, size, &last);
+    f->complete = end_is_there(f, size, &end) && end.index == f->end;
+    return f->complete ? TALUS_OK : drop_torn(f);
+}
+
+/* The checksums of the last frame and of its head, 0 where they cannot be read. */
+static void read_marks(TalusFrames *f, uint32_t marks[2])
+{
+    TalusChunk chunk;
+    uint64_t size, offset[2] = {f->frame[f->count - 1].offset, 0};
+    talus_frames_head_place(f, f->count - 1, &offset[1], &size);
+    for (int i = 0; i < 2; i++) {
+        bool read = talus_frames_bytes(f, offset[i], &chunk, sizeof chunk) == TALUS_OK;
+        marks[i] = read && chunk.magic == TALUS_CHUNK_MAGIC ? chunk.crc : 0;
+    }
+}
+
+/* Whether the last frame known is still where it was: else the file was cut or written anew. */
+static bool still_there(TalusFrames *f, uint64_t size)
+{
+    uint32_t marks[2];
+    if (f->count == 0 || size < f->end)
+        return false;
+    read_marks(f, marks);
+    return marks[0] == f->marks[0] && marks[1] == f->marks[1];
+}
+
+static TalusStatus scan_on(TalusFrames *f, uint64_t size)
+{
+    TalusFileEnd end;
+    TalusChunk last;
+    bool torn = false;
+    if (f->torn)
+        TALUS_TRY(is_torn(f, f->torn, &torn));
+    if (torn)
+        return TALUS_OK;
+    f->torn = 0;
+    TALUS_TRY(walk(f, &f->end, size, &last));
+    tell_damage(f, f->end, size, &last);
+    f->complete = end_is_there(f, size, &end) && end.index == f->end;
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_scan(TalusFrames *f)
+{
+    uint64_t size = 0;
+    TALUS_TRY(file_size(f, &size));
+    TALUS_TRY(still_there(f, size) ? scan_on(f, size) : scan_anew(f, size));
+    if (f->count > 0)
+        read_marks(f, f->marks);
+    return TALUS_OK;
+}

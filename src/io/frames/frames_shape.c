@@ -1,0 +1,458 @@
+/* io/frames/frames_shape.c - the shapes of a HEAD: as JSON, read back, copied, compared.
+ *
+ * Points, heights and triangles may be many: they are base64 of the numbers as they lie in memory,
+ * little-endian doubles and 32-bit integers, and so come back exactly. */
+#include "base/memory.h"
+#include "geometry/kinds.h"
+#include "io/frames/frames.h"
+#include "io/text/base64.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- writing ---- */
+
+void talus_head_put(TalusHeadText *text, const char *bytes, size_t size)
+{
+    if (text->status == TALUS_OK)
+        text->status = TALUS_RESERVE(text->bytes, text->capacity, text->size + size + 1, text->size,
+                                     "frames head");
+    if (text->status != TALUS_OK)
+        return;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+}
+
+void talus_head_print(TalusHeadText *text, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    talus_head_put(text, line, (size_t)n);
+}
+
+void talus_head_vector(TalusHeadText *text, const char *key, TalusVec3 v)
+{
+    talus_head_print(text, "\"%s\": [%.17g, %.17g, %.17g]", key, v.x, v.y, v.z);
+}
+
+static void print_profile(TalusHeadText *text, const TalusShapeDef *shape)
+{
+    talus_head_print(text, ", \"profile\": [");
+    for (int i = 0; i < shape->point_count; i++)
+        talus_head_print(text, "%s[%.17g, %.17g]", i ? ", " : "", shape->profile[2 * i],
+                         shape->profile[2 * i + 1]);
+    talus_head_print(text, "]");
+}
+
+static void print_bytes(TalusHeadText *text, const char *key, const void *bytes, size_t size)
+{
+    size_t length = talus_base64_length(size);
+    talus_head_print(text, ", \"%s\": \"", key);
+    if (text->status == TALUS_OK)
+        text->status = TALUS_RESERVE(text->bytes, text->capacity, text->size + length + 1,
+                                     text->size, "frames head");
+    if (text->status != TALUS_OK)
+        return;
+    talus_base64_encode(bytes, size, text->bytes + text->size);
+    text->size += length;
+    talus_head_put(text, "\"", 1);
+}
+
+static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part);
+
+static void print_parts(TalusHeadText *text, const TalusShapeDef *shape)
+{
+    talus_head_print(text, ", \"parts\": [");
+    for (int i = 0; i < shape->part_count; i++) {
+        const TalusShapePart *part = &shape->part[i];
+        TalusQuat q = part->orientation;
+        talus_head_print(text, "%s{", i ? ", " : "");
+        talus_head_vector(text, "position", part->position);
+        talus_head_print(text, ", \"orientation\": [%.17g, %.17g, %.17g, %.17g], \"shape\": ", q.w,
+                         q.x, q.y, q.z);
+        print_shape(text, part->shape, true);
+        talus_head_print(text, "}");
+    }
+    talus_head_print(text, "]");
+}
+
+static void print_heights(TalusHeadText *text, const TalusShapeDef *shape)
+{
+    talus_head_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g", shape->columns,
+                     shape->rows, shape->spacing);
+    print_bytes(text, "height", shape->height,
+                (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
+}
+
+/* What a shape is given by. Spheres have the radius of their bodies, but not those of a compound. */
+static int used(const TalusShapeDef *shape, bool part)
+{
+    int uses = talus_shape_ops(shape->kind)->uses;
+    return shape->kind == TALUS_SHAPE_SPHERE && !part ? 0 : uses;
+}
+
+static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part)
+{
+    int uses = used(shape, part);
+    talus_head_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
+    if (uses & TALUS_USES_HALF) {
+        talus_head_print(text, ", ");
+        talus_head_vector(text, "half", shape->half);
+    }
+    if (uses & TALUS_USES_RADIUS)
+        talus_head_print(text, ", \"radius\": %.17g", shape->radius);
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        talus_head_print(text, ", \"half_height\": %.17g", shape->half_height);
+    if (uses & TALUS_USES_PROFILE)
+        print_profile(text, shape);
+    if (uses & TALUS_USES_TRIANGLE)
+        print_bytes(text, "triangle", shape->triangle,
+                    3 * (size_t)shape->triangle_count * sizeof *shape->triangle);
+    if (uses & TALUS_USES_VERTEX)
+        print_bytes(text, "vertex", shape->vertex,
+                    (size_t)shape->vertex_count * sizeof *shape->vertex);
+    if (uses & TALUS_USES_HEIGHTS)
+        print_heights(text, shape);
+    if (uses & TALUS_USES_PARTS)
+        print_parts(text, shape);
+    if (part)
+        talus_head_print(text, "}");
+}
+
+/* The object is left open: how the shape is drawn may follow. */
+void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape)
+{
+    print_shape(text, shape, false);
+}
+
+/* ---- reading: values ---- */
+
+TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
+                              const TalusJson **out)
+{
+    *out = talus_json_get(object, key);
+    if (!*out)
+        return talus_json_fail(object, 0, "lacks \"%s\"", key);
+    if ((*out)->kind != kind)
+        return talus_json_fail(*out, 0, "is %s; expected %s", talus_json_kind_name((*out)->kind),
+                               talus_json_kind_name(kind));
+    return TALUS_OK;
+}
+
+TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out)
+{
+    const TalusJson *node;
+    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_NUMBER, &node));
+    *out = node->number;
+    return TALUS_OK;
+}
+
+TalusStatus talus_head_list(const TalusJson *node, int count, double *out)
+{
+    if (node->kind != TALUS_JSON_ARRAY || node->count != count)
+        return talus_json_fail(node, 0, "is not a list of %d numbers", count);
+    for (const TalusJson *n = node->first; n; n = n->next, out++) {
+        if (n->kind != TALUS_JSON_NUMBER)
+            return talus_json_fail(n, 0, "is %s; expected a number", talus_json_kind_name(n->kind));
+        *out = n->number;
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out)
+{
+    const TalusJson *node;
+    double v[3];
+    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_ARRAY, &node));
+    TALUS_TRY(talus_head_list(node, 3, v));
+    *out = talus_vec3(v[0], v[1], v[2]);
+    if (!(talus_norm(*out) < TALUS_HEAD_MOST))
+        return talus_json_fail(node, 0, "is too long a vector");
+    return TALUS_OK;
+}
+
+/* Elements of `size` bytes each, copied into the arena. */
+static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const char *key,
+                              size_t size, const void **out, int *count)
+{
+    const TalusJson *node;
+    void *block;
+    size_t bytes;
+    TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
+    size_t length = strlen(node->text);
+    if (!talus_base64_size(node->text, length, &bytes) || bytes % size != 0)
+        return talus_json_fail(node, 0, "is not base64 of elements of %zu bytes each", size);
+    TALUS_TRY(talus_arena_alloc(arena, bytes, &block));
+    if (!talus_base64_decode(node->text, length, block))
+        return talus_json_fail(node, 0, "is not base64");
+    *out = block;
+    *count = (int)(bytes / size);
+    return TALUS_OK;
+}
+
+static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, const char *key,
+                                int components, const void **out, int *count)
+{
+    TALUS_TRY(read_bytes(arena, object, key, (size_t)components * sizeof(double), out, count));
+    const double *value = *out;
+    for (int k = 0; k < *count * components; k++)
+        if (!(fabs(value[k]) < TALUS_HEAD_MOST))
+            return talus_json_fail(talus_json_get(object, key), 0, "has %g for number %d", value[k],
+                                   k);
+    return TALUS_OK;
+}
+
+/* ---- reading: kinds ---- */
+
+static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, TalusShapeDef *out)
+{
+    const TalusJson *node;
+    void *block;
+    TALUS_TRY(talus_head_member(object, "profile", TALUS_JSON_ARRAY, &node));
+    TALUS_TRY(talus_arena_alloc(arena, 2 * (size_t)node->count * sizeof(double), &block));
+    double *point = block;
+    out->profile = point;
+    out->point_count = node->count;
+    for (const TalusJson *n = node->first; n; n = n->next, point += 2)
+        TALUS_TRY(talus_head_list(n, 2, point));
+    return TALUS_OK;
+}
+
+static TalusStatus read_triangles(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+{
+    const void *triangle;
+    TALUS_TRY(
+        read_bytes(arena, node, "triangle", 3 * sizeof(int32_t), &triangle, &out->triangle_count));
+    out->triangle = triangle;
+    for (int k = 0; k < 3 * out->triangle_count; k++)
+        if (out->triangle[k] < 0 || out->triangle[k] >= out->vertex_count)
+            return talus_json_fail(talus_json_get(node, "triangle"), 0,
+                                   "has vertex %d; there are %d", out->triangle[k],
+                                   out->vertex_count);
+    return TALUS_OK;
+}
+
+static TalusStatus read_heights(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+{
+    double columns, rows;
+    const void *height;
+    int count;
+    TALUS_TRY(talus_head_number(node, "columns", &columns));
+    TALUS_TRY(talus_head_number(node, "rows", &rows));
+    TALUS_TRY(talus_head_number(node, "spacing", &out->spacing));
+    TALUS_TRY(read_doubles(arena, node, "height", 1, &height, &count));
+    out->height = height;
+    if (!(columns >= 2.0 && rows >= 2.0 && columns == floor(columns) && columns * rows == count))
+        return talus_json_fail(node, 0, "has %d heights for %g columns and %g rows", count, columns,
+                               rows);
+    out->columns = (int)columns;
+    out->rows = (int)rows;
+    return TALUS_OK;
+}
+
+static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part,
+                             TalusShapeDef *out);
+
+static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShapePart *out)
+{
+    const TalusJson *shape, *turn;
+    void *block;
+    double q[4];
+    if (node->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(node, 0, "is not a part of a shape");
+    TALUS_TRY(talus_head_read_vector(node, "position", &out->position));
+    TALUS_TRY(talus_head_member(node, "orientation", TALUS_JSON_ARRAY, &turn));
+    TALUS_TRY(talus_head_list(turn, 4, q));
+    out->orientation = (TalusQuat){q[0], q[1], q[2], q[3]};
+    double norm = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    if (!(fabs(norm - 1.0) < 1e-6))
+        return talus_json_fail(turn, 0, "is not a unit quaternion");
+    TALUS_TRY(talus_head_member(node, "shape", TALUS_JSON_OBJECT, &shape));
+    TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
+    out->shape = block;
+    return read_kind(arena, shape, true, block);
+}
+
+static TalusStatus read_parts(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+{
+    const TalusJson *list;
+    void *block;
+    TALUS_TRY(talus_head_member(node, "parts", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapePart), &block));
+    TalusShapePart *part = block;
+    out->part = part;
+    out->part_count = list->count;
+    for (const TalusJson *n = list->first; n; n = n->next)
+        TALUS_TRY(read_part(arena, n, part++));
+    return TALUS_OK;
+}
+
+static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+{
+    const void *vertex;
+    TALUS_TRY(read_doubles(arena, node, "vertex", 3, &vertex, &out->vertex_count));
+    out->vertex = vertex;
+    return TALUS_OK;
+}
+
+static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
+{
+    const TalusJson *name;
+    char shown[TALUS_JSON_SHOWN];
+    int kind = 0;
+    TALUS_TRY(talus_head_member(node, "kind", TALUS_JSON_STRING, &name));
+    while (kind < TALUS_SHAPE_KINDS &&
+           strcmp(name->text, talus_shape_name((TalusShapeKind)kind)) != 0)
+        kind++;
+    if (kind == TALUS_SHAPE_KINDS)
+        return talus_json_fail(node, 0, "\"%s\" is not a shape this program knows",
+                               talus_json_show(name->text, shown));
+    *out = (TalusShapeKind)kind;
+    return TALUS_OK;
+}
+
+static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part,
+                             TalusShapeDef *out)
+{
+    *out = (TalusShapeDef){0};
+    TALUS_TRY(read_name(node, &out->kind));
+    int uses = used(out, part);
+    if (uses & TALUS_USES_HALF)
+        TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
+    if (uses & TALUS_USES_RADIUS)
+        TALUS_TRY(talus_head_number(node, "radius", &out->radius));
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        TALUS_TRY(talus_head_number(node, "half_height", &out->half_height));
+    if (uses & TALUS_USES_PROFILE)
+        TALUS_TRY(read_profile(arena, node, out));
+    if (uses & TALUS_USES_VERTEX)
+        TALUS_TRY(read_vertices(arena, node, out));
+    if (uses & TALUS_USES_TRIANGLE)
+        TALUS_TRY(read_triangles(arena, node, out));
+    if (uses & TALUS_USES_HEIGHTS)
+        TALUS_TRY(read_heights(arena, node, out));
+    return uses & TALUS_USES_PARTS ? read_parts(arena, node, out) : TALUS_OK;
+}
+
+TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
+{
+    TalusShape shape;
+    if (node->kind != TALUS_JSON_OBJECT)
+        return talus_json_fail(node, 0, "is not a shape");
+    TALUS_TRY(read_kind(arena, node, false, out));
+    if (out->kind == TALUS_SHAPE_SPHERE)
+        return TALUS_OK; /* radii are the bodies' */
+    TalusStatus status = talus_shape_init(&shape, out);
+    if (status == TALUS_OK)
+        talus_shape_clear(&shape);
+    return talus_json_error_at(node, status == TALUS_ERR_ARGUMENT ? TALUS_ERR_FORMAT : status);
+}
+
+/* ---- copies and comparison ---- */
+
+/* The arrays of a shape and their bytes, in the order of ARRAYS. */
+enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
+
+static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])
+{
+    array[PROFILE] = shape->profile;
+    array[VERTEX] = shape->vertex;
+    array[TRIANGLE] = shape->triangle;
+    array[HEIGHT] = shape->height;
+    bytes[PROFILE] = 2 * (size_t)shape->point_count * sizeof *shape->profile;
+    bytes[VERTEX] = (size_t)shape->vertex_count * sizeof *shape->vertex;
+    bytes[TRIANGLE] = 3 * (size_t)shape->triangle_count * sizeof *shape->triangle;
+    bytes[HEIGHT] = (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height;
+    for (int k = 0; k < ARRAYS; k++)
+        if (!array[k])
+            bytes[k] = 0;
+}
+
+static TalusStatus copy_parts(TalusArena *arena, const TalusShapeDef *shape, TalusShapeDef *out)
+{
+    void *block;
+    TALUS_TRY(talus_arena_alloc(arena, (size_t)shape->part_count * sizeof(TalusShapePart), &block));
+    TalusShapePart *part = block;
+    out->part = part;
+    for (int k = 0; k < shape->part_count; k++) {
+        TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
+        part[k] = shape->part[k];
+        part[k].shape = block;
+        TALUS_TRY(talus_head_copy_shape(arena, shape->part[k].shape, block));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape, TalusShapeDef *out)
+{
+    const void *array[ARRAYS];
+    void *copy[ARRAYS] = {NULL};
+    size_t bytes[ARRAYS];
+    arrays_of(shape, array, bytes);
+    for (int k = 0; k < ARRAYS; k++) {
+        if (bytes[k] == 0)
+            continue;
+        TALUS_TRY(talus_arena_alloc(arena, bytes[k], &copy[k]));
+        memcpy(copy[k], array[k], bytes[k]);
+    }
+    *out = *shape;
+    out->profile = copy[PROFILE];
+    out->vertex = copy[VERTEX];
+    out->triangle = copy[TRIANGLE];
+    out->height = copy[HEIGHT];
+    out->part = NULL;
+    return used(shape, false) & TALUS_USES_PARTS ? copy_parts(arena, shape, out) : TALUS_OK;
+}
+
+static bool same_arrays(const TalusShapeDef *a, const TalusShapeDef *b)
+{
+    const void *x[ARRAYS], *y[ARRAYS];
+    size_t x_bytes[ARRAYS], y_bytes[ARRAYS];
+    arrays_of(a, x, x_bytes);
+    arrays_of(b, y, y_bytes);
+    for (int k = 0; k < ARRAYS; k++)
+        if (x_bytes[k] != y_bytes[k] || (x_bytes[k] && memcmp(x[k], y[k], x_bytes[k]) != 0))
+            return false;
+    return true;
+}
+
+static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part);
+
+static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
+{
+    if (a->part_count != b->part_count)
+        return false;
+    for (int k = 0; k < a->part_count; k++) {
+        const TalusShapePart *p = &a->part[k], *q = &b->part[k];
+        if (memcmp(&p->position, &q->position, sizeof p->position) != 0 ||
+            memcmp(&p->orientation, &q->orientation, sizeof p->orientation) != 0 ||
+            !same_shape(p->shape, q->shape, true))
+            return false;
+    }
+    return true;
+}
+
+static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
+{
+    int uses = used(a, part);
+    if (a->kind != b->kind)
+        return false;
+    if (uses & TALUS_USES_HALF && memcmp(&a->half, &b->half, sizeof a->half) != 0)
+        return false;
+    if (uses & TALUS_USES_RADIUS && a->radius != b->radius)
+        return false;
+    if (uses & TALUS_USES_HALF_HEIGHT && a->half_height != b->half_height)
+        return false;
+    if (uses & TALUS_USES_HEIGHTS && (a->columns != b->columns || a->spacing != b->spacing))
+        return false;
+    return uses & TALUS_USES_PARTS ? same_parts(a, b) : same_arrays(a, b);
+}
+
+bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b)
+{
+    return same_shape(a, b, false);
+}

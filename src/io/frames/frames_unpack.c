@@ -1,0 +1,206 @@
+/* io/frames/frames_unpack.c - arrays out of a chunk. Nothing in it is believed before it is checked: every
+ * size is compared with what is there before memory is asked for. */
+#include "base/deflate.h"
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+void talus_unpacker_clear(TalusUnpacker *unpacker)
+{
+    talus_release(unpacker->plane);
+    talus_release(unpacker->code);
+    *unpacker = (TalusUnpacker){0};
+}
+
+/* ---- the table of arrays ---- */
+
+static TalusStatus check_frame(const TalusFrameHead *head, size_t size)
+{
+    uint64_t most = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
+    if (head->bodies > INT_MAX || head->contacts > INT_MAX)
+        return talus_fail(TALUS_ERR_FORMAT, "claims %" PRIu32 " bodies and %" PRIu32 " contacts",
+                          head->bodies, head->contacts);
+    if (head->bodies > most)
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "claims %" PRIu32 " bodies in %zu bytes; there may be %d to a byte",
+                          head->bodies, size, TALUS_FRAMES_PER_BYTE);
+    if (head->bodies > TALUS_FRAMES_MOST)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%" PRIu32 " bodies; at most %d are read",
+                          head->bodies, TALUS_FRAMES_MOST);
+    return TALUS_OK;
+}
+
+static TalusStatus check_array(const TalusArrayHead *a)
+{
+    const char *name = talus_array_name(a->name);
+    bool integer = a->type == TALUS_TYPE_INTEGER;
+    bool width = integer ? a->width == 1 || a->width == 2 || a->width == 4
+                         : a->width == (a->type == TALUS_TYPE_BF16 ? 2 : 4);
+    if (a->type < TALUS_TYPE_INTEGER || a->type > TALUS_TYPE_F32 || !width)
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "type %d with %d bytes to a value", a->type,
+                              a->width);
+    if (a->prediction > (integer ? TALUS_PREDICT_BODY : TALUS_PREDICT_NONE))
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "prediction %d", a->prediction);
+    uint64_t plain = (uint64_t)a->tuples * a->components * a->width;
+    if (a->coding == TALUS_CODING_STORED && plain != a->bytes)
+        return talus_fail_key(name, TALUS_ERR_FORMAT,
+                              "%" PRIu32 " bytes for %" PRIu32 " tuples of %d", a->bytes, a->tuples,
+                              a->components * a->width);
+    if (a->coding > TALUS_CODING_ZLIB)
+        return talus_fail_key(name, TALUS_ERR_FORMAT, "coding %d; this program knows 0 and 1",
+                              a->coding);
+    return TALUS_OK;
+}
+
+/* Takes one array; those with names of later versions are passed over. */
+static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
+                              size_t *offset)
+{
+    TalusArrayHead head;
+    if (size - *offset < sizeof head)
+        return talus_fail(TALUS_ERR_FORMAT, "announces %" PRIu32 " arrays and ends before them",
+                          u->head.arrays);
+    memcpy(&head, payload + *offset, sizeof head);
+    *offset += sizeof head;
+    if (head.bytes > size - *offset)
+        return talus_fail_key(talus_array_name(head.name), TALUS_ERR_FORMAT,
+                              "%" PRIu32 " bytes, of which %zu are there", head.bytes,
+                              size - *offset);
+    const unsigned char *data = payload + *offset;
+    size_t whole = ((size_t)head.bytes + 7) / 8 * 8;
+    *offset += whole < size - *offset ? whole : size - *offset;
+    if (head.name == 0 || head.name >= TALUS_ARRAYS)
+        return TALUS_OK;
+    TALUS_TRY(check_array(&head));
+    if (u->array[head.name].data)
+        return talus_fail_key(talus_array_name(head.name), TALUS_ERR_FORMAT, "is there twice");
+    u->array[head.name] = (TalusArrayView){head, data};
+    return TALUS_OK;
+}
+
+TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size)
+{
+    memset(unpacker->array, 0, sizeof unpacker->array);
+    for (size_t offset = 0; offset < size && bytes[offset] != 0;) {
+        if (size - offset < sizeof(TalusArrayHead))
+            return talus_fail(TALUS_ERR_FORMAT, "ends within an array");
+        TALUS_TRY(take_array(unpacker, bytes, size, &offset));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size)
+{
+    size_t offset = sizeof unpacker->head;
+    if (size < offset)
+        return talus_fail(TALUS_ERR_FORMAT, "has %zu bytes; a frame has at least %zu", size,
+                          offset);
+    memcpy(&unpacker->head, payload, offset);
+    memset(unpacker->array, 0, sizeof unpacker->array);
+    TALUS_TRY(check_frame(&unpacker->head, size));
+    for (uint32_t i = 0; i < unpacker->head.arrays; i++)
+        TALUS_TRY(take_array(unpacker, payload, size, &offset));
+    return TALUS_OK;
+}
+
+/* ---- arrays ---- */
+
+static TalusStatus check_expected(const TalusArrayView *view, int name, int type, int components,
+                                  int tuples)
+{
+    const char *text = talus_array_name(name);
+    if (view->head.tuples != (uint32_t)tuples)
+        return talus_fail_key(text, TALUS_ERR_FORMAT, "%" PRIu32 " tuples; expected %d",
+                              view->head.tuples, tuples);
+    if (tuples > 0 && (view->head.type != type || view->head.components != components))
+        return talus_fail_key(text, TALUS_ERR_FORMAT,
+                              "type %d with %d components; expected %d with %d", view->head.type,
+                              view->head.components, type, components);
+    return TALUS_OK;
+}
+
+/* Puts the planes together again in `code`. */
+static TalusStatus unpack_code(TalusUnpacker *u, const TalusArrayView *view)
+{
+    const TalusArrayHead *a = &view->head;
+    size_t n = a->tuples, components = a->components, size = n * components * a->width;
+    const unsigned char *plane = view->data;
+    if (a->coding == TALUS_CODING_ZLIB) {
+        TALUS_TRY(TALUS_RESERVE(u->plane, u->plane_capacity, size, 0, "frame"));
+        TALUS_TRY(talus_error_at(talus_locate(TALUS_DOMAIN_IO, NULL, 0, talus_array_name(a->name)),
+                                 talus_inflate(view->data, a->bytes, u->plane, size)));
+        plane = u->plane;
+    }
+    TALUS_TRY(TALUS_RESERVE(u->code, u->code_capacity, n * components, 0, "frame"));
+    memset(u->code, 0, n * components * sizeof *u->code);
+    for (size_t c = 0; c < components; c++)
+        for (int byte = 0; byte < a->width; byte++, plane += n)
+            for (size_t i = 0; i < n; i++)
+                u->code[i * components + c] |= (uint32_t)plane[i] << 8 * byte;
+    return TALUS_OK;
+}
+
+static uint32_t unzigzag(uint32_t code)
+{
+    return code >> 1 ^ (code & 1 ? UINT32_MAX : 0);
+}
+
+TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                  const int32_t *guess, int32_t *value)
+{
+    const TalusArrayView *view = &unpacker->array[name];
+    TALUS_TRY(check_expected(view, name, TALUS_TYPE_INTEGER, components, tuples));
+    if (tuples == 0)
+        return TALUS_OK;
+    bool body = view->head.prediction == TALUS_PREDICT_BODY;
+    bool tuple = view->head.prediction == TALUS_PREDICT_TUPLE;
+    if (body && !guess)
+        return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                              "is predicted from a frame before");
+    TALUS_TRY(unpack_code(unpacker, view));
+    size_t step = (size_t)components, count = step * (size_t)tuples;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t from = body                 ? (uint32_t)guess[i]
+                        : tuple && i >= step ? (uint32_t)value[i - step]
+                                             : 0;
+        value[i] = (int32_t)(from + unzigzag(unpacker->code[i]));
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                uint16_t *value)
+{
+    const TalusArrayView *view = &unpacker->array[name];
+    TALUS_TRY(check_expected(view, name, TALUS_TYPE_BF16, components, tuples));
+    if (tuples == 0)
+        return TALUS_OK;
+    TALUS_TRY(unpack_code(unpacker, view));
+    for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
+        value[i] = (uint16_t)unpacker->code[i];
+        if ((value[i] & 0x7f80) == 0x7f80)
+            return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                                  "a value is not finite");
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                float *value)
+{
+    const TalusArrayView *view = &unpacker->array[name];
+    size_t count = (size_t)components * (size_t)tuples;
+    TALUS_TRY(check_expected(view, name, TALUS_TYPE_F32, components, tuples));
+    if (tuples == 0)
+        return TALUS_OK;
+    TALUS_TRY(unpack_code(unpacker, view));
+    memcpy(value, unpacker->code, count * sizeof *value);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(value[i]))
+            return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                                  "a value is not finite");
+    return TALUS_OK;
+}

@@ -1,0 +1,418 @@
+/* io/frames/frames_write.c - a frames file as it grows.
+ *
+ * A chunk is appended by one write. A write that fails is cut off again, and what the next frame is
+ * predicted from changes only once a frame is in the file, so the file is sound at every moment. */
+#include "base/memory.h"
+#include "io/file/growing.h"
+#include "io/frames/frames.h"
+#include "world/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct TalusFramesWriter {
+    TalusGrowing file;
+    int version; /* of the file, which a resume keeps */
+    TalusDetail detail;
+    TalusHeadStore named; /* title and scene alone */
+    TalusHeadStore head;  /* the last one written */
+    bool has_head, said_clamped;
+    TalusIndexRow *frame;
+    size_t frame_capacity;
+    int frames;
+    TalusFrameEncoder encoder;
+    TalusSnapshot snapshot; /* of talus_frames_add */
+};
+
+static void writer_free(TalusFramesWriter *w)
+{
+    if (!w)
+        return;
+    talus_growing_close(&w->file);
+    talus_release(w->frame);
+    talus_frames_head_clear(&w->named);
+    talus_frames_head_clear(&w->head);
+    talus_frame_encoder_clear(&w->encoder);
+    talus_snapshot_free(&w->snapshot);
+    talus_release(w);
+}
+
+/* ---- the file ---- */
+
+static TalusStatus start_file(TalusFramesWriter *w)
+{
+    TalusFileHead head = {.version = TALUS_FRAMES_VERSION};
+    w->version = TALUS_FRAMES_VERSION;
+    memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
+    TALUS_TRY(talus_growing_cut(&w->file, 0));
+    return talus_growing_append(&w->file, &head, sizeof head);
+}
+
+/* ---- opening ---- */
+
+static TalusStatus writer_new(TalusFramesWriter **out)
+{
+    *out = NULL;
+    return TALUS_ALLOC(*out, 1, "frames");
+}
+
+static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const char *scene)
+{
+    TalusFramesHead names = {.title = title, .scene = scene};
+    return talus_frames_head_copy(&names, &w->named);
+}
+
+static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
+{
+    TALUS_TRY(keep_names(w, def ? def->title : NULL, def ? def->scene : NULL));
+    w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
+    if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "frames: detail %d; expected auto (0), full (1) or "
+                          "lean (2)",
+                          (int)w->detail);
+    return TALUS_OK;
+}
+
+/* In `dir`, or where that is NULL at a path. */
+static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
+                          const TalusFramesDef *def)
+{
+    TALUS_TRY(start(w, def));
+    TALUS_TRY(dir ? talus_growing_create(dir, name, &w->file)
+                  : talus_growing_open_path(name, true, &w->file));
+    return start_file(w);
+}
+
+/* Hands the writer out, or frees it. */
+static TalusStatus hand_out(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
+{
+    if (status == TALUS_OK)
+        *out = w;
+    else
+        writer_free(w);
+    return status;
+}
+
+TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,
+                                   TalusFramesWriter **out)
+{
+    TalusFramesWriter *w;
+    *out = NULL;
+    TALUS_TRY(writer_new(&w));
+    return hand_out(w, create(w, dir, name, def), out);
+}
+
+TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
+                                TalusFramesWriter **out)
+{
+    return talus_frames_create_in(NULL, path, def, out);
+}
+
+static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
+{
+    size_t count = (size_t)w->frames;
+    TALUS_TRY(TALUS_RESERVE(w->frame, w->frame_capacity, count + 1, count, "frames"));
+    w->frame[w->frames++] = *row;
+    return TALUS_OK;
+}
+
+static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int count)
+{
+    for (int i = 0; i < count; i++) {
+        TalusFrameInfo info = talus_frames_info(old, i);
+        TalusIndexRow row = {.offset = info.offset,
+                             .time = info.time,
+                             .step = info.step,
+                             .size = info.size,
+                             .flags = info.key ? TALUS_CHUNK_KEY : 0,
+                             .bodies = (uint32_t)info.bodies};
+        TALUS_TRY(add_row(w, &row));
+    }
+    return TALUS_OK;
+}
+
+/* Takes over what a writer that had just written frame `last` would hold. */
+static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
+{
+    const TalusFramesHead *head = &old->loaded.head;
+    TALUS_TRY(talus_frames_load_head(old, last < 0 ? 0 : last));
+    TALUS_TRY(keep_names(w, head->title, head->scene));
+    w->detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
+    if (last < 0)
+        return start_file(w);
+    TALUS_TRY(talus_frames_head_copy(head, &w->head));
+    w->has_head = true;
+    w->version = (int)old->version;
+    TALUS_TRY(take_rows(w, old, last + 1));
+    TALUS_TRY(talus_frames_decode(old, last, NULL));
+    w->encoder.before = old->state[old->newest];
+    old->state[old->newest] = (TalusFrameState){0};
+    return talus_growing_cut(&w->file, w->frame[last].offset + w->frame[last].size);
+}
+
+static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
+{
+    TalusFrames *old;
+    TALUS_TRY(dir ? talus_growing_open(dir, name, &w->file)
+                  : talus_growing_open_path(name, false, &w->file));
+    TALUS_TRY(talus_frames_open(w->file.path, &old));
+    int last = talus_frames_count(old) - 1;
+    while (last >= 0 && talus_frames_info(old, last).time > time)
+        last--;
+    TalusStatus status =
+        talus_frames_count(old) > 0
+            ? take_over(w, old, last)
+            : talus_fail_file(
+                  w->file.path, TALUS_ERR_FORMAT,
+                  "holds no frame to go on from; without the file the run can be resumed");
+    talus_frames_close(old);
+    return status;
+}
+
+TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
+                                   TalusFramesWriter **out)
+{
+    TalusFramesWriter *w;
+    *out = NULL;
+    TALUS_TRY(writer_new(&w));
+    return hand_out(w, resume(w, dir, name, time), out);
+}
+
+TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out)
+{
+    return talus_frames_resume_in(NULL, path, time, out);
+}
+
+/* ---- heads ---- */
+
+static bool anything_moves(const TalusSnapshot *s)
+{
+    for (int i = 0; i < s->body_count; i++)
+        if (!s->fixed[i])
+            return true;
+    return false;
+}
+
+/* Once decided, it stays; `source` says whether the frames come from a lean file. */
+static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
+{
+    if (w->has_head)
+        return w->head.head.lean;
+    if (w->detail == TALUS_DETAIL_AUTO)
+        return source || bodies > TALUS_LEAN_ABOVE;
+    return w->detail == TALUS_DETAIL_LEAN;
+}
+
+/* A head on a grid is followed; the head of a world is not, and keeps the grid of the file. */
+static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
+                       const TalusSnapshot *s)
+{
+    const TalusFramesHead *now = &w->head.head;
+    if (!w->has_head || !talus_frames_head_same(now, head))
+        return false;
+    if (head->quantum > 0.0)
+        return head->quantum == now->quantum && head->radius == now->radius &&
+               memcmp(&head->origin, &now->origin, sizeof now->origin) == 0;
+    return !isnan(now->floor) || !anything_moves(s);
+}
+
+/* The head that the frame needs where the last one does not hold. */
+static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
+                             const TalusSnapshot *s, TalusHeadStore *out)
+{
+    const TalusFramesHead *old = &w->head.head;
+    TalusFramesHead next = *head;
+    if (w->named.head.title[0])
+        next.title = w->named.head.title;
+    if (w->named.head.scene[0])
+        next.scene = w->named.head.scene;
+    next.lean = is_lean(w, s->body_count, head->lean);
+    bool measured = w->has_head && (!isnan(old->floor) || !anything_moves(s));
+    if (!(head->quantum > 0.0) && measured) {
+        next.radius = old->radius;
+        next.quantum = old->quantum;
+        next.origin = old->origin;
+        next.floor = old->floor;
+    } else if (!(head->quantum > 0.0)) {
+        TALUS_TRY(talus_frames_head_measure(&next, s));
+    }
+    return talus_frames_head_copy(&next, out);
+}
+
+static TalusStatus write_head(TalusFramesWriter *w, const TalusFramesHead *head)
+{
+    TalusPacker packer = {0};
+    TalusStatus status = talus_frames_head_pack(&packer, head, w->version);
+    if (status == TALUS_OK)
+        status = talus_growing_append(&w->file, packer.bytes, packer.size);
+    talus_packer_clear(&packer);
+    return status;
+}
+
+/* ---- frames ---- */
+
+static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot *s)
+{
+    bool contacts = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
+    bool enough = s->force &&
+                  (head->lean ? s->speed != NULL : s->velocity != NULL && s->touching && contacts);
+    if (enough)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_ARGUMENT, "frames: the snapshot has fields %#x; %s frames need %s",
+                      s->fields, head->lean ? "lean" : "full",
+                      head->lean ? "speeds and forces" : "velocities, forces and chains");
+}
+
+static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, double time)
+{
+    if (w->encoder.clamped == 0 || w->said_clamped)
+        return;
+    w->said_clamped = true;
+    talus_log(TALUS_LOG_WARNING, "frames.clamped",
+              "%s: at time %g %d bodies are more than %g m from where the run began; their frames "
+              "show them at that distance",
+              w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
+}
+
+static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
+{
+    const TalusPacker *p = &w->encoder.packer;
+    TalusIndexRow row = {.offset = w->file.size,
+                         .time = s->time,
+                         .step = s->step,
+                         .size = p->size,
+                         .flags = key ? TALUS_CHUNK_KEY : 0,
+                         .bodies = (uint32_t)s->body_count};
+    TALUS_TRY(add_row(w, &row));
+    TalusStatus status = talus_growing_append(&w->file, p->bytes, p->size);
+    if (status != TALUS_OK)
+        w->frames--;
+    return status;
+}
+
+/* Both chunks or none: a head whose frame did not get there is cut off again. */
+static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fresh,
+                               const TalusSnapshot *s, bool key)
+{
+    uint64_t size = w->file.size;
+    uint32_t crc = w->file.crc;
+    if (fresh)
+        TALUS_TRY(write_head(w, fresh));
+    TalusStatus status = append_frame(w, s, key);
+    if (status != TALUS_OK)
+        talus_growing_take_back(&w->file, size, crc);
+    return status;
+}
+
+/* `fresh` is a new head to write before the frame, or empty. */
+static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
+{
+    bool renewed = fresh->arena.blocks != NULL;
+    const TalusFramesHead *head = renewed ? &fresh->head : &w->head.head;
+    bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0;
+    TALUS_TRY(check_fields(head, s));
+    TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
+    TALUS_TRY(append_both(w, renewed ? head : NULL, s, key));
+    warn_clamped(w, head, s->time);
+    talus_frame_encoder_keep(&w->encoder);
+    if (renewed) {
+        talus_frames_head_clear(&w->head);
+        w->head = *fresh;
+        *fresh = (TalusHeadStore){0};
+        w->has_head = true;
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFramesHead *head,
+                                      const TalusSnapshot *snapshot)
+{
+    TalusHeadStore fresh = {0};
+    if (writer->frames > 0 && !(snapshot->time >= writer->frame[writer->frames - 1].time))
+        return talus_fail_file(writer->file.path, TALUS_ERR_ARGUMENT,
+                               "a frame at time %g cannot follow one at %g", snapshot->time,
+                               writer->frame[writer->frames - 1].time);
+    if (!head_holds(writer, head, snapshot))
+        TALUS_TRY(next_head(writer, head, snapshot, &fresh));
+    TalusStatus status = add_frame(writer, &fresh, snapshot);
+    talus_frames_head_clear(&fresh);
+    return status;
+}
+
+TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
+{
+    TalusHeadStore head = {0};
+    bool lean = is_lean(writer, talus_world_body_count(world), false);
+    unsigned fields = TALUS_SNAPSHOT_FORCE;
+    fields |= lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
+    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, fields));
+    TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
+    writer->encoder.packer.pool = world->pool;
+    TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
+    writer->encoder.packer.pool = NULL; /* the world may be gone before the next frame */
+    talus_frames_head_clear(&head);
+    return status;
+}
+
+TalusStatus talus_frames_sync(const TalusFramesWriter *writer)
+{
+    return talus_growing_sync(&writer->file);
+}
+
+TalusStatus talus_frames_check(const TalusFramesWriter *writer)
+{
+    return talus_growing_check(&writer->file);
+}
+
+const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer)
+{
+    return writer->has_head ? &writer->head.head : NULL;
+}
+
+/* ---- the end ---- */
+
+static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
+{
+    uint32_t counts[2] = {(uint32_t)w->frames, 0};
+    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_INDEX};
+    chunk.size = sizeof counts + (uint64_t)w->frames * sizeof *w->frame;
+    TALUS_TRY(talus_pack_bytes(p, NULL, sizeof chunk));
+    TALUS_TRY(talus_pack_bytes(p, counts, sizeof counts));
+    TALUS_TRY(talus_pack_bytes(p, w->frame, (size_t)w->frames * sizeof *w->frame));
+    chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
+    memcpy(p->bytes, &chunk, sizeof chunk);
+    TalusFileEnd end = {.index = w->file.size};
+    memcpy(end.magic, TALUS_FRAMES_END, sizeof end.magic);
+    return talus_pack_bytes(p, &end, sizeof end);
+}
+
+/* A disk at the other end of a network may tell only now that it is full. */
+static TalusStatus close_file(TalusFramesWriter *w)
+{
+    w->file.open = false;
+    if (close(w->file.fd) != 0 && errno != EINTR)
+        return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot write: %s", strerror(errno));
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_finish(TalusFramesWriter *writer)
+{
+    TalusPacker packer = {0};
+    if (!writer)
+        return TALUS_OK;
+    TalusStatus status = pack_index(writer, &packer);
+    if (status == TALUS_OK)
+        status = talus_growing_append(&writer->file, packer.bytes, packer.size);
+    if (status == TALUS_OK)
+        status = close_file(writer);
+    talus_packer_clear(&packer);
+    writer_free(writer);
+    return status;
+}
+
+void talus_frames_abandon(TalusFramesWriter *writer)
+{
+    writer_free(writer);
+}

@@ -1,0 +1,15 @@
+/* io/problem/fclib.h - what the parts of the FCLIB reader, writer and condenser share. */
+#ifndef TALUS_IO_FCLIB_H
+#define TALUS_IO_FCLIB_H
+
+#include "base/status.h"
+
+#include <talus/fclib.h>
+
+/* Entries of u and r: dimension times contacts. */
+int talus_fclib_rows(const TalusFclib *fclib);
+
+/* The reader proper: an HDF5 file in memory; `name` is for messages. */
+TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out);
+
+#endif

@@ -1,0 +1,223 @@
+/* io/problem/fclib_condense.c - M v = f + H r + G l, u = H'v + w, G'v + b = 0 without v and l.
+ *
+ *     A = [H G]' M^-1 [H G],  S its joint block       W = A_HH - A_HG S^-1 A_GH
+ *     v0 = M^-1 (f + H r),    l = -S^-1 (G'v0 + b),   v = v0 + M^-1 G l,   u = H'v + w
+ * All of it is sparse. M is taken as stored: where it is not symmetric, neither is W. */
+#include "io/problem/fclib_condense.h"
+
+#include "base/memory.h"
+#include "linalg/sparse.h"
+
+#include <string.h>
+
+/* A pivot of S this small against its diagonal means that a joint row repeats others. */
+static const double joint_pivot = 1e-10;
+
+void talus_condenser_close(TalusCondenser *c)
+{
+    TalusSparse *const matrices[] = {&c->mass_transposed, &c->form,   &c->across,
+                                     &c->across_back,     &c->square, &c->square_transposed};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        talus_sparse_clear(matrices[i]);
+    talus_ldl_clear(&c->mass);
+    talus_ldl_clear(&c->joint);
+}
+
+/* Factors `a`, leaving its transpose in `transposed` unless it is symmetric. */
+static TalusStatus factor(TalusLdl *ldl, const TalusSparse *a, TalusSparse *transposed,
+                          double relative)
+{
+    TALUS_TRY(talus_sparse_transpose(a, transposed));
+    if (talus_sparse_same(a, transposed))
+        talus_sparse_clear(transposed);
+    const TalusSparse *t = transposed->start ? transposed : NULL;
+    TALUS_TRY(talus_ldl_analyse(ldl, a, t));
+    return talus_ldl_factor(ldl, a, t, &(TalusPivots){.relative = relative});
+}
+
+static TalusStatus factor_mass(TalusCondenser *c)
+{
+    TalusStatus status = factor(&c->mass, &c->fclib->M, &c->mass_transposed, 0.0);
+    if (status == TALUS_ERR_NUMERIC)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "M: degree of freedom %d: M is not positive definite (%s)",
+                          c->mass.failed, talus_error());
+    return status;
+}
+
+/* Columns of H, then those of G, as rows. */
+static TalusStatus columns_of_both(const TalusFclib *f, TalusSparse *out)
+{
+    TalusSparse g;
+    if (!talus_fclib_joints(f))
+        return talus_sparse_transpose(&f->H, out);
+    TALUS_TRY(talus_sparse_transpose(&f->G, &g));
+    TalusSparse h = {0};
+    TalusStatus status = talus_sparse_transpose(&f->H, &h);
+    size_t nh = (size_t)talus_sparse_entries(&h), ng = (size_t)talus_sparse_entries(&g);
+    if (status == TALUS_OK)
+        status = talus_sparse_alloc(out, h.rows + g.rows, h.columns, nh + ng, "H and G");
+    if (status == TALUS_OK) {
+        memcpy(out->start, h.start, ((size_t)h.rows + 1) * sizeof *h.start);
+        for (int i = 0; i < g.rows; i++)
+            out->start[h.rows + i + 1] = (int32_t)nh + g.start[i + 1];
+        memcpy(out->column, h.column, nh * sizeof *h.column);
+        memcpy(out->column + nh, g.column, ng * sizeof *g.column);
+        memcpy(out->value, h.value, nh * sizeof *h.value);
+        memcpy(out->value + nh, g.value, ng * sizeof *g.value);
+    }
+    talus_sparse_clear(&h);
+    talus_sparse_clear(&g);
+    return status;
+}
+
+static TalusStatus make_form(TalusCondenser *c)
+{
+    TalusSparse both = {0};
+    TALUS_TRY(columns_of_both(c->fclib, &both));
+    TalusStatus status = talus_ldl_form(&c->mass, &both, &both, &c->form);
+    talus_sparse_clear(&both);
+    return status;
+}
+
+/* Rows [r0, r1) and columns [c0, c1) of a matrix. */
+static TalusStatus cut(const TalusSparse *a, int r0, int r1, int c0, int c1, TalusSparse *out)
+{
+    size_t room = (size_t)(a->start[r1] - a->start[r0]);
+    TALUS_TRY(talus_sparse_alloc(out, r1 - r0, c1 - c0, room, "condensed matrix"));
+    int32_t used = 0;
+    for (int i = r0; i < r1; i++) {
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+            if (a->column[k] >= c0 && a->column[k] < c1) {
+                out->column[used] = a->column[k] - c0;
+                out->value[used++] = a->value[k];
+            }
+        out->start[i - r0 + 1] = used;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus factor_joints(TalusCondenser *c)
+{
+    int rows = talus_fclib_rows(c->fclib), all = c->form.rows;
+    TALUS_TRY(cut(&c->form, 0, rows, rows, all, &c->across));
+    TALUS_TRY(cut(&c->form, rows, all, rows, all, &c->square));
+    if (c->mass_transposed.start) {
+        TalusSparse back;
+        TALUS_TRY(cut(&c->form, rows, all, 0, rows, &back));
+        TalusStatus status = talus_sparse_transpose(&back, &c->across_back);
+        talus_sparse_clear(&back);
+        TALUS_TRY(status);
+    }
+    TalusStatus status = factor(&c->joint, &c->square, &c->square_transposed, joint_pivot);
+    if (status == TALUS_ERR_NUMERIC)
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "G: joint row %d follows from the others: expected independent columns",
+                          c->joint.failed);
+    return status;
+}
+
+TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c)
+{
+    *c = (TalusCondenser){.fclib = fclib};
+    TalusStatus status = factor_mass(c);
+    if (status == TALUS_OK)
+        status = make_form(c);
+    if (status == TALUS_OK && talus_fclib_joints(fclib))
+        status = factor_joints(c);
+    if (status != TALUS_OK)
+        talus_condenser_close(c);
+    return status;
+}
+
+/* ---- the condensed matrix ---- */
+
+static size_t append(const TalusSparse *a, double s, size_t at, int32_t *row, int32_t *column,
+                     double *value)
+{
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++, at++) {
+            row[at] = i;
+            column[at] = a->column[k];
+            value[at] = s * a->value[k];
+        }
+    return at;
+}
+
+/* out = a - b */
+static TalusStatus subtract(const TalusSparse *a, const TalusSparse *b, TalusSparse *out)
+{
+    size_t room = (size_t)talus_sparse_entries(a) + (size_t)talus_sparse_entries(b);
+    int32_t *row = NULL, *column = NULL;
+    double *value = NULL;
+    TalusStatus status = TALUS_ALLOC(row, room, "condensed matrix");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(column, room, "condensed matrix");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(value, room, "condensed matrix");
+    if (status == TALUS_OK) {
+        size_t at = append(a, 1.0, 0, row, column, value);
+        append(b, -1.0, at, row, column, value);
+        TalusTriplets t = {a->rows, a->columns, room, row, column, value};
+        status = talus_sparse_from_triplets(&t, out, "condensed matrix");
+    }
+    talus_release(row);
+    talus_release(column);
+    talus_release(value);
+    return status;
+}
+
+TalusStatus talus_condenser_matrix(TalusCondenser *c, TalusSparse *W)
+{
+    int rows = talus_fclib_rows(c->fclib);
+    TalusSparse free_part, held = {0};
+    *W = (TalusSparse){0};
+    TALUS_TRY(cut(&c->form, 0, rows, 0, rows, &free_part));
+    if (!talus_fclib_joints(c->fclib)) {
+        *W = free_part;
+        return TALUS_OK;
+    }
+    const TalusSparse *back = c->across_back.start ? &c->across_back : &c->across;
+    TalusStatus status = talus_ldl_form(&c->joint, &c->across, back, &held);
+    if (status == TALUS_OK)
+        status = subtract(&free_part, &held, W);
+    talus_sparse_clear(&free_part);
+    talus_sparse_clear(&held);
+    return status;
+}
+
+/* ---- velocities ---- */
+
+static TalusStatus add_joints(TalusCondenser *c, double *v, double *l)
+{
+    const TalusFclib *f = c->fclib;
+    size_t joints = (size_t)talus_fclib_joints(f);
+    double *push;
+    TALUS_TRY(TALUS_ALLOC(push, (size_t)f->M.rows, "joint impulses"));
+    memcpy(l, f->b, joints * sizeof *l);
+    talus_sparse_add_transposed(&f->G, 1.0, v, l);
+    talus_ldl_solve(&c->joint, l);
+    for (size_t i = 0; i < joints; i++)
+        l[i] = -l[i];
+    talus_sparse_add(&f->G, 1.0, l, push);
+    talus_ldl_solve(&c->mass, push);
+    for (int i = 0; i < f->M.rows; i++)
+        v[i] += push[i];
+    talus_release(push);
+    return TALUS_OK;
+}
+
+TalusStatus talus_condenser_velocities(TalusCondenser *c, const double *r, double *v, double *l,
+                                       double *u)
+{
+    const TalusFclib *f = c->fclib;
+    memcpy(v, f->f, (size_t)f->M.rows * sizeof *v);
+    if (r)
+        talus_sparse_add(&f->H, 1.0, r, v);
+    talus_ldl_solve(&c->mass, v);
+    if (talus_fclib_joints(f))
+        TALUS_TRY(add_joints(c, v, l));
+    memcpy(u, f->w, (size_t)talus_fclib_rows(f) * sizeof *u);
+    talus_sparse_add_transposed(&f->H, 1.0, v, u);
+    return TALUS_OK;
+}

@@ -1,0 +1,378 @@
+/* io/problem/fclib_from.c - a Problem as FCLIB has it.
+ *
+ * Matrix-free: M holds each body's mass and inertia, H the map D from contact to body impulses,
+ * f = M v_f and w = (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia
+ * zero) has no row; the velocity it may have goes into w. Explicit: W and q as they are. A problem
+ * of one row per contact gets three with mu = 0; tangents of an explicit one are coupled to
+ * nothing. */
+#include "backend/frame.h"
+#include "base/memory.h"
+#include "io/problem/fclib.h"
+#include "linalg/sparse.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIMENSION = 3 };
+
+typedef struct Entries { /* triplets with room for a known number */
+    int32_t *row, *column;
+    double *value;
+    size_t count;
+} Entries;
+
+static TalusStatus open_entries(Entries *e, size_t room)
+{
+    TALUS_TRY(TALUS_ALLOC(e->row, room, "entries"));
+    TALUS_TRY(TALUS_ALLOC(e->column, room, "entries"));
+    return TALUS_ALLOC(e->value, room, "entries");
+}
+
+static void close_entries(Entries *e)
+{
+    talus_release(e->row);
+    talus_release(e->column);
+    talus_release(e->value);
+}
+
+static void add_entry(Entries *e, int row, int column, double value)
+{
+    if (value == 0.0)
+        return;
+    e->row[e->count] = row;
+    e->column[e->count] = column;
+    e->value[e->count++] = value;
+}
+
+static TalusStatus to_sparse(const Entries *e, int rows, int columns, const char *what,
+                             TalusSparse *out)
+{
+    TalusTriplets t = {rows, columns, e->count, e->row, e->column, e->value};
+    return talus_sparse_from_triplets(&t, out, what);
+}
+
+/* ---- bodies ---- */
+
+/* First degree of freedom of each body's translation and rotation; -1 where it cannot move. */
+typedef struct Freedom {
+    int32_t (*first)[2];
+    int count;
+} Freedom;
+
+static bool is_zero(TalusSym3 a)
+{
+    return a.xx == 0.0 && a.yy == 0.0 && a.zz == 0.0 && a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0;
+}
+
+static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
+{
+    int64_t count = 0;
+    TALUS_TRY(TALUS_ALLOC(freedom->first, (size_t)def->body_count, "bodies"));
+    for (int i = 0; i < def->body_count; i++) {
+        bool moves[2] = {def->inv_mass[i] > 0.0, !is_zero(def->inv_inertia[i])};
+        for (int part = 0; part < 2; part++) {
+            freedom->first[i][part] = moves[part] ? (int32_t)count : -1;
+            count += moves[part] ? 3 : 0;
+        }
+        if (count > INT32_MAX - 6)
+            return talus_fail(TALUS_ERR_UNSUPPORTED, "%d bodies are more than FCLIB can number",
+                              def->body_count);
+    }
+    freedom->count = (int)count;
+    return TALUS_OK;
+}
+
+/* By cofactors; false unless positive definite. */
+static bool invert(TalusSym3 a, double out[3][3])
+{
+    if (a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0) {
+        memset(out, 0, 9 * sizeof out[0][0]);
+        out[0][0] = 1.0 / a.xx;
+        out[1][1] = 1.0 / a.yy;
+        out[2][2] = 1.0 / a.zz;
+        return a.xx > 0.0 && a.yy > 0.0 && a.zz > 0.0;
+    }
+    double xx = a.yy * a.zz - a.yz * a.yz, xy = a.xz * a.yz - a.xy * a.zz;
+    double xz = a.xy * a.yz - a.xz * a.yy, yy = a.xx * a.zz - a.xz * a.xz;
+    double yz = a.xy * a.xz - a.xx * a.yz, zz = a.xx * a.yy - a.xy * a.xy;
+    double determinant = a.xx * xx + a.xy * xy + a.xz * xz;
+    const double adjoint[3][3] = {{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}};
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[r][c] = adjoint[r][c] / determinant;
+    return a.xx > 0.0 && zz > 0.0 && determinant > 0.0;
+}
+
+static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom, Entries *e)
+{
+    for (int i = 0; i < def->body_count; i++) {
+        int linear = freedom->first[i][0], angular = freedom->first[i][1];
+        double inertia[3][3];
+        for (int k = 0; linear >= 0 && k < 3; k++)
+            add_entry(e, linear + k, linear + k, 1.0 / def->inv_mass[i]);
+        if (angular < 0)
+            continue;
+        if (!invert(def->inv_inertia[i], inertia))
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "body %d: its inverse inertia is not positive definite: FCLIB has no "
+                              "place for a body that turns about some axes only",
+                              i);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                add_entry(e, angular + r, angular + c, inertia[r][c]);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
+{
+    Entries e = {0};
+    TalusStatus status = open_entries(&e, 12 * (size_t)def->body_count);
+    if (status == TALUS_OK)
+        status = fill_mass(def, freedom, &e);
+    if (status == TALUS_OK)
+        status = to_sparse(&e, freedom->count, freedom->count, "M", &f->M);
+    close_entries(&e);
+    return status;
+}
+
+/* Velocities of bodies, six numbers each, to degrees of freedom. */
+static void pick(const TalusProblemDef *def, const Freedom *freedom, const double *body, double *v)
+{
+    for (int i = 0; i < def->body_count; i++)
+        for (int part = 0; part < 2; part++)
+            for (int k = 0; k < 3; k++)
+                if (freedom->first[i][part] >= 0)
+                    v[freedom->first[i][part] + k] = body[6 * i + 3 * part + k];
+}
+
+/* ---- contacts ---- */
+
+/* An arm along a direction has no moment; what rounding leaves of one is dropped. */
+static TalusVec3 moment(TalusVec3 arm, TalusVec3 direction)
+{
+    TalusVec3 m = talus_cross(arm, direction);
+    return talus_norm(m) > 4.0 * DBL_EPSILON * talus_norm(arm) ? m : talus_vec3(0.0, 0.0, 0.0);
+}
+
+/* One side of one contact row: entries of H, and what an immovable freedom adds to w. */
+static void add_side(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
+                     TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
+{
+    if (body < 0)
+        return;
+    TalusVec3 parts[2] = {direction, moment(arm, direction)};
+    for (int part = 0; part < 2; part++) {
+        const double p[3] = {sign * parts[part].x, sign * parts[part].y, sign * parts[part].z};
+        for (int k = 0; k < 3; k++)
+            if (freedom->first[body][part] >= 0)
+                add_entry(e, freedom->first[body][part] + k, row, p[k]);
+            else
+                w[row] += p[k] * def->free_velocity[6 * body + 3 * part + k];
+    }
+}
+
+static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int i, Entries *e,
+                        double *w)
+{
+    const TalusContactDef *c = &def->contacts[i];
+    double frame[4];
+    talus_frame_set(frame, c->normal.x, c->normal.y, c->normal.z);
+    w[DIMENSION * i] = c->bias;
+    for (int r = 0; r < DIMENSION; r++) {
+        double local[3] = {0.0, 0.0, 0.0}, world[3];
+        local[r] = 1.0;
+        talus_frame_world(frame, local, world);
+        TalusVec3 direction = talus_vec3(world[0], world[1], world[2]);
+        int row = DIMENSION * i + r;
+        add_side(def, freedom, c->a, -1.0, direction, c->arm_a, row, e, w);
+        add_side(def, freedom, c->b, 1.0, direction, c->arm_b, row, e, w);
+    }
+}
+
+/* ---- friction ---- */
+
+/* The layout has coefficients of circular cones; under which law they are solved it does not say. */
+static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
+{
+    bool none = model.section == TALUS_SECTION_NONE;
+    if (model.section == TALUS_SECTION_JOINT)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d is a joint; FCLIB has contacts alone; `-o file.talus` keeps "
+                          "it",
+                          i);
+    if (mu > 0.0 && !none && model.section != TALUS_SECTION_DISC)
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "contact %d has the section %s; FCLIB has no place for another than disc; "
+            "`-o file.talus` keeps it",
+            i, talus_section_name(model.section));
+    f->mu[i] = none ? 0.0 : mu;
+    return TALUS_OK;
+}
+
+/* What the layout has no place for. */
+static TalusStatus check_contact(const TalusContactDef *c, int i)
+{
+    bool turning = c->spinning > 0.0 || c->rolling > 0.0;
+    if (turning || c->compliance > 0.0)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "contact %d has %s; FCLIB has no place for it; `-o file.talus` keeps it",
+                          i, turning ? "spinning or rolling friction" : "compliance");
+    return TALUS_OK;
+}
+
+static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *freedom, TalusFclib *f)
+{
+    Entries e = {0};
+    for (int i = 0; i < f->contacts; i++) {
+        const TalusContactDef *c = &def->contacts[i];
+        TALUS_TRY(check_contact(c, i));
+        TALUS_TRY(set_mu(f, i, c->mu, c->model));
+    }
+    TalusStatus status = open_entries(&e, 36 * (size_t)f->contacts);
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets");
+    if (status == TALUS_OK) {
+        for (int i = 0; i < f->contacts; i++)
+            add_contact(def, freedom, i, &e, f->w);
+        status = to_sparse(&e, freedom->count, talus_fclib_rows(f), "H", &f->H);
+    }
+    close_entries(&e);
+    return status;
+}
+
+/* ---- the starting impulses ---- */
+
+static TalusStatus open_guess(const TalusFclib *f, TalusProblem *problem, TalusFclibPoint *guess)
+{
+    size_t rows = (size_t)talus_fclib_rows(f);
+    int per = talus_problem_rows(problem);
+    const double *gamma = talus_problem_gamma(problem);
+    TALUS_TRY(TALUS_ALLOC(guess->u, rows, "guess"));
+    TALUS_TRY(TALUS_ALLOC(guess->r, rows, "guess"));
+    for (int i = 0; i < f->contacts; i++)
+        for (int k = 0; k < per; k++)
+            guess->r[DIMENSION * i + k] = gamma[per * i + k];
+    return TALUS_OK;
+}
+
+static TalusStatus global_guess(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
+                                const Freedom *freedom)
+{
+    TalusFclibPoint *guess = &f->guesses[0];
+    double *body;
+    TALUS_TRY(open_guess(f, problem, guess));
+    TALUS_TRY(TALUS_ALLOC(guess->v, (size_t)freedom->count, "guess"));
+    TALUS_TRY(TALUS_ALLOC(body, 6 * (size_t)def->body_count, "body velocities"));
+    TalusStatus status = talus_problem_body_velocity(problem, talus_problem_gamma(problem), body);
+    if (status == TALUS_OK) {
+        pick(def, freedom, body, guess->v);
+        memcpy(guess->u, f->w, (size_t)talus_fclib_rows(f) * sizeof *guess->u);
+        talus_sparse_add_transposed(&f->H, 1.0, guess->v, guess->u);
+    }
+    talus_release(body);
+    return status;
+}
+
+/* ---- the two kinds ---- */
+
+static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
+                               Freedom *freedom)
+{
+    f->global = true;
+    TALUS_TRY(number_freedoms(def, freedom));
+    TALUS_TRY(make_contacts(def, freedom, f));
+    TALUS_TRY(make_mass(def, freedom, f));
+    TALUS_TRY(TALUS_ALLOC(f->f, (size_t)freedom->count, "forces"));
+    double *v;
+    TALUS_TRY(TALUS_ALLOC(v, (size_t)freedom->count, "velocities"));
+    pick(def, freedom, def->free_velocity, v);
+    talus_sparse_add(&f->M, 1.0, v, f->f);
+    talus_release(v);
+    return global_guess(f, problem, def, freedom);
+}
+
+/* Rows of the matrix, and with one per contact two more that stand alone. */
+static void fill_entries(const TalusProblemDef *def, Entries *e)
+{
+    int n = def->rows * def->block_count, step = DIMENSION / def->rows;
+    for (int i = 0; i < n; i++)
+        for (int32_t k = def->row_start[i]; k < def->row_start[i + 1]; k++) {
+            int j = def->column[k];
+            add_entry(e, step * i, step * j, def->values[k]);
+            for (int t = 1; i == j && t < step; t++)
+                add_entry(e, step * i + t, step * i + t, def->values[k]);
+        }
+}
+
+static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def)
+{
+    Entries e = {0};
+    int n = def->rows * def->block_count, step = DIMENSION / def->rows;
+    size_t rows = (size_t)talus_fclib_rows(f);
+    TalusStatus status = open_entries(&e, (size_t)def->row_start[n] + 2 * rows);
+    if (status == TALUS_OK) {
+        fill_entries(def, &e);
+        status = to_sparse(&e, (int)rows, (int)rows, "W", &f->W);
+    }
+    close_entries(&e);
+    TALUS_TRY(status);
+    TALUS_TRY(TALUS_ALLOC(f->q, rows, "offset"));
+    for (int i = 0; i < n; i++)
+        f->q[step * i] = def->offset[i];
+    for (int i = 0; i < f->contacts; i++)
+        TALUS_TRY(set_mu(f, i, def->rows == 3 ? def->mu[i] : 0.0,
+                         def->model ? def->model[i] : (TalusFrictionModel){0}));
+    TalusFclibPoint *guess = &f->guesses[0];
+    TALUS_TRY(open_guess(f, problem, guess));
+    memcpy(guess->u, f->q, rows * sizeof *guess->u);
+    talus_sparse_add(&f->W, 1.0, guess->r, guess->u);
+    return TALUS_OK;
+}
+
+static TalusStatus copy_text(const char *text, char **out)
+{
+    TALUS_TRY(talus_alloc((void **)out, strlen(text) + 1, 1, "text"));
+    strcpy(*out, text);
+    return TALUS_OK;
+}
+
+static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
+                        const char *title, Freedom *freedom)
+{
+    char text[128];
+    f->dimension = DIMENSION;
+    f->contacts = def->contacts ? def->contact_count : def->block_count;
+    if (f->contacts > INT32_MAX / 36 - 1)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%d contacts are more than FCLIB can hold",
+                          f->contacts);
+    TALUS_TRY(TALUS_ALLOC(f->mu, (size_t)f->contacts, "friction"));
+    TALUS_TRY(TALUS_ALLOC(f->guesses, 1, "guesses"));
+    f->guess_count = 1;
+    TALUS_TRY(def->contacts ? fill_global(f, problem, def, freedom) : fill_local(f, problem, def));
+    TALUS_TRY(copy_text(title ? title : "", &f->title));
+    snprintf(text, sizeof text, "written by Talus %s; guess 1 holds the starting impulses",
+             talus_version());
+    TALUS_TRY(copy_text(text, &f->description));
+    return copy_text("contact rows: normal, tangent 1, tangent 2; SI units; w is the stabilisation",
+                     &f->math_info);
+}
+
+TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out)
+{
+    TalusProblemDef def = {0};
+    Freedom freedom = {0};
+    TalusFclib *fclib;
+    *out = NULL;
+    TALUS_TRY(talus_problem_export(problem, &def));
+    TALUS_TRY(TALUS_ALLOC(fclib, 1, "FCLIB problem"));
+    TalusStatus status = fill(fclib, problem, &def, title, &freedom);
+    talus_release(freedom.first);
+    if (status != TALUS_OK)
+        talus_fclib_destroy(fclib);
+    else
+        *out = fclib;
+    return status;
+}

@@ -1,0 +1,53 @@
+/* io/problem/fclib_none.c - a build without HDF5 says what would give it. */
+#include "io/problem/fclib.h"
+
+static const char how[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";
+
+bool talus_fclib_available(void)
+{
+    return false;
+}
+
+const char *talus_fclib_how(void)
+{
+    return how;
+}
+
+static TalusStatus unsupported(const char *path)
+{
+    return talus_fail_file(path, TALUS_ERR_UNSUPPORTED,
+                           "this build of Talus has no HDF5, which FCLIB files need; %s", how);
+}
+
+TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out)
+{
+    (void)bytes, (void)size;
+    *out = NULL;
+    return unsupported(name);
+}
+
+TalusStatus talus_fclib_read(const char *path, TalusFclib **out)
+{
+    *out = NULL;
+    return unsupported(path);
+}
+
+TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
+                                   TalusFclibPoint *out)
+{
+    (void)group, (void)problem;
+    *out = (TalusFclibPoint){0};
+    return unsupported(path);
+}
+
+bool talus_fclib_has(const char *path, const char *group)
+{
+    (void)path, (void)group;
+    return false;
+}
+
+TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
+{
+    (void)problem;
+    return unsupported(path);
+}

@@ -1,0 +1,455 @@
+/* io/problem/fclib_read.c - FCLIB files in. Nothing is taken on trust: vectors are read first, since their
+ * lengths are backed by stored bytes; the dimensions that matrices claim are then held against
+ * them, every index against the dimensions, and every number must be finite. */
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/hdf5/hdf5.h"
+#include "io/problem/fclib.h"
+#include "linalg/sparse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 128 };
+
+typedef struct Reader {
+    TalusH5 *h5;
+    const char *name;
+    char base[PATH_BYTES / 2]; /* such as "/fclib_local" */
+    char path[PATH_BYTES];     /* the last one made by at() */
+} Reader;
+
+static const char *at(Reader *r, const char *first, const char *second)
+{
+    snprintf(r->path, sizeof r->path, "%s/%s%s%s", r->base, first, *second ? "/" : "", second);
+    return r->path;
+}
+
+#define FAIL_AT(r, ...) fail_at((r), __VA_ARGS__)
+
+/* A failure at the path used last. */
+static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINTF(2, 3);
+
+static TalusStatus fail_at(const Reader *r, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, r->name, 0, r->path), TALUS_ERR_FORMAT, "%s",
+                         text);
+}
+
+/* ---- vectors ---- */
+
+static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i]))
+            return FAIL_AT(r, "entry %zu is %g: expected a finite number", i, x[i]);
+    return TALUS_OK;
+}
+
+/* Finite reals; a negative `expected` takes any length, and `count` tells which. */
+static TalusStatus read_vector(Reader *r, const char *group, const char *name, int64_t expected,
+                               const char *why, double **out, size_t *count)
+{
+    size_t length;
+    TALUS_TRY(talus_h5_read_reals(r->h5, at(r, group, name), out, &length));
+    if (expected >= 0 && length != (size_t)expected)
+        return FAIL_AT(r, "has %zu entries: expected %" PRId64 ", %s", length, expected, why);
+    if (count)
+        *count = length;
+    return check_finite(r, *out, length);
+}
+
+static TalusStatus read_friction(Reader *r, TalusFclib *f)
+{
+    TALUS_TRY(read_vector(r, "vectors", "mu", f->contacts, "one for each contact", &f->mu, NULL));
+    for (int i = 0; i < f->contacts; i++)
+        if (f->mu[i] < 0.0)
+            return FAIL_AT(r, "entry %d is %g: expected 0 or more", i, f->mu[i]);
+    return TALUS_OK;
+}
+
+/* The offset of the contact rows, whose length gives the number of contacts. */
+static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, double **out)
+{
+    size_t rows;
+    TALUS_TRY(read_vector(r, "vectors", name, -1, "", out, &rows));
+    if (rows % (size_t)f->dimension != 0)
+        return FAIL_AT(r, "has %zu entries: expected a multiple of spacedim, which is %d", rows,
+                       f->dimension);
+    f->contacts = (int)(rows / (size_t)f->dimension);
+    return read_friction(r, f);
+}
+
+/* ---- matrices ---- */
+
+typedef struct Stored { /* a matrix as the file has it; CSparse's names */
+    int64_t nzmax, m, n, nz;
+    int32_t *p, *i;
+    double *x;
+    size_t p_count, i_count, x_count;
+} Stored;
+
+enum { CSC = -1, CSR = -2 };
+
+static void free_stored(Stored *s)
+{
+    talus_release(s->p);
+    talus_release(s->i);
+    talus_release(s->x);
+}
+
+static TalusStatus read_count(Reader *r, const char *matrix, const char *name, int64_t expected,
+                              const char *why, int64_t *out)
+{
+    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, name), out));
+    if (*out != expected)
+        return FAIL_AT(r, "is %" PRId64 ": expected %" PRId64 ", %s", *out, expected, why);
+    return TALUS_OK;
+}
+
+static TalusStatus read_header(Reader *r, const char *matrix, Stored *s)
+{
+    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nzmax"), &s->nzmax));
+    if (s->nzmax < 0 || s->nzmax > INT32_MAX)
+        return FAIL_AT(r, "is %" PRId64 ": expected 0 to %d", s->nzmax, INT32_MAX);
+    TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nz"), &s->nz));
+    if (s->nz < CSR || s->nz > INT32_MAX)
+        return FAIL_AT(r, "is %" PRId64 ": expected -1 (columns), -2 (rows) or a count of entries",
+                       s->nz);
+    if (s->nz > s->nzmax)
+        return FAIL_AT(r, "is %" PRId64 ": expected at most nzmax, which is %" PRId64, s->nz,
+                       s->nzmax);
+    return TALUS_OK;
+}
+
+static TalusStatus check_length(Reader *r, const char *matrix, const char *name, size_t length,
+                                size_t used, const Stored *s)
+{
+    at(r, matrix, name);
+    if (length != used && length != (size_t)s->nzmax)
+        return FAIL_AT(r, "has %zu entries: expected the %zu in use or nzmax, %" PRId64, length,
+                       used, s->nzmax);
+    return TALUS_OK;
+}
+
+/* The starts of columns or rows: rising from 0 to the number of entries. */
+static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
+{
+    size_t lines = (size_t)(s->nz == CSC ? s->n : s->m);
+    at(r, matrix, "p");
+    if (s->p_count != lines + 1)
+        return FAIL_AT(r, "has %zu entries: expected %zu, one more than %s", s->p_count, lines + 1,
+                       s->nz == CSC ? "columns" : "rows");
+    if (s->p[0] != 0)
+        return FAIL_AT(r, "begins with %" PRId32 ": expected 0", s->p[0]);
+    for (size_t k = 0; k < lines; k++)
+        if (s->p[k + 1] < s->p[k])
+            return FAIL_AT(r,
+                           "entry %zu falls from %" PRId32 " to %" PRId32 ": expected it to rise",
+                           k + 1, s->p[k], s->p[k + 1]);
+    if (s->p[lines] > s->nzmax)
+        return FAIL_AT(r, "ends with %" PRId32 ": expected at most nzmax, which is %" PRId64,
+                       s->p[lines], s->nzmax);
+    return TALUS_OK;
+}
+
+static TalusStatus check_indices(Reader *r, const char *matrix, const char *name, const int32_t *x,
+                                 size_t used, int64_t below, const char *what)
+{
+    at(r, matrix, name);
+    for (size_t k = 0; k < used; k++)
+        if (x[k] < 0 || x[k] >= below)
+            return FAIL_AT(r, "entry %zu is %" PRId32 ": expected a %s from 0 to %" PRId64, k, x[k],
+                           what, below - 1);
+    return TALUS_OK;
+}
+
+/* The line that each entry of a compressed matrix is in. */
+static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
+{
+    size_t lines = s->p_count - 1;
+    TALUS_TRY(TALUS_ALLOC(*out, used, "matrix"));
+    for (size_t line = 0; line < lines; line++)
+        for (int32_t k = s->p[line]; k < s->p[line + 1]; k++)
+            (*out)[k] = (int32_t)line;
+    return TALUS_OK;
+}
+
+static TalusStatus check_entries(Reader *r, const char *matrix, const Stored *s, size_t used)
+{
+    TALUS_TRY(check_length(r, matrix, "i", s->i_count, used, s));
+    TALUS_TRY(check_length(r, matrix, "x", s->x_count, used, s));
+    TALUS_TRY(check_finite(r, s->x, used));
+    return check_indices(r, matrix, "i", s->i, used, s->nz == CSR ? s->n : s->m,
+                         s->nz == CSR ? "column" : "row");
+}
+
+static TalusStatus from_compressed(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
+{
+    int32_t *line;
+    TALUS_TRY(check_starts(r, matrix, s));
+    size_t used = (size_t)s->p[s->p_count - 1];
+    TALUS_TRY(check_entries(r, matrix, s, used));
+    TALUS_TRY(expand(s, used, &line));
+    bool rows = s->nz == CSR;
+    TalusTriplets t = {(int)s->m, (int)s->n, used, rows ? line : s->i, rows ? s->i : line, s->x};
+    TalusStatus status = talus_sparse_from_triplets(&t, out, at(r, matrix, ""));
+    talus_release(line);
+    return status;
+}
+
+/* CSparse's order, as files in the field have it: i is the row, p the column. */
+static TalusStatus from_triplets(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
+{
+    size_t used = (size_t)s->nz;
+    TALUS_TRY(check_length(r, matrix, "p", s->p_count, used, s));
+    TALUS_TRY(check_entries(r, matrix, s, used));
+    TALUS_TRY(check_indices(r, matrix, "p", s->p, used, s->n, "column"));
+    TalusTriplets t = {(int)s->m, (int)s->n, used, s->i, s->p, s->x};
+    return talus_sparse_from_triplets(&t, out, at(r, matrix, ""));
+}
+
+typedef struct Shape {
+    int64_t rows, columns;
+    const char *rows_are, *columns_are;
+} Shape;
+
+static TalusStatus read_stored(Reader *r, const char *matrix, const Shape *shape, Stored *s,
+                               TalusSparse *out)
+{
+    TALUS_TRY(read_header(r, matrix, s));
+    TALUS_TRY(read_count(r, matrix, "m", shape->rows, shape->rows_are, &s->m));
+    TALUS_TRY(read_count(r, matrix, "n", shape->columns, shape->columns_are, &s->n));
+    TALUS_TRY(talus_h5_read_ints(r->h5, at(r, matrix, "p"), &s->p, &s->p_count));
+    TALUS_TRY(talus_h5_read_ints(r->h5, at(r, matrix, "i"), &s->i, &s->i_count));
+    TALUS_TRY(talus_h5_read_reals(r->h5, at(r, matrix, "x"), &s->x, &s->x_count));
+    return s->nz >= 0 ? from_triplets(r, matrix, s, out) : from_compressed(r, matrix, s, out);
+}
+
+static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *a)
+{
+    at(r, matrix, "x");
+    for (int32_t k = 0; k < talus_sparse_entries(a); k++)
+        if (!isfinite(a->value[k]))
+            return FAIL_AT(r, "entries of one place sum to %g: expected a finite number",
+                           a->value[k]);
+    return TALUS_OK;
+}
+
+static TalusStatus read_matrix(Reader *r, const char *matrix, const Shape *shape, TalusSparse *out)
+{
+    Stored stored = {0};
+    TALUS_TRY(talus_h5_need_group(r->h5, at(r, matrix, "")));
+    TalusStatus status = read_stored(r, matrix, shape, &stored, out);
+    if (status == TALUS_OK)
+        status = check_sums(r, matrix, out);
+    free_stored(&stored);
+    return status;
+}
+
+/* ---- the two kinds ---- */
+
+static const char q_length[] = "the length of vectors/q";
+static const char f_length[] = "the length of vectors/f";
+static const char w_length[] = "the length of vectors/w";
+static const char b_length[] = "the length of vectors/b";
+
+static TalusStatus read_local(Reader *r, TalusFclib *f)
+{
+    TALUS_TRY(read_offset(r, "q", f, &f->q));
+    int rows = talus_fclib_rows(f);
+    return read_matrix(r, "W", &(Shape){rows, rows, q_length, q_length}, &f->W);
+}
+
+static TalusStatus read_joints(Reader *r, int64_t dofs, TalusFclib *f)
+{
+    size_t joints;
+    if (!talus_h5_has(r->h5, at(r, "G", "")))
+        return TALUS_OK;
+    TALUS_TRY(read_vector(r, "vectors", "b", -1, "", &f->b, &joints));
+    return read_matrix(r, "G", &(Shape){dofs, (int64_t)joints, f_length, b_length}, &f->G);
+}
+
+static TalusStatus read_global(Reader *r, TalusFclib *f)
+{
+    size_t dofs;
+    f->global = true;
+    TALUS_TRY(read_offset(r, "w", f, &f->w));
+    TALUS_TRY(read_vector(r, "vectors", "f", -1, "", &f->f, &dofs));
+    int64_t n = (int64_t)dofs;
+    TALUS_TRY(read_matrix(r, "M", &(Shape){n, n, f_length, f_length}, &f->M));
+    TALUS_TRY(read_matrix(r, "H", &(Shape){n, talus_fclib_rows(f), f_length, w_length}, &f->H));
+    return read_joints(r, n, f);
+}
+
+static TalusStatus read_texts(Reader *r, TalusFclib *f)
+{
+    const struct {
+        const char *name;
+        char **out;
+    } texts[] = {
+        {"title", &f->title}, {"description", &f->description}, {"math_info", &f->math_info}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (talus_h5_has(r->h5, at(r, "info", texts[i].name)))
+            TALUS_TRY(talus_h5_read_text(r->h5, r->path, texts[i].out));
+    return TALUS_OK;
+}
+
+/* ---- solutions and guesses ---- */
+
+/* Vectors that are missing, or made and never written (older tools did that to r), stay NULL. */
+static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
+                              TalusFclibPoint *out)
+{
+    int64_t rows = talus_fclib_rows(f); /* below, -1: no such vector in a problem of this kind */
+    int64_t dofs = f->global ? talus_fclib_dofs(f) : -1, joints = f->G.start ? f->G.columns : -1;
+    const struct {
+        const char *name;
+        int64_t expected;
+        const char *why;
+        double **out;
+    } vectors[] = {{"u", rows, "one for each contact row", &out->u},
+                   {"r", rows, "one for each contact row", &out->r},
+                   {"v", dofs, "one for each degree of freedom", &out->v},
+                   {"l", joints, "one for each joint row", &out->l}};
+    TALUS_TRY(talus_h5_need_group(r->h5, at(r, group, "")));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (vectors[i].expected >= 0 && talus_h5_has(r->h5, at(r, group, vectors[i].name)) &&
+            talus_h5_is_written(r->h5, r->path))
+            TALUS_TRY(read_vector(r, group, vectors[i].name, vectors[i].expected, vectors[i].why,
+                                  vectors[i].out, NULL));
+    return TALUS_OK;
+}
+
+enum { MAX_GUESSES = 10000 };
+
+static TalusStatus read_guesses(Reader *r, TalusFclib *f)
+{
+    int64_t count;
+    char group[PATH_BYTES / 4];
+    if (!talus_h5_has(r->h5, at(r, "guesses", "")))
+        return TALUS_OK;
+    TALUS_TRY(talus_h5_read_int(r->h5, at(r, "guesses", "number_of_guesses"), &count));
+    if (count < 0 || count > MAX_GUESSES)
+        return FAIL_AT(r, "is %" PRId64 ": expected 0 to %d", count, MAX_GUESSES);
+    TALUS_TRY(TALUS_ALLOC(f->guesses, (size_t)count, "guesses"));
+    for (int64_t i = 0; i < count; i++) {
+        snprintf(group, sizeof group, "guesses/%" PRId64, i + 1);
+        f->guess_count++;
+        TALUS_TRY(read_point(r, group, f, &f->guesses[i]));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the file ---- */
+
+static TalusStatus find_kind(Reader *r, bool *global)
+{
+    bool local = talus_h5_has(r->h5, "/fclib_local");
+    *global = talus_h5_has(r->h5, "/fclib_global");
+    if (local)
+        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_local"));
+    if (*global)
+        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_global"));
+    if (local == *global)
+        return talus_fail_file(r->name, TALUS_ERR_FORMAT,
+                               "has %s /fclib_local %s /fclib_global: expected one of the two",
+                               local ? "both" : "neither", local ? "and" : "nor");
+    snprintf(r->base, sizeof r->base, "%s", local ? "/fclib_local" : "/fclib_global");
+    return TALUS_OK;
+}
+
+static TalusStatus read_problem(Reader *r, TalusFclib *f)
+{
+    bool global;
+    int64_t dimension;
+    TALUS_TRY(find_kind(r, &global));
+    TALUS_TRY(talus_h5_read_int(r->h5, at(r, "spacedim", ""), &dimension));
+    if (dimension != 2 && dimension != 3)
+        return FAIL_AT(r, "is %" PRId64 ": expected 2 or 3", dimension);
+    f->dimension = (int)dimension;
+    TALUS_TRY(global ? read_global(r, f) : read_local(r, f));
+    TALUS_TRY(read_texts(r, f));
+    r->base[0] = '\0';
+    if (talus_h5_has(r->h5, "/solution"))
+        TALUS_TRY(read_point(r, "solution", f, &f->solution));
+    return read_guesses(r, f);
+}
+
+TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out)
+{
+    Reader reader = {.name = name};
+    TalusFclib *fclib = NULL;
+    *out = NULL;
+    TALUS_TRY(talus_h5_open(name, bytes, size, &reader.h5));
+    TalusStatus status = TALUS_ALLOC(fclib, 1, name);
+    if (status == TALUS_OK)
+        status = read_problem(&reader, fclib);
+    talus_h5_close(reader.h5);
+    if (status != TALUS_OK)
+        talus_fclib_destroy(fclib);
+    else
+        *out = fclib;
+    return status;
+}
+
+bool talus_fclib_available(void)
+{
+    return true;
+}
+
+const char *talus_fclib_how(void)
+{
+    return "";
+}
+
+TalusStatus talus_fclib_read(const char *path, TalusFclib **out)
+{
+    char *bytes;
+    size_t size;
+    *out = NULL;
+    TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
+    TalusStatus status = talus_fclib_parse(path, bytes, size, out);
+    talus_release(bytes);
+    return status;
+}
+
+TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
+                                   TalusFclibPoint *out)
+{
+    Reader reader = {.name = path};
+    char *bytes;
+    size_t size;
+    *out = (TalusFclibPoint){0};
+    TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
+    TalusStatus status = talus_h5_open(path, bytes, size, &reader.h5);
+    if (status == TALUS_OK)
+        status = read_point(&reader, group, problem, out);
+    talus_h5_close(reader.h5);
+    talus_release(bytes);
+    if (status != TALUS_OK)
+        talus_fclib_free_point(out);
+    return status;
+}
+
+bool talus_fclib_has(const char *path, const char *group)
+{
+    Reader reader = {.name = path};
+    char *bytes;
+    size_t size;
+    if (!talus_fclib_is(path) || talus_read_file(path, SIZE_MAX - 1, &bytes, &size) != TALUS_OK)
+        return false;
+    bool has = talus_h5_open(path, bytes, size, &reader.h5) == TALUS_OK &&
+               talus_h5_has(reader.h5, at(&reader, group, ""));
+    talus_h5_close(reader.h5);
+    talus_release(bytes);
+    return has;
+}

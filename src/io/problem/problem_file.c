@@ -1,0 +1,473 @@
+/* io/problem/problem_file.c - one contact problem as a file.
+ *
+ * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
+ * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
+ * before anything else. The reader takes any bytes and refuses what is not a problem: every index
+ * is in range and every number finite (problem_check.c) before talus_problem_create sees it.
+ *
+ * Later versions have arrays that earlier ones have not; a problem is written as the first that has what it
+ * needs. */
+#include "io/problem/problem_file.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/problem/problem_stored.h"
+#include "problem/build.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { VERSION = 3 };
+
+static uint64_t header_hash(const TalusProblemHeader *header)
+{
+    return talus_hash(TALUS_HASH_SEED, header, offsetof(TalusProblemHeader, header_hash));
+}
+
+/* ---- the list of arrays, for both directions ---- */
+
+enum { MAX_ARRAYS = 12 };
+
+typedef struct Array {
+    void *field; /* the address of a pointer in the content, whatever it points to */
+    uint64_t bytes;
+} Array;
+
+typedef struct Layout {
+    Array arrays[MAX_ARRAYS];
+    int count;
+} Layout;
+
+static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
+{
+    layout->arrays[layout->count++] = (Array){field, count * element};
+}
+
+/* The arrays of a problem of these dimensions, in file order, and where each one belongs. No
+ * product overflows: counts are below 2^31. */
+static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
+{
+    TalusProblemDef *def = &content->def;
+    Layout layout = {.count = 0};
+    uint64_t size = h->rows * h->blocks;
+    if (h->form == FORM_BODIES) {
+        lay(&layout, &def->inv_mass, h->bodies, sizeof(double));
+        lay(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
+        if (h->flags & HAS_RADIUS)
+            lay(&layout, &def->radius, h->bodies, sizeof(double));
+        lay(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
+        lay(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
+    } else {
+        lay(&layout, &def->row_start, size + 1, sizeof(int32_t));
+        lay(&layout, &def->column, h->nonzeros, sizeof(int32_t));
+        lay(&layout, &def->values, h->nonzeros, sizeof(double));
+        lay(&layout, &def->offset, size, sizeof(double));
+        if (h->rows == 3)
+            lay(&layout, &def->mu, h->blocks, sizeof(double));
+    }
+    if (h->flags & HAS_MODELS)
+        lay(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
+    if (h->flags & HAS_TURNING)
+        lay(&layout, &content->turning, h->blocks, sizeof(TalusStoredTurning));
+    lay(&layout, &content->gamma, size, sizeof(double));
+    if (h->flags & HAS_ESTIMATE)
+        lay(&layout, &content->estimate, h->blocks, sizeof(double));
+    if (h->flags & HAS_CERTIFICATE)
+        lay(&layout, &content->certificate, size, sizeof(double));
+    return layout;
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static uint64_t payload_size(const Layout *layout)
+{
+    uint64_t size = 0;
+    for (int i = 0; i < layout->count; i++)
+        size += padded(layout->arrays[i].bytes);
+    return size;
+}
+
+/* ---- writing ---- */
+
+static void put_payload(const Layout *layout, char *out)
+{
+    for (int i = 0; i < layout->count; i++) {
+        const Array *array = &layout->arrays[i];
+        const void *data;
+        memcpy(&data, array->field, sizeof data);
+        if (array->bytes)
+            memcpy(out, data, array->bytes);
+        out += padded(array->bytes);
+    }
+}
+
+static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
+{
+    if (def->contacts)
+        return def->contacts[i].model;
+    return def->model ? def->model[i] : (TalusFrictionModel){0};
+}
+
+/* The optional arrays that hold something. */
+static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
+{
+    uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;
+    if (talus_problem_certificate(problem))
+        flags |= HAS_CERTIFICATE;
+    if (def->contacts && def->radius)
+        flags |= HAS_RADIUS;
+    for (int i = 0; i < blocks; i++) {
+        const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
+        TalusFrictionModel m = model_of(def, i);
+        if (m.section || m.law || m.sides)
+            flags |= HAS_MODELS;
+        if (c && (c->spinning != 0.0 || c->rolling != 0.0 || c->length != 0.0))
+            flags |= HAS_TURNING;
+    }
+    return flags;
+}
+
+/* The first version that knows these flags. */
+static uint32_t version_of(uint32_t flags)
+{
+    if (flags & HAS_CERTIFICATE)
+        return VERSION;
+    return flags & ~(uint32_t)HAS_RADIUS ? 2 : 1;
+}
+
+static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef *def)
+{
+    bool matrix = def->values != NULL;
+    int blocks = talus_problem_blocks(problem);
+    uint32_t flags = flags_of(problem, def, blocks);
+    TalusProblemHeader h = {.version = version_of(flags),
+                            .form = matrix ? FORM_MATRIX : FORM_BODIES,
+                            .rows = (uint32_t)(matrix ? def->rows : talus_problem_rows(problem)),
+                            .flags = flags,
+                            .blocks = (uint64_t)blocks};
+    memcpy(h.magic, TALUS_PROBLEM_MAGIC, sizeof h.magic);
+    if (matrix)
+        h.nonzeros = (uint64_t)def->row_start[h.rows * h.blocks];
+    else
+        h.bodies = (uint64_t)def->body_count;
+    return h;
+}
+
+/* The arrays that are not as the def has them. */
+typedef struct Packed {
+    TalusStoredContact *contacts;
+    TalusStoredModel *models;
+    TalusStoredTurning *turning;
+    double *gamma, *certificate;
+} Packed;
+
+static void clear_packed(Packed *packed)
+{
+    talus_release(packed->contacts);
+    talus_release(packed->models);
+    talus_release(packed->turning);
+    talus_release(packed->gamma);
+    talus_release(packed->certificate);
+}
+
+/* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
+static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
+{
+    size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
+    if (!*vector)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(*packed, rows * blocks, "impulses"));
+    for (size_t i = 0; i < blocks; i++)
+        (*packed)[rows * i] = (*vector)[i];
+    *vector = *packed;
+    return TALUS_OK;
+}
+
+static TalusStatus pack_normals(const TalusProblemHeader *h, TalusProblemContent *content,
+                                Packed *packed)
+{
+    TALUS_TRY(pack_rows(h, &content->gamma, &packed->gamma));
+    return pack_rows(h, &content->certificate, &packed->certificate);
+}
+
+static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *content, Packed *packed)
+{
+    const TalusProblemDef *def = &content->def;
+    size_t blocks = (size_t)h->blocks;
+    if (def->contacts)
+        TALUS_TRY(TALUS_ALLOC(packed->contacts, blocks, "contacts"));
+    if (h->flags & HAS_MODELS)
+        TALUS_TRY(TALUS_ALLOC(packed->models, blocks, "friction models"));
+    if (h->flags & HAS_TURNING)
+        TALUS_TRY(TALUS_ALLOC(packed->turning, blocks, "turning friction"));
+    for (size_t i = 0; i < blocks; i++) {
+        const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
+        TalusFrictionModel m = model_of(def, (int)i);
+        if (c)
+            packed->contacts[i] = (TalusStoredContact){c->a,     c->b,  c->normal, c->arm_a,
+                                                       c->arm_b, c->mu, c->bias,   c->compliance};
+        if (packed->models)
+            packed->models[i] = (TalusStoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
+        if (packed->turning)
+            packed->turning[i] = (TalusStoredTurning){c->spinning, c->rolling, c->length};
+    }
+    content->contacts = packed->contacts;
+    content->models = packed->models;
+    content->turning = packed->turning;
+    return TALUS_OK;
+}
+
+static TalusStatus write_content(const char *path, TalusProblemHeader *header,
+                                 TalusProblemContent *content)
+{
+    Layout layout = lay_out(header, content);
+    TalusFile *file;
+    char *payload;
+    header->payload_size = payload_size(&layout);
+    TALUS_TRY(talus_alloc((void **)&payload, header->payload_size, 1, path));
+    put_payload(&layout, payload);
+    header->payload_hash = talus_hash(TALUS_HASH_SEED, payload, header->payload_size);
+    header->header_hash = header_hash(header);
+    TalusStatus status = talus_file_create(path, &file);
+    if (status == TALUS_OK) {
+        talus_file_put(file, header, sizeof *header);
+        talus_file_put(file, payload, header->payload_size);
+        status = talus_file_commit(file);
+    }
+    talus_release(payload);
+    return status;
+}
+
+TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
+{
+    TalusProblemContent content = {.gamma = talus_problem_gamma(problem),
+                                   .estimate = talus_problem_estimate(problem),
+                                   .certificate = talus_problem_certificate(problem)};
+    Packed packed = {0};
+    TALUS_TRY(talus_problem_export(problem, &content.def));
+    TalusProblemHeader header = describe(problem, &content.def);
+    TalusStatus status = pack(&header, &content, &packed);
+    if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
+        status = pack_normals(&header, &content, &packed);
+    if (status == TALUS_OK)
+        status = write_content(path, &header, &content);
+    clear_packed(&packed);
+    return status;
+}
+
+/* ---- reading: the frame ---- */
+
+static TalusStatus check_header(const char *path, const TalusProblemHeader *h, size_t size)
+{
+    if (size < sizeof h->magic || memcmp(h->magic, TALUS_PROBLEM_MAGIC, sizeof h->magic) != 0)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "is not a Talus problem file");
+    if (size < sizeof *h)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "truncated: %zu bytes, the header has %zu",
+                               size, sizeof *h);
+    if (h->version < 1 || h->version > VERSION)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32
+                               ", this program reads versions 1 to %d",
+                               h->version, VERSION);
+    if (h->header_hash != header_hash(h))
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the header does not match its checksum");
+    return TALUS_OK;
+}
+
+static uint32_t known_flags(const TalusProblemHeader *h)
+{
+    uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
+    if (h->version == 1)
+        return own;
+    own |= HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_TURNING : 0);
+    return own | (h->version > 2 ? HAS_CERTIFICATE : 0);
+}
+
+static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *h)
+{
+    if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "form %" PRIu32 ": expected 1 or 2",
+                               h->form);
+    bool six = h->version > 1 && h->form == FORM_BODIES; /* rows per block may be 6 */
+    if (h->rows != 1 && h->rows != 3 && !(six && h->rows == 6))
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "%" PRIu32 " rows per block: expected %s",
+                               h->rows, six ? "1, 3 or 6" : "1 or 3");
+    if (h->flags & ~known_flags(h))
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "unknown flags %" PRIx32, h->flags);
+    if (h->bodies > INT32_MAX || h->blocks > INT32_MAX / 6 - 1 || h->nonzeros > INT32_MAX)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "a count exceeds the format's limit");
+    if (h->form == FORM_BODIES ? h->nonzeros != 0 : h->bodies != 0)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "a count of the other form is not zero");
+    return TALUS_OK;
+}
+
+static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
+                                 const Layout *layout, const char *bytes, size_t size)
+{
+    uint64_t expected = payload_size(layout);
+    if (h->payload_size != expected)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "the header gives %" PRIu64 " bytes of content, its counts ask for "
+                               "%" PRIu64,
+                               h->payload_size, expected);
+    if (size - sizeof *h != expected)
+        return talus_fail_file(
+            path, TALUS_ERR_FORMAT, "%s: %zu bytes of content, expected %" PRIu64,
+            size - sizeof *h < expected ? "truncated" : "too long", size - sizeof *h, expected);
+    if (talus_hash(TALUS_HASH_SEED, bytes + sizeof *h, expected) != h->payload_hash)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the content does not match its checksum");
+    return TALUS_OK;
+}
+
+/* Points the content into the file's bytes: the block is aligned, and so is every array in it. */
+static void point_into(const Layout *layout, const char *bytes)
+{
+    for (int i = 0; i < layout->count; i++) {
+        memcpy(layout->arrays[i].field, &bytes, sizeof bytes);
+        bytes += padded(layout->arrays[i].bytes);
+    }
+}
+
+/* ---- reading: the whole ---- */
+
+/* What the library takes in place of the file's records. */
+typedef struct Unpacked {
+    TalusContactDef *contacts;
+    TalusFrictionModel *models;
+} Unpacked;
+
+static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *content, Unpacked *out)
+{
+    bool matrix = h->form == FORM_MATRIX;
+    size_t blocks = (size_t)h->blocks;
+    if (!matrix)
+        TALUS_TRY(TALUS_ALLOC(out->contacts, blocks, "contacts"));
+    if (matrix && content->models)
+        TALUS_TRY(TALUS_ALLOC(out->models, blocks, "friction models"));
+    for (size_t i = 0; i < blocks; i++) {
+        TalusFrictionModel model = {0};
+        TalusStoredTurning turning = {0};
+        if (content->models)
+            model = (TalusFrictionModel){(TalusSection)content->models[i].section,
+                                         (TalusFrictionLaw)content->models[i].law,
+                                         content->models[i].sides};
+        if (content->turning)
+            turning = content->turning[i];
+        if (out->models)
+            out->models[i] = model;
+        if (!out->contacts)
+            continue;
+        const TalusStoredContact *c = &content->contacts[i];
+        out->contacts[i] = (TalusContactDef){.a = c->a,
+                                             .b = c->b,
+                                             .normal = c->normal,
+                                             .arm_a = c->arm_a,
+                                             .arm_b = c->arm_b,
+                                             .mu = c->mu,
+                                             .bias = c->bias,
+                                             .compliance = c->compliance,
+                                             .model = model,
+                                             .spinning = turning.spinning,
+                                             .rolling = turning.rolling,
+                                             .length = turning.length};
+    }
+    content->def.contacts = out->contacts;
+    content->def.model = out->models;
+    return TALUS_OK;
+}
+
+/* A vector of the file into the rows that the problem has. */
+static void take_rows(const TalusProblemHeader *h, int rows, const double *stored, double *out)
+{
+    for (uint64_t i = 0; i < h->blocks; i++)
+        memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
+}
+
+static TalusStatus fill_certificate(const TalusProblemHeader *h, const TalusProblemContent *content,
+                                    TalusProblem *problem)
+{
+    double *room;
+    if (!content->certificate)
+        return TALUS_OK;
+    TALUS_TRY(talus_problem_reserve_certificate(problem, &room));
+    take_rows(h, talus_problem_rows(problem), content->certificate, room);
+    return TALUS_OK;
+}
+
+/* Impulses and bounds into a problem that has room for them. */
+static TalusStatus fill(const char *path, const TalusProblemHeader *h,
+                        const TalusProblemContent *content, TalusProblem *problem)
+{
+    double *estimate = talus_problem_estimate(problem);
+    int rows = talus_problem_rows(problem);
+    bool normals = h->form == FORM_MATRIX && rows == 1; /* of a matrix without sections */
+    if (rows != (int)h->rows && !normals)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "%" PRIu32 " rows per block, but the contacts' friction asks for %d",
+                               h->rows, rows);
+    if (content->estimate && !estimate)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has estimates, but no contact whose bounds are fixed by them");
+    take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
+    if (h->blocks && content->estimate)
+        memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
+    return fill_certificate(h, content, problem);
+}
+
+static TalusStatus create(const char *path, const TalusProblemHeader *h,
+                          TalusProblemContent *content, TalusPool *pool, TalusProblem **out)
+{
+    bool matrix = h->form == FORM_MATRIX;
+    Unpacked unpacked = {0};
+    TalusProblemDef *def = &content->def;
+    def->body_count = (int)h->bodies;
+    def->contact_count = matrix ? 0 : (int)h->blocks;
+    def->block_count = matrix ? (int)h->blocks : 0;
+    def->rows = (int)h->rows;
+    TalusStatus status = unpack(h, content, &unpacked);
+    if (status == TALUS_OK)
+        status = talus_problem_create(def, pool, out);
+    talus_release(unpacked.contacts);
+    talus_release(unpacked.models);
+    if (status != TALUS_OK)
+        return talus_error_in_file(path, status);
+    status = fill(path, h, content, *out);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_problem_destroy(*out);
+    *out = NULL;
+    return status;
+}
+
+static TalusStatus parse(const char *path, const char *bytes, size_t size, TalusPool *pool,
+                         TalusProblem **out)
+{
+    TalusProblemHeader header = {.version = 0};
+    TalusProblemContent content = {.gamma = NULL};
+    memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
+    TALUS_TRY(check_header(path, &header, size));
+    TALUS_TRY(check_dimensions(path, &header));
+    Layout layout = lay_out(&header, &content);
+    TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
+    point_into(&layout, bytes + sizeof header);
+    TALUS_TRY(talus_problem_check(path, &header, &content));
+    return create(path, &header, &content, pool, out);
+}
+
+TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out)
+{
+    char *bytes;
+    size_t size;
+    *out = NULL;
+    TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
+    TalusStatus status = parse(path, bytes, size, pool, out);
+    talus_release(bytes);
+    return status;
+}

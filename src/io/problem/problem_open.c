@@ -1,0 +1,61 @@
+/* io/problem/problem_open.c - a problem file of either kind. */
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <talus/fclib.h>
+#include <talus/io.h>
+
+#include <string.h>
+
+/* Impulses in the rows of another: those it has not are zero. */
+static void carry(const double *from, int from_rows, TalusProblem *to)
+{
+    int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;
+    double *gamma = talus_problem_gamma(to);
+    for (int i = 0; i < talus_problem_blocks(to); i++)
+        for (int r = 0; r < both; r++)
+            gamma[i * rows + r] = from[i * from_rows + r];
+}
+
+static TalusStatus change_model(TalusProblem *problem, TalusFrictionModel model)
+{
+    size_t n = (size_t)talus_problem_size(problem);
+    int rows = talus_problem_rows(problem);
+    double *stored;
+    TALUS_TRY(TALUS_ALLOC(stored, n, "stored impulses"));
+    if (n > 0)
+        memcpy(stored, talus_problem_gamma(problem), n * sizeof *stored);
+    TalusStatus status = talus_problem_set_friction(problem, model);
+    if (status == TALUS_OK)
+        carry(stored, rows, problem);
+    talus_release(stored);
+    return status;
+}
+
+static TalusStatus open_own(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                            TalusProblem **out)
+{
+    TALUS_TRY(talus_problem_read(path, pool, out));
+    TalusStatus status = model ? change_model(*out, *model) : TALUS_OK;
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_problem_destroy(*out);
+    *out = NULL;
+    return talus_error_in_file(path, status);
+}
+
+TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
+                               TalusProblem **out, TalusFclib **fclib)
+{
+    *out = NULL;
+    *fclib = NULL;
+    if (!talus_fclib_is(path))
+        return open_own(path, model, pool, out);
+    TALUS_TRY(talus_fclib_read(path, fclib));
+    TalusStatus status = talus_fclib_problem(*fclib, model, pool, out);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_fclib_destroy(*fclib);
+    *fclib = NULL;
+    return talus_error_in_file(path, status);
+}

@@ -1,0 +1,392 @@
+/* io/run/checkpoint.c - two files in turn, each sound or refused.
+ *
+ * A checkpoint replaces the older of the two files by an atomic rename, so the newer one is never
+ * touched: whatever happens, at most the work since the last good checkpoint is lost. A file is a
+ * header, the note, the list of the run's files and the world's bytes; the header's last field is the hash
+ * of what precedes it, and it carries the hash of the rest. */
+#include "io/run/checkpoint.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VERSION = 2, REASON_BYTES = 512 };
+
+typedef struct Header {
+    char magic[8];
+    uint32_t version, header_size;
+    uint64_t sequence;
+    int64_t steps;
+    double time;
+    uint64_t note_size, files_size, world_size;
+    uint64_t payload_hash, header_hash;
+} Header;
+
+_Static_assert(sizeof(Header) == 80, "the header is written as it lies in memory");
+
+static const char *const file_names[2] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B};
+
+static uint64_t header_hash(const Header *header)
+{
+    return talus_hash(TALUS_HASH_SEED, header, offsetof(Header, header_hash));
+}
+
+/* ---- reading ---- */
+
+/* A file in memory: the header is checked first, because every size comes from it. */
+typedef struct Image {
+    char *bytes;
+    size_t size;
+    Header header;
+} Image;
+
+/* The version comes before the checksum, which stands elsewhere in the header of another version. */
+static TalusStatus check_version(const char *path, const Header *h, size_t size)
+{
+    if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "is not a Talus checkpoint");
+    if (size >= offsetof(Header, header_size) && h->version > 0 && h->version < VERSION)
+        return talus_fail_file(
+            path, TALUS_ERR_FORMAT,
+            "has format version %" PRIu32
+            ", this program reads version %d: the version that wrote it can go on",
+            h->version, VERSION);
+    return TALUS_OK;
+}
+
+static TalusStatus check_header(const char *path, const Header *h, size_t size)
+{
+    TALUS_TRY(check_version(path, h, size));
+    if (size < sizeof *h)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "truncated: %zu bytes, but the header alone has %zu", size,
+                               sizeof *h);
+    if (h->header_hash != header_hash(h))
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the header does not match its checksum");
+    if (h->version != VERSION || h->header_size != sizeof *h)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "has format version %" PRIu32 ", this program reads version %d",
+                               h->version, VERSION);
+    return TALUS_OK;
+}
+
+/* What follows the header. */
+typedef struct Payload {
+    const char *note, *files, *state;
+} Payload;
+
+static uint64_t payload_hash(const Header *h, const Payload *p)
+{
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, p->note, h->note_size);
+    hash = talus_hash(hash, p->files, h->files_size);
+    return talus_hash(hash, p->state, h->world_size);
+}
+
+static Payload payload_of(const Image *image)
+{
+    const char *note = image->bytes + sizeof(Header), *files = note + image->header.note_size;
+    return (Payload){.note = note, .files = files, .state = files + image->header.files_size};
+}
+
+static TalusStatus check_payload(const char *path, const Image *image)
+{
+    const Header *h = &image->header;
+    uint64_t size = image->size - sizeof *h;
+    /* Compared without adding, so that no size can wrap around. */
+    if (h->note_size > size || h->files_size > size - h->note_size ||
+        h->world_size != size - h->note_size - h->files_size)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "truncated: %" PRIu64 " bytes after the header, which announces "
+                               "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                               size, h->note_size, h->files_size, h->world_size);
+    Payload payload = payload_of(image);
+    if (payload_hash(h, &payload) != h->payload_hash)
+        return talus_fail_file(path, TALUS_ERR_FORMAT,
+                               "damaged: the content does not match its checksum");
+    return TALUS_OK;
+}
+
+static TalusStatus check_image(const char *path, Image *image)
+{
+    memcpy(&image->header, image->bytes,
+           image->size < sizeof image->header ? image->size : sizeof image->header);
+    TALUS_TRY(check_header(path, &image->header, image->size));
+    return check_payload(path, image);
+}
+
+/* In `dir`, where that is not NULL, else at the path `name`; `path` is for messages. */
+static TalusStatus load_image(const TalusDir *dir, const char *name, const char *path, Image *image)
+{
+    memset(image, 0, sizeof *image);
+    TALUS_TRY(dir ? talus_dir_read(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
+                  : talus_read_file(name, SIZE_MAX - 1, &image->bytes, &image->size));
+    TalusStatus status = check_image(path, image);
+    if (status != TALUS_OK) {
+        talus_release(image->bytes);
+        image->bytes = NULL;
+    }
+    return status;
+}
+
+static TalusStatus copy_note(const Image *image, char **note)
+{
+    TALUS_TRY(talus_alloc((void **)note, image->header.note_size + 1, 1, "checkpoint note"));
+    memcpy(*note, payload_of(image).note, image->header.note_size);
+    return TALUS_OK;
+}
+
+TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info)
+{
+    Image image;
+    memset(info, 0, sizeof *info);
+    TALUS_TRY(load_image(NULL, path, path, &image));
+    info->sequence = image.header.sequence;
+    info->steps = image.header.steps;
+    info->time = image.header.time;
+    info->note_size = image.header.note_size;
+    info->files_size = image.header.files_size;
+    info->world_size = image.header.world_size;
+    TalusStatus status = copy_note(&image, &info->note);
+    talus_release(image.bytes);
+    return status;
+}
+
+/* ---- the two files ---- */
+
+typedef struct Pair {
+    const TalusDir *dir;
+    char *path[2]; /* for messages */
+    uint64_t sequence[2];
+    int newest;
+} Pair;
+
+/* Only the header, for the order of the two files: 0 where there is none to trust. */
+static uint64_t sequence_of(const TalusDir *dir, const char *name)
+{
+    Header header;
+    int fd;
+    if (!talus_dir_has(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
+        return 0;
+    bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                 header.header_hash == header_hash(&header);
+    close(fd);
+    return sound ? header.sequence : 0;
+}
+
+static void pair_free(Pair *pair)
+{
+    talus_release(pair->path[0]);
+    talus_release(pair->path[1]);
+}
+
+static TalusStatus pair_find(const TalusDir *dir, Pair *pair)
+{
+    *pair = (Pair){.dir = dir};
+    for (int i = 0; i < 2; i++) {
+        TalusStatus status = talus_path(&pair->path[i], "%s/%s", dir->path, file_names[i]);
+        if (status != TALUS_OK) {
+            pair_free(pair);
+            return status;
+        }
+        pair->sequence[i] = sequence_of(dir, file_names[i]);
+    }
+    pair->newest = pair->sequence[1] > pair->sequence[0];
+    return TALUS_OK;
+}
+
+static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
+{
+    return load_image(pair->dir, file_names[index], pair->path[index], image);
+}
+
+/* The whole of one file as a world. */
+static TalusStatus load_world(const Pair *pair, int index, int threads, TalusWorld **world,
+                              char **note)
+{
+    Image image;
+    TALUS_TRY(load_of_pair(pair, index, &image));
+    TalusStatus status =
+        talus_world_load(payload_of(&image).state, image.header.world_size, threads, world);
+    if (status == TALUS_OK && note)
+        status = copy_note(&image, note);
+    else
+        talus_error_in_file(pair->path[index], status);
+    if (status != TALUS_OK && *world) {
+        talus_world_destroy(*world);
+        *world = NULL;
+    }
+    talus_release(image.bytes);
+    return status;
+}
+
+static TalusStatus verify(const Pair *pair, int index)
+{
+    Image image;
+    TALUS_TRY(load_of_pair(pair, index, &image));
+    talus_release(image.bytes);
+    return TALUS_OK;
+}
+
+/* The newer file first; the other is still checked, so that damage is known before it matters. */
+static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, char **note)
+{
+    char reason[2][REASON_BYTES] = {"", ""};
+    TalusStatus worst = TALUS_ERR_IO;
+    for (int i = 0; i < 2; i++) {
+        int index = i == 0 ? pair->newest : !pair->newest;
+        if (!talus_dir_has(pair->dir, file_names[index]))
+            continue;
+        TalusStatus status =
+            *world ? verify(pair, index) : load_world(pair, index, threads, world, note);
+        if (status == TALUS_OK)
+            continue;
+        worst = status;
+        snprintf(reason[i], sizeof reason[i], "%s", talus_error());
+    }
+    if (*world) {
+        for (int i = 0; i < 2; i++)
+            if (reason[i][0])
+                talus_log(TALUS_LOG_WARNING, "checkpoint.damaged", "%s; the other one is used",
+                          reason[i]);
+        return TALUS_OK;
+    }
+    if (!reason[0][0] && !reason[1][0])
+        return talus_fail_file(pair->dir->path, TALUS_ERR_IO, "holds neither %s nor %s",
+                               file_names[0], file_names[1]);
+    return talus_fail(worst, "no usable checkpoint: %s%s%s", reason[0],
+                      reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
+}
+
+TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **world, char **note)
+{
+    TalusDir dir;
+    Pair pair;
+    *world = NULL;
+    if (note)
+        *note = NULL;
+    if (access(path, F_OK) != 0) /* to open it would make it */
+        return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
+    TALUS_TRY(talus_dir_open(path, &dir));
+    TalusStatus status = pair_find(&dir, &pair);
+    if (status == TALUS_OK) {
+        status = read_pair(&pair, threads, world, note);
+        pair_free(&pair);
+    }
+    talus_dir_close(&dir);
+    return status;
+}
+
+/* ---- the list of files ---- */
+
+/* A damaged one is passed over: whoever reads its world tells of it. */
+static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
+                                TalusManifest *out)
+{
+    Image image;
+    if (!talus_dir_has(pair->dir, file_names[index]))
+        return TALUS_OK;
+    TalusStatus status = load_of_pair(pair, index, &image);
+    if (status != TALUS_OK)
+        return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
+    *found = image.header.time == time;
+    if (*found)
+        status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
+    talus_release(image.bytes);
+    return talus_error_in_file(pair->path[index], status);
+}
+
+static TalusStatus files_of_pair(const Pair *pair, double time, bool *found, TalusManifest *out)
+{
+    TALUS_TRY(files_of_one(pair, pair->newest, time, found, out));
+    return *found ? TALUS_OK : files_of_one(pair, !pair->newest, time, found, out);
+}
+
+TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
+                                   TalusManifest *out)
+{
+    Pair pair;
+    *found = false;
+    *out = (TalusManifest){0};
+    TALUS_TRY(pair_find(dir, &pair));
+    TalusStatus status = files_of_pair(&pair, time, found, out);
+    pair_free(&pair);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static TalusStatus write_image(const Pair *pair, int index, const Header *header,
+                               const Payload *payload)
+{
+    TalusFile *file;
+    TalusDir dir = *pair->dir;
+    dir.files = NULL; /* a checkpoint is not among the files that it lists */
+    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &file));
+    talus_file_put(file, header, sizeof *header);
+    talus_file_put(file, payload->note, header->note_size);
+    talus_file_put(file, payload->files, header->files_size);
+    talus_file_put(file, payload->state, header->world_size);
+    return talus_file_commit(file);
+}
+
+/* The sizes are set. */
+static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
+{
+    memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
+    header->version = VERSION;
+    header->header_size = sizeof *header;
+    header->steps = talus_world_steps(world);
+    header->time = talus_world_time(world);
+    header->payload_hash = payload_hash(header, payload);
+    header->header_hash = header_hash(header);
+}
+
+static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const char *note,
+                              const char *files, size_t files_size)
+{
+    void *state;
+    size_t size;
+    TALUS_TRY(talus_world_save(world, &state, &size));
+    uint64_t last = pair->sequence[pair->newest];
+    Payload payload = {.note = note, .files = files, .state = state};
+    Header header = {.sequence = last + 1,
+                     .note_size = strlen(note),
+                     .files_size = files_size,
+                     .world_size = size};
+    complete_header(&header, world, &payload);
+    TalusStatus status = write_image(pair, last ? !pair->newest : 0, &header, &payload);
+    talus_free(state);
+    return status;
+}
+
+TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
+                                      const char *note, const TalusManifest *files)
+{
+    static const TalusManifest none;
+    Pair pair;
+    char *listed;
+    size_t size;
+    TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
+    TalusStatus status = pair_find(dir, &pair);
+    if (status == TALUS_OK) {
+        status = write_next(&pair, world, note ? note : "", listed, size);
+        pair_free(&pair);
+    }
+    talus_release(listed);
+    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* its name */
+}
+
+TalusStatus talus_checkpoint_write(const char *path, const TalusWorld *world, const char *note)
+{
+    TalusDir dir;
+    TALUS_TRY(talus_dir_open(path, &dir));
+    TalusStatus status = talus_checkpoint_write_in(&dir, world, note, NULL);
+    talus_dir_close(&dir);
+    return status;
+}

@@ -1,0 +1,98 @@
+/* io/run/compare.c - the list of a checkpoint against the files of its run. */
+#include "io/run/compare.h"
+
+#include "io/formats/formats.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
+
+/* What is not as it was, in words: the first few by name. */
+typedef struct Report {
+    char text[TEXT_BYTES];
+    size_t used;
+    int count;
+} Report;
+
+static void tell(Report *report, const char *name, const char *what)
+{
+    size_t left = sizeof report->text - report->used;
+    if (report->count++ < NAMED_MAX) {
+        int n = snprintf(report->text + report->used, left, "%s%s (%s)",
+                         report->count > 1 ? ", " : "", name, what);
+        report->used += n > 0 && (size_t)n < left ? (size_t)n : 0;
+    }
+}
+
+/* Reads what the entry speaks of. */
+static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report *report)
+{
+    struct stat about;
+    uint64_t size = 0;
+    uint32_t crc = 0;
+    int fd;
+    TALUS_TRY(talus_dir_open_file(dir, entry->name, O_RDONLY, &fd));
+    uint64_t there = fstat(fd, &about) == 0 ? (uint64_t)about.st_size : 0;
+    TalusStatus status = talus_checksum_open_file(fd, entry->name, entry->size, &size, &crc);
+    close(fd);
+    TALUS_TRY(status);
+    entry->sound = size == entry->size && crc == entry->crc &&
+                   (entry->kind == TALUS_ENTRY_GROWS || there == size);
+    if (size < entry->size) {
+        char what[80];
+        snprintf(what, sizeof what, "%" PRIu64 " bytes of %" PRIu64 " are left", size, entry->size);
+        tell(report, entry->name, what);
+    } else if (!entry->sound) {
+        tell(report, entry->name, "changed");
+    }
+    return TALUS_OK;
+}
+
+/* A file that cannot be read any more has been changed. */
+static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
+{
+    uint32_t crc;
+    TalusStatus status = talus_format_measure(dir, entry, &crc);
+    if (status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED)
+        return status;
+    entry->sound = status == TALUS_OK && crc == entry->crc;
+    if (!entry->sound)
+        tell(report, entry->name, "changed");
+    return TALUS_OK;
+}
+
+static TalusStatus compare_one(const TalusDir *dir, TalusEntry *entry, Report *report)
+{
+    if (talus_dir_has(dir, entry->name))
+        return entry->kind == TALUS_ENTRY_FRAMES ? compare_frames(dir, entry, report)
+                                                 : compare_bytes(dir, entry, report);
+    tell(report, entry->name, "missing");
+    return TALUS_OK;
+}
+
+TalusStatus talus_compare_files(const TalusDir *dir, TalusManifest *list, double time, bool accept)
+{
+    Report report = {.text = ""};
+    char more[32] = "";
+    for (int i = 0; i < list->count; i++)
+        TALUS_TRY(compare_one(dir, &list->entry[i], &report));
+    if (report.count == 0)
+        return TALUS_OK;
+    if (report.count > NAMED_MAX)
+        snprintf(more, sizeof more, " and %d more", report.count - NAMED_MAX);
+    if (accept) {
+        talus_log(TALUS_LOG_WARNING, "output.changed",
+                  "%s: not as its checkpoint at t = %g s left them: %s%s", dir->path, time,
+                  report.text, more);
+        return TALUS_OK;
+    }
+    return talus_fail_file(dir->path, TALUS_ERR_FORMAT,
+                           "files are not as the checkpoint at t = %g s left them "
+                           "(--accept-changed-files goes on with what is there): %s%s",
+                           time, report.text, more);
+}

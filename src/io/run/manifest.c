@@ -1,0 +1,133 @@
+/* io/run/manifest.c - the list of a run's files, and its bytes in a checkpoint.
+ *
+ * An entry's bytes: size (u64), crc (u32), kind (u16), length of the name (u16), the name. */
+#include "io/run/manifest.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIXED_BYTES = 16, NAME_MAX_BYTES = 255 };
+
+void talus_manifest_clear(TalusManifest *manifest)
+{
+    for (int i = 0; i < manifest->count; i++)
+        talus_release(manifest->entry[i].name);
+    talus_release(manifest->entry);
+    *manifest = (TalusManifest){0};
+}
+
+TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry, int *index)
+{
+    size_t count = (size_t)manifest->count, length = strlen(entry->name);
+    TalusEntry added = *entry;
+    if (length > NAME_MAX_BYTES)
+        return talus_fail(TALUS_ERR_ARGUMENT, "%.60s...: a name of %zu bytes is too long",
+                          entry->name, length);
+    TALUS_TRY(
+        TALUS_RESERVE(manifest->entry, manifest->capacity, count + 1, count, "list of files"));
+    TALUS_TRY(TALUS_ALLOC(added.name, length + 1, "list of files"));
+    memcpy(added.name, entry->name, length + 1);
+    manifest->entry[count] = added;
+    manifest->sorted = false;
+    if (index)
+        *index = manifest->count;
+    manifest->count++;
+    return TALUS_OK;
+}
+
+/* ---- finding ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const TalusEntry *)a)->name, ((const TalusEntry *)b)->name);
+}
+
+const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char *name)
+{
+    TalusEntry key = {.name = (char *)name};
+    if (!manifest || !manifest->sorted || manifest->count == 0)
+        return NULL;
+    return bsearch(&key, manifest->entry, (size_t)manifest->count, sizeof key, by_name);
+}
+
+const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char *name)
+{
+    const TalusEntry *entry = talus_manifest_find(manifest, name);
+    return entry && entry->sound ? entry : NULL;
+}
+
+/* ---- bytes ---- */
+
+/* By name, so that the bytes do not depend on the order in which files were opened or found. */
+TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size)
+{
+    TalusEntry *order;
+    *size = 0;
+    TALUS_TRY(TALUS_ALLOC(order, (size_t)manifest->count, "list of files"));
+    for (int i = 0; i < manifest->count; i++) {
+        order[i] = manifest->entry[i];
+        *size += FIXED_BYTES + strlen(order[i].name);
+    }
+    qsort(order, (size_t)manifest->count, sizeof *order, by_name);
+    TalusStatus status = talus_alloc((void **)bytes, *size, 1, "list of files");
+    char *at = *bytes;
+    for (int i = 0; status == TALUS_OK && i < manifest->count; i++) {
+        const TalusEntry *e = &order[i];
+        uint16_t kind = (uint16_t)e->kind, length = (uint16_t)strlen(e->name);
+        memcpy(at, &e->size, 8);
+        memcpy(at + 8, &e->crc, 4);
+        memcpy(at + 12, &kind, 2);
+        memcpy(at + 14, &length, 2);
+        memcpy(at + FIXED_BYTES, e->name, length);
+        at += FIXED_BYTES + length;
+    }
+    talus_release(order);
+    return status;
+}
+
+/* Names of a damaged list lead nowhere outside the run's directory. */
+static bool is_name(const char *name)
+{
+    return name[0] && name[0] != '/' && !strstr(name, "..");
+}
+
+static TalusStatus unpack_one(const char **at, size_t *left, TalusManifest *out)
+{
+    char name[NAME_MAX_BYTES + 1] = "";
+    uint16_t kind = 0, length = 0;
+    TalusEntry e = {.name = name};
+    if (*left >= FIXED_BYTES) {
+        memcpy(&e.size, *at, 8);
+        memcpy(&e.crc, *at + 8, 4);
+        memcpy(&kind, *at + 12, 2);
+        memcpy(&length, *at + 14, 2);
+    }
+    if (*left < FIXED_BYTES || length > NAME_MAX_BYTES || length > *left - FIXED_BYTES ||
+        kind >= TALUS_ENTRY_KINDS)
+        return talus_fail(TALUS_ERR_FORMAT, "damaged: the list of the run's files is not whole");
+    memcpy(name, *at + FIXED_BYTES, length);
+    if (!is_name(name))
+        return talus_fail(TALUS_ERR_FORMAT, "damaged: a run has no file '%s'", name);
+    e.kind = (TalusEntryKind)kind;
+    *at += FIXED_BYTES + length;
+    *left -= (size_t)FIXED_BYTES + length;
+    return talus_manifest_add(out, &e, NULL);
+}
+
+TalusStatus talus_manifest_unpack(const char *bytes, size_t size, TalusManifest *out)
+{
+    *out = (TalusManifest){0};
+    while (size > 0) {
+        TalusStatus status = unpack_one(&bytes, &size, out);
+        if (status != TALUS_OK) {
+            talus_manifest_clear(out);
+            return status;
+        }
+    }
+    if (out->count > 0)
+        qsort(out->entry, (size_t)out->count, sizeof *out->entry, by_name);
+    out->sorted = true;
+    return TALUS_OK;
+}

@@ -1,0 +1,433 @@
+/* io/run/output.c - a run's directory: frames of every kind that is asked for, and the tables.
+ *
+ * Everything that is written depends on the state alone, and every file can be cut back to the time
+ * of a checkpoint. A run that was stopped and resumed therefore leaves the same files as one that
+ * was not, except for the columns of measured seconds. The directory is held by its descriptor: what is
+ * written never goes into another one, and a directory that is taken away is noticed. A checkpoint lists
+ * every file with length and checksum, and a resumed run begins by comparing. */
+#include "base/memory.h"
+#include "io/formats/formats.h"
+#include "io/frames/frames.h"
+#include "io/run/checkpoint.h"
+#include "io/run/compare.h"
+#include "io/text/csv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <talus/io.h>
+#include <talus/joint.h>
+
+#define FRAMES_NAME "frames.talus"
+#define STEPS_HEADER                                                                             \
+    "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,"        \
+    "halvings,projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,"         \
+    "penetration_mean,penetration_max,kinetic,potential,"                                        \
+    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
+    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                    \
+    "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
+#define PROBES_HEADER                                                                          \
+    "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
+    "momentum_x,momentum_y,momentum_z\n"
+
+#define JOINTS_HEADER                                                                             \
+    "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort," \
+    "error\n"
+
+enum { ROW_BYTES = 2048 };
+
+struct TalusOutput {
+    TalusDir dir;
+    TalusManifest files;            /* what was written so far */
+    TalusManifest before;           /* what the checkpoint says that is resumed */
+    TalusFramesDef about;           /* title and scene: copies */
+    TalusCsv steps, probes, joints; /* the last two exist only in a run that has any */
+    TalusFramesWriter *view;
+    TalusFormatWriter **format; /* one per kind */
+    int format_count;
+    unsigned fields;        /* what they together want of a snapshot */
+    TalusJointState *joint; /* of the last step */
+    size_t joint_capacity;
+    TalusSnapshot snapshot; /* of the last frame; its memory is used again */
+};
+
+static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
+                                        "steps.csv",        "probes.csv",       "joints.csv"};
+enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
+
+/* ---- files of an earlier run ---- */
+
+/* Before anything is removed or cut. */
+static TalusStatus check_names(const TalusDir *dir)
+{
+    for (int i = 0; i < OWN_NAMES; i++)
+        TALUS_TRY(talus_dir_expect_file(dir, own_names[i]));
+    return TALUS_OK;
+}
+
+/* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
+static TalusStatus remove_old_run(TalusDir *dir)
+{
+    for (int i = 0; i < OWN_NAMES; i++)
+        TALUS_TRY(talus_dir_remove(dir, own_names[i]));
+    return talus_format_remove_all(dir);
+}
+
+/* ---- opening ---- */
+
+/* A table that the run has so far, if it has. */
+static TalusStatus resume_table(TalusOutput *output, const char *name, const char *header,
+                                double time, TalusCsv *csv)
+{
+    return talus_dir_has(&output->dir, name)
+               ? talus_csv_resume(&output->dir, name, header, time, csv)
+               : TALUS_OK;
+}
+
+static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
+{
+    TalusDir *dir = &output->dir;
+    if (!resume)
+        return talus_csv_create(dir, "steps.csv", STEPS_HEADER, &output->steps);
+    TALUS_TRY(talus_csv_resume(dir, "steps.csv", STEPS_HEADER, time, &output->steps));
+    TALUS_TRY(resume_table(output, "probes.csv", PROBES_HEADER, time, &output->probes));
+    return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
+}
+
+/* Whether the file is as its checkpoint left it, and that had no frame: of a run that lost its frames and ended
+ * before the next one was due. */
+static bool has_no_frame_yet(const TalusOutput *output)
+{
+    TalusFrames *frames;
+    char *path;
+    bool empty = false;
+    if (!talus_manifest_sound(&output->before, FRAMES_NAME) ||
+        talus_path(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
+        return false;
+    if (talus_frames_open(path, &frames) == TALUS_OK) {
+        empty = talus_frames_count(frames) == 0;
+        talus_frames_close(frames);
+    }
+    talus_release(path);
+    return empty;
+}
+
+/* A run that lost its frames goes on with new ones, as it does with its tables. */
+static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
+{
+    TalusDir *dir = &output->dir;
+    bool there = talus_dir_has(dir, FRAMES_NAME);
+    if (def->resume && there && has_no_frame_yet(output)) {
+        TALUS_TRY(talus_dir_remove(dir, FRAMES_NAME));
+        there = false;
+    }
+    if (def->resume && !there)
+        talus_log(TALUS_LOG_WARNING, "output.gap",
+                  "%s/" FRAMES_NAME ": frames up to time %g are missing", dir->path, def->time);
+    return def->resume && there
+               ? talus_frames_resume_in(dir, FRAMES_NAME, def->time, &output->view)
+               : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->view);
+}
+
+static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
+{
+    TALUS_TRY(TALUS_ALLOC(output->format, (size_t)def->kind_count, "writers of frames"));
+    for (; output->format_count < def->kind_count; output->format_count++) {
+        TalusFormatWriter **writer = &output->format[output->format_count];
+        TALUS_TRY(talus_format_open_in(def->kinds[output->format_count], &output->dir, def->resume,
+                                       def->time, writer));
+        output->fields |= talus_format_fields(*writer);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus copy_text(const char *text, const char **out)
+{
+    char *copy;
+    *out = NULL;
+    text = text ? text : "";
+    TALUS_TRY(TALUS_ALLOC(copy, strlen(text) + 1, "title"));
+    memcpy(copy, text, strlen(text) + 1);
+    *out = copy;
+    return TALUS_OK;
+}
+
+/* What the checkpoint says is compared with what there is, before anything is cut. */
+static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
+{
+    bool found;
+    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->before));
+    if (!found)
+        return TALUS_OK;
+    output->dir.before = &output->before;
+    return talus_compare_files(&output->dir, &output->before, def->time, def->accept_changes);
+}
+
+static TalusStatus open_dir(TalusOutput *output, const char *path)
+{
+    TALUS_TRY(talus_dir_open(path, &output->dir));
+    output->dir.files = &output->files;
+    return check_names(&output->dir);
+}
+
+static TalusStatus prepare(TalusOutput *output, const char *path, const TalusOutputDef *def)
+{
+    TALUS_TRY(copy_text(def->title, &output->about.title));
+    TALUS_TRY(copy_text(def->scene, &output->about.scene));
+    TALUS_TRY(open_dir(output, path));
+    TALUS_TRY(def->resume ? compare(output, def) : remove_old_run(&output->dir));
+    TALUS_TRY(open_view(output, def));
+    TALUS_TRY(open_formats(output, def));
+    return open_tables(output, def->resume, def->time);
+}
+
+TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out)
+{
+    TalusOutput *output;
+    *out = NULL;
+    TALUS_TRY(TALUS_ALLOC(output, 1, "output"));
+    TalusStatus status = prepare(output, dir, def);
+    if (status != TALUS_OK) {
+        TalusError why = *talus_error_record();
+        talus_output_abandon(output);
+        talus_error_restore(&why);
+        return status;
+    }
+    *out = output;
+    return TALUS_OK;
+}
+
+/* ---- closing ---- */
+
+/* All writers are closed; the first failure is the one to tell. */
+static TalusStatus close_formats(TalusOutput *output)
+{
+    TalusStatus status = TALUS_OK;
+    TalusError why;
+    for (int i = 0; i < output->format_count; i++) {
+        TalusStatus closed = talus_format_close(output->format[i]);
+        if (closed == TALUS_OK || status != TALUS_OK)
+            continue;
+        status = closed;
+        why = *talus_error_record();
+    }
+    output->format_count = 0;
+    if (status != TALUS_OK)
+        talus_error_restore(&why);
+    return status;
+}
+
+void talus_output_abandon(TalusOutput *output)
+{
+    if (!output)
+        return;
+    talus_frames_abandon(output->view);
+    (void)close_formats(output);
+    talus_csv_close(&output->steps);
+    talus_csv_close(&output->probes);
+    talus_csv_close(&output->joints);
+    talus_snapshot_free(&output->snapshot);
+    talus_release(output->format);
+    talus_release(output->joint);
+    talus_release((char *)output->about.title);
+    talus_release((char *)output->about.scene);
+    talus_manifest_clear(&output->files);
+    talus_manifest_clear(&output->before);
+    talus_dir_close(&output->dir);
+    talus_release(output);
+}
+
+TalusStatus talus_output_close(TalusOutput *output)
+{
+    if (!output)
+        return TALUS_OK;
+    TalusStatus status = close_formats(output);
+    if (status == TALUS_OK)
+        status = talus_output_check(output);
+    if (status == TALUS_OK) {
+        status = talus_frames_finish(output->view);
+        output->view = NULL;
+    }
+    talus_output_abandon(output);
+    return status;
+}
+
+/* ---- to the disk ---- */
+
+static TalusStatus sync_files(TalusOutput *output)
+{
+    for (int i = 0; i < output->format_count; i++)
+        TALUS_TRY(talus_format_sync(output->format[i]));
+    TALUS_TRY(talus_frames_sync(output->view));
+    TALUS_TRY(talus_growing_sync(&output->steps.file));
+    TALUS_TRY(talus_growing_sync(&output->probes.file));
+    TALUS_TRY(talus_growing_sync(&output->joints.file));
+    return talus_dir_sync(&output->dir); /* the names themselves */
+}
+
+TalusStatus talus_output_check(const TalusOutput *output)
+{
+    TALUS_TRY(talus_dir_check(&output->dir));
+    TALUS_TRY(talus_frames_check(output->view));
+    TALUS_TRY(talus_growing_check(&output->steps.file));
+    TALUS_TRY(talus_growing_check(&output->probes.file));
+    return talus_growing_check(&output->joints.file);
+}
+
+TalusStatus talus_output_sync(TalusOutput *output)
+{
+    TALUS_TRY(talus_output_check(output));
+    return sync_files(output);
+}
+
+TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note)
+{
+    TALUS_TRY(talus_output_sync(output));
+    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
+}
+
+TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
+                                char *path, size_t size)
+{
+    talus_dir_path_now(&output->dir, path, size);
+    if (!path[0])
+        return talus_fail_file(output->dir.path, TALUS_ERR_IO,
+                               "nothing leads to the directory any more");
+    (void)sync_files(output); /* what is missing of it a resume will name */
+    return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
+}
+
+/* ---- frames ---- */
+
+/* What frames.talus is made from; contacts in full, should a format want them, hold the chains too. */
+static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
+{
+    const TalusFramesHead *head = talus_frames_writer_head(output->view);
+    bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
+    return TALUS_SNAPSHOT_FORCE |
+           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+}
+
+/* The formats are given the head of frames.talus, which is the same after a resume, but told that
+ * positions are exact. */
+static TalusStatus add_to_formats(TalusOutput *output)
+{
+    TalusFramesHead head = *talus_frames_writer_head(output->view);
+    head.quantum = 0.0;
+    for (int i = 0; i < output->format_count; i++)
+        TALUS_TRY(talus_format_add(output->format[i], &head, &output->snapshot));
+    return TALUS_OK;
+}
+
+TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
+{
+    TalusHeadStore head = {0};
+    unsigned fields = output->fields | view_fields(output, world);
+    TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
+    TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
+    if (status == TALUS_OK)
+        status = talus_frames_add_snapshot(output->view, &head.head, &output->snapshot);
+    talus_frames_head_clear(&head);
+    return status == TALUS_OK ? add_to_formats(output) : status;
+}
+
+/* ---- rows ---- */
+
+static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
+{
+    if (length < 0 || length >= ROW_BYTES)
+        return talus_fail_file(csv->file.path, TALUS_ERR_ARGUMENT,
+                               "a row would be longer than %d bytes", ROW_BYTES);
+    return talus_csv_write(csv, row, (size_t)length);
+}
+
+/* The ledger is written in full so that its balance can be checked to rounding. */
+static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
+{
+    const TalusLedger *e = &info->ledger;
+    const TalusSolveInfo *solve = &info->solve;
+    char row[ROW_BYTES];
+    int n = snprintf(
+        row, sizeof row,
+        "%.17g,%lld,%d,%d,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+        "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+        "%.17g,%.17g,%.17g,%.17g,"
+        "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
+        info->time, (long long)info->step, info->bodies, info->contacts,
+        solve->solver ? solve->solver : "", solve->iterations, solve->products,
+        solve->factorisations, talus_outcome_name(solve->outcome), info->missed, info->halvings,
+        info->projection_fallbacks, solve->residual.rms, solve->residual.max, info->reference_speed,
+        info->tolerance, info->penetration_mean, info->penetration_max, e->kinetic, e->potential,
+        e->kinetic_change, e->potential_change, e->friction, e->impact, e->stabilisation,
+        e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied, e->projection,
+        e->exchange, e->imbalance, info->asleep, info->sleep_speed, info->detect_seconds,
+        info->build_seconds, info->solve_seconds, info->integrate_seconds);
+    return write_row(&output->steps, row, n);
+}
+
+/* A name is the user's text: quoted, with quotes doubled, as RFC 4180 asks. */
+static void quote(const char *name, char *out, size_t size)
+{
+    size_t n = 0;
+    out[n++] = '"';
+    for (; *name && n + 3 < size; name++) {
+        if (*name == '"')
+            out[n++] = '"';
+        out[n++] = *name == '\n' ? ' ' : *name; /* a row is a line: the cut relies on it */
+    }
+    out[n++] = '"';
+    out[n] = '\0';
+}
+
+static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
+                               const TalusStepInfo *info, int index)
+{
+    TalusProbeValue v = talus_world_probe_value(world, index);
+    char name[256], row[ROW_BYTES];
+    quote(talus_world_probe_name(world, index), name, sizeof name);
+    int n = snprintf(row, sizeof row,
+                     "%.17g,%lld,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g\n",
+                     info->time, (long long)info->step, name, v.force.x, v.force.y, v.force.z,
+                     v.torque.x, v.torque.y, v.torque.z, v.contacts, v.bodies, v.mass, v.momentum.x,
+                     v.momentum.y, v.momentum.z);
+    return write_row(&output->probes, row, n);
+}
+
+static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
+                               const TalusJointState *j)
+{
+    char name[256], row[ROW_BYTES];
+    quote(j->name, name, sizeof name);
+    int n = snprintf(
+        row, sizeof row, "%.17g,%lld,%s,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3e\n",
+        info->time, (long long)info->step, name, j->coordinate, j->speed, j->force.x, j->force.y,
+        j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
+    return write_row(&output->joints, row, n);
+}
+
+static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
+                                const TalusStepInfo *info)
+{
+    int count = talus_world_joint_count(world);
+    if (count == 0)
+        return TALUS_OK;
+    if (!output->joints.file.open)
+        TALUS_TRY(talus_csv_create(&output->dir, "joints.csv", JOINTS_HEADER, &output->joints));
+    TALUS_TRY(TALUS_RESERVE(output->joint, output->joint_capacity, (size_t)count, 0, "joints"));
+    talus_world_get_joints(world, output->joint, count);
+    for (int i = 0; i < count; i++)
+        TALUS_TRY(write_joint(output, info, &output->joint[i]));
+    return TALUS_OK;
+}
+
+TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
+                              const TalusStepInfo *info)
+{
+    int probes = talus_world_probe_count(world);
+    TALUS_TRY(write_step(output, info));
+    if (probes > 0 && !output->probes.file.open)
+        TALUS_TRY(talus_csv_create(&output->dir, "probes.csv", PROBES_HEADER, &output->probes));
+    for (int i = 0; i < probes; i++)
+        TALUS_TRY(write_probe(output, world, info, i));
+    return write_joints(output, world, info);
+}

@@ -1,0 +1,204 @@
+/* io/run/snapshot.c - the bodies and contacts of a world at one moment, as plain arrays: those of bodies in one block,
+ * those of contacts in another, for which contacts are kept may depend on the forces on bodies. */
+#include "base/memory.h"
+#include "io/frames/frames.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* The arrays of a snapshot, with the field that asks for each (0: always there). */
+typedef struct Place {
+    unsigned field;
+    bool contacts;
+    size_t pointer, element;
+} Place;
+
+#define BODIES(field, name)                                                             \
+    {                                                                                   \
+        field, false, offsetof(TalusSnapshot, name), sizeof *((TalusSnapshot *)0)->name \
+    }
+#define CONTACTS(name)                                                                        \
+    {                                                                                         \
+        TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS, true, offsetof(TalusSnapshot, name), \
+            sizeof *((TalusSnapshot *)0)->name                                                \
+    }
+
+static const Place places[] = {
+    BODIES(0, id),
+    BODIES(0, position),
+    BODIES(0, orientation),
+    BODIES(0, radius),
+    BODIES(0, shape),
+    BODIES(0, material),
+    BODIES(0, tag),
+    BODIES(0, fixed),
+    BODIES(TALUS_SNAPSHOT_VELOCITY, velocity),
+    BODIES(TALUS_SNAPSHOT_SPEED, speed),
+    BODIES(TALUS_SNAPSHOT_SPIN, spin),
+    BODIES(TALUS_SNAPSHOT_FORCE, force),
+    BODIES(TALUS_SNAPSHOT_FORCE, touching),
+    BODIES(TALUS_SNAPSHOT_MASS, mass),
+    BODIES(TALUS_SNAPSHOT_LAYER, layer),
+    CONTACTS(contact),
+    CONTACTS(contact_a),
+    CONTACTS(contact_b),
+};
+
+enum { PLACES = sizeof places / sizeof *places };
+
+/* At the start of the block. */
+typedef struct Block {
+    size_t capacity;
+} Block;
+
+static size_t place_bytes(const Place *place, unsigned fields, int count)
+{
+    if (place->field && !(place->field & fields))
+        return 0;
+    return ((size_t)count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+}
+
+static TalusStatus reserve(void **memory, size_t bytes)
+{
+    size_t capacity = *memory ? ((Block *)*memory)->capacity : 0;
+    if (bytes <= capacity)
+        return TALUS_OK;
+    size_t room = bytes > capacity + capacity / 2 ? bytes : capacity + capacity / 2;
+    talus_release(*memory);
+    *memory = NULL;
+    TALUS_TRY(talus_alloc(memory, room, 1, "snapshot"));
+    ((Block *)*memory)->capacity = room;
+    return TALUS_OK;
+}
+
+/* The arrays of bodies, or those of contacts, with room for `count`. */
+static TalusStatus lay_out(TalusSnapshot *snapshot, bool contacts, int count)
+{
+    void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
+    size_t bytes = ALIGNMENT;
+    for (int i = 0; i < PLACES; i++)
+        if (places[i].contacts == contacts)
+            bytes += place_bytes(&places[i], snapshot->fields, count);
+    TALUS_TRY(reserve(memory, bytes));
+    char *cursor = (char *)*memory + ALIGNMENT;
+    for (int i = 0; i < PLACES; i++) {
+        if (places[i].contacts != contacts)
+            continue;
+        size_t size = place_bytes(&places[i], snapshot->fields, count);
+        void *array = size ? cursor : NULL;
+        memcpy((char *)snapshot + places[i].pointer, &array, sizeof array);
+        cursor += size;
+    }
+    *(contacts ? &snapshot->contact_count : &snapshot->body_count) = count;
+    return TALUS_OK;
+}
+
+static TalusStatus shape_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
+{
+    if (fields & TALUS_SNAPSHOT_VELOCITY)
+        fields |= TALUS_SNAPSHOT_SPEED;
+    *snapshot = (TalusSnapshot){.fields = fields,
+                                .body_memory = snapshot->body_memory,
+                                .contact_memory = snapshot->contact_memory};
+    return lay_out(snapshot, false, count);
+}
+
+TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies, int contacts)
+{
+    TALUS_TRY(shape_bodies(snapshot, fields, bodies));
+    return lay_out(snapshot, true, contacts);
+}
+
+void talus_snapshot_free(TalusSnapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    talus_release(snapshot->body_memory);
+    talus_release(snapshot->contact_memory);
+    *snapshot = (TalusSnapshot){0};
+}
+
+/* ---- from a world ---- */
+
+static void take_bodies(TalusSnapshot *s, const TalusWorld *world)
+{
+    TalusBodyState state = {.id = s->id,
+                            .position = s->position,
+                            .velocity = s->velocity,
+                            .spin = s->spin,
+                            .orientation = s->orientation,
+                            .radius = s->radius,
+                            .mass = s->mass,
+                            .shape = s->shape,
+                            .material = s->material,
+                            .tag = s->tag,
+                            .fixed = s->fixed};
+    talus_world_get_state(world, &state);
+    for (int i = 0; s->speed && i < s->body_count; i++)
+        s->speed[i] = talus_norm(s->velocity[i]);
+}
+
+/* Most often no slot is empty, and a body's row is its index. */
+static int row_of(const TalusSnapshot *s, uint32_t index)
+{
+    int low = 0, high = s->body_count - 1;
+    if (index <= (uint32_t)high && s->id[index].index == index)
+        return (int)index;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->id[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, double least)
+{
+    bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
+    int count = asked ? talus_world_get_strong_contacts(world, least, NULL, 0) : 0;
+    TALUS_TRY(lay_out(s, true, count));
+    if (asked)
+        talus_world_get_strong_contacts(world, least, s->contact, count);
+    for (int i = 0; i < count; i++) {
+        s->contact_a[i] = row_of(s, s->contact[i].a.index);
+        s->contact_b[i] = row_of(s, s->contact[i].b.index);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
+{
+    TalusForceSummary sums;
+    TALUS_TRY(shape_bodies(s, fields, talus_world_body_count(world)));
+    TALUS_TRY(talus_world_get_forces(world, s->force, s->touching, &sums));
+    take_bodies(s, world);
+    TALUS_TRY(
+        take_contacts(s, world, fields & TALUS_SNAPSHOT_CONTACTS ? -INFINITY : sums.mean_impulse));
+    s->contact_total = sums.contacts;
+    s->length = sums.length;
+    s->time = talus_world_time(world);
+    s->step = talus_world_steps(world);
+    return TALUS_OK;
+}
+
+TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields)
+{
+    if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
+        return talus_fail(TALUS_ERR_ARGUMENT, "snapshot: fields %#x; a world has those of %#x",
+                          fields, (unsigned)TALUS_SNAPSHOT_ALL);
+    /* Speeds are made from velocities, even where these are not asked for. */
+    bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
+    TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
+    if (status != TALUS_OK) {
+        talus_snapshot_free(snapshot);
+        return status;
+    }
+    if (hide) {
+        snapshot->velocity = NULL;
+        snapshot->fields &= ~(unsigned)TALUS_SNAPSHOT_VELOCITY;
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,61 @@
+/* io/scene/scene_arena.c - blocks that are filled in turn and released together. */
+#include "io/scene/scene_arena.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+typedef struct TalusArenaBlock TalusArenaBlock;
+struct TalusArenaBlock {
+    TalusArenaBlock *next;
+    size_t used, size;
+};
+
+enum {
+    BLOCK_SIZE = 1 << 16,
+    ALIGN = 16,
+    HEADER = (sizeof(TalusArenaBlock) + ALIGN - 1) / ALIGN * ALIGN
+};
+
+static TalusStatus add_block(TalusArena *arena, size_t size)
+{
+    char *bytes;
+    TALUS_TRY(TALUS_ALLOC(bytes, HEADER + size, "scene"));
+    TalusArenaBlock *block = (TalusArenaBlock *)(void *)bytes;
+    block->next = arena->blocks;
+    block->size = size;
+    arena->blocks = block;
+    return TALUS_OK;
+}
+
+TalusStatus talus_arena_alloc(TalusArena *arena, size_t size, void **out)
+{
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    TalusArenaBlock *block = arena->blocks;
+    if (!block || block->size - block->used < size) {
+        TALUS_TRY(add_block(arena, size > BLOCK_SIZE ? size : BLOCK_SIZE));
+        block = arena->blocks;
+    }
+    *out = (char *)block + HEADER + block->used;
+    block->used += size;
+    return TALUS_OK;
+}
+
+TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out)
+{
+    void *copy;
+    TALUS_TRY(talus_arena_alloc(arena, length + 1, &copy));
+    memcpy(copy, text, length);
+    *out = (char *)copy;
+    return TALUS_OK;
+}
+
+void talus_arena_clear(TalusArena *arena)
+{
+    while (arena->blocks) {
+        TalusArenaBlock *block = arena->blocks;
+        arena->blocks = block->next;
+        talus_release(block);
+    }
+}

@@ -1,0 +1,566 @@
+/* io/scene/scene_build.c - a world from a scene. */
+#include "io/scene/scene.h"
+#include "io/scene/scene_joint.h"
+#include "io/scene/scene_start.h"
+
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "geometry/bounds.h"
+#include "world/internal.h"
+#include "world/source/generate.h"
+
+#include <string.h>
+
+typedef struct Builder {
+    const TalusScene *scene;
+    TalusWorld *world;
+    int *material, *shape; /* indices in the world of the scene's own; shape 0: not yet, else 1 + */
+    TalusBodyId *id;       /* by entry: of its one body */
+    int *count;            /* by entry */
+    int *slot, *pending;   /* by entry, and one more: its first body, its first batch that waits */
+} Builder;
+
+static TalusVec3 vec3(const double *v)
+{
+    return talus_vec3(v[0], v[1], v[2]);
+}
+
+/* ---- world and materials ---- */
+
+static TalusPeriod period_of(const ScenePeriod *p)
+{
+    TalusPeriod period = {
+        .lo = {p->x[0], p->y[0], p->z[0]},
+        .hi = {p->x[1], p->y[1], p->z[1]},
+        .on = {talus_json_get(p->json, "x") != NULL, talus_json_get(p->json, "y") != NULL,
+               talus_json_get(p->json, "z") != NULL},
+    };
+    return period;
+}
+
+/* A world that is refused: the scene is to blame, at the key that it is about, but not for a choice. */
+static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
+{
+    static const TalusSceneChoice none;
+    const TalusSceneChoice *c = choice ? choice : &none;
+    const TalusJson *value = NULL;
+    bool chosen;
+    switch (talus_error_record()->domain) {
+    case TALUS_DOMAIN_BACKEND:
+    case TALUS_DOMAIN_DEVICE:
+        chosen = c->backend != NULL;
+        value = talus_json_get(s->json, "backend");
+        break;
+    case TALUS_DOMAIN_BASE:
+        chosen = c->threads != 0;
+        value = talus_json_get(s->json, "threads");
+        break;
+    case TALUS_DOMAIN_SOLVER:
+        chosen = c->solver != NULL;
+        value = talus_json_get(s->solver->json, "name");
+        break;
+    default: /* a number, or what the backend does not have */
+        chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
+    }
+    return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
+}
+
+static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
+{
+    const TalusScene *s = b->scene;
+    TalusWorldDef def = talus_world_def_default();
+    def.gravity = vec3(s->gravity);
+    def.step = s->step;
+    def.tolerance = s->solver->tolerance;
+    def.reference_speed = s->solver->reference_speed;
+    def.norm = (TalusNorm)s->solver->norm;
+    def.max_iterations = (int)s->solver->max_iterations;
+    def.solver = choice && choice->solver ? choice->solver : s->solver->name;
+    def.on_miss = (TalusMissPolicy)s->solver->on_miss;
+    def.envelope = s->envelope;
+    def.recovery = s->recovery;
+    def.restitution_threshold = s->restitution_threshold;
+    def.cohesion_range = s->cohesion_range;
+    def.projection = s->projection;
+    if (s->period)
+        def.period = period_of(s->period);
+    if (s->sleep) {
+        def.sleep_speed = s->sleep->speed;
+        def.sleep_steps = (int)s->sleep->steps;
+    }
+    TALUS_TRY(talus_scene_model(s, &def.friction));
+    def.backend = choice && choice->backend ? choice->backend : s->backend;
+    def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
+    if (choice && choice->threads == -1)
+        def.threads = 0;
+    return blame(s, choice, talus_world_create(&def, &b->world));
+}
+
+static TalusStatus add_materials(Builder *b)
+{
+    const SceneMaterial *materials = (const SceneMaterial *)b->scene->materials.items;
+    for (int i = 0; i < b->scene->materials.count; i++) {
+        const SceneMaterial *m = &materials[i];
+        TalusMaterialDef def = talus_material_def_default();
+        def.name = m->json->key;
+        def.friction = m->friction;
+        def.density = m->density;
+        def.stiffness = m->stiffness;
+        def.damping = m->damping;
+        def.restitution = m->restitution;
+        def.spinning = m->spinning;
+        def.rolling = m->rolling;
+        def.cohesion = m->cohesion;
+        TALUS_TRY(talus_json_error_at(m->json,
+                                      talus_world_add_material(b->world, &def, &b->material[i])));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus find_material(const Builder *b, const TalusJson *json, const char *name,
+                                 int *index)
+{
+    int own;
+    TALUS_TRY(talus_scene_material(b->scene, json, name, &own));
+    *index = own < 0 ? 0 : b->material[own];
+    return TALUS_OK;
+}
+
+/* What a pair leaves out stays with the materials and the scene. */
+static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
+{
+    *def = talus_pair_def_default();
+    const struct {
+        const char *key;
+        double value, *field;
+    } fields[] = {{"mu", pair->mu, &def->friction},
+                  {"restitution", pair->restitution, &def->restitution},
+                  {"spinning", pair->spinning, &def->spinning},
+                  {"rolling", pair->rolling, &def->rolling},
+                  {"cohesion", pair->cohesion, &def->cohesion}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (talus_json_get(pair->json, fields[i].key))
+            *fields[i].field = fields[i].value;
+    def->own_model = talus_json_get(pair->json, "law") || pair->section;
+    return talus_scene_pair_model(scene, pair, &def->model);
+}
+
+static TalusStatus add_pairs(Builder *b)
+{
+    const ScenePair *pairs = (const ScenePair *)b->scene->friction.items;
+    for (int i = 0; i < b->scene->friction.count; i++) {
+        const char *const *names = (const char *const *)pairs[i].between.items;
+        TalusPairDef def;
+        int first, second;
+        TALUS_TRY(find_material(b, pairs[i].json, names[0], &first));
+        TALUS_TRY(find_material(b, pairs[i].json, names[1], &second));
+        TALUS_TRY(pair_def(b->scene, &pairs[i], &def));
+        TALUS_TRY(talus_json_error_at(pairs[i].json,
+                                      talus_world_set_pair(b->world, first, second, &def)));
+    }
+    return TALUS_OK;
+}
+
+/* ---- bodies ---- */
+
+/* The shapes of one entry in the world, with the room they take. */
+typedef struct Forms {
+    int *shape;        /* [room.count] in the world */
+    TalusVec3 *centre; /* of mass, in the coordinates that the scene gives the shape in */
+    SceneForms room;
+} Forms;
+
+static void forms_clear(Forms *forms)
+{
+    talus_release(forms->shape);
+    talus_release(forms->centre);
+    talus_release(forms->room.bound);
+}
+
+/* The first form of a shape in the world; a named one is added once. */
+static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *first)
+{
+    const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
+    bool is_named = body->shapes.count > 0 || body->shape->name;
+    int *known = is_named ? &b->shape[shape - named] : NULL;
+    if (known && *known) {
+        *first = *known - 1;
+        return TALUS_OK;
+    }
+    double min, max;
+    talus_scene_sizes(body->radius, shape, &min, &max);
+    TALUS_TRY(talus_scene_add_shape(b->scene, shape, max, b->world, first));
+    if (known)
+        *known = *first + 1;
+    return TALUS_OK;
+}
+
+/* What turning about z, and turning in any way, leave within reach of the centre of mass. */
+static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
+{
+    TalusShapeKind kind = shape->def.kind;
+    bool axial = talus_shape_has(kind, TALUS_TRAIT_AXIAL);
+    double corner = sqrt(half.x * half.x + half.y * half.y), all = shape->bounding_radius;
+    *across = axial ? half.x : kind == TALUS_SHAPE_BOX ? corner : fmin(corner, all);
+    *bound = kind == TALUS_SHAPE_SPHERE ? shape->def.radius : all;
+    if (kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_CYLINDER)
+        *bound = sqrt(*across * *across + half.z * half.z);
+}
+
+static void add_form(Builder *b, Forms *f, int index, bool by_origin)
+{
+    const TalusShape *shape = &b->world->shape[index];
+    SceneForms *room = &f->room;
+    f->shape[room->count] = index;
+    f->centre[room->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
+    if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL)) {
+        TalusAabb box = talus_shape_bounds(shape, shape->def.radius, talus_vec3(0, 0, 0),
+                                           talus_quat_identity());
+        TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),
+                                    fmax(-box.lo.z, box.hi.z));
+        double across;
+        measure_form(shape, half, &across, &room->bound[room->count]);
+        room->across = fmax(room->across, across);
+        room->half = talus_vec3(fmax(room->half.x, half.x), fmax(room->half.y, half.y),
+                                fmax(room->half.z, half.z));
+    }
+    room->count++;
+}
+
+static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
+{
+    size_t most = 0;
+    const SceneShape *shape;
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
+        most += (size_t)talus_scene_forms(shape);
+    }
+    TALUS_TRY(TALUS_ALLOC(f->shape, most, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->centre, most, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->room.bound, most, "scene"));
+    bool placed = body->at.count > 0 || body->file;
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        int first;
+        TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
+        TALUS_TRY(add_shape(b, body, shape, &first));
+        for (int i = 0; i < talus_scene_forms(shape); i++)
+            add_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
+    }
+    return TALUS_OK;
+}
+
+static bool is_turned(const SceneBody *body)
+{
+    return body->orientation || talus_json_get(body->json, "normal");
+}
+
+/* All turns alike, by rejection from the cube of four dimensions. */
+static TalusQuat random_turn(TalusRng *rng)
+{
+    for (;;) {
+        double v[4], length = 0.0;
+        for (int k = 0; k < 4; k++) {
+            v[k] = 2.0 * talus_rng_uniform(rng) - 1.0;
+            length += v[k] * v[k];
+        }
+        TalusQuat q = {v[0], v[1], v[2], v[3]};
+        if (length > 0.01 && length <= 1.0)
+            return talus_quat_normalize(q);
+    }
+}
+
+/* `count` copies of one value; NULL where the world's default will do. */
+static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out)
+{
+    if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
+    for (int i = 0; i < count; i++)
+        (*out)[i] = vec3(value);
+    return TALUS_OK;
+}
+
+static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQuat **out)
+{
+    if (!is_turned(body))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
+    TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
+    for (int i = 0; i < count; i++)
+        (*out)[i] = !body->orientation          ? talus_quat_to(talus_scene_direction(body->normal))
+                    : body->orientation->random ? random_turn(&rng)
+                                                : talus_scene_turn(body->orientation);
+    return TALUS_OK;
+}
+
+static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
+                                int count)
+{
+    TalusDriveDef def = talus_drive_def_default();
+    def.velocity = vec3(drive->velocity);
+    def.amplitude = vec3(drive->amplitude);
+    def.frequency = drive->frequency;
+    def.phase = drive->phase;
+    def.spin = vec3(drive->spin);
+    def.own_axis = talus_json_get(drive->json, "point") != NULL;
+    def.point = vec3(drive->point);
+    def.start = drive->start;
+    if (talus_json_get(drive->json, "stop"))
+        def.stop = drive->stop;
+    for (int i = 0; i < count; i++)
+        TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
+    return TALUS_OK;
+}
+
+static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyBatch *batch,
+                             int entry)
+{
+    if (body->time > 0.0)
+        return talus_json_error_at(body->json,
+                                   talus_world_add_bodies_at(b->world, body->time, batch));
+    TalusBodyId *ids;
+    TALUS_TRY(TALUS_ALLOC(ids, (size_t)batch->count, "bodies of a scene"));
+    TalusStatus status =
+        talus_json_error_at(body->json, talus_world_add_bodies(b->world, batch, ids));
+    if (status == TALUS_OK && batch->count == 1)
+        b->id[entry] = ids[0];
+    if (status == TALUS_OK && body->drive)
+        status = drive_bodies(b, body->drive, ids, batch->count);
+    talus_release(ids);
+    return status;
+}
+
+static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const SceneShape *shape,
+                              TalusBodyBatch *batch)
+{
+    *batch = talus_body_batch_default();
+    batch->fixed = body->fixed || body->drive || talus_scene_is_wall(shape);
+    batch->density = body->density;
+    batch->mass = body->mass;
+    batch->tag = (int)body->tag;
+    batch->force = vec3(body->force);
+    batch->torque = vec3(body->torque);
+    TALUS_TRY(talus_scene_group(b->scene, body->json, body->group, &batch->group));
+    return find_material(b, body->json, body->material, &batch->material);
+}
+
+/* The bodies of one entry. */
+typedef struct Group {
+    ScenePlaces places;
+    TalusVec3 *velocity, *spin;
+    TalusQuat *orientation;
+} Group;
+
+static void group_clear(Group *g)
+{
+    talus_release(g->velocity);
+    talus_release(g->spin);
+    talus_release(g->orientation);
+    talus_scene_places_clear(&g->places);
+}
+
+/* A place given by hand is that of the shape's origin; bodies are placed by their centre of mass. */
+static void move_to_centres(const Forms *f, Group *g)
+{
+    for (int i = 0; i < g->places.count; i++) {
+        TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
+        if (talus_norm(centre) == 0.0) /* leaves the sign of a zero as it is */
+            continue;
+        if (g->orientation)
+            centre = talus_rotate(g->orientation[i], centre);
+        g->places.position[i] = talus_add(g->places.position[i], centre);
+    }
+}
+
+/* Adds the bodies of one form; `only` NULL: all there are. */
+static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *batch, Group *g,
+                            const int *only, int count, int entry)
+{
+    TalusVec3 *position = NULL;
+    TalusQuat *orientation = NULL;
+    TalusStatus status = TALUS_OK;
+    batch->count = count;
+    batch->position = g->places.position;
+    batch->orientation = g->orientation;
+    batch->radius = g->places.radius;
+    batch->velocity = g->velocity; /* the same for all */
+    batch->spin = g->spin;
+    if (only)
+        status = TALUS_ALLOC(position, (size_t)count, "bodies of a scene");
+    if (only && status == TALUS_OK && g->orientation)
+        status = TALUS_ALLOC(orientation, (size_t)count, "bodies of a scene");
+    if (only && status == TALUS_OK) {
+        for (int i = 0; i < count; i++)
+            position[i] = g->places.position[only[i]];
+        for (int i = 0; orientation && i < count; i++)
+            orientation[i] = g->orientation[only[i]];
+        batch->position = position;
+        batch->orientation = orientation;
+    }
+    if (status == TALUS_OK)
+        status = add_batch(b, body, batch, entry);
+    talus_release(position);
+    talus_release(orientation);
+    return status;
+}
+
+/* One batch for each form that occurs. */
+static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
+                             TalusBodyBatch *batch, Group *g, int entry)
+{
+    if (!g->places.form) {
+        batch->shape = f->shape[0];
+        return add_some(b, body, batch, g, NULL, g->places.count, entry);
+    }
+    int *only;
+    TALUS_TRY(TALUS_ALLOC(only, (size_t)g->places.count, "bodies of a scene"));
+    TalusStatus status = TALUS_OK;
+    for (int form = 0; form < f->room.count && status == TALUS_OK; form++) {
+        int count = 0;
+        for (int i = 0; i < g->places.count; i++)
+            if (g->places.form[i] == form)
+                only[count++] = i;
+        batch->shape = f->shape[form];
+        if (count > 0)
+            status = add_some(b, body, batch, g, only, count, entry);
+    }
+    talus_release(only);
+    return status;
+}
+
+static TalusStatus make_group(Builder *b, const SceneBody *body, const Forms *f,
+                              const SceneShape *shape, Group *g)
+{
+    TALUS_TRY(talus_scene_place(b->scene, body, shape, &f->room, &g->places));
+    TALUS_TRY(repeat_vector(body->velocity, g->places.count, &g->velocity));
+    TALUS_TRY(repeat_vector(body->spin, g->places.count, &g->spin));
+    TALUS_TRY(repeat_orientation(body, g->places.count, &g->orientation));
+    move_to_centres(f, g);
+    return TALUS_OK;
+}
+
+static TalusStatus add_entry(Builder *b, int entry)
+{
+    const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
+    const SceneShape *shape;
+    TalusBodyBatch batch;
+    Group group = {0};
+    Forms forms = {0};
+    TALUS_TRY(talus_scene_body_shape(b->scene, body, 0, &shape));
+    TALUS_TRY(fill_batch(b, body, shape, &batch));
+    TalusStatus status = add_forms(b, body, &forms);
+    if (status == TALUS_OK)
+        status = make_group(b, body, &forms, shape, &group);
+    b->count[entry] = group.places.count;
+    if (status == TALUS_OK)
+        status = add_group(b, body, &forms, &batch, &group, entry);
+    group_clear(&group);
+    forms_clear(&forms);
+    return status;
+}
+
+/* ---- the rest ---- */
+
+static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
+{
+    TalusEmitterDef def = talus_emitter_def_default();
+    def.lo = vec3(e->lo);
+    def.hi = vec3(e->hi);
+    def.rate = e->rate;
+    def.start = e->start;
+    def.count = e->count;
+    talus_scene_sizes(e->radius, NULL, &def.radius_min, &def.radius_max);
+    def.velocity = vec3(e->velocity);
+    def.density = e->density;
+    def.seed = (uint64_t)e->seed;
+    def.tag = (int)e->tag;
+    TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
+    TALUS_TRY(find_material(b, e->json, e->material, &def.material));
+    return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
+}
+
+static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
+{
+    const char *const *names = (const char *const *)apart->between.items;
+    int group[2];
+    for (int k = 0; k < 2; k++)
+        TALUS_TRY(talus_scene_group(b->scene, apart->json, names[k], &group[k]));
+    return talus_json_error_at(apart->json,
+                               talus_world_set_groups(b->world, group[0], group[1], false));
+}
+
+static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
+{
+    const SceneBody *bodies = (const SceneBody *)b->scene->bodies.items;
+    TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};
+    if (probe->region) {
+        def.lo = vec3(probe->region->lo);
+        def.hi = vec3(probe->region->hi);
+    } else {
+        int entry = 0; /* the check has found it */
+        while (!bodies[entry].name || strcmp(bodies[entry].name, probe->body) != 0)
+            entry++;
+        if (b->count[entry] != 1)
+            return talus_json_fail(talus_json_get(probe->json, "body"), 0,
+                                   "bodies[%d] has %d bodies, expected one", entry,
+                                   b->count[entry]);
+        def.kind = TALUS_PROBE_BODY;
+        def.body = b->id[entry];
+    }
+    int index;
+    return talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
+}
+
+static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
+{
+    const TalusScene *s = b->scene;
+    TALUS_TRY(TALUS_ALLOC(b->material, (size_t)s->materials.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->shape, (size_t)s->shapes.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->id, (size_t)s->bodies.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->count, (size_t)s->bodies.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->slot, (size_t)s->bodies.count + 1, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->pending, (size_t)s->bodies.count + 1, "scene"));
+    TALUS_TRY(create_world(b, choice));
+    TALUS_TRY(add_materials(b));
+    TALUS_TRY(add_pairs(b));
+    for (int i = 0; i < s->bodies.count; i++) {
+        TALUS_TRY(add_entry(b, i));
+        b->slot[i + 1] = b->world->bodies.counts.slots;
+        b->pending[i + 1] = b->world->sources.pendings;
+    }
+    for (int i = 0; i < s->apart.count; i++)
+        TALUS_TRY(keep_apart(b, (const SceneApart *)s->apart.items + i));
+    TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
+    for (int i = 0; i < s->emitters.count; i++)
+        TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
+    for (int i = 0; i < s->sinks.count; i++) {
+        const SceneSink *sink = (const SceneSink *)s->sinks.items + i;
+        TALUS_TRY(talus_json_error_at(sink->json,
+                                      talus_world_add_sink(b->world, sink->axis, sink->below)));
+    }
+    for (int i = 0; i < s->probes.count; i++)
+        TALUS_TRY(add_probe(b, (const SceneProbe *)s->probes.items + i));
+    SceneStart start = {s,          b->world, b->slot,
+                        b->pending, b->count, choice && choice->allow_overlap};
+    return talus_scene_check_start(&start);
+}
+
+TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
+                              TalusWorld **out)
+{
+    Builder b = {.scene = scene};
+    TalusStatus status = build(&b, choice);
+    if (status != TALUS_OK) {
+        talus_world_destroy(b.world);
+        b.world = NULL;
+    }
+    *out = b.world;
+    talus_release(b.material);
+    talus_release(b.shape);
+    talus_release(b.id);
+    talus_release(b.count);
+    talus_release(b.slot);
+    talus_release(b.pending);
+    return status;
+}

@@ -1,0 +1,484 @@
+/* io/scene/scene_check.c - what the table of keys cannot say about a scene. */
+#include "io/scene/scene.h"
+#include "io/scene/scene_joint.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *kind_name(const SceneShape *shape)
+{
+    return shape->kind == SCENE_ROCK ? "rock" : talus_shape_name((TalusShapeKind)shape->kind);
+}
+
+/* The place to blame for a key: its value where given, else the object. */
+static const TalusJson *at_key(const TalusJson *object, const char *key)
+{
+    const TalusJson *value = talus_json_get(object, key);
+    return value ? value : object;
+}
+
+static bool is_zero(const double *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (v[i] != 0.0)
+            return false;
+    return true;
+}
+
+static TalusStatus check_box(const TalusJson *json, const double *lo, const double *hi)
+{
+    for (int k = 0; k < 3; k++)
+        if (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k]))
+            return talus_json_fail(at_key(json, "hi"), 0,
+                                   "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
+                                   lo[k]);
+    return TALUS_OK;
+}
+
+static TalusStatus check_size(const SceneSize *size)
+{
+    if (size->min > 0.0 && size->max < size->min)
+        return talus_json_fail(at_key(size->json, "max"), 0, "%g is below 'min', %g", size->max,
+                               size->min);
+    if (size->spread >= 1.0)
+        return talus_json_fail(at_key(size->json, "spread"), 0,
+                               "expected less than 1: sizes must be positive");
+    return TALUS_OK;
+}
+
+static TalusStatus check_profile(const SceneShape *shape)
+{
+    const TalusJson *json = talus_json_get(shape->json, "profile");
+    const double *p = (const double *)shape->profile.items;
+    for (const TalusJson *c = json ? json->first : NULL; c; c = c->next, p += 2) {
+        if (p[0] < 0.0)
+            return talus_json_fail(c, 0, "the radius %g is negative", p[0]);
+        if (c->index > 0 && p[0] == p[-2] && p[1] == p[-1])
+            return talus_json_fail(c, 0, "the same point as the one before");
+    }
+    return TALUS_OK;
+}
+
+/* Quaternion or axis, where one is given, have a direction. */
+static TalusStatus check_orientation(const SceneOrientation *o)
+{
+    if (o && !o->random && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
+        return talus_json_fail(o->json, 0,
+                               talus_json_get(o->json, "random")
+                                   ? "no rotation: expected \"random\" to be true"
+                                   : "the zero vector has no direction");
+    return TALUS_OK;
+}
+
+static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape);
+
+static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
+{
+    const SceneShape *shape;
+    TALUS_TRY(talus_scene_shape(scene, part->shape, &shape));
+    TALUS_TRY(check_orientation(part->orientation));
+    if (part->orientation && part->orientation->random)
+        return talus_json_fail(part->orientation->json, 0, "for bodies only");
+    if (talus_scene_is_wall(shape) || shape->kind == TALUS_SHAPE_COMPOUND ||
+        shape->kind == SCENE_ROCK)
+        return talus_json_fail(part->shape->json, 0, "a %s cannot be a part", kind_name(shape));
+    if (shape->kind == TALUS_SHAPE_SPHERE && !(shape->radius > 0.0))
+        return talus_json_fail(part->shape->json, 0,
+                               "missing key 'radius': the size of the sphere");
+    return part->shape->name ? TALUS_OK : check_shape(scene, shape);
+}
+
+static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
+{
+    const ScenePart *parts = (const ScenePart *)shape->parts.items;
+    TALUS_TRY(check_profile(shape));
+    if (shape->kind == TALUS_SHAPE_HULL && !shape->file && shape->points.count == 0)
+        return talus_json_fail(shape->json, 0, "a hull needs the key 'points' or 'file'");
+    if (shape->kind == TALUS_SHAPE_FIELD && !shape->file && shape->heights.count == 0)
+        return talus_json_fail(shape->json, 0, "a field needs the key 'heights' or 'file'");
+    if (shape->spread >= 1.0)
+        return talus_json_fail(at_key(shape->json, "spread"), 0,
+                               "expected less than 1: sizes must be positive");
+    for (int k = 0; k < shape->parts.count; k++)
+        TALUS_TRY(check_part(scene, &parts[k]));
+    return TALUS_OK;
+}
+
+static TalusStatus check_shapes(const TalusScene *scene)
+{
+    const SceneShape *shapes = (const SceneShape *)scene->shapes.items;
+    for (int i = 0; i < scene->shapes.count; i++) {
+        if (shapes[i].name)
+            return talus_json_fail(shapes[i].json, 0, "a named shape needs a 'kind' of its own");
+        TALUS_TRY(check_shape(scene, &shapes[i]));
+    }
+    return TALUS_OK;
+}
+
+/* A section at `json`, into the model; NULL: as it is. */
+static TalusStatus read_section(const TalusJson *json, const char *section,
+                                TalusFrictionModel *model)
+{
+    if (!section || talus_section_parse(section, model) == TALUS_OK)
+        return TALUS_OK;
+    return talus_json_error_at(at_key(json, "section"), TALUS_ERR_FORMAT);
+}
+
+TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
+{
+    *model = (TalusFrictionModel){.law = (TalusFrictionLaw)scene->law};
+    return read_section(scene->json, scene->section, model);
+}
+
+TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
+                                   TalusFrictionModel *model)
+{
+    TALUS_TRY(talus_scene_model(scene, model));
+    if (talus_json_get(pair->json, "law"))
+        model->law = (TalusFrictionLaw)pair->law;
+    return read_section(pair->json, pair->section, model);
+}
+
+/* One pair, whichever name comes first, has one entry. */
+static TalusStatus check_pair_once(const ScenePair *pairs, int last)
+{
+    const char *const *names = (const char *const *)pairs[last].between.items;
+    for (int i = 0; i < last; i++) {
+        const char *const *others = (const char *const *)pairs[i].between.items;
+        bool same = strcmp(names[0], others[0]) == 0 && strcmp(names[1], others[1]) == 0;
+        bool turned = strcmp(names[0], others[1]) == 0 && strcmp(names[1], others[0]) == 0;
+        if (same || turned)
+            return talus_json_fail(talus_json_get(pairs[last].json, "between"), 0,
+                                   "friction[%d] has this pair already", i);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_pairs(const TalusScene *scene)
+{
+    TalusFrictionModel model;
+    TALUS_TRY(talus_scene_model(scene, &model));
+    const ScenePair *pairs = (const ScenePair *)scene->friction.items;
+    for (int i = 0; i < scene->friction.count; i++) {
+        const char *const *names = (const char *const *)pairs[i].between.items;
+        const TalusJson *json = talus_json_get(pairs[i].json, "between")->first;
+        int index;
+        for (int k = 0; k < 2; k++, json = json->next)
+            TALUS_TRY(talus_scene_material(scene, json, names[k], &index));
+        TALUS_TRY(talus_scene_pair_model(scene, &pairs[i], &model));
+        TALUS_TRY(check_pair_once(pairs, i));
+    }
+    return TALUS_OK;
+}
+
+/* ---- bodies ---- */
+
+static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
+{
+    static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
+    const TalusJson *given = talus_json_get(body->json, "fixed");
+    if (talus_scene_is_wall(shape) && given && !body->fixed)
+        return talus_json_fail(given, 0, "a %s is always fixed, expected true", kind_name(shape));
+    if (!body->fixed && !body->drive && !talus_scene_is_wall(shape))
+        return TALUS_OK;
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
+        const TalusJson *key = talus_json_get(body->json, moving[i]);
+        if (key)
+            return talus_json_fail_key(key, "a fixed body has none");
+    }
+    return TALUS_OK;
+}
+
+/* A drive is of bodies that are there from the start and cannot move by themselves. */
+static TalusStatus check_drive(const SceneBody *body)
+{
+    const TalusJson *fixed = talus_json_get(body->json, "fixed");
+    const SceneDrive *drive = body->drive;
+    if (!drive)
+        return TALUS_OK;
+    if (fixed && !body->fixed)
+        return talus_json_fail(fixed, 0, "a driven body is fixed, expected true");
+    if (body->time > 0.0)
+        return talus_json_fail(talus_json_get(body->json, "time"), 0,
+                               "a driven body is there from the start");
+    const TalusJson *stop = talus_json_get(drive->json, "stop");
+    if (stop && drive->stop < drive->start)
+        return talus_json_fail(stop, 0, "%g is before 'start', %g", drive->stop, drive->start);
+    return TALUS_OK;
+}
+
+static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
+{
+    if (shape->kind != TALUS_SHAPE_SPHERE)
+        return body->radius ? talus_json_fail_key(talus_json_get(body->json, "radius"),
+                                                  "for spheres only, but the shape is a %s",
+                                                  kind_name(shape))
+                            : TALUS_OK;
+    if (body->radius)
+        return check_size(body->radius);
+    if (shape->radius == 0.0 && !body->file) /* a file may bring radii */
+        return talus_json_fail(body->json, 0, "missing key 'radius': the size of its spheres");
+    return TALUS_OK;
+}
+
+static TalusStatus check_turn(const SceneBody *body)
+{
+    const TalusJson *normal = talus_json_get(body->json, "normal");
+    if (normal && is_zero(body->normal, 3))
+        return talus_json_fail(normal, 0, "the zero vector has no direction");
+    return check_orientation(body->orientation);
+}
+
+static TalusStatus check_placement(const SceneBody *body, const SceneShape *shape)
+{
+    const TalusJson *count = talus_json_get(body->json, "count");
+    bool at = talus_json_get(body->json, "at");
+    if (!at && talus_scene_is_wall(shape))
+        return talus_json_fail(body->json, 0, "a %s is placed by 'at'", kind_name(shape));
+    if (at && count)
+        return talus_json_fail_key(count, "cannot be given together with 'at'");
+    bool open = body->fill || (body->layers && !body->layers->repeat) ||
+                (body->lattice && talus_json_get(body->lattice->json, "cells") &&
+                 body->lattice->cells[2] == 0.0);
+    if (open && !count)
+        return talus_json_fail(body->json, 0, "missing key 'count': how many bodies");
+    if (body->fill && !(body->fill->radius > 0.0))
+        return check_box(body->fill->json, body->fill->lo, body->fill->hi);
+    return TALUS_OK;
+}
+
+static TalusStatus check_name(const TalusScene *scene, int index)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; bodies[index].name && i < index; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, bodies[index].name) == 0)
+            return talus_json_fail(talus_json_get(bodies[index].json, "name"), 0,
+                                   "bodies[%d] has this name already", i);
+    return TALUS_OK;
+}
+
+/* Of several shapes none is a wall, and a sphere among them brings its radius. */
+static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
+{
+    const TalusJson *json = talus_json_get(body->json, "shapes");
+    json = json ? json->first : NULL;
+    if (body->shapes.count == 0 && !body->shape->name)
+        TALUS_TRY(check_shape(scene, body->shape));
+    for (int k = 0; k < body->shapes.count; k++, json = json->next) {
+        const SceneShape *shape;
+        TALUS_TRY(talus_scene_body_shape(scene, body, k, &shape));
+        if (body->shapes.count > 1 && talus_scene_is_wall(shape))
+            return talus_json_fail(json, 0, "a %s is always fixed, and not one of several shapes",
+                                   kind_name(shape));
+        if (body->shapes.count > 1 && shape->kind == TALUS_SHAPE_SPHERE &&
+            (body->radius || !(shape->radius > 0.0)))
+            return talus_json_fail(json, 0,
+                                   "among several shapes a sphere has a radius of its own");
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_bodies(const TalusScene *scene)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++) {
+        const SceneBody *body = &bodies[i];
+        const SceneShape *shape;
+        int material, group;
+        TALUS_TRY(check_name(scene, i));
+        TALUS_TRY(check_body_shapes(scene, body));
+        TALUS_TRY(talus_scene_body_shape(scene, body, 0, &shape));
+        TALUS_TRY(
+            talus_scene_material(scene, at_key(body->json, "material"), body->material, &material));
+        TALUS_TRY(check_fixed(body, shape));
+        TALUS_TRY(check_drive(body));
+        TALUS_TRY(talus_scene_group(scene, at_key(body->json, "group"), body->group, &group));
+        TALUS_TRY(check_radius(body, shape));
+        TALUS_TRY(check_turn(body));
+        TALUS_TRY(check_placement(body, shape));
+    }
+    return TALUS_OK;
+}
+
+/* The k-th name of a group that the scene gives, bodies before emitters; NULL: none there. */
+static const char *group_given(const TalusScene *scene, int k)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
+    return k < scene->bodies.count ? bodies[k].group : emitters[k - scene->bodies.count].group;
+}
+
+TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
+                              int *group)
+{
+    const char *known[TALUS_GROUPS];
+    char shown[TALUS_JSON_SHOWN];
+    int entries = scene->bodies.count + scene->emitters.count, count = 1; /* 0 has no name */
+    *group = 0;
+    if (!name)
+        return TALUS_OK;
+    for (int k = 0; k < entries; k++) {
+        const char *given = group_given(scene, k);
+        int at = 1;
+        while (given && at < count && strcmp(known[at], given) != 0)
+            at++;
+        if (given && at == TALUS_GROUPS)
+            return talus_json_fail(json, 0, "there are more than %d groups", TALUS_GROUPS - 1);
+        if (given && at == count)
+            known[count++] = given;
+        if (given && strcmp(given, name) == 0) {
+            *group = at;
+            return TALUS_OK;
+        }
+    }
+    return talus_json_fail(json, 0, "no entry of `bodies` or `emitters` has the group '%s'",
+                           talus_json_show(name, shown));
+}
+
+/* ---- the rest ---- */
+
+static TalusStatus check_emitters(const TalusScene *scene)
+{
+    const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
+    for (int i = 0; i < scene->emitters.count; i++) {
+        const SceneEmitter *e = &emitters[i];
+        double min, max;
+        int material;
+        TALUS_TRY(check_box(e->json, e->lo, e->hi));
+        TALUS_TRY(check_size(e->radius));
+        TALUS_TRY(talus_scene_material(scene, at_key(e->json, "material"), e->material, &material));
+        talus_scene_sizes(e->radius, NULL, &min, &max);
+        for (int k = 0; k < 3; k++)
+            if (e->hi[k] - e->lo[k] < 2.0 * max)
+                return talus_json_fail(e->json, 0,
+                                       "the box is %g wide in %c, less than a diameter, %g",
+                                       e->hi[k] - e->lo[k], "xyz"[k], 2.0 * max);
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *probe)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    const TalusJson *json = talus_json_get(probe->json, "body");
+    char shown[TALUS_JSON_SHOWN];
+    for (int i = 0; i < scene->bodies.count; i++) {
+        if (!bodies[i].name || strcmp(bodies[i].name, probe->body) != 0)
+            continue;
+        if (bodies[i].time > 0.0)
+            return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", i);
+        return TALUS_OK;
+    }
+    return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
+                           talus_json_show(probe->body, shown));
+}
+
+static TalusStatus check_probes(const TalusScene *scene)
+{
+    const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
+    for (int i = 0; i < scene->probes.count; i++) {
+        if (probes[i].region)
+            TALUS_TRY(
+                check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));
+        else
+            TALUS_TRY(check_probe_body(scene, &probes[i]));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_apart(const TalusScene *scene)
+{
+    const SceneApart *aparts = (const SceneApart *)scene->apart.items;
+    for (int i = 0; i < scene->apart.count; i++) {
+        const char *const *names = (const char *const *)aparts[i].between.items;
+        const TalusJson *json = talus_json_get(aparts[i].json, "between")->first;
+        int group;
+        for (int k = 0; k < 2; k++, json = json->next)
+            TALUS_TRY(talus_scene_group(scene, json, names[k], &group));
+    }
+    return TALUS_OK;
+}
+
+/* ---- shapes that cannot meet ---- */
+
+static bool is_group(const SceneBody *body, const char *name)
+{
+    return body->group && strcmp(body->group, name) == 0;
+}
+
+static bool are_apart(const TalusScene *scene, const SceneBody *a, const SceneBody *b)
+{
+    const SceneApart *aparts = (const SceneApart *)scene->apart.items;
+    for (int i = 0; i < scene->apart.count; i++) {
+        const char *const *names = (const char *const *)aparts[i].between.items;
+        if ((is_group(a, names[0]) && is_group(b, names[1])) ||
+            (is_group(a, names[1]) && is_group(b, names[0])))
+            return true;
+    }
+    return false;
+}
+
+/* The first of an entry's shapes that is no sphere, or NULL. */
+static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneBody *body)
+{
+    for (int k = 0; k < talus_scene_shapes(body); k++) {
+        const SceneShape *shape;
+        if (talus_scene_body_shape(scene, body, k, &shape) == TALUS_OK &&
+            shape->kind != TALUS_SHAPE_SPHERE)
+            return shape;
+    }
+    return NULL;
+}
+
+/* Contacts of a revolve are with spheres alone: another body would stop the run when it comes near. */
+static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];
+    const SceneShape *shape = other_than_sphere(scene, body);
+    if (!shape || body->fixed || body->drive || talus_scene_is_wall(shape) ||
+        are_apart(scene, &bodies[wall], body))
+        return TALUS_OK;
+    const TalusJson *json =
+        at_key(body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
+    return talus_json_fail(json, 0,
+                           "a %s cannot touch the revolve of bodies[%d], which spheres alone can: "
+                           "give that as a mesh, or name the groups of the two in `apart`",
+                           kind_name(shape), wall);
+}
+
+static TalusStatus check_revolves(const TalusScene *scene)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++) {
+        const SceneShape *shape = other_than_sphere(scene, &bodies[i]);
+        for (int k = 0; shape && shape->kind == TALUS_SHAPE_REVOLVE && k < scene->bodies.count; k++)
+            TALUS_TRY(check_meeting(scene, i, k));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus check_period(const ScenePeriod *period)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const double *interval[] = {period->x, period->y, period->z};
+    for (int k = 0; k < 3; k++) {
+        const TalusJson *json = talus_json_get(period->json, axes[k]);
+        if (json && !(interval[k][0] < interval[k][1]))
+            return talus_json_fail(json, 0, "%g is not above %g", interval[k][1], interval[k][0]);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_check(const TalusScene *scene)
+{
+    if (scene->period)
+        TALUS_TRY(check_period(scene->period));
+    TALUS_TRY(check_apart(scene));
+    TALUS_TRY(check_shapes(scene));
+    TALUS_TRY(check_pairs(scene));
+    TALUS_TRY(check_bodies(scene));
+    TALUS_TRY(check_revolves(scene));
+    TALUS_TRY(check_emitters(scene));
+    TALUS_TRY(talus_scene_check_joints(scene));
+    return check_probes(scene);
+}

@@ -1,0 +1,196 @@
+/* io/scene/scene_joint.c - joints in scenes: their keys, checks, and joints of the world from them. */
+#include "io/scene/scene.h"
+
+#include "io/scene/scene_joint.h"
+
+#include <string.h>
+
+/* ---- keys ---- */
+
+static const SceneType any_real = {.kind = SCENE_REAL};
+static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
+static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e300};
+static const SceneType flag = {.kind = SCENE_FLAG};
+static const SceneType text = {.kind = SCENE_TEXT};
+static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
+static const SceneType names = {.kind = SCENE_LIST, .item = &text, .least = 1, .most = 2};
+
+/* In the order of the enums they stand for; a motor of a scene is never none. */
+static const char *const joint_types[] = {"ball",        "revolute",  "prismatic",
+                                          "cylindrical", "universal", "fixed",
+                                          "distance",    "spring",    NULL};
+static const char *const motor_types[] = {"speed", "position", "torque", NULL};
+static const SceneType joint_type = {.kind = SCENE_CHOICE, .choices = joint_types};
+static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_types};
+
+#define BIT(kind) (1u << TALUS_JOINT_##kind)
+#define AXES (BIT(REVOLUTE) | BIT(PRISMATIC) | BIT(CYLINDRICAL) | BIT(UNIVERSAL))
+#define LINES (BIT(DISTANCE) | BIT(SPRING))
+#define DRIVEN (BIT(REVOLUTE) | BIT(PRISMATIC) | BIT(CYLINDRICAL) | BIT(DISTANCE))
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define AT(member) .offset = offsetof(STRUCT, member)
+
+#define STRUCT SceneMotor
+static const SceneField motor_fields[] = {
+    {"type", &motor_type, AT(type), .required = true, .help = "what is given"},
+    {"target", &any_real, AT(target), .preset = "0",
+     .help = "rad/s, rad or N m; m/s, m or N where the joint slides"},
+    {"rate", &any_real, AT(rate), .preset = "0", .help = "by which the target grows, per second"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s, until which the target is 0"},
+    {"most", &positive, AT(most), .help = "largest torque or force; default any"},
+    {"stiffness", &not_negative, AT(stiffness), .only = 1u << (TALUS_MOTOR_POSITION - 1),
+     .help = "N m/rad or N/m, towards the target; default: there within a step"},
+    {"damping", &not_negative, AT(damping), .only = 1u << (TALUS_MOTOR_POSITION - 1),
+     .help = "N m s/rad or N s/m"},
+};
+static const SceneType motor = {.kind = SCENE_OBJECT,
+                                .name = "motor",
+                                .fields = motor_fields,
+                                .field_count = COUNT(motor_fields),
+                                .size = sizeof(SceneMotor),
+                                .selector = "type"};
+#undef STRUCT
+
+#define STRUCT SceneJoint
+static const SceneField joint_fields[] = {
+    {"name", &text, AT(name), .preset = "\"\"", .help = "its name in joints.csv"},
+    {"type", &joint_type, AT(type), .required = true, .help = "what it leaves free: joints.md"},
+    {"bodies", &names, AT(bodies), .required = true,
+     .help = "entries of one body each: the first moves relative to the second, or the world"},
+    {"at", &vector, AT(at), .required = true,
+     .help = "where it holds the bodies; the end on the first of a distance or spring"},
+    {"to", &vector, AT(to), .only = LINES, .needed = LINES,
+     .help = "the end on the second body of a distance or spring"},
+    {"axis", &vector, AT(axis), .only = AXES, .needed = AXES,
+     .help = "of turning or sliding; of a universal joint the axis on the first body"},
+    {"axis_b", &vector, AT(axis_b), .only = BIT(UNIVERSAL), .needed = BIT(UNIVERSAL),
+     .help = "on the second body, normal to the other"},
+    {"lower", &any_real, AT(lower), .only = DRIVEN | BIT(SPRING),
+     .help = "least angle (rad, 0 at the start), travel or length (m); default none"},
+    {"upper", &any_real, AT(upper), .only = DRIVEN | BIT(SPRING), .help = "the same, largest"},
+    {"motor", &motor, AT(motor), .only = DRIVEN, .help = "what drives it"},
+    {"rest", &not_negative, AT(rest), .only = LINES,
+     .help = "length of a distance or spring; default that at the start"},
+    {"stiffness", &not_negative, AT(stiffness), .only = BIT(SPRING), .help = "N/m"},
+    {"damping", &not_negative, AT(damping), .only = BIT(SPRING), .help = "N s/m"},
+    {"collide", &flag, AT(collide), .preset = "false", .help = "the two bodies touch each other"},
+};
+static const SceneType joint = {.kind = SCENE_OBJECT,
+                                .name = "joint",
+                                .fields = joint_fields,
+                                .field_count = COUNT(joint_fields),
+                                .size = sizeof(SceneJoint),
+                                .selector = "type"};
+#undef STRUCT
+
+const SceneType talus_scene_joints = {.kind = SCENE_LIST, .item = &joint};
+
+/* ---- checks ---- */
+
+/* The entry of `bodies` with this name, or -1. */
+static int find_entry(const TalusScene *scene, const char *name)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static TalusStatus check_joint(const TalusScene *scene, const SceneJoint *j)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    const char *const *name = (const char *const *)j->bodies.items;
+    const TalusJson *json = talus_json_get(j->json, "bodies");
+    char shown[TALUS_JSON_SHOWN];
+    for (int k = 0; k < j->bodies.count; k++) {
+        int entry = find_entry(scene, name[k]);
+        if (entry < 0)
+            return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
+                                   talus_json_show(name[k], shown));
+        if (bodies[entry].time > 0.0)
+            return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be joined", entry);
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_check_joints(const TalusScene *scene)
+{
+    for (int i = 0; i < scene->joints.count; i++)
+        TALUS_TRY(check_joint(scene, (const SceneJoint *)scene->joints.items + i));
+    return TALUS_OK;
+}
+
+int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k)
+{
+    return find_entry(scene, ((const char *const *)joint->bodies.items)[k]);
+}
+
+/* ---- into the world ---- */
+
+static TalusVec3 vec3(const double *v)
+{
+    return talus_vec3(v[0], v[1], v[2]);
+}
+
+static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
+                           const TalusBodyId *id, const int *count, TalusBodyId *out)
+{
+    if (k >= j->bodies.count)
+        return TALUS_OK; /* the fixed world */
+    int entry = talus_scene_joint_entry(scene, j, k);
+    if (count[entry] != 1)
+        return talus_json_fail(talus_json_get(j->json, "bodies"), 0,
+                               "bodies[%d] has %d bodies, expected one", entry, count[entry]);
+    *out = id[entry];
+    return TALUS_OK;
+}
+
+static void take_motor(const SceneMotor *from, TalusMotorDef *to)
+{
+    *to = (TalusMotorDef){.kind = (TalusMotorKind)(from->type + 1),
+                          .target = from->target,
+                          .rate = from->rate,
+                          .start = from->start,
+                          .most = talus_json_get(from->json, "most") ? from->most : INFINITY,
+                          .stiffness = from->stiffness,
+                          .damping = from->damping};
+}
+
+static TalusJointDef def_of(const SceneJoint *j)
+{
+    TalusJointDef def = talus_joint_def_default();
+    def.name = j->name;
+    def.kind = (TalusJointKind)j->type;
+    def.point = vec3(j->at);
+    def.point_b = vec3(j->to);
+    if (talus_json_get(j->json, "axis"))
+        def.axis = talus_scene_direction(j->axis);
+    if (talus_json_get(j->json, "axis_b"))
+        def.axis_b = talus_scene_direction(j->axis_b);
+    if (talus_json_get(j->json, "lower"))
+        def.lower = j->lower;
+    if (talus_json_get(j->json, "upper"))
+        def.upper = j->upper;
+    if (talus_json_get(j->json, "rest"))
+        def.rest = j->rest;
+    if (j->motor)
+        take_motor(j->motor, &def.motor);
+    def.stiffness = j->stiffness;
+    def.damping = j->damping;
+    def.collide = j->collide;
+    return def;
+}
+
+TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
+                                   const TalusBodyId *id, const int *count)
+{
+    for (int i = 0; i < scene->joints.count; i++) {
+        const SceneJoint *j = (const SceneJoint *)scene->joints.items + i;
+        TalusJointDef def = def_of(j);
+        TALUS_TRY(body_of(scene, j, 0, id, count, &def.a));
+        TALUS_TRY(body_of(scene, j, 1, id, count, &def.b));
+        TALUS_TRY(talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL)));
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,384 @@
+/* io/scene/scene_read.c - the JSON tree into structs, by the table. */
+#include "io/scene/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct SceneReader {
+    TalusArena *arena;
+    TalusExprScope *scope;
+} SceneReader;
+
+static TalusStatus read_value(SceneReader *r, const SceneType *type, const TalusJson *json,
+                              void *field);
+static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
+                               void *structure);
+
+/* ---- numbers ---- */
+
+static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
+{
+    char expected[160], shown[TALUS_JSON_SHOWN];
+    talus_scene_expected(type, expected, sizeof expected);
+    if (json->kind == TALUS_JSON_STRING)
+        return talus_json_fail(json, 0, "expected %s, found the string \"%s\"", expected,
+                               talus_json_show(json->text, shown));
+    return talus_json_fail(json, 0, "expected %s, found %s", expected,
+                           talus_json_kind_name(json->kind));
+}
+
+/* The number of a JSON number or of an expression. `type` is what a wrong kind is told about. */
+static TalusStatus number_of(const SceneReader *r, const SceneType *type, const TalusJson *json,
+                             double *value)
+{
+    if (json->kind == TALUS_JSON_NUMBER) {
+        *value = json->number;
+        return TALUS_OK;
+    }
+    if (json->kind != TALUS_JSON_STRING || json->text[0] != '=')
+        return fail_type(type, json);
+    TalusExprError error;
+    if (!talus_expr_eval(json->text + 1, r->scope, value, &error))
+        return talus_json_fail(json, 2 + error.offset, "%s", error.message); /* after "= */
+    return TALUS_OK;
+}
+
+static bool in_range(const SceneType *type, double x)
+{
+    if (type->min == 0 && type->max == 0)
+        return true;
+    return (type->above ? x > type->min : x >= type->min) && x <= type->max;
+}
+
+/* " and at most 1e+300": the bound that is broken, where it is one of those that are not told otherwise. */
+static void far_bound(const SceneType *type, double x, char *out, size_t size)
+{
+    bool told = type->min > -TALUS_SCENE_LARGEST;
+    out[0] = '\0';
+    if (type->min == 0 && type->max == 0)
+        return;
+    if (x > type->max && type->max >= TALUS_SCENE_LARGEST)
+        snprintf(out, size, "%s at most %.15g", told ? " and" : " of", type->max);
+    if (x < type->min && !told)
+        snprintf(out, size, " of at least %.15g", type->min);
+}
+
+static TalusStatus read_number(const SceneReader *r, const SceneType *type, const TalusJson *json,
+                               double *value)
+{
+    TALUS_TRY(number_of(r, type, json, value));
+    bool whole = type->kind == SCENE_INT || type->whole;
+    if (in_range(type, *value) && (!whole || *value == floor(*value)))
+        return TALUS_OK;
+    SceneType one = *type; /* an element of an array is told about as a number */
+    one.kind = whole ? SCENE_INT : SCENE_REAL;
+    char expected[160], far[48];
+    talus_scene_expected(&one, expected, sizeof expected);
+    far_bound(type, *value, far, sizeof far);
+    return talus_json_fail(json, 0, "expected %s%s, found %.15g", expected, far, *value);
+}
+
+static TalusStatus read_reals(const SceneReader *r, const SceneType *type, const TalusJson *json,
+                              double *values)
+{
+    SceneType one = *type;
+    one.kind = type->whole ? SCENE_INT : SCENE_REAL;
+    if (type->or_one && json->kind != TALUS_JSON_ARRAY) {
+        TALUS_TRY(read_number(r, type, json, values));
+        for (int i = 1; i < type->length; i++)
+            values[i] = values[0];
+        return TALUS_OK;
+    }
+    if (json->kind != TALUS_JSON_ARRAY)
+        return fail_type(type, json);
+    if (json->count != type->length)
+        return talus_json_fail(json, 0, "expected an array of %d numbers, found %d", type->length,
+                               json->count);
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(read_number(r, &one, c, &values[c->index]));
+    return TALUS_OK;
+}
+
+/* ---- words ---- */
+
+static TalusStatus read_flag(const SceneType *type, const TalusJson *json, bool *value)
+{
+    if (json->kind != TALUS_JSON_TRUE && json->kind != TALUS_JSON_FALSE)
+        return fail_type(type, json);
+    *value = json->kind == TALUS_JSON_TRUE;
+    return TALUS_OK;
+}
+
+static TalusStatus read_text(const SceneType *type, const TalusJson *json, const char **value)
+{
+    if (json->kind != TALUS_JSON_STRING)
+        return fail_type(type, json);
+    *value = json->text;
+    return TALUS_OK;
+}
+
+static TalusStatus read_choice(const SceneType *type, const TalusJson *json, int *value)
+{
+    for (int i = 0; json->kind == TALUS_JSON_STRING && type->choices[i]; i++)
+        if (strcmp(type->choices[i], json->text) == 0) {
+            *value = i;
+            return TALUS_OK;
+        }
+    return fail_type(type, json);
+}
+
+/* ---- lists ---- */
+
+static size_t item_size(const SceneType *item)
+{
+    switch (item->kind) {
+    case SCENE_OBJECT: return item->size;
+    case SCENE_REALS: return (size_t)item->length * sizeof(double);
+    case SCENE_TEXT: return sizeof(const char *);
+    case SCENE_LIST: return sizeof(SceneList);
+    default: return sizeof(double);
+    }
+}
+
+static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
+{
+    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)count * item_size(item), &list->items));
+    list->count = count;
+    return TALUS_OK;
+}
+
+static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
+                             SceneList *list, int index)
+{
+    void *place = (char *)list->items + (size_t)index * item_size(item);
+    return item->kind == SCENE_OBJECT ? read_object(r, item, json, place)
+                                      : read_value(r, item, json, place);
+}
+
+static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJson *json,
+                             SceneList *list)
+{
+    if (json->kind != TALUS_JSON_ARRAY)
+        return fail_type(type, json);
+    if (type->or_one && json->first && json->first->kind != TALUS_JSON_ARRAY) {
+        TALUS_TRY(new_list(r, type->item, 1, list));
+        return read_item(r, type->item, json, list, 0);
+    }
+    if (json->count < type->least || (type->most && json->count > type->most)) {
+        char expected[160];
+        talus_scene_expected(type, expected, sizeof expected);
+        return talus_json_fail(json, 0, "expected %s, found %d", expected, json->count);
+    }
+    TALUS_TRY(new_list(r, type->item, json->count, list));
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(read_item(r, type->item, c, list, c->index));
+    return TALUS_OK;
+}
+
+static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJson *json,
+                            SceneList *list)
+{
+    if (json->kind != TALUS_JSON_OBJECT)
+        return fail_type(type, json);
+    TALUS_TRY(new_list(r, type->item, json->count, list));
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(read_item(r, type->item, c, list, c->index));
+    return TALUS_OK;
+}
+
+/* Parameters enter the scope one by one, so that each sees those before it. */
+static TalusStatus read_params(SceneReader *r, const SceneType *type, const TalusJson *json,
+                               SceneList *list)
+{
+    if (json->kind != TALUS_JSON_OBJECT)
+        return fail_type(type, json);
+    void *names;
+    TALUS_TRY(new_list(r, type->item, json->count, list));
+    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)json->count * sizeof(char *), &names));
+    r->scope->names = (const char *const *)names;
+    r->scope->values = (const double *)list->items;
+    for (const TalusJson *c = json->first; c; c = c->next) {
+        if (!talus_expr_is_name(c->key))
+            return talus_json_fail_key(c, "a parameter's name holds only letters, digits and _");
+        TALUS_TRY(read_item(r, type->item, c, list, c->index));
+        ((const char **)names)[c->index] = c->key;
+        r->scope->count = c->index + 1;
+    }
+    return TALUS_OK;
+}
+
+/* ---- objects ---- */
+
+/* Bit of the selector's choice, 0 if it is not given. */
+static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
+{
+    const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
+    *bit = 0;
+    if (!selector)
+        return TALUS_OK;
+    int choice = 0;
+    TALUS_TRY(read_choice(talus_scene_field(type, type->selector)->type, selector, &choice));
+    *bit = 1u << choice;
+    return TALUS_OK;
+}
+
+static TalusStatus check_key(const SceneType *type, const TalusJson *member, unsigned bit)
+{
+    const SceneField *field = talus_scene_field(type, member->key);
+    char near[96];
+    if (!field)
+        return talus_json_fail_key(member, "unknown key%s",
+                                   talus_scene_suggest(type, member->key, near, sizeof near));
+    if (field->only && !(field->only & bit)) {
+        const TalusJson *selector = talus_json_get(member->parent, type->selector);
+        return selector ? talus_json_fail_key(member, "not for %s \"%s\"", type->selector,
+                                              selector->text)
+                        : talus_json_fail_key(member, "needs the key '%s' along with it",
+                                              type->selector);
+    }
+    if (field->needs && !talus_json_get(member->parent, field->needs))
+        return talus_json_fail_key(member, "needs the key '%s' along with it", field->needs);
+    return TALUS_OK;
+}
+
+/* "at, lattice or fill": the keys of a group. */
+static void group_words(const SceneType *type, const char *group, char *text, size_t size)
+{
+    size_t used = 0;
+    int total = 0, seen = 0;
+    for (int i = 0; i < type->field_count; i++)
+        total += type->fields[i].group && strcmp(type->fields[i].group, group) == 0;
+    for (int i = 0; i < type->field_count && used < size; i++) {
+        const SceneField *f = &type->fields[i];
+        if (!f->group || strcmp(f->group, group) != 0)
+            continue;
+        seen++;
+        used += (size_t)snprintf(text + used, size - used, "%s'%s'",
+                                 seen == 1       ? ""
+                                 : seen == total ? " or "
+                                                 : ", ",
+                                 f->key);
+    }
+}
+
+/* Of a group one key is given, or at most one where its name begins with '?'. */
+static TalusStatus check_group(const SceneType *type, const TalusJson *json, const char *group)
+{
+    const TalusJson *given = NULL;
+    char words[160];
+    for (const TalusJson *c = json->first; c; c = c->next) {
+        const SceneField *f = talus_scene_field(type, c->key);
+        if (!f->group || strcmp(f->group, group) != 0)
+            continue;
+        if (given)
+            return talus_json_fail_key(c, "cannot be given together with '%s'", given->key);
+        given = c;
+    }
+    if (given || group[0] == '?')
+        return TALUS_OK;
+    group_words(type, group, words, sizeof words);
+    return talus_json_fail(json, 0, "a %s needs the key %s", type->name, words);
+}
+
+static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
+{
+    unsigned bit;
+    for (const TalusJson *c = json->first; c; c = c->next)
+        if (!talus_scene_field(type, c->key))
+            return check_key(type, c, 0);
+    TALUS_TRY(selected(type, json, &bit));
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(check_key(type, c, bit));
+    const char *group = NULL;
+    for (int i = 0; i < type->field_count; i++) {
+        const SceneField *f = &type->fields[i];
+        if ((f->required || (f->needed & bit)) && !talus_json_get(json, f->key))
+            return talus_json_fail(json, 0, "missing key '%s': %s", f->key, f->help);
+        if (f->group && (!group || strcmp(f->group, group) != 0))
+            TALUS_TRY(check_group(type, json, group = f->group));
+    }
+    return TALUS_OK;
+}
+
+/* The default as a value in the place where the key would be, so that messages have a path. */
+static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
+                                TalusJson **out)
+{
+    TALUS_TRY(talus_json_parse_in(owner->domain, r->arena, field->preset, strlen(field->preset),
+                                  owner->source, false, out));
+    (*out)->key = field->key;
+    (*out)->parent = (TalusJson *)owner; /* read only */
+    (*out)->line = owner->line;
+    (*out)->column = owner->column;
+    return TALUS_OK;
+}
+
+/* `json` is the object, or the bare value that stands for the field `shorthand`. */
+static TalusStatus read_field(SceneReader *r, const SceneField *field, const char *shorthand,
+                              const TalusJson *json, void *structure)
+{
+    bool bare = json->kind != TALUS_JSON_OBJECT && strcmp(field->key, shorthand) == 0;
+    TalusJson *preset = NULL;
+    const TalusJson *value = bare ? json : talus_json_get(json, field->key);
+    if (!value && field->preset) {
+        TALUS_TRY(preset_value(r, field, json, &preset));
+        value = preset;
+    }
+    return value ? read_value(r, field->type, value, (char *)structure + field->offset) : TALUS_OK;
+}
+
+/* Whether a value could stand for a shorthand of this type, so that a wrong one is told of both. */
+static bool fits(const SceneType *type, TalusJsonKind kind)
+{
+    return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||
+           (type->kind == SCENE_REAL && kind == TALUS_JSON_NUMBER) ||
+           (type->kind <= SCENE_TEXT && kind == TALUS_JSON_STRING);
+}
+
+static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
+                               void *structure)
+{
+    if (type->word && json->kind == TALUS_JSON_STRING && strcmp(json->text, type->word) == 0) {
+        *(const TalusJson **)structure = json;
+        *(bool *)((char *)structure + talus_scene_field(type, type->word)->offset) = true;
+        return TALUS_OK;
+    }
+    if (json->kind == TALUS_JSON_OBJECT)
+        TALUS_TRY(check_keys(type, json));
+    else if (!type->shorthand || !fits(talus_scene_field(type, type->shorthand)->type, json->kind))
+        return fail_type(type, json);
+    *(const TalusJson **)structure = json;
+    for (int i = 0; i < type->field_count; i++)
+        TALUS_TRY(read_field(r, &type->fields[i], type->shorthand, json, structure));
+    return TALUS_OK;
+}
+
+static TalusStatus read_value(SceneReader *r, const SceneType *type, const TalusJson *json,
+                              void *field)
+{
+    double number = 0.0;
+    switch (type->kind) {
+    case SCENE_REAL: return read_number(r, type, json, (double *)field);
+    case SCENE_INT:
+        TALUS_TRY(read_number(r, type, json, &number));
+        *(int64_t *)field = (int64_t)number;
+        return TALUS_OK;
+    case SCENE_FLAG: return read_flag(type, json, (bool *)field);
+    case SCENE_TEXT: return read_text(type, json, (const char **)field);
+    case SCENE_CHOICE: return read_choice(type, json, (int *)field);
+    case SCENE_REALS: return read_reals(r, type, json, (double *)field);
+    case SCENE_LIST: return read_list(r, type, json, (SceneList *)field);
+    case SCENE_MAP: return read_map(r, type, json, (SceneList *)field);
+    case SCENE_PARAMS: return read_params(r, type, json, (SceneList *)field);
+    case SCENE_OBJECT: break;
+    }
+    TALUS_TRY(talus_arena_alloc(r->arena, type->size, (void **)field));
+    return read_object(r, type, json, *(void **)field);
+}
+
+TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root)
+{
+    SceneReader r = {&scene->arena, &scene->scope};
+    return read_object(&r, &talus_scene_type, root, scene);
+}

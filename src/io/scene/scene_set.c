@@ -1,0 +1,280 @@
+/* io/scene/scene_set.c - "--set name=value" on the JSON tree, before it is read.
+ *
+ * A target is a parameter's name, or a path of keys and indices from the top. The path is walked
+ * through the tree and the table at once: a key that the file leaves out but the table knows is put
+ * in, with its default where the path goes on into it. Entries of a list that have a name can be
+ * meant by it: bodies[grains].file. */
+#include "io/scene/scene.h"
+
+#include "base/param.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Walk {
+    TalusArena *arena;
+    const char *source;    /* "--set target=value" */
+    const SceneType *type; /* of the node; NULL for an element of an array of numbers */
+    TalusJson *node;
+} Walk;
+
+enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* that a message can tell */ };
+
+/* ---- messages ---- */
+
+static TalusLocation at(const Walk *w)
+{
+    return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
+}
+
+/* `what` is the beginning of the sentence: "no parameter". */
+static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
+                             const char *const *names, int count)
+{
+    char shown[TALUS_JSON_SHOWN], known[256] = "";
+    const char *near = talus_nearest(word, names, count);
+    if (near)
+        snprintf(known, sizeof known, "; did you mean '%s'?", near);
+    for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 i ? ", " : "; there is ", names[i]);
+    return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what, talus_json_show(word, shown),
+                         known);
+}
+
+static int child_names(const TalusJson *node, const char **names, int count)
+{
+    for (const TalusJson *c = node ? node->first : NULL; c && count < MAX_NAMES; c = c->next)
+        names[count++] = c->key;
+    return count;
+}
+
+/* A target at the top may be a parameter, a key, or a key that lives one object down. */
+static TalusStatus fail_top(const Walk *w, const char *word)
+{
+    const char *names[MAX_NAMES];
+    char dotted[MAX_WORD + 64];
+    int n = child_names(talus_json_get(w->node, "params"), names, 0);
+    for (int i = 0; i < w->type->field_count && n < MAX_NAMES; i++) {
+        const SceneField *f = &w->type->fields[i];
+        names[n++] = f->key;
+        if (f->type->kind == SCENE_OBJECT && talus_scene_field(f->type, word)) {
+            snprintf(dotted, sizeof dotted, "%s.%s", f->key, word);
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT,
+                                 "no parameter or key '%s'; did you mean '%s'?", word, dotted);
+        }
+    }
+    return fail_name(w, "no parameter or key", word, names, n);
+}
+
+static TalusStatus fail_key(const Walk *w, const char *word)
+{
+    const char *names[MAX_NAMES];
+    int n = 0;
+    char path[256], what[300];
+    talus_json_path(w->node, path, sizeof path);
+    snprintf(what, sizeof what, "%s has no key", path);
+    if (w->type->kind == SCENE_OBJECT)
+        for (; n < w->type->field_count && n < MAX_NAMES; n++)
+            names[n] = w->type->fields[n].key;
+    else
+        n = child_names(w->node, names, 0);
+    return talus_error_key(path, fail_name(w, what, word, names, n));
+}
+
+static TalusStatus fail_step(const Walk *w, const char *why)
+{
+    char path[256];
+    talus_json_path(w->node, path, sizeof path);
+    return talus_error_key(path, talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s %s", path, why));
+}
+
+/* ---- steps of the walk ---- */
+
+static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, TalusJson **out)
+{
+    void *block;
+    char *name = NULL;
+    TALUS_TRY(talus_arena_alloc(w->arena, sizeof(TalusJson), &block));
+    if (key)
+        TALUS_TRY(talus_arena_text(w->arena, key, strlen(key), &name));
+    *out = (TalusJson *)block;
+    (*out)->kind = kind;
+    (*out)->domain = TALUS_DOMAIN_OVERRIDE;
+    (*out)->source = w->source;
+    (*out)->key = name;
+    return TALUS_OK;
+}
+
+static TalusStatus parse(const Walk *w, const char *text, TalusJson **out)
+{
+    return talus_json_parse_in(TALUS_DOMAIN_OVERRIDE, w->arena, text, strlen(text), w->source,
+                               false, out);
+}
+
+/* The keys that exclude the one being set give way to it. */
+static void drop_rivals(TalusJson *object, const SceneType *type, const SceneField *field)
+{
+    for (TalusJson *c = object->first, *next; field->group && c; c = next) {
+        next = c->next;
+        const SceneField *rival = talus_scene_field(type, c->key);
+        if (rival && rival->group && strcmp(rival->group, field->group) == 0)
+            talus_json_remove(object, c);
+    }
+}
+
+/* A key that the file leaves out: its default, or an empty value of its kind. */
+static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out)
+{
+    SceneKind kind = field->type->kind;
+    TalusJson *preset;
+    drop_rivals(w->node, w->type, field);
+    TALUS_TRY(new_node(w,
+                       kind == SCENE_LIST || kind == SCENE_REALS ? TALUS_JSON_ARRAY
+                       : kind >= SCENE_OBJECT                    ? TALUS_JSON_OBJECT
+                                                                 : TALUS_JSON_NULL,
+                       field->key, out));
+    talus_json_append(w->node, *out);
+    if (field->preset) {
+        TALUS_TRY(parse(w, field->preset, &preset));
+        talus_json_replace(*out, preset);
+    }
+    return TALUS_OK;
+}
+
+/* A bare value that stands for an object becomes that object. */
+static TalusStatus expand_shorthand(Walk *w)
+{
+    TalusJson *object, *value;
+    TALUS_TRY(new_node(w, TALUS_JSON_OBJECT, NULL, &object));
+    TALUS_TRY(new_node(w, TALUS_JSON_NULL, w->type->shorthand, &value));
+    talus_json_replace(value, w->node);
+    object->domain = w->node->domain;
+    object->source = w->node->source;
+    object->line = w->node->line;
+    object->column = w->node->column;
+    talus_json_append(object, value);
+    talus_json_replace(w->node, object);
+    return TALUS_OK;
+}
+
+static TalusStatus step_key(Walk *w, const char *key)
+{
+    bool object = w->type && w->type->kind == SCENE_OBJECT;
+    if (!object && !(w->type && (w->type->kind == SCENE_MAP || w->type->kind == SCENE_PARAMS)))
+        return fail_step(w, "has no keys");
+    if (object && w->type->shorthand && w->node->kind != TALUS_JSON_OBJECT)
+        TALUS_TRY(expand_shorthand(w));
+    if (w->node->kind != TALUS_JSON_OBJECT)
+        return fail_step(w, "is no object");
+    const SceneField *field = object ? talus_scene_field(w->type, key) : NULL;
+    TalusJson *child = talus_json_get(w->node, key);
+    if (object ? !field : !child)
+        return w->node->parent ? fail_key(w, key) : fail_top(w, key);
+    if (!child)
+        TALUS_TRY(put_missing(w, field, &child));
+    w->node = child;
+    w->type = object ? field->type : w->type->item;
+    return TALUS_OK;
+}
+
+static TalusJson *find_entry(const TalusJson *list, const char *word)
+{
+    char *end;
+    long index = strtol(word, &end, 10);
+    bool by_index = end != word && *end == '\0';
+    for (TalusJson *c = list->first; c; c = c->next) {
+        const TalusJson *name = talus_json_get(c, "name");
+        if (by_index ? c->index == index
+                     : name && name->kind == TALUS_JSON_STRING && strcmp(name->text, word) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static TalusStatus step_index(Walk *w, const char *word)
+{
+    if (w->node->kind != TALUS_JSON_ARRAY || !w->type)
+        return fail_step(w, "is no array");
+    TalusJson *child = find_entry(w->node, word);
+    char why[MAX_WORD + 96], shown[TALUS_JSON_SHOWN];
+    if (!child) {
+        snprintf(why, sizeof why, "has no entry [%s]; it has %d", talus_json_show(word, shown),
+                 w->node->count);
+        return fail_step(w, why);
+    }
+    w->node = child;
+    bool nested =
+        w->type->kind == SCENE_LIST && (!w->type->or_one || child->kind == TALUS_JSON_ARRAY);
+    w->type = nested ? w->type->item : NULL;
+    return TALUS_OK;
+}
+
+/* ---- targets ---- */
+
+/* The next word of the path up to one of `ends`; moves the text to that end. */
+static TalusStatus next_word(const Walk *w, const char **text, const char *ends, char *word)
+{
+    size_t n = strcspn(*text, ends);
+    if (n == 0 || n >= MAX_WORD)
+        return talus_fail_at(at(w), TALUS_ERR_ARGUMENT,
+                             "expected a name or a path such as bodies[0].material");
+    memcpy(word, *text, n);
+    word[n] = '\0';
+    *text += n;
+    return TALUS_OK;
+}
+
+static TalusStatus walk_path(Walk *w, const char *path)
+{
+    char word[MAX_WORD];
+    TALUS_TRY(next_word(w, &path, ".[", word));
+    const TalusJson *params = talus_json_get(w->node, "params");
+    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] next to a parameter bodies */
+    if (params && talus_json_get(params, word) && !key)
+        TALUS_TRY(step_key(w, "params"));
+    TALUS_TRY(step_key(w, word));
+    while (*path) {
+        bool index = *path++ == '[';
+        TALUS_TRY(next_word(w, &path, index ? "]" : ".[", word));
+        if (index && *path++ != ']')
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "expected ']'");
+        TALUS_TRY(index ? step_index(w, word) : step_key(w, word));
+        if (*path && *path != '.' && *path != '[')
+            return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "expected '.', '[' or '='");
+    }
+    return TALUS_OK;
+}
+
+/* JSON if it reads as such, else the text itself: material=steel needs no quotes. */
+static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
+{
+    TalusStatus status = parse(w, text, out);
+    if (status != TALUS_ERR_FORMAT || (*text && strchr("{[\"", *text)))
+        return status;
+    char *copy;
+    TALUS_TRY(new_node(w, TALUS_JSON_STRING, NULL, out));
+    TALUS_TRY(talus_arena_text(w->arena, text, strlen(text), &copy));
+    (*out)->text = copy;
+    return TALUS_OK;
+}
+
+TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override)
+{
+    void *source;
+    size_t size = strlen(override) + sizeof "--set ";
+    TALUS_TRY(talus_arena_alloc(arena, size, &source));
+    snprintf((char *)source, size, "--set %s", override);
+    Walk w = {arena, (const char *)source, &talus_scene_type, root};
+    const char *equals = strchr(override, '=');
+    if (!equals)
+        return talus_fail_at(at(&w), TALUS_ERR_ARGUMENT, "expected name=value");
+    char *path;
+    TalusJson *value;
+    TALUS_TRY(talus_arena_text(arena, override, (size_t)(equals - override), &path));
+    TALUS_TRY(parse_value(&w, equals + 1, &value));
+    TALUS_TRY(walk_path(&w, path));
+    talus_json_replace(w.node, value);
+    return TALUS_OK;
+}

@@ -1,0 +1,308 @@
+/* io/scene/scene_shape.c - the shapes of a scene as the world takes them: from numbers, from files, or made at random. */
+#include "io/scene/scene.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "io/file/file.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A definition and what it points to. */
+typedef struct Draft {
+    TalusShapeDef def;
+    TalusVec3 *point;
+    double *height;
+    TalusSurface surface;
+    struct Draft *own; /* of parts */
+    TalusShapePart *part;
+} Draft;
+
+static void release(Draft *d)
+{
+    for (int k = 0; d->own && k < d->def.part_count; k++)
+        release(&d->own[k]);
+    talus_release(d->own);
+    talus_release(d->part);
+    talus_release(d->point);
+    talus_release(d->height);
+    talus_surface_free(&d->surface);
+    memset(d, 0, sizeof *d);
+}
+
+static TalusVec3 vec3(const double *v)
+{
+    return talus_vec3(v[0], v[1], v[2]);
+}
+
+static double scale_of(const SceneShape *shape)
+{
+    return shape->scale > 0.0 ? shape->scale : 1.0;
+}
+
+/* ---- surfaces from files ---- */
+
+static TalusStatus read_surface(const TalusScene *scene, const SceneShape *shape, Draft *d)
+{
+    const TalusJson *json = talus_json_get(shape->json, "file");
+    char *path;
+    TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
+    TalusStatus status = talus_json_error_at(json, talus_surface_read(path, &d->surface));
+    talus_release(path);
+    if (status != TALUS_OK)
+        return status;
+    for (int k = 0; k < d->surface.vertex_count; k++)
+        d->surface.vertex[k] = talus_scale(scale_of(shape), d->surface.vertex[k]);
+    d->def.vertex = d->surface.vertex;
+    d->def.vertex_count = d->surface.vertex_count;
+    if (d->def.kind == TALUS_SHAPE_MESH) {
+        d->def.triangle = d->surface.triangle;
+        d->def.triangle_count = d->surface.triangle_count;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus take_points(const SceneShape *shape, Draft *d)
+{
+    const double(*points)[3] = (const double(*)[3])shape->points.items;
+    TALUS_TRY(TALUS_ALLOC(d->point, (size_t)shape->points.count, "points of a hull"));
+    for (int k = 0; k < shape->points.count; k++)
+        d->point[k] = talus_scale(scale_of(shape), vec3(points[k]));
+    d->def.vertex = d->point;
+    d->def.vertex_count = shape->points.count;
+    return TALUS_OK;
+}
+
+/* ---- fields ---- */
+
+static TalusStatus take_heights(const SceneShape *shape, Draft *d)
+{
+    const SceneList *rows = (const SceneList *)shape->heights.items;
+    const TalusJson *json = talus_json_get(shape->json, "heights")->first;
+    int columns = rows[0].count;
+    TALUS_TRY(TALUS_ALLOC(d->height, (size_t)columns * (size_t)shape->heights.count,
+                          "heights of a field"));
+    for (int j = 0; j < shape->heights.count; j++, json = json->next) {
+        if (rows[j].count != columns)
+            return talus_json_fail(json, 0, "expected %d numbers as in the first row, found %d",
+                                   columns, rows[j].count);
+        for (int i = 0; i < columns; i++)
+            d->height[(size_t)j * (size_t)columns + (size_t)i] =
+                scale_of(shape) * ((const double *)rows[j].items)[i];
+    }
+    d->def.columns = columns;
+    d->def.rows = shape->heights.count;
+    return TALUS_OK;
+}
+
+/* A text file of numbers, a row a line. */
+typedef struct Grid {
+    const char *path, *at, *end;
+    int line, columns, rows;
+    double *height;
+    size_t count, capacity;
+} Grid;
+
+static bool separates(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
+}
+
+static TalusStatus read_row(Grid *g, const char *stop)
+{
+    int found = 0;
+    for (;;) {
+        while (g->at < stop && separates(*g->at))
+            g->at++;
+        if (g->at == stop || *g->at == '#')
+            break;
+        size_t length = 0;
+        while (g->at + length < stop && !separates(g->at[length]))
+            length++;
+        double value;
+        if (talus_number_scan(g->at, length) != length ||
+            !talus_number_value(g->at, length, &value)) {
+            char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
+            snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), g->at);
+            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
+                                   "expected a number, found '%s'", talus_json_show(word, shown));
+        }
+        TALUS_TRY(TALUS_RESERVE(g->height, g->capacity, g->count + 1, g->count, "heights"));
+        g->height[g->count++] = value;
+        found++;
+        g->at += length;
+    }
+    if (found > 0 && g->rows > 0 && found != g->columns)
+        return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
+                               "expected %d numbers as in the first row, found %d", g->columns,
+                               found);
+    g->columns = found > 0 ? found : g->columns;
+    g->rows += found > 0;
+    return TALUS_OK;
+}
+
+static TalusStatus read_grid(Grid *g)
+{
+    while (g->at < g->end) {
+        const char *stop = memchr(g->at, '\n', (size_t)(g->end - g->at));
+        const char *next = stop ? stop + 1 : g->end;
+        g->line++;
+        TALUS_TRY(read_row(g, stop ? stop : g->end));
+        if (g->count > INT_MAX)
+            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT, "more than %d numbers",
+                                   INT_MAX);
+        g->at = next;
+    }
+    if (g->rows < 2 || g->columns < 2)
+        return talus_fail_file(g->path, TALUS_ERR_FORMAT,
+                               "%d rows of %d numbers; expected 2 of 2 or more", g->rows,
+                               g->columns);
+    return TALUS_OK;
+}
+
+static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape, Draft *d)
+{
+    const TalusJson *json = talus_json_get(shape->json, "file");
+    char *path, *text = NULL;
+    size_t length = 0;
+    TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
+    TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
+    Grid g = {.path = path, .at = text, .end = text + (status == TALUS_OK ? length : 0)};
+    if (status == TALUS_OK)
+        status = read_grid(&g);
+    d->height = g.height;
+    d->def.columns = g.columns;
+    d->def.rows = g.rows;
+    for (size_t k = 0; status == TALUS_OK && k < g.count; k++)
+        d->height[k] *= scale_of(shape);
+    talus_release(text);
+    talus_release(path);
+    return talus_json_error_at(json, status);
+}
+
+/* ---- rocks ---- */
+
+/* Uniform on the unit sphere, by rejection. */
+static TalusVec3 random_direction(TalusRng *rng)
+{
+    for (;;) {
+        double x = 2.0 * talus_rng_uniform(rng) - 1.0, y = 2.0 * talus_rng_uniform(rng) - 1.0;
+        TalusVec3 p = talus_vec3(x, y, 2.0 * talus_rng_uniform(rng) - 1.0);
+        double n = talus_dot(p, p);
+        if (n > 0.01 && n <= 1.0)
+            return talus_scale(1.0 / sqrt(n), p);
+    }
+}
+
+/* Of a few candidates the one farthest from the corners there are, so that no side of a rock is cut off. */
+static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
+{
+    enum { CANDIDATES = 4 };
+    TalusVec3 best = random_direction(rng);
+    double farthest = -1.0;
+    for (int c = 0; c < CANDIDATES; c++) {
+        TalusVec3 p = random_direction(rng);
+        double nearest = INFINITY;
+        for (int k = 0; k < count; k++) {
+            TalusVec3 d = talus_sub(p, corner[k]);
+            nearest = fmin(nearest, talus_dot(d, d));
+        }
+        if (nearest > farthest) {
+            farthest = nearest;
+            best = p;
+        }
+    }
+    return best;
+}
+
+static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
+{
+    int corners = shape->corners > 0 ? (int)shape->corners : 20;
+    double spread = talus_json_get(shape->json, "spread") ? shape->spread : 0.3;
+    uint64_t seed = talus_json_get(shape->json, "seed") ? (uint64_t)shape->seed : 1;
+    TalusRng rng = talus_rng(seed * UINT64_C(0x726f636b) + (uint64_t)form);
+    double axis[3];
+    for (int k = 0; k < 3; k++)
+        axis[k] = shape->radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
+    TALUS_TRY(TALUS_ALLOC(d->point, (size_t)corners, "corners of a rock"));
+    for (int k = 0; k < corners; k++)
+        d->point[k] = next_corner(&rng, d->point, k);
+    for (int k = 0; k < corners; k++)
+        d->point[k] =
+            talus_vec3(axis[0] * d->point[k].x, axis[1] * d->point[k].y, axis[2] * d->point[k].z);
+    d->def.kind = TALUS_SHAPE_HULL;
+    d->def.vertex = d->point;
+    d->def.vertex_count = corners;
+    return TALUS_OK;
+}
+
+/* ---- definitions ---- */
+
+static TalusStatus make_simple(const TalusScene *scene, const SceneShape *shape, double radius,
+                               int form, Draft *d)
+{
+    d->def = (TalusShapeDef){.kind = (TalusShapeKind)shape->kind,
+                             .half = vec3(shape->half),
+                             .radius = shape->kind == TALUS_SHAPE_SPHERE ? radius : shape->radius,
+                             .half_height = shape->half_height,
+                             .spacing = shape->spacing,
+                             .profile = (const double *)shape->profile.items,
+                             .point_count = shape->profile.count};
+    TalusStatus status = TALUS_OK;
+    if (shape->kind == SCENE_ROCK)
+        status = make_rock(shape, form, d);
+    else if (shape->kind == TALUS_SHAPE_FIELD)
+        status = shape->file ? read_heights(scene, shape, d) : take_heights(shape, d);
+    else if (shape->file)
+        status = read_surface(scene, shape, d);
+    else if (shape->kind == TALUS_SHAPE_HULL)
+        status = take_points(shape, d);
+    d->def.height = d->height;
+    return status;
+}
+
+static TalusStatus make_parts(const TalusScene *scene, const SceneShape *shape, Draft *d)
+{
+    const ScenePart *parts = (const ScenePart *)shape->parts.items;
+    size_t count = (size_t)shape->parts.count;
+    d->def = (TalusShapeDef){.kind = TALUS_SHAPE_COMPOUND};
+    TALUS_TRY(TALUS_ALLOC(d->own, count, "compound"));
+    d->def.part_count = (int)count;
+    TALUS_TRY(TALUS_ALLOC(d->part, count, "compound"));
+    d->def.part = d->part;
+    for (size_t k = 0; k < count; k++) {
+        const SceneShape *own;
+        TALUS_TRY(talus_scene_shape(scene, parts[k].shape, &own));
+        TALUS_TRY(make_simple(scene, own, own->radius, 0, &d->own[k]));
+        d->part[k] = (TalusShapePart){&d->own[k].def, vec3(parts[k].at), talus_quat_identity()};
+        if (parts[k].orientation)
+            d->part[k].orientation = talus_scene_turn(parts[k].orientation);
+    }
+    return TALUS_OK;
+}
+
+int talus_scene_forms(const SceneShape *shape)
+{
+    return shape->kind == SCENE_ROCK && shape->forms > 0 ? (int)shape->forms : 1;
+}
+
+TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
+                                  TalusWorld *world, int *first)
+{
+    for (int form = 0; form < talus_scene_forms(shape); form++) {
+        Draft d = {0};
+        int index;
+        TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND
+                                 ? make_parts(scene, shape, &d)
+                                 : make_simple(scene, shape, radius, form, &d);
+        if (status == TALUS_OK)
+            status = talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index));
+        release(&d);
+        if (status != TALUS_OK)
+            return status;
+        *first = form == 0 ? index : *first;
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,387 @@
+/* io/scene/scene_start.c - whether the world of a scene is one to start with.
+ *
+ * Refused is what is surely wrong: bodies deep in each other, now or when they arrive. All else that looks like a slip
+ * of units or places is told as a warning, in bounds that no scene that ships comes near. A bound is a judgement: each
+ * stands here with its reason. */
+#include "io/scene/scene_start.h"
+#include "io/scene/scene_joint.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const double
+    overlap_told = 0.1,    /* of the smaller size: generators and stacks by hand stay below 1e-9 */
+    step_told = 0.5,       /* of sqrt(d/g): in such a step a body falls an eighth of its width */
+    ratio_told = 200.0,    /* of radii: 50 m for 50 mm is 1000 */
+    mass_told = 1e8,       /* of masses */
+    wide_told = 30.0,      /* m, radius of a body under gravity like the Earth's */
+    gravity_told = 100.0,  /* m/s2: 981 is in cm/s2 */
+    density_heavy = 25000, /* kg/m3: osmium has 22,600 */
+    density_light = 25,    /* kg/m3: foam; sand in g/cm3 has 2.6 */
+    mesh_told = 2000.0, /* widths of the largest body, which a file in mm makes out of 2 or more */
+    arm_told = 20.0,    /* radii of a body from its joint */
+    speed_told = 20.0;  /* widths that a body moves in a step */
+
+enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
+
+/* ---- words ---- */
+
+static int entry_of(const SceneStart *s, TalusWho who)
+{
+    const int *first = who.pending < 0 ? s->slot : s->pending;
+    int at = who.pending < 0 ? who.index : who.pending, entry = 0;
+    while (entry + 1 < s->scene->bodies.count && first[entry + 1] <= at)
+        entry++;
+    return entry;
+}
+
+static const SceneBody *entry_at(const SceneStart *s, int entry)
+{
+    return (const SceneBody *)s->scene->bodies.items + entry;
+}
+
+/* Place of a body among those of its entry, in the order of the world. */
+static int number_of(const SceneStart *s, TalusWho who)
+{
+    int entry = entry_of(s, who), number = who.index;
+    if (who.pending < 0)
+        return number - s->slot[entry];
+    for (int k = s->pending[entry]; k < who.pending; k++)
+        number += s->world->sources.pending[k].batch.count;
+    return number;
+}
+
+/* `sphere "grains" 17` */
+static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
+{
+    TalusSurveyBody body = talus_survey_body(s->world, who);
+    int entry = entry_of(s, who);
+    const SceneBody *given = entry_at(s, entry);
+    char shown[TALUS_JSON_SHOWN], number[24] = "";
+    if (s->count[entry] > 1)
+        snprintf(number, sizeof number, " %d", number_of(s, who));
+    snprintf(text, TEXT, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
+             given->name ? " \"" : "", given->name ? talus_json_show(given->name, shown) : "",
+             given->name ? "\"" : "", number);
+}
+
+static const TalusJson *json_of(const SceneStart *s, TalusWho who)
+{
+    return entry_at(s, entry_of(s, who))->json;
+}
+
+static void warn(const TalusJson *json, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
+
+static void warn(const TalusJson *json, const char *id, const char *format, ...)
+{
+    char place[PLACE], text[768];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    talus_json_place(json, place, sizeof place);
+    talus_log(TALUS_LOG_WARNING, id, "%s%s", place, text);
+}
+
+/* The place to blame for a key of the scene: its value where given, else the whole. */
+static const TalusJson *at_key(const TalusScene *scene, const char *key)
+{
+    const TalusJson *value = talus_json_get(scene->json, key);
+    return value ? value : scene->json;
+}
+
+/* ---- overlaps ---- */
+
+typedef struct Overlap {
+    TalusWho a, b;
+    double depth, size, time;
+    int pairs;
+} Overlap;
+
+/* What the size of an overlap is of. */
+static const char *size_words(const SceneStart *s, const Overlap *o)
+{
+    TalusSurveyBody a = talus_survey_body(s->world, o->a), b = talus_survey_body(s->world, o->b);
+    const TalusSurveyBody *small = !b.fixed && b.size == o->size ? &b : &a;
+    bool sphere = small->shape->def.kind == TALUS_SHAPE_SPHERE;
+    return sphere ? "radius" : "least half width";
+}
+
+/* "sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" (bodies[0]) by 0.5 m, 10 times the radius 0.05 m" */
+static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
+{
+    char a[TEXT], b[TEXT], when[48] = "", many[48] = "";
+    TalusVec3 x = talus_survey_body(s->world, o->a).position;
+    bool mesh = talus_survey_body(s->world, o->b).shape->def.kind == TALUS_SHAPE_MESH;
+    name_body(s, o->a, a);
+    name_body(s, o->b, b);
+    if (o->time > 0.0)
+        snprintf(when, sizeof when, " when it arrives at t = %g s", o->time);
+    if (o->pairs > 1)
+        snprintf(many, sizeof many, "; %d pairs overlap, this one most", o->pairs);
+    snprintf(
+        text, size,
+        "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",
+        a, x.x, x.y, x.z, b, entry_of(s, o->b), when, o->depth, o->depth / o->size,
+        size_words(s, o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
+        many);
+}
+
+static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
+{
+    char text[640];
+    double ratio = o->depth / o->size, most = s->scene->max_overlap;
+    if (!(ratio > fmin(overlap_told, most)))
+        return TALUS_OK;
+    tell_overlap(s, o, text, sizeof text);
+    if (ratio > most && !s->allow_overlap)
+        return talus_json_fail(
+            json_of(s, o->a), 0,
+            "%s; more than %g is refused: move the bodies apart, or allow it with "
+            "\"max_overlap\": %.2g",
+            text, most, 1.1 * ratio);
+    if (ratio > most)
+        warn(json_of(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text, most);
+    else
+        warn(json_of(s, o->a), "scene.overlap", "%s", text);
+    return TALUS_OK;
+}
+
+/* A detection that fails tells of bodies by their slots, and of periods. */
+static TalusStatus at_start(const SceneStart *s, TalusStatus status)
+{
+    return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
+}
+
+static TalusStatus check_overlap(const SceneStart *s)
+{
+    TalusOverlap worst;
+    TALUS_TRY(at_start(s, talus_world_worst_overlap(s->world, &worst)));
+    if (!(worst.depth > 0.0))
+        return TALUS_OK;
+    Overlap o = {.a = {-1, (int)worst.a.index},
+                 .b = {-1, (int)worst.b.index},
+                 .depth = worst.depth,
+                 .size = worst.size,
+                 .pairs = worst.pairs};
+    return judge_overlap(s, &o);
+}
+
+static TalusStatus check_arrivals(const SceneStart *s)
+{
+    TalusArrivalOverlap worst;
+    TALUS_TRY(at_start(s, talus_world_arrival_overlap(s->world, &worst)));
+    if (!(worst.depth > 0.0))
+        return TALUS_OK;
+    Overlap o = {worst.a, worst.b, worst.depth, worst.size, worst.time, 1};
+    return judge_overlap(s, &o);
+}
+
+/* ---- sizes, masses, steps ---- */
+
+static void check_step(const SceneStart *s, const TalusSurvey *v)
+{
+    double h = talus_world_step_length(s->world), fall = v->fall_time;
+    char name[TEXT];
+    if (!(h > step_told * fall))
+        return;
+    name_body(s, v->thinnest.who, name);
+    warn(
+        at_key(s->scene, "step"), "scene.step",
+        "h = %.3g s is %.3g times sqrt(d/g) = %.3g s of the width %.3g m of %s: bodies fall %.3g of it in a "
+        "step; expected at most %.2g s",
+        h, h / fall, fall, 2.0 * v->thinnest.size, name, 0.5 * h * h / (fall * fall), 0.1 * fall);
+}
+
+static void check_gravity(const SceneStart *s)
+{
+    double g = talus_norm(talus_world_gravity(s->world));
+    if (g > gravity_told)
+        warn(at_key(s->scene, "gravity"), "scene.gravity",
+             "%.4g m/s2 is %.3g times the Earth's 9.81; is it in cm/s2, and are sizes in m?", g,
+             g / 9.81);
+}
+
+static void check_sizes(const SceneStart *s, const TalusSurvey *v)
+{
+    char small[TEXT], large[TEXT];
+    double g = talus_norm(talus_world_gravity(s->world)),
+           ratio = v->largest.radius / v->smallest.radius;
+    name_body(s, v->smallest.who, small);
+    name_body(s, v->largest.who, large);
+    if (ratio > ratio_told)
+        warn(
+            json_of(s, v->largest.who), "scene.sizes",
+            "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
+            large, v->largest.radius, ratio, small, entry_of(s, v->smallest.who),
+            v->smallest.radius);
+    else if (v->largest.radius > wide_told && g > 1.0 && g <= gravity_told)
+        warn(json_of(s, v->largest.who), "scene.sizes", "%s has the radius %.3g m; sizes are in m",
+             large, v->largest.radius);
+}
+
+static void check_masses(const SceneStart *s, const TalusSurvey *v)
+{
+    char light[TEXT], heavy[TEXT];
+    double ratio = v->heaviest.mass / v->lightest.mass;
+    if (!(ratio > mass_told))
+        return;
+    name_body(s, v->lightest.who, light);
+    name_body(s, v->heaviest.who, heavy);
+    warn(
+        json_of(s, v->heaviest.who), "scene.masses",
+        "%s has %.3g kg, %.3g times as much as %s of bodies[%d], %.3g kg: contacts between such bodies take "
+        "many iterations",
+        heavy, v->heaviest.mass, ratio, light, entry_of(s, v->lightest.who), v->lightest.mass);
+}
+
+/* 1 is common where units do not matter. */
+static bool odd_density(double density)
+{
+    return density > density_heavy || (density > 1.0 && density < density_light);
+}
+
+/* Of what is written in the scene; masses may be anything. */
+static void check_densities(const SceneStart *s)
+{
+    const SceneMaterial *m = (const SceneMaterial *)s->scene->materials.items;
+    const TalusJson *odd = NULL;
+    double density = 0.0;
+    for (int i = s->scene->bodies.count - 1; i >= 0; i--)
+        if (odd_density(entry_at(s, i)->density)) {
+            odd = talus_json_get(entry_at(s, i)->json, "density");
+            density = entry_at(s, i)->density;
+        }
+    for (int i = s->scene->materials.count - 1; i >= 0; i--)
+        if (odd_density(m[i].density)) {
+            odd = talus_json_get(m[i].json, "density");
+            density = m[i].density;
+        }
+    if (odd)
+        warn(odd, "scene.density", "%g kg/m3 is %s; sand has 2600 kg/m3, which is 2.6 g/cm3",
+             density,
+             density > density_heavy ? "more than any metal has" : "no more than foam has");
+}
+
+static void check_speed(const SceneStart *s, const TalusSurvey *v)
+{
+    double speed = talus_norm(v->fastest.velocity), h = talus_world_step_length(s->world);
+    char name[TEXT];
+    if (!(speed * h > speed_told * 2.0 * v->fastest.size))
+        return;
+    name_body(s, v->fastest.who, name);
+    warn(json_of(s, v->fastest.who), "scene.speed",
+         "%s has %.3g m/s and moves %.3g m in a step, %.3g times its width", name, speed, speed * h,
+         0.5 * speed * h / v->fastest.size);
+}
+
+/* ---- places ---- */
+
+typedef struct MeshCheck {
+    const SceneStart *start;
+    const TalusSurvey *survey;
+    bool told;
+} MeshCheck;
+
+static void check_mesh(void *context, const TalusSurveyBody *b)
+{
+    MeshCheck *c = context;
+    if (c->told || b->shape->def.kind != TALUS_SHAPE_MESH)
+        return;
+    TalusVec3 d = talus_sub(b->shape->box.hi, b->shape->box.lo);
+    double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * c->survey->largest.radius;
+    char name[TEXT];
+    c->told = width > mesh_told * body || width < 0.5 * body;
+    if (!c->told)
+        return;
+    name_body(c->start, b->who, name);
+    warn(
+        json_of(c->start, b->who), "scene.mesh",
+        "%s is %.3g m wide, %.3g times the largest body that moves (%.3g m): files of triangles have no "
+        "unit, `scale` gives one (0.001 for mm)",
+        name, width, width / body, body);
+}
+
+static TalusStatus check_strays(const SceneStart *s)
+{
+    TalusStrays strays;
+    char name[TEXT], more[48] = "";
+    TALUS_TRY(talus_world_strays(s->world, &strays));
+    if (strays.count == 0)
+        return TALUS_OK;
+    TalusVec3 x = strays.first.position;
+    name_body(s, strays.first.who, name);
+    if (strays.count > 1)
+        snprintf(more, sizeof more, "; so do %d bodies in all", strays.count);
+    warn(json_of(s, strays.first.who), "scene.outside", "%s at (%.4g, %.4g, %.4g) starts %s%s",
+         name, x.x, x.y, x.z,
+         strays.held ? "beside the fixed bodies that almost all others start between"
+                     : "beyond everything fixed, with nothing below it, and falls for ever",
+         more);
+    return TALUS_OK;
+}
+
+static TalusStatus check_emitter(const SceneStart *s, int i)
+{
+    const TalusEmitter *e = &s->world->sources.emitter[i];
+    const TalusJson *json = ((const SceneEmitter *)s->scene->emitters.items)[i].json;
+    int free;
+    if (talus_world_strays_box(s->world, e->def.lo, e->def.hi))
+        warn(json, "scene.emitter",
+             "its box lies beyond everything fixed: what it emits falls for ever");
+    TALUS_TRY(at_start(s, talus_emitter_room(s->world, e, EMITTER_TRIES, &free)));
+    if (free == 0)
+        warn(json, "scene.emitter-room",
+             "fixed bodies leave no place in its box: of %d random ones none is free",
+             EMITTER_TRIES);
+    return TALUS_OK;
+}
+
+/* The body that a joint holds at `at`, where that is far from it. */
+static void check_arm(const SceneStart *s, const SceneJoint *j, int k, const double *at)
+{
+    TalusVec3 from = talus_vec3(at[0], at[1], at[2]);
+    char name[TEXT];
+    int entry = talus_scene_joint_entry(s->scene, j, k);
+    TalusSurveyBody body = talus_survey_body(s->world, (TalusWho){-1, s->slot[entry]});
+    double distance = talus_norm(talus_sub(body.position, from));
+    if (body.fixed || !(distance > arm_told * body.radius))
+        return;
+    name_body(s, body.who, name);
+    warn(j->json, "scene.joint", "it holds %s %.3g m from its centre, %.3g times its radius %.3g m",
+         name, distance, distance / body.radius, body.radius);
+}
+
+static void check_joints(const SceneStart *s)
+{
+    const SceneJoint *joints = (const SceneJoint *)s->scene->joints.items;
+    for (int i = 0; i < s->scene->joints.count; i++)
+        for (int k = 0; k < joints[i].bodies.count; k++) {
+            bool line = talus_json_get(joints[i].json, "to") != NULL;
+            check_arm(s, &joints[i], k, line && k == 1 ? joints[i].to : joints[i].at);
+        }
+}
+
+TalusStatus talus_scene_check_start(const SceneStart *s)
+{
+    TalusSurvey survey;
+    TALUS_TRY(check_overlap(s));
+    TALUS_TRY(check_arrivals(s));
+    talus_world_survey(s->world, &survey);
+    check_gravity(s);
+    check_densities(s);
+    if (survey.moving > 0) {
+        MeshCheck meshes = {s, &survey, false};
+        check_step(s, &survey);
+        check_sizes(s, &survey);
+        check_masses(s, &survey);
+        check_speed(s, &survey);
+        talus_survey_each(s->world, check_mesh, &meshes);
+    }
+    TALUS_TRY(check_strays(s));
+    check_joints(s);
+    for (int i = 0; i < s->scene->emitters.count; i++)
+        TALUS_TRY(check_emitter(s, i));
+    return TALUS_OK;
+}

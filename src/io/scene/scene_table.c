@@ -1,0 +1,536 @@
+/* io/scene/scene_table.c - the scene format, key by key. */
+#include "io/scene/scene.h"
+#include "io/scene/scene_joint.h"
+
+#include "base/param.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- plain types ---- */
+
+#define LARGEST TALUS_SCENE_LARGEST
+
+static const SceneType any_real = {.kind = SCENE_REAL};
+static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
+static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e300};
+static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
+static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
+static const SceneType natural = {.kind = SCENE_INT, .min = 0, .max = LARGEST};
+static const SceneType integer = {.kind = SCENE_INT, .min = -LARGEST, .max = LARGEST};
+static const SceneType flag = {.kind = SCENE_FLAG};
+static const SceneType text = {.kind = SCENE_TEXT};
+static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
+static const SceneType acceleration = {
+    .kind = SCENE_REALS, .length = 3, .min = -TALUS_GRAVITY_MAX, .max = TALUS_GRAVITY_MAX};
+static const SceneType extents = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true};
+static const SceneType extents2 = {
+    .kind = SCENE_REALS, .length = 2, .min = 0, .max = 1e300, .above = true};
+static const SceneType steps = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true, .or_one = true};
+static const SceneType cells = {
+    .kind = SCENE_REALS, .length = 3, .min = 0, .max = LARGEST, .whole = true};
+static const SceneType quaternion = {.kind = SCENE_REALS, .length = 4};
+static const SceneType interval = {.kind = SCENE_REALS, .length = 2};
+static const SceneType point2 = {.kind = SCENE_REALS, .length = 2};
+static const SceneType points = {.kind = SCENE_LIST, .item = &vector, .least = 1, .or_one = true};
+static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .least = 2};
+static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .least = 4};
+static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .least = 2};
+static const SceneType grid = {.kind = SCENE_LIST, .item = &reals, .least = 2};
+static const SceneType names = {.kind = SCENE_LIST, .item = &text, .least = 1};
+static const SceneType corner_count = {.kind = SCENE_INT, .min = 6, .max = 10000};
+static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
+static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 2, .most = 2};
+
+/* In the order of the enums they stand for. */
+static const char *const shape_kinds[] = {"sphere",  "plane", "box",       "cylinder", "revolve",
+                                          "capsule", "cone",  "ellipsoid", "hull",     "compound",
+                                          "mesh",    "field", "rock",      NULL};
+static const char *const norms[] = {"rms", "max", NULL};
+static const char *const misses[] = {"continue", "stop", "halve", NULL};
+static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
+static const char *const axes[] = {"x", "y", "z", NULL};
+
+static const SceneType shape_kind = {.kind = SCENE_CHOICE, .choices = shape_kinds};
+static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
+static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
+static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
+static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
+
+#define BIT(kind) (1u << TALUS_SHAPE_##kind)
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define AT(member) .offset = offsetof(STRUCT, member)
+#define OBJECT(variable, title, ...)                                            \
+    static const SceneType variable = {.kind = SCENE_OBJECT,                    \
+                                       .name = title,                           \
+                                       .fields = variable##_fields,             \
+                                       .field_count = COUNT(variable##_fields), \
+                                       .size = sizeof(STRUCT),                  \
+                                       __VA_ARGS__}
+
+/* ---- objects ---- */
+
+#define STRUCT SceneSolver
+static const SceneField solver_fields[] = {
+    {"name", &text, AT(name), .preset = "\"auto\"",
+     .help = "NAME or NAME:key=value,...; `talus list solvers` shows them"},
+    {"tolerance", &not_negative, AT(tolerance), .preset = "0.01",
+     .help = "velocity residual of a solved step, relative to the reference speed"},
+    {"reference_speed", &not_negative, AT(reference_speed), .preset = "0",
+     .help = "m/s; the reference speed is the larger of this and gravity times step"},
+    {"norm", &norm, AT(norm), .preset = "\"rms\"", .help = "of the residual"},
+    {"max_iterations", &counter, AT(max_iterations), .preset = "1000", .help = "budget of a step"},
+    {"on_miss", &miss, AT(on_miss), .preset = "\"continue\"",
+     .help = "what a step does that misses the tolerance"},
+};
+OBJECT(solver, "solver", .shorthand = "name");
+#undef STRUCT
+
+#define STRUCT SceneMaterial
+static const SceneField material_fields[] = {
+    {"friction", &not_negative, AT(friction), .preset = "0.3",
+     .help = "coefficient; a pair has the smaller one unless `friction` names the pair"},
+    {"density", &positive, AT(density), .preset = "1000",
+     .help = "kg/m3, of bodies that give neither density nor mass"},
+    {"stiffness", &not_negative, AT(stiffness), .preset = "0",
+     .help = "N/m per contact; 0 is rigid"},
+    {"damping", &not_negative, AT(damping), .preset = "0", .help = "N s/m per contact"},
+    {"restitution", &fraction, AT(restitution), .preset = "0",
+     .help = "Newton's, of rigid contacts; of a pair the smaller one"},
+    {"spinning", &not_negative, AT(spinning), .preset = "0",
+     .help = "friction against turning about the normal; of a pair the smaller one"},
+    {"rolling", &not_negative, AT(rolling), .preset = "0",
+     .help = "friction against turning about a tangent; of a pair the smaller one"},
+    {"cohesion", &not_negative, AT(cohesion), .preset = "0",
+     .help = "N per contact in touch; of a pair the smaller one"},
+};
+OBJECT(material, "material", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT ScenePair
+static const SceneField pair_fields[] = {
+    {"between", &two_names, AT(between), .required = true, .help = "two names of materials"},
+    {"mu", &not_negative, AT(mu), .help = "friction coefficient of the pair"},
+    {"law", &law, AT(law), .help = "of friction; default the scene's"},
+    {"section", &text, AT(section), .help = "of friction; default the scene's"},
+    {"restitution", &fraction, AT(restitution), .help = "of the pair"},
+    {"spinning", &not_negative, AT(spinning), .help = "of the pair"},
+    {"rolling", &not_negative, AT(rolling), .help = "of the pair"},
+    {"cohesion", &not_negative, AT(cohesion), .help = "of the pair, N per contact in touch"},
+};
+OBJECT(pair, "pair", .shorthand = NULL);
+#undef STRUCT
+
+static const SceneType parts;
+
+#define BIT_ROCK (1u << SCENE_ROCK)
+#define ROUND (BIT(CYLINDER) | BIT(CAPSULE) | BIT(CONE))
+
+#define STRUCT SceneShape
+static const SceneField shape_fields[] = {
+    {"name", &text, AT(name), .group = "definition", .help = "a shape of `shapes`"},
+    {"kind", &shape_kind, AT(kind), .group = "definition",
+     .help = "plane, revolve, mesh and field are for fixed bodies"},
+    {"half", &extents, AT(half), .only = BIT(BOX) | BIT(ELLIPSOID),
+     .needed = BIT(BOX) | BIT(ELLIPSOID),
+     .help = "half extents of a box, semi-axes of an ellipsoid"},
+    {"radius", &positive, AT(radius), .only = BIT(SPHERE) | ROUND | BIT_ROCK,
+     .needed = ROUND | BIT_ROCK,
+     .help =
+         "of a cylinder, capsule or cone; of a sphere unless the body gives one; mean one of a rock"},
+    {"half_height", &positive, AT(half_height), .only = ROUND, .needed = ROUND,
+     .help = "of a cylinder or cone, along its z axis; of a capsule without its ends"},
+    {"profile", &profile, AT(profile), .only = BIT(REVOLVE), .needed = BIT(REVOLVE),
+     .help = "points [radius, height] of the wall, turned about z"},
+    {"points", &corners, AT(points), .only = BIT(HULL), .group = "?source",
+     .help = "of a hull: those within it do not matter"},
+    {"parts", &parts, AT(parts), .only = BIT(COMPOUND), .needed = BIT(COMPOUND),
+     .help = "of a compound; where parts overlap their mass counts twice"},
+    {"heights", &grid, AT(heights), .only = BIT(FIELD), .group = "?source",
+     .help = "of a field: rows along x, the first of them at the lowest y"},
+    {"file", &text, AT(file), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD), .needed = BIT(MESH),
+     .group = "?source",
+     .help =
+         "beside the scene: an STL or OBJ file of a hull or mesh; a text file of a field, a row a line"},
+    {"scale", &positive, AT(scale), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD),
+     .help = "of coordinates, of a field's heights; default 1"},
+    {"spacing", &positive, AT(spacing), .only = BIT(FIELD), .needed = BIT(FIELD),
+     .help = "between neighbouring heights of a field, centred on the origin"},
+    {"corners", &corner_count, AT(corners), .only = BIT_ROCK,
+     .help = "of a rock: points drawn on an ellipsoid, whose hull it is; default 20"},
+    {"spread", &fraction, AT(spread), .only = BIT_ROCK,
+     .help =
+         "of a rock: its three semi-axes differ from the radius by up to this share; default 0.3"},
+    {"forms", &form_count, AT(forms), .only = BIT_ROCK,
+     .help = "different rocks, of which each body has one at random; default 1"},
+    {"seed", &natural, AT(seed), .only = BIT_ROCK, .help = "of a rock's forms; default 1"},
+};
+OBJECT(shape, "shape", .selector = "kind", .shorthand = "name");
+#undef STRUCT
+
+#define STRUCT SceneSize
+static const SceneField size_fields[] = {
+    {"mean", &positive, AT(mean), .group = "size", .help = "middle of the range"},
+    {"spread", &fraction, AT(spread), .needs = "mean",
+     .help = "half width of the range over the mean, below 1; default 0"},
+    {"min", &positive, AT(min), .group = "size", .needs = "max", .help = "smallest"},
+    {"max", &positive, AT(max), .needs = "min", .help = "largest; sizes are uniform between"},
+};
+OBJECT(size, "size", .shorthand = "mean");
+#undef STRUCT
+
+#define STRUCT SceneOrientation
+static const SceneField orientation_fields[] = {
+    {"quaternion", &quaternion, AT(quaternion), .group = "rotation",
+     .help = "[w, x, y, z], normalised on reading"},
+    {"axis", &vector, AT(axis), .group = "rotation", .needs = "degrees", .help = "of rotation"},
+    {"degrees", &any_real, AT(degrees), .needs = "axis", .help = "angle about the axis"},
+    {"random", &flag, AT(random), .group = "rotation",
+     .help = "true: each body its own, all directions alike"},
+};
+OBJECT(orientation, "orientation", .shorthand = "quaternion", .word = "random");
+#undef STRUCT
+
+#define STRUCT ScenePart
+static const SceneField part_fields[] = {
+    {"shape", &shape, AT(shape), .required = true,
+     .help =
+         "a name of `shapes`, or a shape: sphere, box, cylinder, capsule, cone, ellipsoid or hull"},
+    {"at", &vector, AT(at), .preset = "[0, 0, 0]", .help = "of its origin in the compound"},
+    {"orientation", &orientation, AT(orientation), .help = "in the compound"},
+};
+OBJECT(part, "part", .shorthand = NULL);
+static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .least = 1};
+#undef STRUCT
+
+#define STRUCT SceneLattice
+static const SceneField lattice_fields[] = {
+    {"lo", &vector, AT(lo), .preset = "[0, 0, 0]", .help = "corner of the first cell"},
+    {"hi", &vector, AT(hi), .group = "extent", .help = "opposite corner of the region"},
+    {"cells", &cells, AT(cells), .group = "extent",
+     .help = "cells along x, y and z; 0 for z: as many as `count` needs"},
+    {"spacing", &steps, AT(spacing),
+     .help = "size of a cell, at least a body's; default 1.1 times that"},
+    {"jitter", &fraction, AT(jitter), .preset = "0",
+     .help = "random shift, as a share of the room in the cell; never makes an overlap"},
+};
+OBJECT(lattice, "lattice", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneLayers
+static const SceneField layers_fields[] = {
+    {"bottom", &vector, AT(bottom), .preset = "[0, 0, 0]", .help = "middle of the region's base"},
+    {"radius", &positive, AT(radius), .group = "extent",
+     .help = "of a round region: each layer is a set of circles"},
+    {"half", &extents2, AT(half), .group = "extent",
+     .help = "half extents of a square region: each layer is a grid"},
+    {"spacing", &positive, AT(spacing),
+     .help = "between neighbours of a layer, at least a body's size; default 1.1 times that"},
+    {"rise", &positive, AT(rise),
+     .help = "between layers, at least a body's height; default as `spacing`"},
+    {"jitter", &fraction, AT(jitter), .preset = "0",
+     .help = "random shift, as a share of the room between neighbours"},
+    {"repeat", &counter, AT(repeat), .help = "number of layers; default as many as `count` needs"},
+};
+OBJECT(layers, "layers", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneFill
+static const SceneField fill_fields[] = {
+    {"lo", &vector, AT(lo), .needs = "hi", .help = "corner of a box"},
+    {"hi", &vector, AT(hi), .group = "extent", .needs = "lo", .help = "opposite corner"},
+    {"bottom", &vector, AT(bottom), .needs = "radius",
+     .help = "middle of an upright cylinder's base; default the origin"},
+    {"radius", &positive, AT(radius), .group = "extent", .needs = "height",
+     .help = "of the cylinder"},
+    {"height", &positive, AT(height), .needs = "radius", .help = "of the cylinder"},
+};
+OBJECT(fill, "fill", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT ScenePeriod
+static const SceneField period_fields[] = {
+    {"x", &interval, AT(x), .help = "from and to: what leaves on one side enters on the other"},
+    {"y", &interval, AT(y), .help = "the same along y"},
+    {"z", &interval, AT(z), .help = "the same along z"},
+};
+OBJECT(period, "period", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneSleep
+static const SceneField sleep_fields[] = {
+    {"speed", &positive, AT(speed), .required = true,
+     .help = "bodies slower than this, in units of the reference speed, may fall asleep"},
+    {"steps", &counter, AT(steps), .preset = "100", .help = "for so many steps"},
+};
+OBJECT(sleep, "sleep", .shorthand = "speed");
+#undef STRUCT
+
+#define STRUCT SceneApart
+static const SceneField apart_fields[] = {
+    {"between", &two_names, AT(between), .required = true,
+     .help = "two groups, or one twice: bodies of the first pass through those of the second"},
+};
+OBJECT(apart, "apart", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneDrive
+static const SceneField drive_fields[] = {
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"amplitude", &vector, AT(amplitude), .preset = "[0, 0, 0]",
+     .help = "m, of a sine beside the velocity"},
+    {"frequency", &not_negative, AT(frequency), .preset = "0", .help = "of the sine, 1/s"},
+    {"phase", &any_real, AT(phase), .preset = "0",
+     .help = "of the sine at the start, in turns; the body starts where it is placed"},
+    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s about an axis that keeps"},
+    {"point", &vector, AT(point), .help = "of that axis at the start; default the body's centre"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
+    {"stop", &not_negative, AT(stop), .help = "s; default never"},
+};
+OBJECT(drive, "drive", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneBody
+static const SceneField body_fields[] = {
+    {"name", &text, AT(name), .help = "for probes, messages and --set bodies[name].key=value"},
+    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}", .group = "?form",
+     .help = "a name of `shapes`, or a shape"},
+    {"shapes", &names, AT(shapes), .group = "?form",
+     .help = "names of `shapes`, of which each body has one at random"},
+    {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
+    {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
+    {"density", &positive, AT(density), .group = "?weight",
+     .help = "kg/m3; default the material's"},
+    {"mass", &positive, AT(mass), .group = "?weight", .help = "kg, of each body"},
+    {"drive", &drive, AT(drive), .help = "how a fixed body moves, whatever it meets"},
+    {"force", &vector, AT(force), .preset = "[0, 0, 0]",
+     .help = "N, on each body through its centre, world frame"},
+    {"torque", &vector, AT(torque), .preset = "[0, 0, 0]", .help = "N m, the same"},
+    {"group", &text, AT(group), .help = "a name for `apart`"},
+    {"fixed", &flag, AT(fixed),
+     .help = "cannot move; default true for plane, revolve, mesh and field only"},
+    {"at", &points, AT(at), .group = "placement",
+     .help = "one point or a list of points: where the shape's origin is"},
+    {"lattice", &lattice, AT(lattice), .group = "placement", .help = "a regular grid, x fastest"},
+    {"layers", &layers, AT(layers), .group = "placement", .help = "layers of circles or squares"},
+    {"fill", &fill, AT(fill), .group = "placement",
+     .help = "random places in a region without overlap, by the balls around the bodies"},
+    {"file", &text, AT(file), .group = "placement",
+     .help = "text file of lines x y z [radius], beside the scene"},
+    {"count", &counter, AT(count),
+     .help =
+         "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
+    {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill, sizes, forms and turns"},
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s, world frame"},
+    {"orientation", &orientation, AT(orientation), .group = "?turn",
+     .help = "a quaternion [w, x, y, z], a rotation or \"random\""},
+    {"normal", &vector, AT(normal), .group = "?turn",
+     .help = "where the shape's z axis points: out of the ground for a plane"},
+    {"time", &not_negative, AT(time), .preset = "0", .help = "s, when the bodies arrive"},
+    {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours, written with the frames"},
+};
+OBJECT(body, "body", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneEmitter
+static const SceneField emitter_fields[] = {
+    {"lo", &vector, AT(lo), .required = true, .help = "corner of the box where spheres appear"},
+    {"hi", &vector, AT(hi), .required = true, .help = "opposite corner"},
+    {"rate", &positive, AT(rate), .required = true, .help = "bodies per second"},
+    {"count", &counter, AT(count), .required = true, .help = "bodies in all"},
+    {"radius", &size, AT(radius), .required = true, .help = "a number or a range"},
+    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
+    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
+    {"density", &positive, AT(density), .help = "kg/m3; default the material's"},
+    {"seed", &natural, AT(seed), .preset = "1", .help = "of places and sizes"},
+    {"group", &text, AT(group), .help = "a name for `apart`"},
+    {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours"},
+};
+OBJECT(emitter, "emitter", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneSink
+static const SceneField sink_fields[] = {
+    {"axis", &axis, AT(axis), .preset = "\"z\"", .help = "coordinate that is compared"},
+    {"below", &any_real, AT(below), .required = true,
+     .help = "bodies whose centre passes below are removed"},
+};
+OBJECT(sink, "sink", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneBox
+static const SceneField box_fields[] = {
+    {"lo", &vector, AT(lo), .required = true, .help = "corner"},
+    {"hi", &vector, AT(hi), .required = true, .help = "opposite corner"},
+};
+OBJECT(box, "region", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneProbe
+static const SceneField probe_fields[] = {
+    {"name", &text, AT(name), .required = true, .help = "its name in probes.csv"},
+    {"body", &text, AT(body), .group = "target", .help = "name of an entry with one body"},
+    {"region", &box, AT(region), .group = "target", .help = "bodies whose centres lie in the box"},
+};
+OBJECT(probe, "probe", .shorthand = NULL);
+#undef STRUCT
+
+/* ---- the scene ---- */
+
+static const SceneType params = {.kind = SCENE_PARAMS, .item = &any_real};
+static const SceneType materials = {.kind = SCENE_MAP, .item = &material};
+static const SceneType shapes = {.kind = SCENE_MAP, .item = &shape};
+static const SceneType pairs = {.kind = SCENE_LIST, .item = &pair};
+static const SceneType aparts = {.kind = SCENE_LIST, .item = &apart};
+static const SceneType bodies = {.kind = SCENE_LIST, .item = &body};
+static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
+static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
+static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
+
+/* `params` comes first: the fields are read in this order, whatever the order in the file. */
+#define STRUCT TalusScene
+static const SceneField scene_fields[] = {
+    {"params", &params, AT(params), .preset = "{}",
+     .help = "named numbers for expressions and --set; may use the ones before"},
+    {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
+    {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
+    {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},
+    {"gravity", &acceleration, AT(gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
+    {"step", &positive, AT(step), .preset = "0.005", .help = "h, s"},
+    {"until", &not_negative, AT(until), .preset = "10",
+     .help = "s to simulate; the last step is shortened to end there"},
+    {"every", &positive, AT(every), .help = "s between frames; default until/100"},
+    {"solver", &solver, AT(solver), .preset = "{}", .help = "a solver's name, or settings"},
+    {"envelope", &not_negative, AT(envelope), .preset = "0.02",
+     .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
+    {"recovery", &not_negative, AT(recovery), .preset = "0.2",
+     .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
+    {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
+     .help =
+         "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "
+         "half width of the smaller; deeper ones are refused"},
+    {"law", &law, AT(law), .preset = "\"ccp\"",
+     .help = "of friction: convex relaxation, bounds from an estimate, or exact"},
+    {"section", &text, AT(section), .preset = "\"disc\"",
+     .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
+    {"restitution_threshold", &not_negative, AT(restitution_threshold), .preset = "2",
+     .help = "contacts that close more slowly do not rebound, in units of gravity times step"},
+    {"cohesion_range", &not_negative, AT(cohesion_range), .preset = "0.01",
+     .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
+    {"period", &period, AT(period), .help = "where space repeats itself"},
+    {"sleep", &sleep, AT(sleep), .help = "settled bodies are left out of the steps; default none"},
+    {"apart", &aparts, AT(apart), .preset = "[]", .help = "groups of bodies that do not meet"},
+    {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
+    {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
+    {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
+    {"friction", &pairs, AT(friction), .preset = "[]",
+     .help = "what pairs of materials do together"},
+    {"shapes", &shapes, AT(shapes), .preset = "{}", .help = "by name"},
+    {"bodies", &bodies, AT(bodies), .required = true,
+     .help = "entries, each of one or many bodies"},
+    {"joints", &talus_scene_joints, AT(joints), .preset = "[]",
+     .help = "between bodies, or a body and the world: joints.md"},
+    {"projection", &flag, AT(projection), .preset = "true",
+     .help = "joints are closed after each step; else they drift apart"},
+    {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
+    {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
+    {"probes", &probes, AT(probes), .preset = "[]", .help = "forces as time series"},
+};
+
+const SceneType talus_scene_type = {.kind = SCENE_OBJECT,
+                                    .name = "scene",
+                                    .fields = scene_fields,
+                                    .field_count = COUNT(scene_fields),
+                                    .size = sizeof(TalusScene)};
+
+/* ---- asking the table ---- */
+
+const SceneField *talus_scene_field(const SceneType *object, const char *key)
+{
+    for (int i = 0; i < object->field_count; i++)
+        if (strcmp(object->fields[i].key, key) == 0)
+            return &object->fields[i];
+    return NULL;
+}
+
+const char *talus_scene_suggest(const SceneType *object, const char *key, char *out, size_t size)
+{
+    const char *names[64];
+    int n = object->field_count < 64 ? object->field_count : 64;
+    for (int i = 0; i < n; i++)
+        names[i] = object->fields[i].key;
+    const char *near = talus_nearest(key, names, n);
+    out[0] = '\0';
+    if (near)
+        snprintf(out, size, "; did you mean '%s'?", near);
+    return out;
+}
+
+static void range_words(const SceneType *type, char *out, size_t size)
+{
+    bool bounded = type->max > 0 && type->max < LARGEST;
+    if (type->min == 0 && type->max == 0)
+        snprintf(out, size, "%s", "");
+    else if (bounded)
+        snprintf(out, size, " from %g to %g", type->min, type->max);
+    else if (type->min > -LARGEST)
+        snprintf(out, size, " %s %g", type->above ? "above" : "of at least", type->min);
+    else
+        snprintf(out, size, "%s", "");
+}
+
+static void choice_words(const SceneType *type, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "one of");
+    for (int i = 0; type->choices[i] && used < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", type->choices[i]);
+}
+
+static void list_words(const SceneType *type, char *out, size_t size)
+{
+    static const char *const plural[] = {"numbers", "numbers", "flags",  "strings", "strings",
+                                         "arrays",  "objects", "arrays", "objects", "objects"};
+    const char *items = type->item->kind == SCENE_REALS ? "points" : plural[type->item->kind];
+    if (type->most > type->least)
+        snprintf(out, size, "an array of %d to %d %s", type->least, type->most, items);
+    else if (type->most)
+        snprintf(out, size, "an array of %d %s", type->most, items);
+    else if (type->least > 1)
+        snprintf(out, size, "an array of %d or more %s", type->least, items);
+    else
+        snprintf(out, size, "%san array of %s", type->or_one ? "a point or " : "", items);
+}
+
+void talus_scene_expected(const SceneType *type, char *out, size_t size)
+{
+    char range[64];
+    range_words(type, range, sizeof range);
+    switch (type->kind) {
+    case SCENE_REAL: snprintf(out, size, "a number%s", range); break;
+    case SCENE_INT: snprintf(out, size, "a whole number%s", range); break;
+    case SCENE_FLAG: snprintf(out, size, "true or false"); break;
+    case SCENE_TEXT: snprintf(out, size, "a string"); break;
+    case SCENE_CHOICE: choice_words(type, out, size); break;
+    case SCENE_REALS:
+        snprintf(out, size, "%san array of %d %snumbers%s", type->or_one ? "a number or " : "",
+                 type->length, type->whole ? "whole " : "", range);
+        break;
+    case SCENE_LIST: list_words(type, out, size); break;
+    case SCENE_OBJECT:
+    case SCENE_MAP:
+    case SCENE_PARAMS: snprintf(out, size, "an object"); break;
+    }
+    if (type->kind == SCENE_OBJECT && type->shorthand) {
+        char one[96];
+        talus_scene_expected(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
+        if (type->word)
+            snprintf(out, size, "%s, \"%s\" or an object", one, type->word);
+        else
+            snprintf(out, size, "%s or an object", one);
+    }
+}

@@ -1,0 +1,189 @@
+/* io/surface/surface.c - surfaces from files: which reader, then what the readers have in common. */
+#include "io/surface/surface.h"
+
+#include "base/memory.h"
+#include "io/file/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bounds of triangles are kept in single precision, and areas are products of two lengths. */
+#define LARGEST 1e30
+
+static const size_t file_limit = (size_t)1 << 34;
+
+/* ---- soup ---- */
+
+void talus_soup_clear(TalusSoup *soup)
+{
+    talus_release(soup->vertex);
+    talus_release(soup->triangle);
+}
+
+bool talus_soup_fits(double coordinate)
+{
+    return fabs(coordinate) <= LARGEST;
+}
+
+static TalusStatus check_count(const TalusSoup *soup, int count, const char *what)
+{
+    if (count < TALUS_SURFACE_TRIANGLES * 3)
+        return TALUS_OK;
+    return talus_fail_file(soup->name, TALUS_ERR_UNSUPPORTED,
+                           "has more than %d %s; so many are not read", count, what);
+}
+
+TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x)
+{
+    size_t have = (size_t)soup->vertices;
+    TALUS_TRY(check_count(soup, soup->vertices, "vertices"));
+    TALUS_TRY(TALUS_RESERVE(soup->vertex, soup->vertex_capacity, have + 1, have, "vertices"));
+    soup->vertex[soup->vertices++] = x;
+    return TALUS_OK;
+}
+
+TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c)
+{
+    size_t have = 3 * (size_t)soup->triangles;
+    if (soup->triangles == TALUS_SURFACE_TRIANGLES)
+        return check_count(soup, 3 * TALUS_SURFACE_TRIANGLES, "triangle corners");
+    TALUS_TRY(TALUS_RESERVE(soup->triangle, soup->triangle_capacity, have + 3, have, "triangles"));
+    int32_t *t = soup->triangle + have;
+    t[0] = a;
+    t[1] = b;
+    t[2] = c;
+    soup->triangles++;
+    return TALUS_OK;
+}
+
+/* ---- which reader ---- */
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    if (n < m)
+        return false;
+    for (size_t k = 0; k < m; k++) {
+        char c = name[n - m + k];
+        if ((c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) != suffix[k])
+            return false;
+    }
+    return true;
+}
+
+static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
+{
+    if (size == 0)
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "is empty");
+    if (talus_stl_is_binary(bytes, size))
+        return talus_stl_read_binary(soup, bytes, size);
+    if (has_suffix(soup->name, ".obj"))
+        return talus_obj_read(soup, bytes, size);
+    if (talus_stl_is_text(bytes, size) && !memchr(bytes, 0, size))
+        return talus_stl_read_text(soup, bytes, size);
+    if (has_suffix(soup->name, ".stl"))
+        return talus_stl_read_binary(soup, bytes, size);
+    return talus_obj_read(soup, bytes, size);
+}
+
+/* ---- messages ---- */
+
+/* What was done, in one line; cut short where it is too long. */
+typedef struct Line {
+    char text[400];
+    size_t used;
+} Line;
+
+static void say(Line *line, const char *format, ...) TALUS_PRINTF(2, 3);
+
+static void say(Line *line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof line->text - line->used;
+    int n = snprintf(line->text + line->used, room, "%s", line->used ? ", " : "");
+    if (n >= 0 && (size_t)n < room)
+        n += vsnprintf(line->text + line->used + n, room - (size_t)n, format, args);
+    line->used += n >= 0 && (size_t)n < room ? (size_t)n : room - 1;
+    va_end(args);
+}
+
+static void tell(const char *name, const TalusSurface *s)
+{
+    Line line = {.used = 0};
+    if (s->degenerate)
+        say(&line, "%d triangle%s without area dropped", s->degenerate,
+            s->degenerate > 1 ? "s" : "");
+    if (s->duplicate)
+        say(&line, "%d duplicate triangle%s dropped", s->duplicate, s->duplicate > 1 ? "s" : "");
+    if (s->turned)
+        say(&line, "%d triangle%s turned to agree with the neighbours", s->turned,
+            s->turned > 1 ? "s" : "");
+    if (s->inverted)
+        say(&line, "turned inside out, as it enclosed a negative volume");
+    if (s->twisted)
+        say(&line, "%d part%s left whose triangles cannot all agree", s->twisted,
+            s->twisted > 1 ? "s" : "");
+    if (line.used)
+        talus_log(TALUS_LOG_WARNING, "surface.repaired", "%s: %s", name, line.text);
+    if (s->closed_parts < s->parts)
+        talus_log(TALUS_LOG_INFO, "surface.open",
+                  "%s: %d of %d part%s not closed (%d open edges); these act as thin walls with "
+                  "two sides",
+                  name, s->parts - s->closed_parts, s->parts, s->parts > 1 ? "s are" : " is",
+                  s->open_edges);
+}
+
+/* ---- the calls ---- */
+
+static TalusStatus make_surface(TalusSoup *soup, TalusSurface *out)
+{
+    if (soup->triangles == 0)
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "has no triangles (%d vertices)",
+                               soup->vertices);
+    TALUS_TRY(talus_surface_weld(soup, out));
+    if (soup->triangles == 0)
+        return talus_fail_file(soup->name, TALUS_ERR_FORMAT, "none of its %d triangles has an area",
+                               out->degenerate);
+    TALUS_TRY(talus_surface_orient(soup, out));
+    out->vertex = soup->vertex;
+    out->vertex_count = soup->vertices;
+    out->triangle = soup->triangle;
+    out->triangle_count = soup->triangles;
+    soup->vertex = NULL;
+    soup->triangle = NULL;
+    tell(soup->name, out);
+    return TALUS_OK;
+}
+
+TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size, TalusSurface *out)
+{
+    TalusSoup soup = {.name = name};
+    memset(out, 0, sizeof *out);
+    TalusStatus status = read_soup(&soup, bytes, size);
+    if (status == TALUS_OK)
+        status = make_surface(&soup, out);
+    talus_soup_clear(&soup);
+    if (status != TALUS_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+TalusStatus talus_surface_read(const char *path, TalusSurface *out)
+{
+    char *bytes;
+    size_t size;
+    memset(out, 0, sizeof *out);
+    TALUS_TRY(talus_read_file(path, file_limit, &bytes, &size));
+    TalusStatus status = talus_surface_parse(path, bytes, size, out);
+    talus_release(bytes);
+    return status;
+}
+
+void talus_surface_free(TalusSurface *surface)
+{
+    talus_release(surface->vertex);
+    talus_release(surface->triangle);
+    memset(surface, 0, sizeof *surface);
+}

@@ -1,0 +1,178 @@
+/* io/surface/surface_orient.c - windings of triangles.
+ *
+ * Two triangles agree where they go along their common edge in opposite directions. From the first triangle
+ * of each part of the surface agreement is carried over edges that exactly two triangles share; the side on
+ * which fewer triangles are is turned. A closed part that had to be set right, and a surface whose closed
+ * parts enclose less than nothing together, are turned inside out: a cavity inside a solid keeps its own
+ * sense, as the solid around it holds more. */
+#include "base/memory.h"
+#include "geometry/adjacency.h"
+#include "io/surface/surface.h"
+
+#include <string.h>
+
+typedef struct Windings {
+    TalusSoup *soup;
+    int32_t *across; /* by side */
+    int32_t *part;   /* by triangle: the first of its part, -1 while not reached */
+    int32_t *queue;
+    uint8_t *turn; /* by triangle: to be turned */
+    TalusVec3 origin;
+    TalusSurface *out;
+} Windings;
+
+/* One part, as far as it was reached. */
+typedef struct Part {
+    int first, count, turned; /* its triangles are queue[first .. first + count - 1] */
+    bool closed, twisted;
+    double volume; /* six times that enclosed */
+} Part;
+
+/* Whether an edge has exactly two sides; *agree tells whether they run in opposite directions. */
+static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree)
+{
+    *other = w->across[side];
+    if (*other < 0 || w->across[*other] != side)
+        return false;
+    const int32_t *t = w->soup->triangle;
+    *agree = talus_side_from(t, side) == talus_side_to(t, *other);
+    return true;
+}
+
+/* Six times the volume of the tetrahedron with a point in the middle of the surface. */
+static double volume_under(const Windings *w, int32_t t)
+{
+    const int32_t *v = w->soup->triangle + 3 * (size_t)t;
+    TalusVec3 a = talus_sub(w->soup->vertex[v[0]], w->origin),
+              b = talus_sub(w->soup->vertex[v[1]], w->origin),
+              c = talus_sub(w->soup->vertex[v[2]], w->origin);
+    double six = talus_dot(a, talus_cross(b, c));
+    return w->turn[t] ? -six : six;
+}
+
+static void visit(Windings *w, Part *part, int32_t t, int *tail)
+{
+    for (int k = 0; k < 3; k++) {
+        int32_t other;
+        bool agree;
+        if (!pair_of(w, 3 * t + k, &other, &agree)) {
+            part->closed =
+                part->closed && talus_side_balanced(w->soup->triangle, w->across, 3 * t + k);
+            continue;
+        }
+        uint8_t turn = (uint8_t)(agree ? w->turn[t] : !w->turn[t]);
+        int32_t u = other / 3;
+        if (w->part[u] >= 0) {
+            part->twisted = part->twisted || w->turn[u] != turn;
+            continue;
+        }
+        w->part[u] = w->part[t];
+        w->turn[u] = turn;
+        w->queue[(*tail)++] = u;
+    }
+}
+
+static Part reach(Windings *w, int32_t seed, int first)
+{
+    Part part = {.first = first, .closed = true};
+    int tail = first;
+    w->part[seed] = seed;
+    w->queue[tail++] = seed;
+    for (int head = first; head < tail; head++)
+        visit(w, &part, w->queue[head], &tail);
+    part.count = tail - first;
+    for (int k = first; k < tail; k++)
+        part.turned += w->turn[w->queue[k]];
+    return part;
+}
+
+static void turn_part(Windings *w, Part *part)
+{
+    for (int k = part->first; k < part->first + part->count; k++)
+        w->turn[w->queue[k]] ^= 1;
+    part->turned = part->count - part->turned;
+}
+
+static void settle(Windings *w, Part *part)
+{
+    if (part->twisted) { /* no winding is right, as on a Moebius strip: the file's own stays */
+        for (int k = part->first; k < part->first + part->count; k++)
+            w->turn[w->queue[k]] = 0;
+        part->turned = 0;
+        w->out->twisted++;
+    }
+    if (2 * part->turned > part->count)
+        turn_part(w, part);
+    w->out->turned += part->turned;
+    part->closed = part->closed && !part->twisted;
+    w->out->closed_parts += part->closed;
+    w->out->parts++;
+    if (!part->closed)
+        return;
+    for (int k = part->first; k < part->first + part->count; k++)
+        part->volume += volume_under(w, w->queue[k]);
+    if (part->turned > 0 && part->volume < 0.0) {
+        turn_part(w, part);
+        part->volume = -part->volume;
+    }
+    w->out->volume += part->volume / 6.0;
+}
+
+/* Rings of sides ascend but for their last, so that one side of each counts a crowded edge. */
+static void count_edges(const Windings *w)
+{
+    for (int32_t side = 0; side < 3 * w->soup->triangles; side++) {
+        int32_t other = w->across[side];
+        w->out->open_edges += other < 0;
+        w->out->crowded_edges += other >= 0 && other < side && w->across[other] != side;
+    }
+}
+
+static void swap_corners(Windings *w)
+{
+    bool inverted = w->out->volume < 0.0;
+    w->out->inverted = inverted;
+    w->out->volume = fabs(w->out->volume);
+    for (int t = 0; t < w->soup->triangles; t++) {
+        int32_t *v = w->soup->triangle + 3 * (size_t)t;
+        if ((bool)w->turn[t] == inverted)
+            continue;
+        int32_t swap = v[1];
+        v[1] = v[2];
+        v[2] = swap;
+    }
+}
+
+static TalusStatus orient(Windings *w)
+{
+    size_t count = (size_t)w->soup->triangles;
+    TALUS_TRY(TALUS_ALLOC(w->across, 3 * count, "edges"));
+    TALUS_TRY(TALUS_ALLOC(w->part, count, "parts"));
+    TALUS_TRY(TALUS_ALLOC(w->queue, count, "parts"));
+    TALUS_TRY(TALUS_ALLOC(w->turn, count, "windings"));
+    TALUS_TRY(talus_mesh_adjacency(w->soup->triangle, w->soup->triangles, w->across));
+    memset(w->part, 0xff, count * sizeof *w->part);
+    int first = 0;
+    for (int32_t t = 0; t < w->soup->triangles; t++) {
+        if (w->part[t] >= 0)
+            continue;
+        Part part = reach(w, t, first);
+        first += part.count;
+        settle(w, &part);
+    }
+    count_edges(w);
+    swap_corners(w);
+    return TALUS_OK;
+}
+
+TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out)
+{
+    Windings w = {
+        .soup = soup, .out = out, .origin = talus_scale(0.5, talus_add(out->lo, out->hi))};
+    TalusStatus status = orient(&w);
+    talus_release(w.across);
+    talus_release(w.part);
+    talus_release(w.queue);
+    talus_release(w.turn);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* io/surface/surface_stl.c - STL files.
+ *
+ * Binary: 80 bytes of anything, the number of triangles as uint32, then 50 bytes for each: normal and three
+ * corners as float32, two bytes more. Text: "solid NAME", facets, "endsolid", any number of times. Normals
+ * are not read: many programs write zeros, and the order of the corners says the same. */
+#include "base/memory.h"
+#include "io/file/file.h"
+#include "io/surface/surface.h"
+#include "io/surface/surface_text.h"
+
+#include <string.h>
+
+enum { HEAD = 84, RECORD = 50 };
+
+static uint32_t triangles_of(const unsigned char *bytes)
+{
+    uint32_t count;
+    memcpy(&count, bytes + 80, sizeof count);
+    return count;
+}
+
+bool talus_stl_is_binary(const unsigned char *bytes, size_t size)
+{
+    return size >= HEAD && size == HEAD + (uint64_t)RECORD * triangles_of(bytes);
+}
+
+bool talus_stl_is_text(const char *text, size_t size)
+{
+    TalusWords words = {.at = text, .end = text + size, .line = 1};
+    return talus_words_next(&words) && talus_words_are(&words, "solid");
+}
+
+/* ---- binary ---- */
+
+static TalusStatus check_size(const char *name, const unsigned char *bytes, size_t size)
+{
+    if (size < HEAD)
+        return talus_fail_file(
+            name, TALUS_ERR_FORMAT,
+            "has %zu bytes; a binary STL file has at least %d, and this is not a "
+            "text that starts with \"solid\" either",
+            size, (int)HEAD);
+    uint64_t need = HEAD + (uint64_t)RECORD * triangles_of(bytes);
+    if (size < need)
+        return talus_fail_file(name, TALUS_ERR_FORMAT,
+                               "byte 80 tells of %u triangles, which take %llu bytes; the file has "
+                               "%zu",
+                               triangles_of(bytes), (unsigned long long)need, size);
+    if (triangles_of(bytes) > TALUS_SURFACE_TRIANGLES)
+        return talus_fail_file(name, TALUS_ERR_UNSUPPORTED, "%u triangles; at most %d are read",
+                               triangles_of(bytes), (int)TALUS_SURFACE_TRIANGLES);
+    if (size > need)
+        talus_log(TALUS_LOG_WARNING, "surface.trailing",
+                  "%s: %llu bytes after the last triangle are not read", name,
+                  (unsigned long long)(size - need));
+    return TALUS_OK;
+}
+
+static TalusStatus read_record(TalusSoup *soup, const unsigned char *record, uint32_t index)
+{
+    float x[9];
+    memcpy(x, record + 12, sizeof x);
+    for (int k = 0; k < 9; k++) {
+        if (!talus_soup_fits(x[k]))
+            return talus_fail_file(
+                soup->name, TALUS_ERR_FORMAT,
+                "triangle %u (byte %llu): coordinate %c of corner %d is %g; it "
+                "must be a finite number of moderate size",
+                index, (unsigned long long)(HEAD + (uint64_t)RECORD * index + 12 + 4 * (uint64_t)k),
+                'x' + k % 3, k / 3, (double)x[k]);
+    }
+    int32_t first = soup->vertices;
+    for (int k = 0; k < 3; k++)
+        TALUS_TRY(talus_soup_add_vertex(soup, talus_vec3(x[3 * k], x[3 * k + 1], x[3 * k + 2])));
+    return talus_soup_add_triangle(soup, first, first + 1, first + 2);
+}
+
+TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, size_t size)
+{
+    TALUS_TRY(check_size(soup->name, bytes, size));
+    uint32_t count = triangles_of(bytes);
+    TALUS_TRY(TALUS_RESERVE(soup->vertex, soup->vertex_capacity, 3 * (size_t)count, 0, "corners"));
+    TALUS_TRY(
+        TALUS_RESERVE(soup->triangle, soup->triangle_capacity, 3 * (size_t)count, 0, "triangles"));
+    for (uint32_t i = 0; i < count; i++)
+        TALUS_TRY(read_record(soup, bytes + HEAD + (size_t)RECORD * i, i));
+    return TALUS_OK;
+}
+
+/* ---- text ---- */
+
+static TalusStatus expect(TalusWords *words, const char *text)
+{
+    char shown[TALUS_WORD_SHOWN];
+    if (!talus_words_next(words))
+        return talus_words_fail(words, "the file ends where \"%s\" is expected", text);
+    if (!talus_words_are(words, text))
+        return talus_words_fail(words, "\"%s\" where \"%s\" is expected",
+                                talus_words_show(words, shown), text);
+    return TALUS_OK;
+}
+
+static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
+{
+    char shown[TALUS_WORD_SHOWN];
+    if (!talus_words_next(words))
+        return talus_words_fail(words, "the file ends where coordinate %c is expected", axis);
+    if (!talus_words_number(words, value) || !talus_soup_fits(*value))
+        return talus_words_fail(words,
+                                "coordinate %c is \"%s\"; it must be a finite number of moderate "
+                                "size",
+                                axis, talus_words_show(words, shown));
+    return TALUS_OK;
+}
+
+static TalusStatus read_corner(TalusSoup *soup, TalusWords *words)
+{
+    TalusVec3 x;
+    TALUS_TRY(expect(words, "vertex"));
+    TALUS_TRY(read_coordinate(words, 'x', &x.x));
+    TALUS_TRY(read_coordinate(words, 'y', &x.y));
+    TALUS_TRY(read_coordinate(words, 'z', &x.z));
+    return talus_soup_add_vertex(soup, x);
+}
+
+/* After the word "facet". What stands for the normal may be anything of three words. */
+static TalusStatus read_facet(TalusSoup *soup, TalusWords *words)
+{
+    TALUS_TRY(expect(words, "normal"));
+    for (int k = 0; k < 3; k++)
+        talus_words_next(words);
+    TALUS_TRY(expect(words, "outer"));
+    TALUS_TRY(expect(words, "loop"));
+    int32_t first = soup->vertices;
+    for (int k = 0; k < 3; k++)
+        TALUS_TRY(read_corner(soup, words));
+    TALUS_TRY(expect(words, "endloop"));
+    TALUS_TRY(expect(words, "endfacet"));
+    return talus_soup_add_triangle(soup, first, first + 1, first + 2);
+}
+
+TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size)
+{
+    TalusWords words = {.name = soup->name, .at = text, .end = text + size, .line = 1};
+    char shown[TALUS_WORD_SHOWN];
+    bool within = false;
+    while (talus_words_next(&words)) {
+        if (!within && talus_words_are(&words, "solid")) {
+            within = true;
+            talus_words_next_line(&words); /* its name may be any words */
+        } else if (within && talus_words_are(&words, "facet")) {
+            TALUS_TRY(read_facet(soup, &words));
+        } else if (within && talus_words_are(&words, "endsolid")) {
+            within = false;
+            talus_words_next_line(&words);
+        } else {
+            return talus_words_fail(&words, "\"%s\" where %s is expected",
+                                    talus_words_show(&words, shown),
+                                    within ? "\"facet\" or \"endsolid\"" : "\"solid\"");
+        }
+    }
+    if (within)
+        return talus_words_fail(&words,
+                                "the file ends where \"facet\" or \"endsolid\" is expected");
+    return TALUS_OK;
+}

@@ -1,0 +1,301 @@
+/* io/text/expr.c - evaluation by recursive descent, straight from the text. */
+#include "io/text/expr.h"
+
+#include "base/param.h"
+#include "io/text/json.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 64, MAX_NAME = 64, MAX_NAMES = 128, MAX_POWER = 1000 };
+
+typedef struct Eval {
+    const char *text;
+    int at, depth;
+    const TalusExprScope *scope;
+    TalusExprError *error;
+    bool failed;
+} Eval;
+
+/* ---- text ---- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool talus_expr_is_name(const char *text)
+{
+    if (!is_letter(*text))
+        return false;
+    while (is_letter(*text) || is_digit(*text))
+        text++;
+    return *text == '\0';
+}
+
+/* Records the first failure only and returns 0, so that callers need not stop at once. */
+static double fail(Eval *e, int offset, const char *format, ...) TALUS_PRINTF(3, 4);
+
+static double fail(Eval *e, int offset, const char *format, ...)
+{
+    if (e->failed)
+        return 0.0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->error->message, sizeof e->error->message, format, args);
+    va_end(args);
+    e->error->offset = offset;
+    e->failed = true;
+    return 0.0;
+}
+
+static char look(Eval *e)
+{
+    while (e->text[e->at] == ' ')
+        e->at++;
+    return e->text[e->at];
+}
+
+static bool take(Eval *e, char c)
+{
+    if (e->failed || look(e) != c)
+        return false;
+    e->at++;
+    return true;
+}
+
+static double fail_found(Eval *e, const char *expected)
+{
+    char c = look(e);
+    if (c == '\0')
+        return fail(e, e->at, "the expression ends, expected %s", expected);
+    if (c > 0x20 && c < 0x7F)
+        return fail(e, e->at, "found '%c' in the expression, expected %s", c, expected);
+    return fail(e, e->at, "found byte 0x%02x in the expression, expected %s",
+                (unsigned)(unsigned char)c, expected);
+}
+
+/* ---- functions ---- */
+
+double talus_cbrt(double x)
+{
+    if (x == 0.0 || !isfinite(x))
+        return x;
+    int exponent;
+    double m = frexp(fabs(x), &exponent); /* exact; m in [0.5, 1) */
+    int third = exponent / 3, rest = exponent - 3 * third;
+    m = ldexp(m, rest); /* in [1/8, 4) */
+    double y = 0.5 + 0.5 * m;
+    for (int i = 0; i < 12; i++) /* quadratic; the farthest start needs 7 */
+        y = y - (y - m / (y * y)) / 3.0;
+    y = ldexp(y, third);
+    double whole = floor(y + 0.5);
+    if (whole * whole * whole == fabs(x))
+        y = whole; /* so that ceil(cbrt(27)) is 3 */
+    return x < 0.0 ? -y : y;
+}
+
+static double minimum(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+static double maximum(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static double nearest_whole(double x)
+{
+    return floor(x + 0.5);
+}
+
+typedef struct Function {
+    const char *name;
+    double (*one)(double);
+    double (*two)(double, double); /* folded over two or more arguments */
+} Function;
+
+static const Function functions[] = {
+    {"sqrt", sqrt, NULL},           {"cbrt", talus_cbrt, NULL}, {"min", NULL, minimum},
+    {"max", NULL, maximum},         {"ceil", ceil, NULL},       {"floor", floor, NULL},
+    {"round", nearest_whole, NULL}, {"abs", fabs, NULL},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* ---- grammar ---- */
+
+static double sum(Eval *e);
+
+static double call(Eval *e, const Function *f, int start)
+{
+    double x = sum(e);
+    if (f->one) {
+        if (f->one == sqrt && x < 0.0)
+            return fail(e, start, "the square root of %g is not real", x);
+        x = e->failed ? 0.0 : f->one(x);
+    } else {
+        if (look(e) != ',')
+            return fail_found(e, "',' and a second argument");
+        while (take(e, ','))
+            x = f->two(x, sum(e));
+    }
+    return take(e, ')') ? x : fail_found(e, f->one ? "')'" : "',' or ')'");
+}
+
+static double unknown_name(Eval *e, const char *name, int start, bool called)
+{
+    const char *names[MAX_NAMES] = {0};
+    int n = 0;
+    if (called)
+        for (int i = 0; i < FUNCTIONS; i++)
+            names[n++] = functions[i].name;
+    else
+        for (int i = 0; i < e->scope->count && i < MAX_NAMES; i++)
+            names[n++] = e->scope->names[i];
+    const char *what = called ? "function" : "parameter";
+    const char *near = talus_nearest(name, names, n);
+    if (near)
+        return fail(e, start, "no %s '%s'; did you mean '%s'?", what, name, near);
+    return fail(e, start, "no %s '%s'%s", what, name,
+                called ? "; expected one of sqrt cbrt min max ceil floor round abs"
+                       : " is known here");
+}
+
+static double named(Eval *e)
+{
+    int start = e->at, n = 0;
+    char name[MAX_NAME];
+    for (char c = e->text[e->at]; is_letter(c) || is_digit(c); c = e->text[++e->at])
+        if (n < MAX_NAME - 1)
+            name[n++] = c;
+    name[n] = '\0';
+    if (take(e, '(')) {
+        for (int i = 0; i < FUNCTIONS; i++)
+            if (strcmp(functions[i].name, name) == 0)
+                return call(e, &functions[i], start);
+        return unknown_name(e, name, start, true);
+    }
+    for (int i = 0; i < e->scope->count; i++)
+        if (strcmp(e->scope->names[i], name) == 0)
+            return e->scope->values[i];
+    if (strcmp(name, "pi") == 0)
+        return 3.14159265358979323846;
+    return unknown_name(e, name, start, false);
+}
+
+static double literal(Eval *e)
+{
+    const char *text = e->text + e->at;
+    size_t n = talus_number_scan(text, strlen(text));
+    double value;
+    if (n == 0 || !talus_number_value(text, n, &value))
+        return fail(e, e->at, "a malformed number in the expression");
+    e->at += (int)n;
+    return value;
+}
+
+static double atom(Eval *e)
+{
+    char c = look(e);
+    if (is_digit(c))
+        return literal(e);
+    if (is_letter(c))
+        return named(e);
+    if (!take(e, '('))
+        return fail_found(e, "a number, a name or '('");
+    double value = sum(e);
+    return take(e, ')') ? value : fail_found(e, "')'");
+}
+
+static double whole_power(double base, int exponent)
+{
+    double result = 1.0;
+    for (int n = exponent < 0 ? -exponent : exponent; n > 0; n >>= 1, base *= base)
+        if (n & 1)
+            result *= base;
+    return exponent < 0 ? 1.0 / result : result;
+}
+
+static double signed_value(Eval *e);
+
+static double power(Eval *e)
+{
+    double base = atom(e);
+    int start = e->at;
+    if (!take(e, '^'))
+        return base;
+    double exponent = signed_value(e);
+    if (exponent != floor(exponent) || fabs(exponent) > MAX_POWER)
+        return fail(e, start, "the exponent %g is not a whole number up to %d", exponent,
+                    MAX_POWER);
+    return whole_power(base, (int)exponent);
+}
+
+static double signed_value(Eval *e)
+{
+    if (e->failed)
+        return 0.0;
+    if (++e->depth > MAX_DEPTH) /* every cycle of the grammar passes here */
+        return fail(e, e->at, "the expression is nested deeper than %d levels", MAX_DEPTH);
+    double value = take(e, '-') ? -signed_value(e) : take(e, '+') ? signed_value(e) : power(e);
+    e->depth--;
+    return value;
+}
+
+static double quotient(Eval *e, double a, int start)
+{
+    double b = signed_value(e);
+    return b == 0.0 ? fail(e, start, "division by zero") : a / b;
+}
+
+static double term(Eval *e)
+{
+    double value = signed_value(e);
+    while (!e->failed) {
+        look(e);
+        int start = e->at;
+        if (take(e, '*'))
+            value *= signed_value(e);
+        else if (take(e, '/'))
+            value = quotient(e, value, start);
+        else
+            break;
+    }
+    return value;
+}
+
+static double sum(Eval *e)
+{
+    double value = term(e);
+    while (!e->failed) {
+        if (take(e, '+'))
+            value += term(e);
+        else if (take(e, '-'))
+            value -= term(e);
+        else
+            break;
+    }
+    return value;
+}
+
+bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *value,
+                     TalusExprError *error)
+{
+    Eval e = {.text = text, .scope = scope, .error = error};
+    double result = sum(&e);
+    if (!e.failed && look(&e) != '\0')
+        fail_found(&e, "an operator or the end");
+    if (!e.failed && !isfinite(result))
+        fail(&e, 0, "the value of the expression is not finite");
+    *value = result;
+    return !e.failed;
+}

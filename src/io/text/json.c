@@ -1,0 +1,593 @@
+/* io/text/json.c - the reader of io/text/json.h: recursive descent over bytes, one node per value. */
+#include "io/text/json.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- messages ---- */
+
+const char *talus_json_kind_name(TalusJsonKind kind)
+{
+    static const char *const names[] = {"null",     "false",    "true",     "a number",
+                                        "a string", "an array", "an object"};
+    return names[kind];
+}
+
+const char *talus_json_show(const char *text, char shown[TALUS_JSON_SHOWN])
+{
+    enum { ROOM = TALUS_JSON_SHOWN - 4 };
+    size_t n = strlen(text), cut = n;
+    if (n > ROOM)
+        for (cut = ROOM; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
+        } /* not inside a character */
+    for (size_t i = 0; i < cut; i++)
+        shown[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
+    strcpy(shown + cut, cut < n ? "..." : "");
+    return shown;
+}
+
+void talus_json_path(const TalusJson *node, char *text, size_t size)
+{
+    const TalusJson *chain[TALUS_JSON_DEPTH + 2];
+    int n = 0;
+    for (; node && node->parent && n < TALUS_JSON_DEPTH + 2; node = node->parent)
+        chain[n++] = node;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = n; i-- > 0 && used < size;) {
+        char shown[TALUS_JSON_SHOWN];
+        int wrote = chain[i]->key ? snprintf(text + used, size - used, "%s%s", i < n - 1 ? "." : "",
+                                             talus_json_show(chain[i]->key, shown))
+                                  : snprintf(text + used, size - used, "[%d]", chain[i]->index);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+enum { PATH_BYTES = 256 };
+
+static TalusLocation locate(const TalusJson *node, int line, int column, char path[PATH_BYTES])
+{
+    talus_json_path(node, path, PATH_BYTES);
+    TalusLocation at = {node->domain, node->source, line, column, path};
+    return at;
+}
+
+void talus_json_place(const TalusJson *node, char *text, size_t size)
+{
+    char path[PATH_BYTES];
+    talus_location_text(locate(node, node->line, node->column, path), text, size);
+}
+
+static TalusStatus fail_place(const TalusJson *node, int line, int column, const char *message)
+{
+    char path[PATH_BYTES];
+    return talus_fail_at(locate(node, line, column, path), TALUS_ERR_FORMAT, "%s", message);
+}
+
+TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status)
+{
+    char path[PATH_BYTES];
+    if (status == TALUS_ERR_MEMORY)
+        return status;
+    return talus_error_at(locate(node, node->line, node->column, path), status);
+}
+
+TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
+{
+    char message[640];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return fail_place(node, node->line, node->column + shift, message);
+}
+
+TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
+{
+    char message[640];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    bool keyed = node->key && node->key_line;
+    return fail_place(node, keyed ? node->key_line : node->line,
+                      keyed ? node->key_column : node->column, message);
+}
+
+/* ---- numbers ---- */
+
+static size_t digits(const char *text, size_t length, size_t at)
+{
+    size_t n = 0;
+    while (at + n < length && text[at + n] >= '0' && text[at + n] <= '9')
+        n++;
+    return n;
+}
+
+size_t talus_number_scan(const char *text, size_t length)
+{
+    size_t at = length > 0 && text[0] == '-', n = digits(text, length, at);
+    if (n == 0)
+        return 0;
+    at += text[at] == '0' ? 1 : n;
+    if (at < length && text[at] == '.') {
+        n = digits(text, length, at + 1);
+        if (n == 0)
+            return 0;
+        at += 1 + n;
+    }
+    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
+        size_t sign = at + 1 < length && (text[at + 1] == '+' || text[at + 1] == '-');
+        n = digits(text, length, at + 1 + sign);
+        if (n == 0)
+            return 0;
+        at += 1 + sign + n;
+    }
+    return at;
+}
+
+bool talus_number_value(const char *text, size_t length, double *value)
+{
+    char copy[160];
+    const char *point =
+        localeconv()->decimal_point; /* what strtod takes; a host program may set it */
+    size_t used = 0, width = strlen(point);
+    for (size_t i = 0; i < length; i++) {
+        if (used + width + 1 >= sizeof copy)
+            return false;
+        if (text[i] == '.') {
+            memcpy(copy + used, point, width);
+            used += width;
+        } else
+            copy[used++] = text[i];
+    }
+    copy[used] = '\0';
+    *value = strtod(copy, NULL);
+    return isfinite(*value);
+}
+
+/* ---- reader ---- */
+
+typedef struct Reader {
+    TalusArena *arena;
+    TalusDomain domain;
+    const char *text, *source;
+    size_t length, at;
+    int line, column, depth;
+    bool positions;
+} Reader;
+
+typedef struct Place {
+    int line, column;
+} Place;
+
+static Place here(const Reader *r)
+{
+    Place place = {r->line, r->column};
+    return place;
+}
+
+static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
+    TALUS_PRINTF(3, 4);
+
+static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
+{
+    char message[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    TalusLocation at = {r->domain, r->source, 0, 0, NULL};
+    if (r->positions) {
+        at.line = place.line;
+        at.column = place.column;
+    }
+    return talus_fail_at(at, TALUS_ERR_FORMAT, "%s", message);
+}
+
+/* The byte ahead, or -1 at the end. */
+static int peek(const Reader *r)
+{
+    return r->at < r->length ? (unsigned char)r->text[r->at] : -1;
+}
+
+static bool ahead(const Reader *r, const char *word)
+{
+    size_t n = strlen(word);
+    return r->length - r->at >= n && memcmp(r->text + r->at, word, n) == 0;
+}
+
+/* Columns count characters, so continuation bytes of UTF-8 do not move them. */
+static void advance(Reader *r)
+{
+    unsigned char c = (unsigned char)r->text[r->at++];
+    if (c == '\n') {
+        r->line++;
+        r->column = 1;
+    } else if ((c & 0xC0) != 0x80)
+        r->column++;
+}
+
+static TalusStatus fail_found(const Reader *r, const char *expected)
+{
+    int c = peek(r);
+    if (c < 0)
+        return fail_at(r, here(r), "found the end of the %s, expected %s",
+                       r->positions ? "file" : "value", expected);
+    if (c > 0x20 && c < 0x7F)
+        return fail_at(r, here(r), "found '%c', expected %s", c, expected);
+    return fail_at(r, here(r), "found byte 0x%02x, expected %s", (unsigned)c, expected);
+}
+
+/* Bytes of the well-formed UTF-8 character ahead (Unicode table 3-7), or 0. */
+static int utf8_length(const Reader *r)
+{
+    const unsigned char *p = (const unsigned char *)r->text + r->at;
+    size_t left = r->length - r->at;
+    if (p[0] < 0x80)
+        return 1;
+    int n = p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : p[0] >= 0xE0 && p[0] < 0xF0 ? 3 : 4;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || left < (size_t)n)
+        return 0;
+    unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (int i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
+static TalusStatus skip_character(Reader *r)
+{
+    int n = utf8_length(r);
+    if (n == 0)
+        return fail_at(r, here(r), "byte 0x%02x is not UTF-8", (unsigned)peek(r));
+    while (n-- > 0)
+        advance(r);
+    return TALUS_OK;
+}
+
+static TalusStatus skip_comment(Reader *r)
+{
+    Place start = here(r);
+    if (ahead(r, "//")) {
+        while (peek(r) >= 0 && peek(r) != '\n')
+            TALUS_TRY(skip_character(r));
+        return TALUS_OK;
+    }
+    advance(r);
+    advance(r);
+    while (!ahead(r, "*/")) {
+        if (peek(r) < 0)
+            return fail_at(r, start, "this comment has no end, expected */");
+        TALUS_TRY(skip_character(r));
+    }
+    advance(r);
+    advance(r);
+    return TALUS_OK;
+}
+
+static TalusStatus skip_space(Reader *r)
+{
+    for (;;) {
+        int c = peek(r);
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+            advance(r);
+        else if (ahead(r, "//") || ahead(r, "/*"))
+            TALUS_TRY(skip_comment(r));
+        else
+            return TALUS_OK;
+    }
+}
+
+static TalusStatus read_hex4(Reader *r, unsigned *value)
+{
+    *value = 0;
+    for (int i = 0; i < 4; i++) {
+        int c = peek(r);
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return fail_found(r, "four hexadecimal digits after \\u");
+        *value = *value * 16 + (unsigned)digit;
+        advance(r);
+    }
+    return TALUS_OK;
+}
+
+static size_t encode_utf8(unsigned code, char *out)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = n; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(lead[n] | code);
+    return n;
+}
+
+/* After "\u": one code point, which may take two escapes (a surrogate pair). */
+static TalusStatus read_unicode(Reader *r, Place start, char *out, size_t *used)
+{
+    unsigned code, low;
+    TALUS_TRY(read_hex4(r, &code));
+    if (code >= 0xD800 && code < 0xDC00 && ahead(r, "\\u")) {
+        advance(r);
+        advance(r);
+        TALUS_TRY(read_hex4(r, &low));
+        if (low < 0xDC00 || low > 0xDFFF)
+            return fail_at(r, start, "a high surrogate must be followed by a low one");
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xD800 && code < 0xE000)
+        return fail_at(r, start, "a lone surrogate is no character");
+    if (code == 0)
+        return fail_at(r, start, "U+0000 is not allowed in a string");
+    *used += encode_utf8(code, out + *used);
+    return TALUS_OK;
+}
+
+static TalusStatus read_escape(Reader *r, char *out, size_t *used)
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    Place start = here(r);
+    advance(r);
+    int c = peek(r);
+    const char *known = c > 0 ? strchr(names, c) : NULL;
+    if (c != 'u' && !known)
+        return fail_found(r, "one of \" \\ / b f n r t u after \\");
+    advance(r);
+    if (c == 'u')
+        return read_unicode(r, start, out, used);
+    out[(*used)++] = values[known - names];
+    return TALUS_OK;
+}
+
+/* Bytes up to the closing quote: an upper bound of the decoded length. */
+static size_t raw_string_length(const Reader *r)
+{
+    size_t i = r->at;
+    while (i < r->length && r->text[i] != '"' && r->text[i] != '\n')
+        i += 1 + (r->text[i] == '\\');
+    return (i < r->length ? i : r->length) - r->at;
+}
+
+static TalusStatus read_string(Reader *r, const char **out)
+{
+    Place start = here(r);
+    advance(r);
+    void *block;
+    TALUS_TRY(talus_arena_alloc(r->arena, raw_string_length(r) + 1, &block));
+    char *text = (char *)block;
+    size_t used = 0;
+    while (peek(r) != '"') {
+        int c = peek(r);
+        if (c < 0 || c == '\n' || c == '\r')
+            return fail_at(r, start, "this string has no end, expected \" on the same line");
+        if (c < 0x20)
+            return fail_at(r, here(r), "byte 0x%02x must be written as an escape", (unsigned)c);
+        if (c == '\\') {
+            TALUS_TRY(read_escape(r, text, &used));
+        } else {
+            size_t from = r->at;
+            TALUS_TRY(skip_character(r));
+            memcpy(text + used, r->text + from, r->at - from);
+            used += r->at - from;
+        }
+    }
+    advance(r);
+    text[used] = '\0';
+    *out = text;
+    return TALUS_OK;
+}
+
+static TalusStatus read_number(Reader *r, TalusJson *node)
+{
+    const char *text = r->text + r->at;
+    size_t n = talus_number_scan(text, r->length - r->at);
+    if (n == 0)
+        return fail_at(r, here(r), "a malformed number, expected such as -1, 0.5 or 2e-3");
+    if (!talus_number_value(text, n, &node->number))
+        return fail_at(r, here(r), "a number too large or too long");
+    node->kind = TALUS_JSON_NUMBER;
+    while (n-- > 0)
+        advance(r);
+    return TALUS_OK;
+}
+
+static TalusStatus read_word(Reader *r, TalusJson *node)
+{
+    static const struct {
+        const char *text;
+        TalusJsonKind kind;
+    } words[] = {{"true", TALUS_JSON_TRUE}, {"false", TALUS_JSON_FALSE}, {"null", TALUS_JSON_NULL}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ahead(r, words[i].text)) {
+            node->kind = words[i].kind;
+            for (size_t n = strlen(words[i].text); n > 0; n--)
+                advance(r);
+            return TALUS_OK;
+        }
+    return fail_found(r, "a value");
+}
+
+static TalusStatus new_node(Reader *r, TalusJson **out)
+{
+    void *block;
+    TALUS_TRY(talus_arena_alloc(r->arena, sizeof(TalusJson), &block));
+    *out = (TalusJson *)block;
+    (*out)->domain = r->domain;
+    (*out)->source = r->source;
+    return TALUS_OK;
+}
+
+static TalusStatus read_value(Reader *r, TalusJson *node);
+
+/* Key and colon of the member `child`. */
+static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child)
+{
+    if (peek(r) != '"')
+        return fail_found(r, "a key in quotes or '}'");
+    Place place = here(r);
+    TALUS_TRY(read_string(r, &child->key));
+    if (r->positions) {
+        child->key_line = place.line;
+        child->key_column = place.column;
+    }
+    char shown[TALUS_JSON_SHOWN];
+    const TalusJson *twin = talus_json_get(parent, child->key);
+    if (twin)
+        return fail_at(r, place, "key '%s' is given twice, first in line %d",
+                       talus_json_show(child->key, shown), twin->key_line);
+    if (parent->count == TALUS_JSON_KEYS)
+        return fail_at(r, place, "more than %d keys in one object", TALUS_JSON_KEYS);
+    TALUS_TRY(skip_space(r));
+    if (peek(r) != ':')
+        return fail_found(r, "':'");
+    advance(r);
+    return skip_space(r);
+}
+
+static TalusStatus read_members(Reader *r, TalusJson *parent, int close)
+{
+    advance(r);
+    TALUS_TRY(skip_space(r));
+    while (peek(r) != close) {
+        TalusJson *child;
+        TALUS_TRY(new_node(r, &child));
+        if (parent->kind == TALUS_JSON_OBJECT)
+            TALUS_TRY(read_key(r, parent, child));
+        TALUS_TRY(read_value(r, child));
+        talus_json_append(parent, child);
+        TALUS_TRY(skip_space(r));
+        if (peek(r) == ',') {
+            advance(r);
+            TALUS_TRY(skip_space(r));
+        } else if (peek(r) != close)
+            return fail_found(r, close == ']' ? "',' or ']'" : "',' or '}'");
+    }
+    advance(r);
+    return TALUS_OK;
+}
+
+static TalusStatus read_nested(Reader *r, TalusJson *node, TalusJsonKind kind, int close)
+{
+    node->kind = kind;
+    if (++r->depth > TALUS_JSON_DEPTH)
+        return fail_at(r, here(r), "nested deeper than %d levels", TALUS_JSON_DEPTH);
+    TALUS_TRY(read_members(r, node, close));
+    r->depth--;
+    return TALUS_OK;
+}
+
+static TalusStatus read_value(Reader *r, TalusJson *node)
+{
+    if (r->positions) {
+        node->line = r->line;
+        node->column = r->column;
+    }
+    int c = peek(r);
+    if (c == '{')
+        return read_nested(r, node, TALUS_JSON_OBJECT, '}');
+    if (c == '[')
+        return read_nested(r, node, TALUS_JSON_ARRAY, ']');
+    if (c == '"') {
+        node->kind = TALUS_JSON_STRING;
+        return read_string(r, &node->text);
+    }
+    if (c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9'))
+        return read_number(r, node);
+    return read_word(r, node);
+}
+
+TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
+                             bool positions, TalusJson **out)
+{
+    return talus_json_parse_in(TALUS_DOMAIN_IO, arena, text, length, source, positions, out);
+}
+
+TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const char *text,
+                                size_t length, const char *source, bool positions, TalusJson **out)
+{
+    Reader r = {.arena = arena,
+                .domain = domain,
+                .text = text,
+                .source = source,
+                .length = length,
+                .line = 1,
+                .column = 1,
+                .positions = positions};
+    if (ahead(&r, "\xEF\xBB\xBF"))
+        r.at = 3; /* a byte order mark */
+    TalusJson *root;
+    TALUS_TRY(new_node(&r, &root));
+    TALUS_TRY(skip_space(&r));
+    TALUS_TRY(read_value(&r, root));
+    TALUS_TRY(skip_space(&r));
+    if (peek(&r) >= 0)
+        return fail_found(&r, "the end of the file");
+    *out = root;
+    return TALUS_OK;
+}
+
+/* ---- tree ---- */
+
+TalusJson *talus_json_get(const TalusJson *object, const char *key)
+{
+    TalusJson *child = object->kind == TALUS_JSON_OBJECT ? object->first : NULL;
+    while (child && strcmp(child->key, key) != 0)
+        child = child->next;
+    return child;
+}
+
+void talus_json_append(TalusJson *parent, TalusJson *child)
+{
+    child->parent = parent;
+    child->index = parent->count++;
+    child->next = NULL;
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+}
+
+void talus_json_remove(TalusJson *parent, TalusJson *child)
+{
+    TalusJson *before = NULL;
+    for (TalusJson *c = parent->first; c && c != child; c = c->next)
+        before = c;
+    if (before)
+        before->next = child->next;
+    else
+        parent->first = child->next;
+    if (parent->last == child)
+        parent->last = before;
+    parent->count--;
+    for (TalusJson *c = child->next; c; c = c->next)
+        c->index--;
+}
+
+void talus_json_replace(TalusJson *node, const TalusJson *value)
+{
+    TalusJson kept = *node;
+    *node = *value;
+    node->key = kept.key;
+    node->key_line = value->line ? kept.key_line : 0;
+    node->key_column = kept.key_column;
+    node->index = kept.index;
+    node->parent = kept.parent;
+    node->next = kept.next;
+    for (TalusJson *c = node->first; c; c = c->next)
+        c->parent = node;
+}

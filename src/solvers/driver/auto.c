@@ -1,0 +1,202 @@
+/* solvers/driver/auto.c - "auto": which solvers a problem is given to, and when one hands over to the next.
+ *
+ * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
+ * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
+ * a reference speed, begins with the first-order method of fewest products. All go to a direct method once
+ * they have taken about as many iterations as it is worth on a bed of spheres: then neither an easy bed nor a
+ * hard one takes much more than twice the time of the method that suits it best, and tall stacks, on which first
+ * order may use up the budget at any tolerance, are solved. Small problems without a reference speed of which
+ * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole,
+ * but for small ones with heavy bodies among light ones, which leave first order an eighth of the budget.
+ * docs/default-solver.md has the measurements.
+ *
+ * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
+ *
+ * The stage of a direct method is a trial: where that fails, for want of memory or of progress, first order goes on
+ * within the same budget. */
+#include "solvers/driver/auto.h"
+
+#include "solvers/driver/solver.h"
+
+#include <limits.h>
+#include <math.h>
+
+static const TalusPart parts[] = {
+    [TALUS_AUTO_TIGHT] = {"lbfgs-fb", true}, [TALUS_AUTO_LOOSE] = {"gs:omega=1.5", true},
+    [TALUS_AUTO_BETWEEN] = {"apgd", true},   [TALUS_AUTO_COULOMB] = {"prox", true},
+    [TALUS_AUTO_CONES] = {"ipm-soc", true},  [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
+    [TALUS_AUTO_PRISMS] = {"admm", true},    {NULL, false}};
+
+/* Tolerance over reference speed. */
+static const double LOOSE = 0.1, TIGHT = 1e-4;
+
+/* Directly at once: few blocks, and a tolerance below this share of the residual at the start. */
+enum { SMALL = 300 };
+static const double DIGITS = 1e-7;
+
+/* Ratio of masses above which first order is soon given up, or not tried: under ccp, and under the other laws. At less it
+ * does well, from its own impulses of the step before above all, which those of a direct method replace badly. */
+static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
+
+/* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
+enum { PROX_BLOCKS = 1000 };
+
+/* A direct method, the problems it is for, and what it is worth in iterations of first order: `base` and
+ * `each` more for every block. Above `blocks` its factors would take gigabytes. */
+typedef struct Direct {
+    int part;
+    const TalusSolverType *type;
+    double base, each;
+    int blocks, max_iterations;
+} Direct;
+
+static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
+static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
+static const Direct uneven_exact = {
+    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* by shifts */
+static const Direct convex[] = {
+    {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
+    {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
+    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* of cones and joints */
+    /* of prisms, which no direct method takes: not direct, but indifferent to mass ratios as these are */
+    {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
+};
+
+static bool is_taken(const Direct *direct, uint32_t kinds)
+{
+    return !(kinds & ~direct->type->takes);
+}
+
+/* Whether some body that moves is more than `ratio` times as heavy as another. */
+static bool is_uneven(const TalusOperator *op, double ratio)
+{
+    double least = INFINITY, largest = 0.0;
+    for (int i = 0; op->pair && i < op->bodies; i++) {
+        double inverse = op->body[i][3];
+        least = inverse > 0.0 ? fmin(least, inverse) : least;
+        largest = fmax(largest, inverse);
+    }
+    return largest > ratio * least;
+}
+
+/* Small steps of worlds with heavy bodies among light ones, on which first order stands still. */
+static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
+{
+    bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
+    return options->reference_speed > 0.0 && problem->op.blocks <= SMALL &&
+           talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) &&
+           is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
+}
+
+static const Direct *find_convex(uint32_t kinds)
+{
+    for (size_t i = 0; i < sizeof convex / sizeof *convex; i++)
+        if (is_taken(&convex[i], kinds))
+            return &convex[i];
+    return NULL;
+}
+
+/* For discs, on which shifts move the cones of ipm-soc; prox where there are joints, too. */
+static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
+                                  const TalusSolveOptions *options)
+{
+    if (options->outer.kind != TALUS_OUTER_AUTO || !is_taken(&exact, kinds))
+        return NULL;
+    bool joints = kinds & TALUS_TAKES_JOINT;
+    return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
+}
+
+/* The direct method for a problem, NULL: there is none. They work on the host, on one or three rows. */
+static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
+                                 const TalusSolveOptions *options)
+{
+    const Direct *found = &smooth;
+    int rows = talus_problem_rows(problem);
+    if (!talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) || !(options->tolerance > 0.0) ||
+        rows > 3)
+        return NULL;
+    if (rows > 1)
+        found = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) ? find_coulomb(problem, kinds, options)
+                                                          : find_convex(kinds);
+    return found && problem->op.blocks <= found->blocks ? found : NULL;
+}
+
+/* Free joints that the first-order methods are spared (problem/eliminate.h), and sweeps are not. */
+static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
+{
+    return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
+}
+
+static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
+{
+    TalusResidual start;
+    if (problem->op.blocks > SMALL || options->reference_speed > 0.0 ||
+        has_machines(problem, options))
+        return false;
+    talus_problem_residual(problem, problem->gamma, &start);
+    return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
+}
+
+/* Iterations of first order: what the direct method is worth; an eighth of the budget where little is hoped from them. */
+static int before_direct(const Direct *direct, const TalusProblem *problem,
+                         const TalusSolveOptions *options)
+{
+    int worth = (int)(direct->base + direct->each * problem->op.blocks);
+    int share = options->max_iterations / 8 > 1 ? options->max_iterations / 8 : 1;
+    return share < worth && is_uneven_step(problem, options) ? share : worth;
+}
+
+/* Sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for the tightest; for
+ * prisms of uneven masses, which no direct method takes, admm, which is indifferent to them, too. */
+static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
+{
+    double speed = options->reference_speed;
+    bool tight = !(speed > 0.0) || options->tolerance < TIGHT * speed;
+    if (kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO)
+        return TALUS_AUTO_BETWEEN;
+    if (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED) && is_uneven_step(problem, options))
+        return TALUS_AUTO_PRISMS;
+    if (tight)
+        return TALUS_AUTO_TIGHT;
+    return options->tolerance >= LOOSE * speed && !has_machines(problem, options)
+               ? TALUS_AUTO_LOOSE
+               : TALUS_AUTO_BETWEEN;
+}
+
+/* Iterations of first order before the direct method is tried; 0: it begins. */
+static int first_iterations(TalusProblem *problem, uint32_t kinds, const Direct *direct,
+                            const TalusSolveOptions *options)
+{
+    bool coulomb =
+        kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
+    bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
+    bool at_once = matrix || (!coulomb && wants_digits(problem, options));
+    return at_once ? 0 : before_direct(direct, problem, options);
+}
+
+static int plan(TalusProblem *problem, const TalusSolveOptions *options,
+                TalusStage stage[TALUS_MAX_STAGES])
+{
+    uint32_t kinds = talus_problem_kinds(problem);
+    int count = 0, first = find_first(problem, kinds, options);
+    const Direct *direct = find_direct(problem, kinds, options);
+    if (direct && direct->part != first && first != TALUS_AUTO_PRISMS) {
+        int before = first_iterations(problem, kinds, direct, options);
+        if (before > 0)
+            stage[count++] = (TalusStage){first, before, false};
+        stage[count++] = (TalusStage){direct->part, direct->max_iterations, true};
+    }
+    stage[count++] = (TalusStage){first, INT_MAX, false};
+    return count;
+}
+
+const TalusSolverType talus_solver_auto = {
+    .name = "auto",
+    .summary =
+        "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or "
+        "apgd; then a direct method",
+    .reference = "docs/solvers.md",
+    .takes = TALUS_TAKES_ALL,
+    .parts = parts,
+    .plan = plan,
+};

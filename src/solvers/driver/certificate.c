@@ -1,0 +1,246 @@
+/* solvers/driver/certificate.c - a certificate from a direction along which impulses grow.
+ *
+ * x = delta / s with s^-2 the blocks' scale, A = S (N + E) S. On the support of delta, blocks above a share of the
+ * whole, two projections alternate: onto the null space of A, by conjugate gradients on A z = A x, whose solution
+ * from z = 0 is the part of x outside of that space; and onto the recession cone, with over-relaxation, so that the
+ * interior of the intersection, where there is one, is reached in a few rounds. Small supports are tried first: beside
+ * a wedge the contacts of a heap that settles have small parts in delta, and none in the proof. */
+#include "solvers/driver/certificate.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "problem/eliminate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 16, REFINEMENTS = 4, LEAST_PRODUCTS = 64 };
+
+/* Projection onto the cone goes this many times as far. */
+static const double RELAX = 1.5;
+
+/* Least size of a block on the support, relative to the whole. */
+static const double LEVELS[] = {1e-2, 1e-4, 0.0};
+
+/* What is left of the start, of length 1, where there is a proof near it. Both projections only shorten: what they
+ * take all of meets nothing but zero. */
+static const double LEAST_SIZE = 1e-3;
+
+/* Balance that counts as rounding, and least gain over balance. Half of what the verifier grants. */
+static const double ROUNDING = 32.0 * DBL_EPSILON, BOUND = 2e12;
+
+typedef struct Search {
+    TalusSolve *solve;
+    const TalusBackend *backend;
+    const TalusOperator *op;
+    const TalusMetricBlock *metric;
+    double *start, *x, *support, *r, *p, *ap;
+    int products; /* that are left */
+    bool relaxed; /* of the relaxation: with friction under Coulomb's law, too */
+} Search;
+
+enum { VECTORS = 6 };
+
+static double dot(const Search *s, const double *x, const double *y)
+{
+    return s->backend->vector.dot(s->op, x, y);
+}
+
+static void copy(const Search *s, double *to, const double *from)
+{
+    s->backend->vector.copy(s->op, to, from, (size_t)s->op->rows * (size_t)s->op->blocks);
+}
+
+/* out = A x on the support. */
+static void product(Search *s, const double *x, double *out)
+{
+    s->backend->op.gradient(s->op, s->metric, x, false, out);
+    s->backend->block.recede_span(s->op, s->relaxed, s->support, out);
+    s->products--;
+}
+
+/* ---- the null space ---- */
+
+/* Takes from x the part outside of the null space, r = A x being given; rr = r'r. */
+static void conjugate_gradients(Search *s, double rr, double enough)
+{
+    copy(s, s->p, s->r);
+    while (rr > enough && s->products > 0) {
+        product(s, s->p, s->ap);
+        double pap = dot(s, s->p, s->ap), pp = dot(s, s->p, s->p);
+        if (!(pap > DBL_EPSILON * pp))
+            return;
+        double a = rr / pap, before = rr;
+        s->backend->vector.axpby(s->op, -a, s->p, 1.0, s->x);
+        s->backend->vector.axpby(s->op, -a, s->ap, 1.0, s->r);
+        rr = dot(s, s->r, s->r);
+        s->backend->vector.axpby(s->op, 1.0, s->r, rr / before, s->p);
+    }
+}
+
+/* The same with A x formed anew until it is rounding or falls no more. */
+static void flatten(Search *s)
+{
+    double last = INFINITY;
+    for (int k = 0; k < REFINEMENTS && s->products > 0; k++) {
+        product(s, s->x, s->r);
+        double rr = dot(s, s->r, s->r), enough = DBL_EPSILON * DBL_EPSILON * dot(s, s->x, s->x);
+        if (!(rr > enough) || rr > 0.25 * last)
+            return;
+        conjugate_gradients(s, rr, 0.25 * enough);
+        last = rr;
+    }
+}
+
+/* ---- the intersection ---- */
+
+/* x into the null space and the recession cone, from its start on the support. */
+static bool intersect(Search *s)
+{
+    for (int k = 0; k < ROUNDS && s->products > 0; k++) {
+        flatten(s);
+        copy(s, s->p, s->x);
+        s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
+        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
+        double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
+        if (!(size2 > LEAST_SIZE * LEAST_SIZE))
+            return false;
+        bool inside = off2 <= 16.0 * DBL_EPSILON * DBL_EPSILON * size2;
+        if (inside) {
+            copy(s, s->x, s->p);
+            return true;
+        }
+        s->backend->vector.axpby(s->op, 1.0, s->p, RELAX - 1.0, s->x);
+    }
+    return false;
+}
+
+/* ---- the check ---- */
+
+/* What rounding may hide of velocities q: those of bodies that move fast past each other are sums that cancel. */
+static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
+{
+    double terms2, largest;
+    backend->vector.zero(op, zero, (size_t)op->rows * (size_t)op->blocks);
+    backend->op.terms(op, zero, &terms2, &largest);
+    return ROUNDING * sqrt(terms2);
+}
+
+/* Balance and gain of delta, as certificate.h has them; uses p and q, vectors of op. */
+static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool relaxed,
+                     const double *delta, double *p, double *q)
+{
+    TalusSizes sizes;
+    backend->op.product(op, delta, true, false, p);
+    backend->op.sizes(op, NULL, delta, &sizes);
+    double balance = sqrt(backend->vector.dot(op, p, p) / sizes.size);
+    backend->op.product(op, NULL, false, true, q);
+    backend->block.recede_span(op, relaxed, delta, q);
+    double length = sqrt(backend->vector.dot(op, delta, delta)),
+           size = sqrt(backend->vector.dot(op, q, q));
+    double speed = -backend->vector.dot(op, q, delta) / length, gain = speed / size;
+    bool sound =
+        sizes.size > DBL_MIN / (DBL_EPSILON * DBL_EPSILON); /* no square is lost to underflow */
+    return sound && balance <= ROUNDING && gain > ROUNDING && gain >= BOUND * balance &&
+           speed > rounding_of_offset(backend, op, p);
+}
+
+static bool store_certificate(TalusSolve *solve, const double *delta)
+{
+    double *stored;
+    if (talus_problem_reserve_certificate(solve->problem, &stored) != TALUS_OK)
+        return false;
+    solve->backend->vector.get(solve->op, stored, delta,
+                               (size_t)talus_problem_size(solve->problem));
+    return true;
+}
+
+/* Without its free joints: those parts of delta follow, and the check is of the whole. */
+static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
+{
+    const TalusOperator *op = solve->reduced->whole;
+    const TalusVectorOps *vector = &solve->backend->vector;
+    size_t n = (size_t)op->rows * (size_t)op->blocks, capacity = 0;
+    double *whole = NULL;
+    if (vector->reserve(op, &whole, &capacity, 3 * n, "certificate") != TALUS_OK)
+        return false;
+    vector->copy(op, whole, delta, (size_t)solve->op->rows * (size_t)solve->op->blocks);
+    talus_reduced_extend(solve->reduced, whole);
+    bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
+                 (relaxed || store_certificate(solve, whole));
+    vector->release(whole);
+    return proof;
+}
+
+/* Whether delta = S x is a proof, which is then stored if it is of the laws themselves. */
+static bool settle(Search *s, double *delta)
+{
+    copy(s, delta, s->x);
+    s->backend->op.scale(s->op, s->metric, false, delta);
+    if (s->solve->reduced)
+        return settle_whole(s->solve, s->relaxed, delta);
+    return is_proof(s->backend, s->op, s->relaxed, delta, s->r, s->ap) &&
+           (s->relaxed || store_certificate(s->solve, delta));
+}
+
+/* ---- the search ---- */
+
+static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s)
+{
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks, stride = (n + 7) / 8 * 8;
+    double **const vectors[VECTORS] = {&s->start, &s->x, &s->support, &s->r, &s->p, &s->ap};
+    TALUS_TRY(solve->backend->vector.reserve(solve->op, &w->memory, &w->capacity, VECTORS * stride,
+                                             "certificate"));
+    for (int k = 0; k < VECTORS; k++)
+        *vectors[k] = w->memory + (size_t)k * stride;
+    TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_capacity));
+    talus_solver_metric(solve, TALUS_METRIC_TRACE, w->metric);
+    s->metric = (const TalusMetricBlock *)w->metric;
+    return TALUS_OK;
+}
+
+/* delta / s, of length 1. */
+static bool normalise(Search *s, const double *delta)
+{
+    copy(s, s->start, delta);
+    s->backend->op.scale(s->op, s->metric, true, s->start);
+    double size = sqrt(dot(s, s->start, s->start));
+    if (!(size > 0.0) || !isfinite(size))
+        return false;
+    s->backend->vector.axpby(s->op, 0.0, s->start, 1.0 / size, s->start);
+    return true;
+}
+
+/* Seeks near the start; delta is overwritten. */
+static bool seek(Search *s, bool relaxed, double *delta)
+{
+    s->relaxed = relaxed;
+    s->products = LEAST_PRODUCTS + s->solve->info->iterations / 4;
+    for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS && s->products > 0; k++) {
+        copy(s, s->x, s->start);
+        s->backend->block.recede(s->op, relaxed, LEVELS[k], s->x);
+        copy(s, s->support, s->x);
+        if (intersect(s) && settle(s, delta))
+            return true;
+    }
+    return false;
+}
+
+bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta)
+{
+    Search s = {.solve = solve, .backend = solve->backend, .op = solve->op};
+    if (reserve(solve, work, &s) != TALUS_OK || !normalise(&s, delta))
+        return false;
+    if (seek(&s, false, delta))
+        return true;
+    bool coulomb = solve->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
+    solve->info->jammed = solve->info->jammed || (coulomb && seek(&s, true, delta));
+    return false;
+}
+
+void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend)
+{
+    backend->vector.release(work->memory);
+    talus_metric_release(backend, work->metric);
+}

@@ -1,0 +1,494 @@
+/* solvers/driver/driver.c - a solve session: what is common to every solve.
+ *
+ * A session runs a list of stages, mostly one: the solver that was asked, or those of its parts that it plans (`auto`). A
+ * stage brings the problem to where its backend works (problem/place.c), eliminates free joints where the solver allows it,
+ * and measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate; if the
+ * truth is worse than promised, it is sent back to work with a stricter one, within the same limits. Counts, clock,
+ * observers and the infeasibility monitor are the session's. */
+#include "solvers/driver/session.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/timer.h"
+#include "solvers/driver/outer.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* A residual this many times that of zero impulses is divergence. */
+static const double GROWN = 1e3;
+
+/* No stricter claim than this share of the tolerance is asked of a solver without joints. */
+static const double STRICTEST = 1e-4;
+
+TalusSolveOptions talus_solve_options_default(void)
+{
+    TalusSolveOptions options = {
+        .tolerance = 1e-6, .norm = TALUS_NORM_RMS, .max_iterations = 10000};
+    return options;
+}
+
+const char *talus_outcome_name(TalusOutcome outcome)
+{
+    static const char *const names[] = {"converged", "budget", "infeasible", "diverged"};
+    return names[outcome];
+}
+
+/* ---- during a solve ---- */
+
+void talus_solve_count(TalusSolve *solve, int products)
+{
+    solve->info->iterations++;
+    solve->info->products += products;
+}
+
+void talus_solve_note_start(TalusSolve *solve, double rms)
+{
+    if (!solve->started)
+        solve->info->start_residual = rms;
+    solve->started = true;
+}
+
+static double elapsed(const TalusSolve *solve)
+{
+    return talus_now() - solve->began - solve->paused;
+}
+
+static bool is_late(const TalusSolve *solve)
+{
+    return solve->options->max_seconds > 0.0 && elapsed(solve) > solve->options->max_seconds;
+}
+
+bool talus_solve_within_budget(TalusSolve *solve)
+{
+    if (solve->info->iterations >= solve->options->max_iterations || is_late(solve)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        return false;
+    }
+    return true;
+}
+
+bool talus_solve_continue(TalusSolve *solve, double rms, double max)
+{
+    const TalusSolveOptions *options = solve->options;
+    double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
+    talus_solve_note_start(solve, rms);
+    if (!isfinite(rms)) {
+        solve->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return false;
+    }
+    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->strictness) {
+        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return false;
+    }
+    if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
+                                              solve->info->products, reached)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
+        return false;
+    }
+    return talus_solve_within_budget(solve);
+}
+
+bool talus_solve_next(TalusSolve *solve, int products, const double *x,
+                      const TalusMetricBlock *metric, double residual2, double residual_max)
+{
+    double rms = sqrt(residual2 / solve->op->blocks);
+    talus_solve_count(solve, products);
+    return talus_solve_observe(solve, x, metric, rms) &&
+           talus_solve_continue(solve, rms, residual_max);
+}
+
+bool talus_solve_wants_iterate(const TalusSolve *solve)
+{
+    return talus_observe_due(solve) || talus_infeasibility_due(solve);
+}
+
+void talus_solve_suspect(TalusSolve *solve)
+{
+    solve->infeasibility->next = 0;
+}
+
+bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                         double rms)
+{
+    if (talus_observe_due(solve) && !talus_observe_iterate(solve, x, metric)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
+        return false;
+    }
+    return !talus_infeasibility_check(solve, x, metric, rms);
+}
+
+/* ---- which solver runs ---- */
+
+static void enter(TalusSolve *solve, TalusSolver *s)
+{
+    solve->solver = s;
+    solve->type = s->type;
+    solve->params = s->params;
+    solve->state = s->state;
+    solve->work = s->work;
+}
+
+TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
+{
+    TalusSolver *from = solve->solver, *to = from->part[part];
+    bool was_resumed = solve->resumed;
+    if (!resumed && !from->type->parts[part].keeps_state)
+        memset(to->state, 0, to->type->state_size);
+    enter(solve, to);
+    solve->resumed = resumed;
+    TalusStatus status = to->type->solve(solve);
+    solve->resumed = was_resumed;
+    enter(solve, from);
+    return status;
+}
+
+static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
+                              TalusOuterKind kind, TalusOuterPlan *plan)
+{
+    const TalusSolverType *t = s->type;
+    bool on_host = t->on_host && (!t->is_on_host || t->is_on_host(s->params));
+    TALUS_TRY(talus_outer_plan(t, problem, kind, plan));
+    if (on_host && !talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY))
+        return talus_solver_fail(t->name, TALUS_ERR_UNSUPPORTED,
+                                 "%s runs on backend cpu alone, and this problem is on %s",
+                                 t->on_host, problem->backend->name);
+    return TALUS_OK;
+}
+
+TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
+{
+    TalusOuterPlan plan;
+    return plan_outer(s, problem, TALUS_OUTER_AUTO, &plan);
+}
+
+/* ---- what a stage has reached ---- */
+
+/* The residual of gamma, and of it the figure that the tolerance is for, with what rounding may hide. */
+static TalusStatus measure(TalusSolve *solve, double *figure)
+{
+    TalusSolveInfo *info = solve->info;
+    TalusNorm norm = solve->wanted->norm;
+    TalusResidual rounding;
+    TalusMetrics metrics;
+    talus_outer_measure(solve, solve->gamma, &info->residual, &rounding);
+    TALUS_TRY(solve->backend->check(solve->op->context));
+    *figure = norm == TALUS_NORM_MAX ? info->residual.max : info->residual.rms;
+    info->rounding = norm == TALUS_NORM_MAX ? rounding.max : rounding.rms;
+    if (norm != TALUS_NORM_SICONOS)
+        return TALUS_OK;
+    talus_problem_fetch(solve->problem);
+    TALUS_TRY(talus_problem_measure(solve->problem, solve->problem->gamma, &metrics));
+    *figure = metrics.siconos;
+    info->rounding = metrics.siconos_rounding;
+    return TALUS_OK;
+}
+
+/* Whether a stricter claim may do: where what the algorithm claims is not what the result is measured by, Siconos's
+ * measure or the residual with joints, whose blocks have other diagonals; and where only rounding, if it is below the
+ * tolerance, keeps the result from being within that. */
+static bool may_ask_more(const TalusSolve *solve, double figure)
+{
+    const TalusSolveOptions *wanted = solve->wanted;
+    if (solve->info->residual.rms == 0.0 || !(solve->info->rounding < wanted->tolerance))
+        return false;
+    return wanted->norm == TALUS_NORM_SICONOS ||
+           ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
+            solve->strictness > STRICTEST);
+}
+
+/* The outcome by what was reached. *again: the algorithm is to go on with a stricter claim. Siconos's measure is
+ * of the whole problem and known at a claim alone: each sets the residual to claim next. */
+static TalusStatus judge(TalusSolve *solve, bool *again)
+{
+    TalusSolveInfo *info = solve->info;
+    double tolerance = solve->wanted->tolerance, now;
+    bool claimed = info->outcome == TALUS_OUTCOME_CONVERGED;
+    *again = false;
+    TALUS_TRY(measure(solve, &now));
+    if (tolerance > 0.0 && now + info->rounding <= tolerance)
+        info->outcome = TALUS_OUTCOME_CONVERGED;
+    else if (claimed)
+        info->outcome = TALUS_OUTCOME_BUDGET;
+    if (!claimed || info->outcome == TALUS_OUTCOME_CONVERGED || !may_ask_more(solve, now))
+        return TALUS_OK;
+    talus_outer_tighten(solve, fmin(fmax(0.5 * (tolerance - info->rounding) / now, 1e-2), 0.5));
+    *again = talus_solve_within_budget(solve);
+    return TALUS_OK;
+}
+
+/* Zero impulses are always at hand: a result that is GROWN times as bad is no result. The starting
+ * residual, which costs nothing, rules it out in all but strange cases. */
+static bool has_diverged(const TalusSolve *solve)
+{
+    const TalusSolveInfo *info = solve->info;
+    TalusInfeasibility *spare = solve->infeasibility; /* it has a vector to spare */
+    size_t n = (size_t)talus_problem_size(solve->problem);
+    TalusResidual zero;
+    if (!isfinite(info->residual.rms))
+        return true;
+    if (!(info->residual.rms > GROWN * info->start_residual) ||
+        solve->backend->vector.reserve(solve->op, &spare->delta, &spare->delta_capacity, n,
+                                       "zero impulses") != TALUS_OK)
+        return false;
+    solve->backend->vector.zero(solve->op, spare->delta, n);
+    talus_outer_measure(solve, spare->delta, &zero, NULL);
+    return info->residual.rms > GROWN * zero.rms;
+}
+
+static void settle_outcome(TalusSolve *solve)
+{
+    TalusSolveInfo *info = solve->info;
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    if (info->outcome == TALUS_OUTCOME_CONVERGED || !has_diverged(solve))
+        return;
+    info->outcome = TALUS_OUTCOME_DIVERGED;
+    solve->backend->vector.zero(solve->op, solve->gamma, n);
+    talus_observe_replaced(solve);
+    talus_outer_measure(solve, solve->gamma, &info->residual, NULL);
+}
+
+/* ---- memory ---- */
+
+typedef struct Bytes {
+    size_t host, device;
+} Bytes;
+
+/* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
+ * a world. */
+static size_t backend_bytes(const TalusSolve *solve)
+{
+    return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
+}
+
+static Bytes begin_counting(const TalusSolve *solve)
+{
+    talus_memory_reset_peak();
+    return (Bytes){talus_memory_now(), backend_bytes(solve)};
+}
+
+static void count_memory(TalusSolve *solve, Bytes before)
+{
+    TalusSolveInfo *info = solve->info;
+    size_t after = backend_bytes(solve); /* of the whole device: another process may free some */
+    size_t grown = after > before.device ? after - before.device : 0;
+    size_t peak = talus_memory_peak() - before.host + grown + solve->solver->held;
+    info->memory_bytes = peak > info->memory_bytes ? peak : info->memory_bytes;
+    solve->solver->held += talus_memory_now() - before.host + grown;
+}
+
+/* ---- stages ---- */
+
+/* Free joints are left to the driver by solvers that can do without them. */
+static TalusStatus eliminate(TalusSolve *solve)
+{
+    TalusReduced *reduced = &solve->solver->reduced;
+    bool can = solve->type->through_products && solve->op->pair;
+    if (!can || solve->op->joints == 0 || solve->options->keep_joints)
+        return TALUS_OK;
+    TALUS_TRY(talus_reduced_fill(reduced, solve->backend, solve->op));
+    solve->reduced = reduced;
+    solve->op = &reduced->op;
+    return TALUS_OK;
+}
+
+/* Runs the algorithm until what it reached is within the tolerance or it gives up. */
+static TalusStatus reach(TalusSolve *solve)
+{
+    Bytes before = begin_counting(solve);
+    talus_infeasibility_reset(solve->infeasibility);
+    TalusStatus status = eliminate(solve);
+    bool empty = solve->op->blocks == 0, again = !empty || solve->reduced;
+    if (empty)
+        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
+    while (status == TALUS_OK && again) {
+        if (!empty)
+            status = talus_outer_run(solve);
+        if (status == TALUS_OK)
+            status = judge(solve, &again);
+    }
+    count_memory(solve, before);
+    return status;
+}
+
+/* Options as algorithms see them: a residual in m/s, and at most `limit` iterations more. For Siconos's measure, which
+ * has no unit, the first residual to claim is the tolerance times that of zero impulses. */
+static void set_limits(TalusSolve *solve, int limit)
+{
+    TalusSolveOptions *options = &solve->limited;
+    const int done = solve->info->iterations, left = solve->wanted->max_iterations - done;
+    TalusMetrics metrics;
+    *options = *solve->wanted;
+    options->max_iterations = done + (limit < left ? limit : left);
+    solve->options = options;
+    if (options->norm != TALUS_NORM_SICONOS)
+        return;
+    options->norm = TALUS_NORM_RMS;
+    if (talus_problem_measure(solve->problem, solve->problem->gamma, &metrics) == TALUS_OK)
+        options->tolerance *= metrics.natural_at_zero;
+}
+
+/* What a stage starts with; op and gamma follow. */
+static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
+{
+    double before = talus_now();
+    enter(solve, s);
+    solve->infeasibility = &s->infeasibility;
+    solve->observed = &s->observed;
+    solve->strictness = 1.0;
+    solve->resumed = solve->stuck = false;
+    solve->reduced = NULL;
+    solve->info->outcome = TALUS_OUTCOME_BUDGET;
+    solve->info->solver = s->type->name;
+    if (s->type->load)
+        TALUS_TRY(s->type->load());
+    solve->paused += talus_now() - before;
+    return plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan);
+}
+
+static TalusStatus place(TalusSolve *solve)
+{
+    TalusProblem *problem = solve->problem;
+    if (solve->plan.tresca)
+        TALUS_TRY(talus_problem_set_moving(problem, true));
+    TalusStatus status = talus_problem_send(problem);
+    if (status != TALUS_OK && solve->plan.tresca)
+        talus_problem_set_moving(problem, false);
+    solve->op = problem->there_op;
+    solve->gamma = problem->there_gamma;
+    return status;
+}
+
+static void fetch(TalusSolve *solve)
+{
+    talus_problem_fetch(solve->problem);
+    if (solve->plan.tresca)
+        talus_problem_set_moving(solve->problem, false);
+}
+
+/* Solver `s` from the problem's gamma, for at most `limit` iterations. */
+static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
+{
+    TALUS_TRY(begin_stage(solve, s));
+    TALUS_TRY(place(solve));
+    set_limits(solve, limit);
+    TalusStatus status = talus_observe_begin(solve);
+    if (status == TALUS_OK)
+        status = reach(solve);
+    if (status == TALUS_OK) {
+        settle_outcome(solve);
+        talus_observe_result(solve);
+        status = solve->backend->check(solve->op->context);
+    }
+    fetch(solve);
+    solve->info->seconds = elapsed(solve);
+    return status;
+}
+
+static bool is_solved(const TalusSolve *solve)
+{
+    return solve->info->outcome == TALUS_OUTCOME_CONVERGED ||
+           solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
+}
+
+/* True if no stage is to follow. However late it is, some solver begins. */
+static bool is_over(const TalusSolve *solve)
+{
+    const int done = solve->info->iterations;
+    return solve->stopped || is_solved(solve) || done >= solve->wanted->max_iterations ||
+           (done > 0 && is_late(solve));
+}
+
+/* Takes back the impulses from before a stage that ended with worse ones; an observer sees them as the
+ * result they may be. */
+static void take_better(TalusSolve *solve, const double *kept)
+{
+    TalusProblem *problem = solve->problem;
+    TalusResidual before, *after = &solve->info->residual;
+    talus_problem_residual(problem, kept, &before);
+    talus_problem_residual(problem, problem->gamma, after);
+    if (after->rms <= before.rms)
+        return;
+    memcpy(problem->gamma, kept, (size_t)talus_problem_size(problem) * sizeof *kept);
+    *after = before;
+    if (solve->wanted->observer && !talus_observe_between(solve))
+        solve->stopped = true;
+}
+
+/* What a trial may end with where the next stage can go on. */
+static bool is_refusal(TalusStatus status)
+{
+    return status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED ||
+           status == TALUS_ERR_NUMERIC;
+}
+
+static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
+{
+    const TalusProblem *problem = solve->problem;
+    int half = (solve->wanted->max_iterations - solve->info->iterations + 1) / 2;
+    size_t n = (size_t)talus_problem_size(problem);
+    double *kept;
+    if (TALUS_ALLOC(kept, n, "impulses before a stage") != TALUS_OK)
+        return TALUS_OK;
+    memcpy(kept, problem->gamma, n * sizeof *kept);
+    TalusStatus status = run_stage(solve, s, limit < half ? limit : half);
+    if (is_refusal(status)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        status = TALUS_OK;
+    }
+    if (status == TALUS_OK && !is_solved(solve))
+        take_better(solve, kept);
+    talus_release(kept);
+    return status;
+}
+
+/* ---- the session ---- */
+
+static TalusStatus check_options(const TalusSolveOptions *options, const TalusProblem *problem)
+{
+    const TalusOuter *outer = &options->outer;
+    const uint32_t others = ~TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
+    if (options->max_iterations <= 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
+                          options->max_iterations);
+    if (!(outer->share >= 0.0 && outer->share <= 1.0) || outer->every < 0 || outer->refresh < -1)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "solver: outer share %g, every %d and refresh %d; expected 0 to 1, at "
+                          "least 0 and at least -1",
+                          outer->share, outer->every, outer->refresh);
+    if (options->norm == TALUS_NORM_SICONOS &&
+        (talus_problem_kinds(problem) & others || problem->lent))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "solver: Siconos's measure is for problems under coulomb x disc alone");
+    return TALUS_OK;
+}
+
+TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
+                               const TalusSolveOptions *options, TalusSolveInfo *info)
+{
+    TalusStatus status = TALUS_OK;
+    TalusStage stage[TALUS_MAX_STAGES] = {{.max_iterations = INT_MAX}};
+    TalusSolve solve = {.problem = problem,
+                        .backend = problem->backend,
+                        .options = options,
+                        .wanted = options,
+                        .info = info,
+                        .began = talus_now()};
+    *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
+    problem->has_certificate = false;
+    TALUS_TRY(check_options(options, problem));
+    talus_solver_set_backend(s, problem->backend);
+    const bool planned = s->type->plan != NULL;
+    const int stages = planned ? s->type->plan(problem, options, stage) : 1;
+    for (int i = 0; i < stages && status == TALUS_OK && !is_over(&solve); i++) {
+        TalusSolver *next = planned ? s->part[stage[i].part] : s;
+        status = stage[i].trial ? run_trial(&solve, next, stage[i].max_iterations)
+                                : run_stage(&solve, next, stage[i].max_iterations);
+    }
+    if (info->outcome != TALUS_OUTCOME_INFEASIBLE)
+        problem->has_certificate = false;
+    return status;
+}

@@ -1,0 +1,100 @@
+/* solvers/driver/infeasibility.c - when to search for a proof that there is no solution, and where.
+ *
+ * Let some velocity v_f + w satisfy all constraints, q + D'w in K*. Then every delta in K has
+ *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
+ * a delta with q'delta < 0 and D delta = 0 proves that there is no such w. A body wedged between
+ * fixed walls has one: impulses grow without bound along it. First order methods then move, in the
+ * limit, along exactly this direction, so the difference of two iterates is taken for delta at
+ * iterations 64, 128, 256, ..., while gamma doubles and the residual does not fall. Where the velocity change that
+ * it asks for is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal),
+ * there is a suspicion, no more: a heavy body on a light one asks for the root of the mass ratio. The proof is
+ * then sought nearby (certificate.c). With compliance N + E stands for N. While prisms have bounds, which hold
+ * delta back sideways, nothing is checked (outer.c). De Saxce's shifts only raise q: a proof with them is
+ * one without. */
+#include "solvers/driver/infeasibility.h"
+
+enum { FIRST_SNAPSHOT = 64 };
+
+static const double FAR = 10.0;
+
+void talus_infeasibility_reset(TalusInfeasibility *monitor)
+{
+    monitor->next = FIRST_SNAPSHOT;
+    monitor->has_old = false;
+    monitor->off = false;
+}
+
+void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *backend)
+{
+    backend->vector.release(monitor->old);
+    backend->vector.release(monitor->delta);
+    backend->vector.release(monitor->product);
+    talus_certificate_clear(&monitor->certificate, backend);
+}
+
+/* Whether delta is nearly a proof. */
+static bool is_suspect(TalusSolve *solve)
+{
+    const TalusBackend *backend = solve->backend;
+    TalusInfeasibility *w = solve->infeasibility;
+    TalusSizes delta, q;
+    backend->op.sizes(solve->op, NULL, w->delta, &delta);
+    if (!(delta.outside <= 1e-4 * delta.size))
+        return false;
+    backend->op.product(solve->op, w->delta, true, false, w->product);
+    double energy = backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.product(solve->op, NULL, false, true, w->product);
+    double gain = -backend->vector.dot(solve->op, w->product, w->delta);
+    backend->op.sizes(solve->op, NULL, w->product, &q);
+    return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
+}
+
+/* Whether the move from the snapshot to x leads to a proof that there is no solution. Memory for the proof is
+ * taken only when there is a suspicion. */
+static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
+{
+    const TalusBackend *backend = solve->backend;
+    TalusInfeasibility *w = solve->infeasibility;
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    if (backend->vector.reserve(solve->op, &w->delta, &w->delta_capacity, n, "certificate") !=
+            TALUS_OK ||
+        backend->vector.reserve(solve->op, &w->product, &w->product_capacity, n, "certificate") !=
+            TALUS_OK)
+        return false;
+    const double *const ends[2] = {x, w->old};
+    backend->vector.combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
+    if (metric)
+        backend->op.scale(solve->op, metric, false, w->delta);
+    return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
+}
+
+bool talus_infeasibility_due(const TalusSolve *solve)
+{
+    return !solve->infeasibility->off && solve->info->iterations >= solve->infeasibility->next;
+}
+
+bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                               double rms)
+{
+    TalusInfeasibility *w = solve->infeasibility;
+    TalusSizes sizes;
+    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
+    if (!talus_infeasibility_due(solve) ||
+        solve->backend->vector.reserve(solve->op, &w->old, &w->old_capacity, n, "snapshot") !=
+            TALUS_OK)
+        return false;
+    w->next = 2 * solve->info->iterations;
+    solve->backend->op.sizes(solve->op, metric, x, &sizes);
+    bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
+    if (grown && proves_infeasible(solve, x, metric)) {
+        solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+        return true;
+    }
+    if (solve->info->iterations >= solve->options->max_iterations)
+        return false; /* nothing comes after */
+    solve->backend->vector.copy(solve->op, w->old, x, n);
+    w->old_rms = rms;
+    w->old_size = sizes.size;
+    w->has_old = true;
+    return false;
+}

@@ -1,0 +1,80 @@
+/* solvers/driver/norm.c - a solver's metric, and the operator's norm in it. */
+#include "solvers/driver/solver.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+
+/* Random numbers drawn at a time, and in all for a backend with memory of its own: there they are
+ * repeated, for to send as many as a vector has would cost more than the iterations. */
+enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
+
+/* In a metric the diagonal is about 1, and so is the norm at least, but where joints leave the contacts no
+ * motion (problem/eliminate.h): rounding alone, and no step may be its inverse. */
+static const double LEAST = 0.1;
+
+TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *capacity)
+{
+    return s->backend->vector.reserve(s->op, (double **)metric, capacity,
+                                      (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
+                                      "metric");
+}
+
+void talus_solver_metric(const TalusSolve *s, TalusMetric kind, TalusMetricBlock *out)
+{
+    s->backend->op.metric(s->op, kind, out);
+}
+
+void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
+{
+    backend->vector.release((double *)metric);
+}
+
+static void draw(const TalusSolve *s, size_t n, double *x)
+{
+    TalusRng rng = talus_rng(n);
+    const bool here = talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY);
+    size_t drawn = !here && n > DRAW_COPIED ? DRAW_COPIED : n;
+    for (size_t i = 0; i < drawn; i += DRAW) {
+        double some[DRAW];
+        size_t count = drawn - i < DRAW ? drawn - i : DRAW;
+        for (size_t k = 0; k < count; k++)
+            some[k] = talus_rng_uniform(&rng) - 0.5;
+        s->backend->vector.put(s->op, x + i, some, count);
+    }
+    for (size_t i = drawn; i < n; i *= 2)
+        s->backend->vector.copy(s->op, x + i, x, n - i < i ? n - i : i);
+}
+
+double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
+{
+    enum { AT_ONCE = 256 };
+    double diagonal[AT_ONCE][2], largest = 0.0;
+    for (int i = 0; !metric && i < s->op->blocks; i += AT_ONCE) {
+        int count = s->op->blocks - i < AT_ONCE ? s->op->blocks - i : AT_ONCE;
+        const TalusOperator part = {.rows = s->op->rows, .diagonal = diagonal};
+        s->backend->vector.get(s->op, diagonal[0], s->op->diagonal[i], 2 * (size_t)count);
+        for (int k = 0; k < count; k++)
+            largest = fmax(largest, talus_block_scale(&part, k));
+    }
+    return metric ? 1.0 : largest;
+}
+
+double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int iterations, double *x,
+                           double *y)
+{
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    double norm = 0.0;
+    draw(s, n, x);
+    for (int k = 0; k < iterations; k++) {
+        double length = sqrt(s->backend->vector.dot(s->op, x, x));
+        if (!(length > 0.0))
+            break;
+        s->backend->vector.axpby(s->op, 0.0, x, 1.0 / length, x);
+        s->backend->op.gradient(s->op, metric, x, false, y);
+        norm = sqrt(s->backend->vector.dot(s->op, y, y));
+        s->backend->vector.copy(s->op, x, y, n);
+        s->info->products++;
+    }
+    return metric && norm < LEAST ? LEAST : norm;
+}

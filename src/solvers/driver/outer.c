@@ -1,0 +1,355 @@
+/* solvers/driver/outer.c - laws beyond ccp around algorithms for convex sets.
+ *
+ * fixed    A frictionless solve (bounds zero), bounds from its normal impulses, a solve with these; and
+ *          again, from the impulses of the last, as often as `refresh` says.
+ * coulomb  by De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal
+ *          offsets are raised by s = sigma(-u_t), u its own velocity (for the disc, mu |u_t|). The
+ *          algorithm runs in inner solves; after each, s moves by a share of the way to sigma. All blocks
+ *          move: masking by activity cycles. An exact algorithm that is stuck goes on this way.
+ * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
+ *          the estimates move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
+ * share    `share` of the options, or else all of the way until the law's residual has not fallen for PATIENCE
+ *          updates, and then a third, and at last a tenth of it: with coarse inner solves damping from the start
+ *          took two to three times the products on beds of spheres; with exact ones (interior points) updates
+ *          without damping go round in circles.
+ * An inner solve ends when its residual is below a share of the law's residual at its start: to be more
+ * exact about shifts or bounds that are wrong is a waste. */
+#include "solvers/driver/outer.h"
+
+#include "base/status.h"
+#include "problem/eliminate.h"
+#include "solvers/driver/infeasibility.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Inner tolerance over the law's residual at the start of an inner solve, and over the tolerance of the whole
+ * in the last: what shifts or bounds are still wrong by comes on top. */
+static const double INNER = 0.3, LAST = 0.7;
+
+/* ---- what goes with what ---- */
+
+static void append(char text[TALUS_TAKES_TEXT], const char *part)
+{
+    size_t length = strlen(text);
+    snprintf(text + length, TALUS_TAKES_TEXT - length, "%s%s", length ? ", " : "", part);
+}
+
+static void name_kind(int kind, char *text, size_t size)
+{
+    snprintf(text, size, "%s x %s", talus_law_name((TalusFrictionLaw)(kind / TALUS_SECTIONS)),
+             talus_section_name((TalusSection)(kind % TALUS_SECTIONS)));
+}
+
+/* A law without sections named means all of them. */
+static void append_law(char text[TALUS_TAKES_TEXT], uint32_t takes, int law)
+{
+    uint32_t all = TALUS_KIND(law, TALUS_SECTION_DISC) | TALUS_KIND(law, TALUS_SECTION_SQUARE) |
+                   TALUS_KIND(law, TALUS_SECTION_POLYGON);
+    if ((takes & all) == all) {
+        append(text, talus_law_name((TalusFrictionLaw)law));
+        return;
+    }
+    for (int section = 0; section < TALUS_SECTION_JOINT; section++)
+        if (takes & TALUS_KIND(law, section)) {
+            char part[40];
+            name_kind(law * TALUS_SECTIONS + section, part, sizeof part);
+            append(text, part);
+        }
+}
+
+void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
+{
+    text[0] = '\0';
+    if (takes & TALUS_TAKES_NONNEG)
+        append(text, "nonneg");
+    for (int law = 0; law < TALUS_LAWS; law++)
+        append_law(text, takes, law);
+    if (takes & TALUS_TAKES_TURNING)
+        append(text, "turning");
+    if (takes & TALUS_TAKES_JOINT)
+        append(text, "joints");
+}
+
+static TalusStatus refuse(const TalusSolverType *type, const char *has)
+{
+    char text[TALUS_TAKES_TEXT];
+    talus_outer_takes(type->takes, text);
+    return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED, "takes %s; this problem has %s",
+                             text, has);
+}
+
+/* Of kinds that are not taken joints, which no other section would help with, or the first. */
+static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
+{
+    char has[96];
+    int kind = 0;
+    if (lacking & TALUS_TAKES_JOINT)
+        return refuse(type, "joints");
+    while (!(lacking & (1u << kind)))
+        kind++;
+    name_kind(kind, has, sizeof has);
+    if (type->takes == TALUS_TAKES_NONNEG)
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "takes problems without friction, this one has it");
+    size_t length = strlen(has);
+    if (kind % TALUS_SECTIONS == TALUS_SECTION_DISC &&
+        type->takes & TALUS_KIND(kind / TALUS_SECTIONS, TALUS_SECTION_POLYGON))
+        snprintf(has + length, sizeof has - length, ", which section polygon:8 would approximate");
+    return refuse(type, has);
+}
+
+static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, TalusOuterKind kind,
+                                TalusOuterPlan *plan)
+{
+    uint32_t cones = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_CCP) * TALUS_SECTIONS);
+    uint32_t prisms = coulomb >> ((TALUS_LAW_COULOMB - TALUS_LAW_FIXED) * TALUS_SECTIONS);
+    bool direct = !(coulomb & ~type->takes);
+    plan->exact = kind == TALUS_OUTER_AUTO && direct;
+    if (plan->exact)
+        return TALUS_OK;
+    if (kind == TALUS_OUTER_SHIFT && direct)
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "solves Coulomb's law itself; shifts are for solvers of the "
+                                 "relaxation");
+    if (plan->bounds && kind == TALUS_OUTER_TRESCA)
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "bounds that move beside bounds that are fixed; take shifts "
+                                 "for problems with both laws");
+    plan->shift = kind != TALUS_OUTER_TRESCA && !(cones & ~type->takes);
+    plan->tresca =
+        kind != TALUS_OUTER_SHIFT && !plan->shift && !plan->bounds && !(prisms & ~type->takes);
+    if (plan->shift || plan->tresca)
+        return TALUS_OK;
+    if (direct)
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "solves Coulomb's law itself; Tresca's loop is for solvers "
+                                 "that take fixed bounds");
+    return refuse_kind(type, coulomb);
+}
+
+TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
+                             TalusOuterKind kind, TalusOuterPlan *plan)
+{
+    bool smooth = talus_problem_is_smooth(problem);
+    uint32_t kinds = smooth ? 0 : talus_problem_kinds(problem);
+    uint32_t coulomb = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
+    *plan = (TalusOuterPlan){.beyond = (kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) != 0,
+                             .bounds = (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED)) != 0};
+    if (talus_problem_rows(problem) == 1 && !(type->takes & TALUS_TAKES_NONNEG))
+        return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
+                                 "takes problems with friction, this one has none");
+    if (smooth && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
+        return refuse(type, "three rows per contact, though friction at none");
+    if ((kinds & ~coulomb) & ~type->takes)
+        return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
+    TALUS_TRY(coulomb ? plan_coulomb(type, coulomb, kind, plan) : TALUS_OK);
+    if (talus_problem_rows(problem) == 6 && !(type->takes & TALUS_TAKES_TURNING))
+        return refuse(type, "friction against turning");
+    return TALUS_OK;
+}
+
+/* ---- measuring and inner solves ---- */
+
+void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
+                         TalusResidual *rounding)
+{
+    if (s->reduced)
+        talus_reduced_recover(s->reduced, gamma);
+    talus_residual_measure(s->backend, s->reduced ? s->reduced->whole : s->op, s->plan.beyond,
+                           gamma, out, rounding);
+}
+
+/* The law's residual in the norm that is asked for. */
+static double reached(const TalusSolve *s, const TalusLawSums *sums)
+{
+    return s->options->norm == TALUS_NORM_MAX ? sums->residual_max
+                                              : sqrt(sums->residual2 / s->op->blocks);
+}
+
+/* Whether an outer loop goes on from gamma with these sums, of a product more; else the outcome is set. */
+static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
+{
+    double now = reached(s, sums);
+    s->info->products++;
+    talus_solve_note_start(s, sqrt(sums->residual2 / s->op->blocks));
+    if (!isfinite(now)) {
+        s->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return false;
+    }
+    if (s->options->tolerance > 0.0 && now <= s->options->tolerance * s->strictness) {
+        s->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return false;
+    }
+    return talus_solve_within_budget(s);
+}
+
+/* The algorithm, for at most so many iterations more, until its own residual is within the tolerance.
+ * *go: the solve is not at its end for that. */
+static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
+{
+    const TalusSolveOptions *whole = s->options;
+    const double strictness = s->strictness;
+    const bool resumed = s->resumed;
+    TalusSolveOptions part = *whole;
+    int left = whole->max_iterations - s->info->iterations;
+    part.tolerance = tolerance;
+    part.max_iterations = s->info->iterations + (iterations < left ? iterations : left);
+    s->options = &part;
+    s->strictness = 1.0;
+    s->resumed = false;
+    TalusStatus status = s->type->solve(s);
+    s->options = whole;
+    s->strictness = strictness;
+    s->resumed = resumed;
+    *go = !s->stopped &&
+          (s->info->outcome == TALUS_OUTCOME_CONVERGED || s->info->outcome == TALUS_OUTCOME_BUDGET);
+    return status;
+}
+
+static double inner_tolerance(const TalusSolve *s, double reached)
+{
+    return fmax(INNER * reached, LAST * s->options->tolerance * s->strictness);
+}
+
+/* ---- Coulomb's law ---- */
+
+static int inner_limit(const TalusSolve *s)
+{
+    return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
+}
+
+/* Updates without progress before the share is made less, what counts as progress, and the least share that is. */
+enum { PATIENCE = 5 };
+static const double PROGRESS = 0.9, LESS = 0.3, LEAST_SHARE = 0.1;
+
+typedef struct Damping {
+    double share, least; /* least: residual of the law so far */
+    int idle;            /* updates since it fell */
+} Damping;
+
+static Damping damping_of(const TalusSolve *s)
+{
+    double given = s->options->outer.share;
+    return (Damping){.share = given > 0.0 ? given : 1.0, .least = INFINITY};
+}
+
+/* The share of the next update, `now` being the law's residual before it. */
+static double next_share(const TalusSolve *s, Damping *d, double now)
+{
+    bool fell = now < PROGRESS * d->least;
+    d->least = fmin(d->least, now);
+    d->idle = fell ? 0 : d->idle + 1;
+    if (d->idle >= PATIENCE && !(s->options->outer.share > 0.0) && d->share > LEAST_SHARE) {
+        d->share *= LESS;
+        d->idle = 0;
+    }
+    return d->share;
+}
+
+static TalusStatus shift(TalusSolve *s)
+{
+    TalusStatus status = TALUS_OK;
+    Damping damping = damping_of(s);
+    double share = damping.share;
+    bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
+    for (int k = 0; go && status == TALUS_OK; k++) {
+        TalusLawSums sums;
+        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
+        if (!goes_on(s, &sums))
+            break;
+        share = next_share(s, &damping, reached(s, &sums));
+        s->info->updates++;
+        status = run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go);
+    }
+    s->backend->law.unshift(s->op);
+    return status;
+}
+
+static TalusStatus tresca(TalusSolve *s)
+{
+    Damping damping = damping_of(s);
+    bool go = true;
+    s->infeasibility->off = true;
+    for (int k = 0; go; k++) {
+        TalusLawSums sums;
+        s->backend->law.measure(s->op, s->gamma, &sums);
+        if (!goes_on(s, &sums))
+            return TALUS_OK;
+        double share = next_share(s, &damping, reached(s, &sums));
+        s->backend->law.estimate(s->op, NULL, s->gamma, k > 0 ? share : 1.0);
+        s->info->updates++;
+        TALUS_TRY(run_inner(s, inner_tolerance(s, reached(s, &sums)), inner_limit(s), &go));
+    }
+    return TALUS_OK;
+}
+
+/* ---- all of it ---- */
+
+/* The algorithm alone until the recomputed residual agrees with its claim or it gives up. One that is stuck under
+ * Coulomb's law leaves the rest to shifts. */
+static TalusStatus solve_alone(TalusSolve *s)
+{
+    TalusResidual r;
+    for (bool go = true; go;) {
+        TALUS_TRY(s->type->solve(s));
+        if (s->info->outcome != TALUS_OUTCOME_CONVERGED)
+            break;
+        talus_outer_measure(s, s->gamma, &r, NULL);
+        TALUS_TRY(s->backend->check(s->op->context));
+        if ((s->options->norm == TALUS_NORM_MAX ? r.max : r.rms) <= s->options->tolerance)
+            break;
+        talus_outer_tighten(s, 0.5);
+        go = talus_solve_within_budget(s);
+    }
+    s->plan.shift = s->stuck;
+    s->plan.exact = s->plan.exact && !s->stuck;
+    return TALUS_OK;
+}
+
+/* Frictionless, with at most half of what is left of the budget; its wedges are the problem's. *go: bounds were estimated
+ * from it. */
+static TalusStatus presolve(TalusSolve *s, bool *go)
+{
+    int left = s->options->max_iterations - s->info->iterations;
+    if (s->options->outer.refresh >= 0) {
+        s->backend->vector.zero(s->op, s->op->estimate, (size_t)s->op->blocks);
+        TALUS_TRY(run_inner(s, s->options->tolerance, left > 1 ? left / 2 : 1, go));
+        if (!*go)
+            return TALUS_OK;
+        s->backend->law.estimate(s->op, NULL, s->gamma, 1.0);
+        s->info->updates++;
+    }
+    s->infeasibility->off = true;
+    return TALUS_OK;
+}
+
+/* Estimates bounds anew from a solution with the last ones, where that is asked for. */
+static bool refresh_bounds(TalusSolve *s, int refreshed)
+{
+    const TalusOuter *outer = &s->options->outer;
+    if (refreshed >= outer->refresh || s->info->outcome != TALUS_OUTCOME_CONVERGED ||
+        !talus_solve_within_budget(s))
+        return false;
+    s->backend->law.estimate(s->op, NULL, s->gamma, outer->share > 0.0 ? outer->share : 1.0);
+    s->info->updates++;
+    return true;
+}
+
+TalusStatus talus_outer_run(TalusSolve *s)
+{
+    bool go = true;
+    if (s->plan.bounds)
+        TALUS_TRY(presolve(s, &go));
+    for (int k = 0; go; k++) {
+        if (!s->plan.shift && !s->plan.tresca)
+            TALUS_TRY(solve_alone(s));
+        if (s->plan.tresca)
+            TALUS_TRY(tresca(s));
+        else if (s->plan.shift)
+            TALUS_TRY(shift(s));
+        go = s->plan.bounds && refresh_bounds(s, k);
+    }
+    return TALUS_OK;
+}

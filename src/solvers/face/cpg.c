@@ -1,0 +1,178 @@
+/* solvers/face/cpg.c - the conjugate projected gradient method, preclik-2009 Algorithm 2 (after Renouf and
+ * Alart 2005).
+ *
+ *     r = -(N x + q),  r^ = P_T(x)(r),  p^ = P_T(x)(p)                                     lines 1-3
+ *     beta = -r^'N p^ / p^'N p^,  p = r^ + beta p^                                         lines 4-5
+ *     a = r'p / p'N p,  x = P(x + a p)                                                     lines 6-8
+ * with T(x) the tangent cone of the set at x. Line 5 of the paper lacks the hat over r, without which
+ * p would point out of the set, against its own text.
+ *
+ * variant=two evaluates these lines as they stand: N x and N p, the paper's two products, and N p^ as
+ * a third where projecting p onto the tangent cone has changed it, which the paper's count forgets.
+ * variant=one has N p alone, and N x as a second where the projection in line 8 changed x: elsewhere
+ * r is updated by a N p. Line 4 takes N p for N p^; beta only shapes the direction, and a is exact
+ * for whatever p it makes. Iterations are about as many, products half.
+ *
+ * Boxes and prisms with fixed bounds need nothing more: their tangent cones are those of the contract.
+ * Coulomb's law on the square is solved by boxes that are adapted in each iteration (section 3.2): after
+ * a step the bounds become mu times the new normal impulses, components that were at a bound go to where
+ * it is now, others are cut to it. On the host alone.
+ *
+ * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
+ * 8 may undo the descent; without friction and with fixed bounds no case of it has been seen, with moving
+ * bounds many (docs/preclik-2009.md). Not for circular cones, to the paper an open problem: the search
+ * along the line does not know that the mantle is curved, steps round it are too long, and already a
+ * single sliding contact may cycle (docs/solvers.md). */
+#include "solvers/driver/best.h"
+#include "solvers/face/face.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef enum Variant { ONE, TWO } Variant;
+
+typedef struct Params {
+    int metric, variant;
+} Params;
+
+static const char *const variants[] = {"one", "two", NULL};
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
+     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    {"variant", TALUS_PARAM_CHOICE, offsetof(Params, variant), ONE, 0, 0, variants,
+     "products per iteration while nothing is projected; two: the paper's lines as they stand"},
+};
+
+/* p = P_T(p), by way of w; with variant=two also its product. */
+static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
+    if (variant == TWO) {
+        s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
+        bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
+        talus_face_swap(&w->p, &w->w);
+        if (!changed)
+            return 0;
+        talus_face_search(s, w, 1.0);
+        return 1;
+    }
+    talus_face_swap(&w->p, &w->w);
+    return 0;
+}
+
+static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    int products = 0;
+    s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
+                               w->phi);
+    s->backend->block.tangent(s->op, w->metric, s->gamma, w->phi, w->phi);
+    if (w->pnp > 0.0)
+        products = project_direction(s, w, variant);
+    if (w->pnp > 0.0) {
+        double beta = -s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->vector.axpby(s->op, 1.0, w->phi, beta, w->p);
+    } else {
+        talus_copy(s, w->phi, w->p);
+    }
+    return products;
+}
+
+/* ---- moving bounds ---- */
+
+/* Where t goes when its bounds move; the backend may round the old one otherwise. */
+static double follow_bound(double t, double before, double after)
+{
+    if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
+        return copysign(after, t);
+    return fmax(-after, fmin(t, after));
+}
+
+/* The bounds become mu times the normal impulses of x, and x follows; tells whether that changed it. */
+static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
+{
+    const TalusOperator *op = s->op;
+    bool changed = false;
+    for (int i = 0; i < op->blocks; i++) {
+        if (op->model[i].law != TALUS_LAW_COULOMB)
+            continue;
+        double *x = s->gamma + (size_t)i * (size_t)op->rows;
+        double normal = metric ? metric[i][0] : 1.0, ratio = metric ? normal / metric[i][1] : 1.0;
+        double before = op->mu[i] * ratio * (op->estimate[i] / normal);
+        double after = op->mu[i] * ratio * x[0];
+        for (int k = 1; k < op->rows; k++) {
+            double t = follow_bound(x[k], before, after);
+            changed = changed || t != x[k];
+            x[k] = t;
+        }
+        op->estimate[i] = normal * x[0];
+    }
+    return changed;
+}
+
+static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
+{
+    TalusForward change;
+    int products = make_direction(s, w, variant) + 1;
+    double a = talus_face_search(s, w, 1.0);
+    if (a == 0.0) { /* a direction that is not downhill: begin again with the gradient */
+        w->pnp = 0.0;
+        return products;
+    }
+    s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,
+                                       &change);
+    bool moved = s->op->moving && move_bounds(s, w->metric);
+    if (variant == ONE && change.r2 == 0.0 && !moved)
+        return products + talus_face_follow(s, w, a);
+    talus_face_refresh(s, w);
+    return products + 1;
+}
+
+static TalusStatus iterate(TalusSolve *s)
+{
+    const Params *p = s->params;
+    TalusFaceWork *w = s->work;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
+    for (int products = 0; talus_face_measured(s, w, products);)
+        products = step(s, w, (Variant)p->variant);
+    talus_face_end(s, w);
+    return TALUS_OK;
+}
+
+static TalusStatus solve_cpg(TalusSolve *s)
+{
+    if (!(s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)))
+        return iterate(s);
+    if (!talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY))
+        return talus_solver_fail("cpg", TALUS_ERR_UNSUPPORTED,
+                                 "moving bounds are on backend cpu alone, and this problem is "
+                                 "on %s",
+                                 s->backend->name);
+    TALUS_TRY(talus_problem_set_moving(s->problem, true));
+    for (int i = 0; i < s->op->blocks; i++)
+        if (s->op->model[i].law == TALUS_LAW_COULOMB)
+            s->op->estimate[i] = fmax(s->gamma[(size_t)i * (size_t)s->op->rows], 0.0);
+    TalusStatus status = iterate(s);
+    TalusStatus back = talus_problem_set_moving(s->problem, false);
+    return status != TALUS_OK ? status : back;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    talus_face_clear(work, backend);
+}
+
+const TalusSolverType talus_solver_cpg = {
+    .name = "cpg",
+    .summary = "conjugate projected gradients: few products without friction and on boxes",
+    .reference = "preclik-2009 Algorithm 2; Renouf and Alart 2005",
+    .takes =
+        TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES_JOINT,
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(TalusFaceWork),
+    .solve = solve_cpg,
+    .clear = clear,
+};

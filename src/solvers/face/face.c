@@ -1,0 +1,188 @@
+/* solvers/face/face.c - conjugate gradients on a face, the step that leaves it, and the norm's test.
+ *
+ * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat beside
+ * the norm is taken for slightly curved (backend/face.h): the step along it ends at the boundary of
+ * the set or, where there is none, is long but of a length that rounding does not decide. On a
+ * problem without a solution the impulses then grow steadily, and the infeasibility monitor finds its
+ * proof. */
+#include "solvers/face/face.h"
+
+#include "backend/face.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "solvers/driver/best.h"
+
+#include <math.h>
+
+enum { POWER_ITERATIONS = 12 };
+
+static const double MARGIN = 1.02, FORGET = 0.97;
+
+const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
+
+/* ---- begin and end ---- */
+
+/* One piece of memory: the vectors change places with each other. */
+static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
+{
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
+    size_t stride = (n + 7) / 8 * 8;
+    double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
+    TALUS_TRY(
+        s->backend->vector.reserve(s->op, &w->memory, &w->room, 5 * stride, "vectors of a face"));
+    for (int i = 0; i < 5; i++)
+        *vectors[i] = w->memory + (size_t)i * stride;
+    return talus_metric_reserve(s, &w->metric_memory, &w->metric_room);
+}
+
+void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
+{
+    s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->g);
+    w->unchecked = 0;
+}
+
+TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
+{
+    TALUS_TRY(reserve(s, w));
+    w->metric = NULL;
+    if (metric != TALUS_FACE_UNSCALED) {
+        talus_solver_metric(
+            s, metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC,
+            w->metric_memory);
+        w->metric = (const TalusMetricBlock *)w->metric_memory;
+        s->backend->op.scale(s->op, w->metric, true, s->gamma);
+    }
+    s->backend->block.project(s->op, w->metric, s->gamma);
+    talus_face_refresh(s, w);
+    s->info->products++;
+    w->norm = talus_least_norm(s, w->metric);
+    w->pnp = 0.0;
+    w->active = 0;
+    return TALUS_OK;
+}
+
+void talus_face_end(TalusSolve *s, TalusFaceWork *w)
+{
+    if (w->metric)
+        s->backend->op.scale(s->op, w->metric, false, s->gamma);
+}
+
+void talus_face_clear(TalusFaceWork *w, const TalusBackend *backend)
+{
+    backend->vector.release(w->memory);
+    talus_metric_release(backend, w->metric_memory);
+}
+
+/* ---- the norm ---- */
+
+void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
+{
+    double norm = w->metric && carried > 0.0
+                      ? FORGET * carried
+                      : MARGIN * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->p, w->np);
+    if (norm > w->norm && isfinite(norm))
+        w->norm = norm;
+}
+
+/* ---- steps ---- */
+
+bool talus_face_measured(TalusSolve *s, TalusFaceWork *w, int products)
+{
+    TalusForward at;
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, 1.0, NULL, NULL, &at);
+    return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
+}
+
+void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
+{
+    TalusForward forward;
+    double sums[2];
+    talus_copy(s, s->gamma, w->w);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
+                                       &forward);
+    s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->p);
+    talus_face_swap(&w->g, &w->p);
+    w->unchecked = 0;
+    w->pnp = 0.0;
+    s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,
+                             w->w); /* w: minus the step, p: minus N times it */
+    s->backend->vector.axpby(s->op, -1.0, w->g, 1.0, w->p);
+    s->backend->vector.dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
+    talus_face_raise(&w->norm, sums[0], sums[1]);
+}
+
+/* p = phi, or phi - rho p conjugate to the last p while the face is the same. */
+static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
+{
+    if (w->pnp > 0.0 && active == w->active) {
+        double rho = s->backend->vector.dot(s->op, w->phi, w->np) / w->pnp;
+        s->backend->vector.axpby(s->op, 1.0, w->phi, -rho, w->p);
+    } else {
+        talus_copy(s, w->phi, w->p);
+    }
+    w->active = active;
+}
+
+double talus_face_search(TalusSolve *s, TalusFaceWork *w, double sign)
+{
+    double sums[3];
+    s->backend->op.gradient(s->op, w->metric, w->p, false, w->np);
+    s->backend->vector.dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
+    return talus_face_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
+}
+
+int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
+{
+    s->backend->vector.axpby(s->op, a, w->np, 1.0, w->g);
+    if (++w->unchecked < TALUS_FACE_REFRESH)
+        return 0;
+    talus_face_refresh(s, w);
+    return 1;
+}
+
+/* x = x - a p. */
+static int move(TalusSolve *s, TalusFaceWork *w, double a)
+{
+    s->backend->vector.axpby(s->op, -a, w->p, 1.0, s->gamma);
+    return talus_face_follow(s, w, -a);
+}
+
+/* From x to the boundary at x - limit p and beyond. */
+static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
+{
+    int products = 1;
+    if (half_step) {
+        products += move(s, w, limit * TALUS_FACE_OVERSHOOT);
+        s->backend->block.project(s->op, w->metric, s->gamma);
+        talus_copy(s, w->g, w->phi);
+        s->backend->block.mask(s->op, w->metric, s->gamma, w->phi);
+    }
+    talus_face_project(s, w, step, w->phi);
+    return products;
+}
+
+int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, double step,
+                       bool half_step)
+{
+    make_direction(s, w, face->active);
+    double a = talus_face_search(s, w, -1.0);
+    if (a == 0.0) { /* not downhill: the face is solved, up to rounding; go on with the rest */
+        talus_face_project(s, w, step, w->g);
+        return 2;
+    }
+    double limit = s->backend->block.feasible_step(s->op, w->metric, s->gamma, w->p);
+    if (!(a < limit))
+        return 1 + expand(s, w, limit, step, half_step);
+    return 1 + move(s, w, a);
+}
+
+int talus_face_minimise(TalusSolve *s, TalusFaceWork *w, double *d)
+{
+    double *old = w->p;
+    w->p = d;
+    double a = talus_face_search(s, w, -1.0);
+    int products = 1 + move(s, w, a);
+    w->p = old;
+    w->pnp = 0.0;
+    return products;
+}

@@ -1,0 +1,332 @@
+/* solvers/face/gp.c - projection steps, projected search, and the change between them and the faces. */
+#include "solvers/face/gp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+
+enum {
+    REFRESH = 50, /* products after which the gradient is formed anew */
+    HALVINGS = 30 /* of a step, before the one that stays inside the bounds is taken */
+};
+
+static const double FAR = 1e3;   /* longest step, relative to the size of the data */
+static const double FLAT = 1e-9; /* curvature taken for none, relative to |A| */
+static const double LESS = 0.1;  /* factor on eta2 when the face is kept */
+
+enum { LINE_PROJECTED, LINE_WHOLE };
+
+const char *const talus_gp_lines[] = {"projected", "whole", NULL};
+const char *const talus_gp_metrics[] = {"none", "trace", NULL};
+
+/* ---- products and curvature ---- */
+
+void talus_gp_set(TalusGp *gp, double a, const double *x, double *out)
+{
+    gp->solve->backend->vector.combine(gp->solve->op, 1, &x, &a, out);
+}
+
+void talus_gp_product(TalusGp *gp, const double *p, double *out)
+{
+    gp->solve->backend->op.gradient(gp->solve->op, gp->metric, p, false, out);
+    gp->solve->info->products++;
+    gp->stale++;
+}
+
+static double dot(const TalusGp *gp, const double *x, const double *y)
+{
+    return gp->solve->backend->vector.dot(gp->solve->op, x, y);
+}
+
+double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat)
+{
+    if (pAp > gp->largest * pp)
+        gp->largest = pAp / pp;
+    double least = FLAT * gp->largest * pp;
+    *flat = !(pAp > least);
+    return *flat ? least : pAp;
+}
+
+/* The largest part of a step along p, p'p = pp, that stays within FAR of x. */
+static double reach(const TalusGp *gp, double pp)
+{
+    return FAR * (gp->x_size + gp->g_size / gp->largest) / sqrt(pp);
+}
+
+/* ---- the iterate ---- */
+
+static void form_gradient(TalusGp *gp)
+{
+    gp->solve->backend->op.gradient(gp->solve->op, gp->metric, gp->x, true, gp->g);
+    gp->solve->info->products++;
+    gp->stale = 0;
+}
+
+/* Face, free gradient and residual of x. For bounds the step length of `split` does not matter. */
+static void look(TalusGp *gp)
+{
+    if (gp->stale >= REFRESH)
+        form_gradient(gp);
+    gp->solve->backend->block.split(gp->solve->op, gp->metric, gp->x, gp->g, 1.0, gp->r, NULL, NULL,
+                                    &gp->face);
+}
+
+/* Whether to go on from x, whose face is known; `counted` when its iterations have been already. */
+static bool go_on(TalusGp *gp, const double *x, bool counted)
+{
+    TalusSolve *s = gp->solve;
+    const TalusFace *f = &gp->face;
+    double rms = sqrt(f->residual2 / s->op->blocks);
+    if (!counted)
+        talus_solve_count(s, 0);
+    return talus_solve_observe(s, x, gp->metric, rms) &&
+           talus_solve_continue(s, rms, f->residual_max);
+}
+
+static void swap(double **a, double **b)
+{
+    double *c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Moves by a p, no further than to the first bound: g += a Ap. Returns the decrease of f. */
+static double move_inside(TalusGp *gp, const double *p, double a, double slope, double pAp)
+{
+    const double *both[] = {gp->x, p};
+    gp->solve->backend->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
+    gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
+    gp->solve->backend->vector.axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
+    swap(&gp->x, &gp->trial);
+    return -(a * slope + 0.5 * a * a * pAp);
+}
+
+/* Tries the trial point by Eq. (16), with one product: the decrease of f, or -1 if it is refused. Leaves
+ * the step from x and its product in the vectors of these names. */
+static double try_projected(TalusGp *gp, double *step, double *product)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    const double *both[] = {gp->trial, gp->x};
+    b->vector.combine(op, 2, both, (const double[]){1.0, -1.0}, step);
+    talus_gp_product(gp, step, product);
+    double slope = dot(gp, gp->g, step);
+    double change = slope + 0.5 * dot(gp, step, product);
+    if (!(change <= gp->params->mu * fmin(slope, 0.0)))
+        return -1.0;
+    b->vector.axpby(op, 1.0, product, 1.0, gp->g);
+    swap(&gp->x, &gp->trial);
+    return -change;
+}
+
+/* ---- projection steps ---- */
+
+/* a0: the best step along -g, or along its projection, which gives the same path. On return r is the
+ * projected direction, and *pAp its curvature where known, with ap its product; else NaN. */
+static double first_step(TalusGp *gp, double *pp, double *pAp)
+{
+    const TalusBackend *b = gp->solve->backend;
+    bool flat, whole = gp->params->line == LINE_WHOLE;
+    talus_gp_set(gp, -1.0, gp->g, gp->r);
+    if (!whole)
+        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+    *pp = dot(gp, gp->r, gp->r);
+    if (!(*pp > 0.0))
+        return 0.0;
+    talus_gp_product(gp, gp->r, gp->ap);
+    *pAp = dot(gp, gp->r, gp->ap);
+    double a = *pp / talus_gp_curvature(gp, *pAp, *pp, &flat);
+    a = fmin(a, reach(gp, *pp));
+    if (whole) {
+        b->block.tangent(gp->solve->op, gp->metric, gp->x, gp->r, gp->r);
+        *pAp = NAN;
+    }
+    return a;
+}
+
+/* One step of Eq. (15); returns the decrease of f, 0 when there is no step. */
+static double project_once(TalusGp *gp)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    const double *both[] = {gp->x, gp->r};
+    double pp, pAp, first = first_step(gp, &pp, &pAp), inside = 0.0;
+    if (!(first > 0.0))
+        return 0.0;
+    if (!isnan(pAp)) {
+        talus_gp_set(gp, -1.0, gp->r, gp->w);
+        inside = b->block.feasible_step(op, gp->metric, gp->x, gp->w);
+    }
+    double a = first;
+    for (int k = 0; k < HALVINGS && a > inside; k++, a *= 0.5) {
+        b->vector.combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
+        b->block.project(op, gp->metric, gp->trial);
+        double decrease = try_projected(gp, gp->w, gp->gw);
+        if (decrease >= 0.0)
+            return decrease;
+    }
+    a = fmin(first, inside); /* f falls all the way to the first step */
+    return a > 0.0 ? move_inside(gp, gp->r, a, -pp, pAp) : 0.0;
+}
+
+/* Steps until (17) or (18); false when the solve is to end. */
+static bool projection_phase(TalusGp *gp)
+{
+    double most = 0.0;
+    for (int j = 0; j < gp->params->projections; j++) {
+        int active, changed;
+        double decrease = project_once(gp);
+        look(gp);
+        if (!go_on(gp, gp->x, false))
+            return false;
+        if (!(decrease > gp->params->eta1 * most))
+            return true;
+        /* the trial vector holds the old point */
+        gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
+                                          &changed);
+        if (changed == 0)
+            return true;
+        most = fmax(most, decrease);
+    }
+    return true;
+}
+
+/* ---- Krylov steps ---- */
+
+/* Whether x + w is inside the face of x and the active bounds are binding there: then trial is x + w and
+ * face its face. */
+static bool face_is_right(TalusGp *gp)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const double *both[] = {gp->x, gp->w};
+    talus_gp_set(gp, -1.0, gp->w, gp->trial);
+    if (!(reach(gp, dot(gp, gp->w, gp->w)) > 1.0) ||
+        !(b->block.feasible_step(gp->solve->op, gp->metric, gp->x, gp->trial) > 1.0))
+        return false;
+    b->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, 1.0}, gp->trial);
+    b->block.split(gp->solve->op, gp->metric, gp->trial, gp->gw, 1.0, NULL, NULL, NULL, &gp->face);
+    return gp->face.unbound == 0;
+}
+
+/* Steps until (20) or `inner`; in the right face on from there, as long as the solve goes on. False
+ * when it is to end. */
+static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
+{
+    const TalusGpParams *p = gp->params;
+    double most = 0.0, eta = p->eta2;
+    *more = true;
+    talus_gp_set(gp, 0.0, gp->g, gp->w);
+    talus_gp_set(gp, 1.0, gp->g, gp->gw);
+    TALUS_TRY(gp->krylov->begin(gp, gp->krylov_work));
+    for (int j = 1; *more && *go; j++) {
+        double decrease = gp->krylov->step(gp, gp->krylov_work, more);
+        bool slow = j > 1 && decrease <= eta * most;
+        most = fmax(most, decrease);
+        talus_solve_count(gp->solve, 0);
+        *go = talus_solve_within_budget(gp->solve);
+        if (!*more || !*go || !(slow || j >= p->inner))
+            continue;
+        if (!p->binding || !face_is_right(gp))
+            break;
+        *go = go_on(gp, gp->trial, true);
+        eta *= slow ? LESS : 1.0;
+        j = 0; /* another `inner` of them */
+    }
+    return TALUS_OK;
+}
+
+/* x' = P(x + a w), backtracking; returns the decrease of f. */
+static double search_along_step(TalusGp *gp)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    const double *both[] = {gp->x, gp->w}, *gradients[] = {gp->gw, gp->g};
+    double slope = dot(gp, gp->g, gp->w), longest = fmin(1.0, reach(gp, dot(gp, gp->w, gp->w)));
+    if (!(slope < 0.0))
+        return 0.0;
+    talus_gp_set(gp, -1.0, gp->w, gp->trial);
+    double inside = b->block.feasible_step(op, gp->metric, gp->x, gp->trial), a = longest;
+    for (int k = 0; k < HALVINGS && a > inside; k++, a *= 0.5) {
+        b->vector.combine(op, 2, both, (const double[]){1.0, a}, gp->trial);
+        b->block.project(op, gp->metric, gp->trial);
+        double decrease = try_projected(gp, gp->r, gp->ap);
+        if (decrease >= 0.0)
+            return decrease;
+    }
+    b->vector.combine(op, 2, gradients, (const double[]){1.0, -1.0}, gp->ap);
+    return move_inside(gp, gp->w, fmin(longest, inside), slope, dot(gp, gp->w, gp->ap));
+}
+
+/* Krylov phases, one after the other while the bounds that become active are binding. */
+static TalusStatus krylov_phase(TalusGp *gp, bool *go)
+{
+    bool again = true, more;
+    while (*go && again && gp->face.free2 > 0.0) {
+        TALUS_TRY(krylov_steps(gp, go, &more));
+        double decrease = search_along_step(gp);
+        look(gp);
+        *go = *go && go_on(gp, gp->x, true);
+        again = more && gp->params->binding && gp->face.unbound == 0 && decrease > 0.0;
+    }
+    return TALUS_OK;
+}
+
+/* ---- the solve ---- */
+
+static TalusStatus reserve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w)
+{
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    for (int k = 0; k < GP_VECTORS; k++)
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[k], &w->room[k], n,
+                                             "gradient projection"));
+    if (p->metric)
+        TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
+    return TALUS_OK;
+}
+
+TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *work,
+                           const TalusKrylov *krylov, void *krylov_work)
+{
+    TALUS_TRY(reserve(s, p, work));
+    TalusGp gp = {.solve = s,
+                  .params = p,
+                  .krylov = krylov,
+                  .krylov_work = krylov_work,
+                  .x = s->gamma,
+                  .trial = work->vector[GP_TRIAL],
+                  .g = work->vector[GP_G],
+                  .w = work->vector[GP_W],
+                  .gw = work->vector[GP_GW],
+                  .r = work->vector[GP_R],
+                  .ap = work->vector[GP_AP]};
+    if (p->metric) {
+        talus_solver_metric(s, TALUS_METRIC_TRACE, work->metric);
+        gp.metric = (const TalusMetricBlock *)work->metric;
+        s->backend->op.scale(s->op, gp.metric, true, s->gamma);
+    }
+    s->backend->block.project(s->op, gp.metric, gp.x);
+    form_gradient(&gp);
+    look(&gp);
+    gp.largest = talus_least_norm(s, gp.metric);
+    gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
+    gp.g_size = sqrt(dot(&gp, gp.g, gp.g));
+    bool go = go_on(&gp, gp.x, false);
+    TalusStatus status = TALUS_OK;
+    while (go && status == TALUS_OK) {
+        go = projection_phase(&gp);
+        status = krylov_phase(&gp, &go);
+    }
+    if (gp.x != s->gamma)
+        talus_gp_set(&gp, 1.0, gp.x, s->gamma);
+    if (gp.metric)
+        s->backend->op.scale(s->op, gp.metric, false, s->gamma);
+    return status;
+}
+
+void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend)
+{
+    for (int k = 0; k < GP_VECTORS; k++)
+        backend->vector.release(work->vector[k]);
+    talus_metric_release(backend, work->metric);
+}

@@ -1,0 +1,116 @@
+/* solvers/face/gp.h - gradient projection with a Krylov method in the faces, for bounds gamma >= 0.
+ *
+ * More and Toraldo 1991, heyn-2012 section 4. With f(x) = x'Ax/2 + q'x, g its gradient, A(x) the active
+ * set (x_i = 0) and B(x) the binding set (x_i = 0 and g_i >= 0), one round is
+ *
+ *   projection   y' = P(y - a g(y)), Eq. (15), a the first of a0, a0/2, a0/4, ... with
+ *                    f(y') <= f(y) + mu g'(y' - y)                                              (16)
+ *                until  A(y') = A(y)  (17)  or  f(y) - f(y') <= eta1 max of the earlier ones    (18)
+ *   Krylov       steps w_j towards the minimum of f(x + w) over the face, w = 0 on A(x), until
+ *                    f(x + w_(j-1)) - f(x + w_j) <= eta2 max of the earlier ones                (20)
+ *                or `inner` of them are done
+ *   search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with w for -g.
+ *
+ * The paper says that steps go on while (20) holds and stop when it is violated; it is the other way
+ * round, as for (18). While the sets A and B of the new point are the same, the face may be the right
+ * one: the Krylov method goes on where it stands if x + w is inside, with eta2 divided by ten, or
+ * starts in the new face without projection steps before.
+ *
+ * All of it needs products of steps alone: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no
+ * cancellation and g(x + d) = g + Ad costs nothing. The gradient is formed anew from x now and then.
+ * Krylov methods keep the gradient at x + w too, so a step inside the face ends without a product.
+ *
+ * A is positive semidefinite only, and in a face with more contacts than degrees of freedom the
+ * equations contradict each other. Along a direction without curvature a step is as long as FAR times
+ * the size of the data, |x| + |g| / |A| at the start; the projection ends it at the next bounds. (Were
+ * it longer, rounding in x would hide the gradient, and an infeasible problem look solved.) */
+#ifndef TALUS_SOLVERS_GP_H
+#define TALUS_SOLVERS_GP_H
+
+#include "solvers/driver/solver.h"
+
+#include <stddef.h>
+
+typedef struct TalusGpParams {
+    int metric, line;
+    int inner, projections;
+    double mu, eta1, eta2;
+    bool binding;
+} TalusGpParams;
+
+/* The rows of a parameter table whose struct begins with a TalusGpParams; `steps` is the default number
+ * of Krylov steps in a face. */
+#define TALUS_GP_ROW(key, type, field, preset, min, max, choices, help)                          \
+    {                                                                                            \
+        key, TALUS_PARAM_##type, offsetof(TalusGpParams, field), preset, min, max, choices, help \
+    }
+#define TALUS_GP_ROWS(steps)                                                                      \
+    TALUS_GP_ROW("inner", INT, inner, steps, 1, 100000, NULL, "Krylov steps in a face"),          \
+        TALUS_GP_ROW("projections", INT, projections, 8, 1, 100000, NULL,                         \
+                     "projection steps in a row, at most"),                                       \
+        TALUS_GP_ROW("mu", REAL, mu, 0.01, 1e-9, 0.499, NULL, "sufficient decrease, Eq. (16)"),   \
+        TALUS_GP_ROW("eta1", REAL, eta1, 0.1, 0.0, 1.0, NULL,                                     \
+                     "decrease that ends the projection steps, Eq. (18)"),                        \
+        TALUS_GP_ROW("eta2", REAL, eta2, 0.1, 0.0, 1.0, NULL,                                     \
+                     "decrease that ends the Krylov steps, Eq. (20)"),                            \
+        TALUS_GP_ROW("binding", FLAG, binding, 1, 0, 1, NULL,                                     \
+                     "stay with the Krylov method while active and binding sets agree"),          \
+        TALUS_GP_ROW("line", CHOICE, line, 0, 0, 0, talus_gp_lines,                               \
+                     "a0 is the best step along the projected gradient, or along the whole one"), \
+        TALUS_GP_ROW("metric", CHOICE, metric, 1, 0, 0, talus_gp_metrics,                         \
+                     "diagonal scaling of the unknowns")
+
+extern const char *const talus_gp_lines[], *const talus_gp_metrics[];
+
+typedef struct TalusGp TalusGp;
+
+/* A Krylov method in the face of gp->x. */
+typedef struct TalusKrylov {
+    /* At w = 0; `gp->r` holds the free gradient, which is not zero. */
+    TalusStatus (*begin)(TalusGp *gp, void *work);
+    /* One step with one product: moves gp->w and the gradient gp->gw at x + w; returns the decrease of
+     * f, and in *more whether another step can gain anything. */
+    double (*step)(TalusGp *gp, void *work, bool *more);
+} TalusKrylov;
+
+/* Vectors of one solve; n entries each. */
+enum { GP_TRIAL, GP_G, GP_W, GP_GW, GP_R, GP_AP, GP_VECTORS };
+
+typedef struct TalusGpWork {
+    double *vector[GP_VECTORS];
+    size_t room[GP_VECTORS];
+    TalusMetricBlock *metric;
+    size_t metric_room;
+} TalusGpWork;
+
+struct TalusGp {
+    TalusSolve *solve;
+    const TalusGpParams *params;
+    const TalusKrylov *krylov;
+    void *krylov_work;
+    const TalusMetricBlock *metric; /* NULL: x is gamma */
+    double *x, *trial;              /* the iterate, in K; a trial point */
+    double *g;                      /* its gradient */
+    double *w, *gw;                 /* a step in the face, and the gradient at x + w */
+    double *r, *ap;                 /* work: free gradient, direction; a product */
+    TalusFace face;                 /* of x */
+    double largest;                 /* a lower bound of |A|, the largest curvature seen */
+    double x_size, g_size;          /* |x| and |g| at the start */
+    int stale;                      /* products since g was formed from x */
+};
+
+/* Solves s from s->gamma. */
+TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWork *work,
+                           const TalusKrylov *krylov, void *krylov_work);
+void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend);
+
+/* ---- for Krylov methods ---- */
+
+/* out = a x, whatever out holds. */
+void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
+/* out = A p, counted. */
+void talus_gp_product(TalusGp *gp, const double *p, double *out);
+/* p'Ap as a curvature to divide by: at least FLAT |A| p'p. *flat says that it was not. */
+double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
+
+#endif

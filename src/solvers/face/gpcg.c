@@ -1,0 +1,81 @@
+/* solvers/face/gpcg.c - gradient projection with conjugate gradients in the faces.
+ *
+ * More and Toraldo 1991, the method that heyn-2012 starts from. In a face, from w = 0 and the free
+ * gradient r = -g_F, with p = r at first:
+ *     a = r'r / p'Ap,  w += a p,  r -= a (Ap)_F,  p = r + (r'r / old r'r) p;   f falls by a r'r / 2.
+ * A direction without curvature, which a semidefinite A has where the equations of a face contradict
+ * each other, ends the steps with a long one; the search brings it back to the bounds. */
+#include "solvers/face/gp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+typedef struct Work {
+    TalusGpWork gp;
+    double *p, *r, *ap;
+    size_t p_room, r_room, ap_room;
+    double rr;
+} Work;
+
+static const TalusParam params[] = {TALUS_GP_ROWS(10)};
+
+static TalusStatus begin(TalusGp *gp, void *work)
+{
+    Work *w = work;
+    talus_gp_set(gp, -1.0, gp->r, w->r);
+    talus_gp_set(gp, 1.0, w->r, w->p);
+    w->rr = gp->solve->backend->vector.dot(gp->solve->op, w->r, w->r);
+    return TALUS_OK;
+}
+
+static double step(TalusGp *gp, void *work, bool *more)
+{
+    Work *w = work;
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    bool flat;
+    talus_gp_product(gp, w->p, w->ap);
+    double pAp = b->vector.dot(op, w->p, w->ap), pp = b->vector.dot(op, w->p, w->p), old = w->rr;
+    double a = old / talus_gp_curvature(gp, pAp, pp, &flat);
+    b->vector.axpby(op, a, w->p, 1.0, gp->w);
+    b->vector.axpby(op, a, w->ap, 1.0, gp->gw);
+    b->block.mask(op, gp->metric, gp->x, w->ap);
+    b->vector.axpby(op, -a, w->ap, 1.0, w->r);
+    w->rr = b->vector.dot(op, w->r, w->r);
+    b->vector.axpby(op, 1.0, w->r, w->rr / old, w->p);
+    *more = !flat && w->rr > 0.0;
+    return a * old - 0.5 * a * a * pAp;
+}
+
+static TalusStatus solve_gpcg(TalusSolve *s)
+{
+    static const TalusKrylov cg = {begin, step};
+    Work *w = s->work;
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->p, &w->p_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->r, &w->r_room, n, "conjugate gradients"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->ap, &w->ap_room, n, "conjugate gradients"));
+    return talus_gp_solve(s, s->params, &w->gp, &cg, w);
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_gp_clear(&w->gp, backend);
+    backend->vector.release(w->p);
+    backend->vector.release(w->r);
+    backend->vector.release(w->ap);
+}
+
+const TalusSolverType talus_solver_gpcg = {
+    .name = "gpcg",
+    .summary = "gradient projection, conjugate gradients in the faces",
+    .reference = "More and Toraldo 1991; heyn-2012 Eqs. (13) to (20)",
+    .takes = TALUS_TAKES_NONNEG,
+    TALUS_PARAMS(params, TalusGpParams),
+    .work_size = sizeof(Work),
+    .solve = solve_gpcg,
+    .clear = clear,
+};

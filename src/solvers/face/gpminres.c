@@ -1,0 +1,53 @@
+/* solvers/face/gpminres.c - gradient projection with MINRES in the faces: GPMINRES of heyn-2012.
+ *
+ * The phases and their conditions are in solvers/face/gp.h, MINRES in solvers/face/minres.c. The paper takes
+ * minimum residuals in the place of conjugate gradients because N is only positive semidefinite. It
+ * gives 10 MINRES steps for each face, and none of mu, eta1, eta2. An iteration is a MINRES step or a
+ * projection step. */
+#include "solvers/face/minres.h"
+
+#include "base/status.h"
+
+typedef struct Work {
+    TalusGpWork gp;
+    TalusMinres minres;
+} Work;
+
+static const TalusParam params[] = {TALUS_GP_ROWS(10)};
+
+static TalusStatus begin(TalusGp *gp, void *work)
+{
+    talus_minres_begin(gp, work);
+    return TALUS_OK;
+}
+
+static double step(TalusGp *gp, void *work, bool *more)
+{
+    return talus_minres_step(gp, work, more);
+}
+
+static TalusStatus solve_gpminres(TalusSolve *s)
+{
+    static const TalusKrylov minres = {begin, step};
+    Work *w = s->work;
+    TALUS_TRY(talus_minres_reserve(s, &w->minres));
+    return talus_gp_solve(s, s->params, &w->gp, &minres, &w->minres);
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_gp_clear(&w->gp, backend);
+    talus_minres_clear(&w->minres, backend);
+}
+
+const TalusSolverType talus_solver_gpminres = {
+    .name = "gpminres",
+    .summary = "gradient projection, minimum residuals in the faces",
+    .reference = "heyn-2012 section 4, GPMINRES; Paige and Saunders 1975",
+    .takes = TALUS_TAKES_NONNEG,
+    TALUS_PARAMS(params, TalusGpParams),
+    .work_size = sizeof(Work),
+    .solve = solve_gpminres,
+    .clear = clear,
+};

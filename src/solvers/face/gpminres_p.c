@@ -1,0 +1,150 @@
+/* solvers/face/gpminres_p.c - GPMINRES with a factorisation of each face as preconditioner: GPMINRES-P.
+ *
+ * heyn-2012 factors A_k = Z'NZ anew for every face by a complete LU without exchange of rows, pivots
+ * that vanish raised to a tolerance, and takes one MINRES step per face. MINRES needs a preconditioner
+ * that is symmetric and positive definite, which such an LU is not: here it is L D L' (linalg/ldl.h),
+ * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest one.
+ *
+ * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in
+ * it a step of about r / raise: a small `raise` makes it long, to be cut at the first bounds, a large
+ * one leaves the null space to the projection steps.
+ *
+ * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows
+ * with the cross-section of the bed. The paper found no gain in time either. */
+#include "linalg/ldl.h"
+#include "solvers/face/minres.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+typedef struct Params {
+    TalusGpParams gp;
+    double drop, raise;
+} Params;
+
+typedef struct Work {
+    TalusGpWork gp;
+    TalusMinres minres;
+    TalusSparse matrix, face; /* N + E; its rows and columns in the face, in arrays as large */
+    TalusLdl factor;
+    int32_t *place, *row; /* of each row in the face, or -1; and back */
+    double *mask, *packed;
+    size_t place_room, row_room, mask_room, packed_room;
+} Work;
+
+static const TalusParam params[] = {
+    TALUS_GP_ROWS(1),
+    {"drop", TALUS_PARAM_REAL, offsetof(Params, drop), 1e-8, 0.0, 1.0, NULL,
+     "a pivot is raised when it is not above this times its diagonal entry"},
+    {"raise", TALUS_PARAM_REAL, offsetof(Params, raise), 1e-6, 1e-7, 1e6, NULL,
+     "what it becomes, relative to the largest diagonal entry"},
+};
+
+/* ---- the matrix of a face ---- */
+
+static int list_free_rows(TalusGp *gp, Work *w)
+{
+    int free_rows = 0;
+    for (int i = 0; i < w->matrix.rows; i++)
+        w->mask[i] = 1.0;
+    gp->solve->backend->block.mask(gp->solve->op, gp->metric, gp->x, w->mask);
+    for (int i = 0; i < w->matrix.rows; i++) {
+        w->place[i] = w->mask[i] != 0.0 ? free_rows : -1;
+        if (w->place[i] >= 0)
+            w->row[free_rows++] = i;
+    }
+    return free_rows;
+}
+
+static TalusStatus begin(TalusGp *gp, void *work)
+{
+    Work *w = work;
+    const Params *p = gp->solve->params;
+    double largest =
+        talus_sparse_face(&w->matrix, w->place, w->row, list_free_rows(gp, w), 0.0, &w->face);
+    TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
+    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
+    TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
+    talus_minres_begin(gp, &w->minres);
+    return TALUS_OK;
+}
+
+/* In a metric, x = gamma / s: z = S^-1 A^-1 S^-1 r. */
+static void precondition(TalusGp *gp, void *work, const double *r, double *z)
+{
+    Work *w = work;
+    for (int i = 0; i < w->face.rows; i++)
+        w->packed[i] = r[w->row[i]] / (gp->metric ? gp->metric[w->row[i]][0] : 1.0);
+    talus_ldl_solve(&w->factor, w->packed);
+    memset(z, 0, (size_t)w->matrix.rows * sizeof *z);
+    for (int i = 0; i < w->face.rows; i++)
+        z[w->row[i]] = w->packed[i] / (gp->metric ? gp->metric[w->row[i]][0] : 1.0);
+}
+
+static double step(TalusGp *gp, void *work, bool *more)
+{
+    Work *w = work;
+    return talus_minres_step(gp, &w->minres, more);
+}
+
+/* ---- the solve ---- */
+
+static void clear_matrices(Work *w)
+{
+    talus_sparse_clear(&w->matrix);
+    talus_sparse_clear(&w->face);
+}
+
+static TalusStatus prepare(TalusSolve *s, Work *w)
+{
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(talus_minres_reserve(s, &w->minres));
+    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
+    TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
+    TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
+    clear_matrices(w);
+    TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
+    w->minres.precondition = precondition;
+    w->minres.user = w;
+    return talus_sparse_alloc(&w->face, (int)n, (int)n, (size_t)talus_sparse_entries(&w->matrix),
+                              "matrix of a face");
+}
+
+static TalusStatus solve_gpminres_p(TalusSolve *s)
+{
+    static const TalusKrylov minres = {begin, step};
+    const Params *p = s->params;
+    Work *w = s->work;
+    TalusStatus status = prepare(s, w);
+    if (status == TALUS_OK)
+        status = talus_gp_solve(s, &p->gp, &w->gp, &minres, w);
+    clear_matrices(w);
+    talus_ldl_clear(&w->factor);
+    return status;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_gp_clear(&w->gp, backend);
+    talus_minres_clear(&w->minres, backend);
+    talus_release(w->place);
+    talus_release(w->row);
+    backend->vector.release(w->mask);
+    talus_release(w->packed);
+}
+
+const TalusSolverType talus_solver_gpminres_p = {
+    .name = "gpminres-p",
+    .summary = "gpminres with a factorisation of each face: few steps, each of them dear",
+    .reference = "heyn-2012 section 4, GPMINRES-P",
+    .takes = TALUS_TAKES_NONNEG,
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .solve = solve_gpminres_p,
+    .clear = clear,
+    .on_host = "the factorisation of each face",
+};

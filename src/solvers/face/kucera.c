@@ -1,0 +1,90 @@
+/* solvers/face/kucera.c - Kucera's method for separable convex sets, heyn-2012 Eqs. (25) to (29).
+ *
+ * A block is active when its impulse is on the boundary of its set (apex or mantle of a cone), else
+ * free. With g the gradient, a~ = step / |N| and the projected gradient
+ *     g~ = (x - P(x - a~ g)) / a~                                                             (25)
+ * phi~ and beta~ are its free and active parts, phi the free part of g. Each iteration,
+ *     beta~'g <= Gamma^2 phi~'g:  a step of conjugate gradients on the face, along
+ *                                 p = phi - rho p_old, rho = phi'N p_old / p_old'N p_old,      (29)
+ *                                 if it stays in the set; else the expansion, lines 14 and 15,
+ *                                     y = x - a_f p,  x = y - a~ phi~(y)
+ *     otherwise:                  the proportioning x = x - a~ beta~, line 19.
+ * One product for a step on the face and for a proportioning, two for an expansion. Finite on a face,
+ * linear over all. The paper's method is unscaled (metric=none) and meant for bounds; Kucera's own
+ * takes any separable convex set. On cones sliding contacts are active: they move by projected
+ * gradients alone, and convergence is as slow as theirs. */
+#include "solvers/face/face.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    int metric;
+    double gamma, step;
+} Params;
+
+typedef struct State {
+    double norm; /* of the last solve, 0 before the first */
+} State;
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
+     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
+     "how large the active part of the gradient may grow before blocks are released"},
+    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.0, 1e-3, 1.99, NULL,
+     "fixed step times the norm of N"},
+};
+
+static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
+{
+    int products = 0;
+    for (;;) {
+        double step = p->step / w->norm;
+        TalusFace face;
+        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, NULL, &face);
+        if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
+            return;
+        if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {
+            products = talus_face_advance(s, w, &face, step, true);
+        } else {
+            s->backend->vector.axpby(s->op, 1.0, w->g, -1.0, w->phi); /* g on the active blocks */
+            talus_face_project(s, w, step, w->phi);
+            products = 1;
+        }
+    }
+}
+
+static TalusStatus solve_kucera(TalusSolve *s)
+{
+    const Params *p = s->params;
+    State *state = s->state;
+    TalusFaceWork *w = s->work;
+    TalusStatus status = talus_face_begin(s, w, p->metric);
+    if (status != TALUS_OK)
+        return status;
+    talus_face_norm(s, w, state->norm);
+    iterate(s, p, w);
+    state->norm = w->norm;
+    talus_face_end(s, w);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    talus_face_clear(work, backend);
+}
+
+const TalusSolverType talus_solver_kucera = {
+    .name = "kucera",
+    .summary =
+        "conjugate gradients on faces, projected gradients between: bounds, and cones slowly",
+    .reference = "heyn-2012 Eqs. (25)-(29); Kucera 2008",
+    .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(TalusFaceWork),
+    .solve = solve_kucera,
+    .clear = clear,
+};

@@ -1,0 +1,128 @@
+/* solvers/face/minres.c - MINRES (Paige and Saunders 1975) for A_FF w = -g_F.
+ *
+ * Lanczos with a preconditioner M: v_j = z_j / beta_j, z_j = M^-1 r_j, beta_j^2 = r_j'z_j,
+ *     r_(j+1) = (A v_j)_F - (alpha_j / beta_j) r_j - (beta_j / beta_(j-1)) r_(j-1),
+ * makes the tridiagonal T; rotations make T = Q R; with D R = V the iterate moves by
+ *     w_j = w_(j-1) + phi_j d_j,   d_j = (v_j - eps_j d_(j-2) - delta_j d_(j-1)) / rho_j.
+ * The products A v_j go through the same recurrence, all rows of them: so A d_j and the gradient at
+ * x + w_j are known, and f falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
+ *
+ * Where A_FF is singular and the equations contradict each other the last rho vanishes; the step is left
+ * out then, and w is a least-squares solution. */
+#include "solvers/face/minres.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+
+static const double TINY = 1e-8; /* taken for none, relative to |A| */
+static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower any more */
+
+TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
+{
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    for (int k = 0; k < MINRES_VECTORS; k++)
+        TALUS_TRY(
+            s->backend->vector.reserve(s->op, &m->vector[k], &m->room[k], n, "minimum residuals"));
+    return TALUS_OK;
+}
+
+void talus_minres_clear(TalusMinres *m, const TalusBackend *backend)
+{
+    for (int k = 0; k < MINRES_VECTORS; k++)
+        backend->vector.release(m->vector[k]);
+}
+
+/* z = M^-1 r_now; returns sqrt(r'z). */
+static double precondition(TalusGp *gp, TalusMinres *m)
+{
+    double *r = m->vector[MINRES_NOW], *z = m->vector[MINRES_Z];
+    if (m->precondition)
+        m->precondition(gp, m->user, r, z);
+    double rz = gp->solve->backend->vector.dot(gp->solve->op, r, m->precondition ? z : r);
+    return sqrt(fmax(rz, 0.0));
+}
+
+void talus_minres_begin(TalusGp *gp, TalusMinres *m)
+{
+    talus_gp_set(gp, -1.0, gp->r, m->vector[MINRES_NOW]);
+    for (int k = 0; k < 3; k++) {
+        talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_D + k]);
+        talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_AD + k]);
+    }
+    talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_OLD]);
+    m->beta = m->left = precondition(gp, m);
+    m->beta_old = 0.0;
+    m->cosine = -1.0;
+    m->sine = m->bar = m->above = 0.0;
+    m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner is about A itself */
+}
+
+/* v, A v and the next r and beta; returns alpha. */
+static double lanczos(TalusGp *gp, TalusMinres *m)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    double **vector = m->vector, *v = vector[MINRES_V], *av = vector[MINRES_AV];
+    talus_gp_set(gp, 1.0 / m->beta, vector[m->precondition ? MINRES_Z : MINRES_NOW], v);
+    talus_gp_product(gp, v, av);
+    double alpha = b->vector.dot(op, v, av);
+    const double *parts[] = {av, vector[MINRES_NOW], vector[MINRES_OLD]};
+    double weights[] = {1.0, -alpha / m->beta, m->beta_old > 0.0 ? -m->beta / m->beta_old : 0.0};
+    b->vector.combine(op, 3, parts, weights, vector[MINRES_OLD]);
+    b->block.mask(op, gp->metric, gp->x, vector[MINRES_OLD]);
+    double *old = vector[MINRES_NOW];
+    vector[MINRES_NOW] = vector[MINRES_OLD];
+    vector[MINRES_OLD] = old;
+    m->beta_old = m->beta;
+    m->beta = precondition(gp, m);
+    return alpha;
+}
+
+/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three have moved up by one. */
+static void recur(TalusGp *gp, double **out, const double *first, double eps, double delta,
+                  double rho)
+{
+    double *oldest = out[0];
+    out[0] = out[1];
+    out[1] = out[2];
+    out[2] = oldest;
+    const double *parts[] = {first, out[0], out[1]};
+    double weights[] = {1.0 / rho, -eps / rho, -delta / rho};
+    gp->solve->backend->vector.combine(gp->solve->op, 3, parts, weights, out[2]);
+}
+
+double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more)
+{
+    const TalusBackend *b = gp->solve->backend;
+    const TalusOperator *op = gp->solve->op;
+    *more = false;
+    if (!(m->beta > 0.0))
+        return 0.0;
+    double alpha = lanczos(gp, m);
+    m->size = fmax(m->size, fmax(fabs(alpha), m->beta));
+    double eps = m->above, delta = m->cosine * m->bar + m->sine * alpha;
+    double corner = m->sine * m->bar - m->cosine * alpha;
+    double rho = sqrt(corner * corner + m->beta * m->beta);
+    if (!(rho > TINY * m->size))
+        return 0.0;
+    m->above = m->sine * m->beta;
+    m->bar = -m->cosine * m->beta;
+    m->cosine = corner / rho;
+    m->sine = m->beta / rho;
+    double phi = m->cosine * m->left;
+    m->left *= m->sine;
+    recur(gp, m->vector + MINRES_D, m->vector[MINRES_V], eps, delta, rho);
+    recur(gp, m->vector + MINRES_AD, m->vector[MINRES_AV], eps, delta, rho);
+    const double *d = m->vector[MINRES_D + 2], *ad = m->vector[MINRES_AD + 2];
+    const double *both[] = {gp->gw, ad};
+    double sums[2];
+    b->vector.dots(op, 2, both, d, sums);
+    b->vector.axpby(op, phi, d, 1.0, gp->w);
+    b->vector.axpby(op, phi, ad, 1.0, gp->gw);
+    /* |A r| of the residual before this step is `root` times its norm */
+    double root = sqrt(corner * corner + m->bar * m->bar);
+    *more = m->beta > TINY * m->size && root > LEFT * m->size;
+    return -phi * (sums[0] + 0.5 * phi * sums[1]);
+}

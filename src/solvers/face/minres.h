@@ -1,0 +1,30 @@
+/* solvers/face/minres.h - minimum residuals in a face, for gpminres and gpminres-p (solvers/face/gp.h). */
+#ifndef TALUS_SOLVERS_MINRES_H
+#define TALUS_SOLVERS_MINRES_H
+
+#include "solvers/face/gp.h"
+
+/* z = M^-1 r with a positive definite M on the free entries; r and z are zero on the others. */
+typedef void TalusPrecondition(TalusGp *gp, void *user, const double *r, double *z);
+
+enum { MINRES_OLD, MINRES_NOW, MINRES_V, MINRES_AV, MINRES_Z, MINRES_D, MINRES_AD = MINRES_D + 3 };
+enum { MINRES_VECTORS = MINRES_AD + 3 };
+
+typedef struct TalusMinres {
+    double *vector[MINRES_VECTORS];
+    size_t room[MINRES_VECTORS];
+    TalusPrecondition *precondition; /* NULL: none */
+    void *user;
+
+    double beta, beta_old;           /* of the Lanczos process */
+    double cosine, sine, bar, above; /* the last rotation; what it left of the next column of T */
+    double left;                     /* norm of the residual */
+    double size;                     /* a lower bound of |A| in the metric of M */
+} TalusMinres;
+
+TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);
+void talus_minres_clear(TalusMinres *m, const TalusBackend *backend);
+void talus_minres_begin(TalusGp *gp, TalusMinres *m);
+double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more);
+
+#endif

@@ -1,0 +1,153 @@
+/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015
+ * Algorithm 2, and its form for cones.
+ *
+ * phi is the gradient on free blocks, beta the chopped gradient on active ones: min(g, 0) for bounds.
+ *     |beta| <= Gamma |phi|:  a step of conjugate gradients on the face if it stays in the set, else
+ *                             the expansion: to the boundary, y = x - a_f p, then
+ *                             x = P(y - a~ phi(y)), a~ = step / |N|
+ *     otherwise:              the proportioning x - a beta with a = beta'g / beta'N beta.
+ * The paper's step 3 omits the way to the boundary (half_step=off does so); its proof, in Dostal and
+ * Schoeberl 2005, has it. The paper takes a~ = 1 / |N| and is unscaled (step=1, metric=none).
+ * Any step below 2 / |N| will do (Dostal 2009); the default is a long one that forgives a norm estimated
+ * 5 % too low.
+ * The paper stops at |phi + beta| <= 1e-4 |q|: `stop` is that number, with both norms in the metric. The
+ * driver's tolerance holds besides.
+ *
+ * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and
+ * on the mantle, and proportioning is a projected gradient step of length a~ of all blocks, since a
+ * minimiser along beta may lie outside. Sliding contacts are active and move by projected gradients
+ * alone: expect their speed.
+ * Products: 1 for a step on the face and for a proportioning, 2 for an expansion. */
+#include "solvers/driver/chunk.h"
+#include "solvers/face/face.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    int metric;
+    double gamma, step, stop;
+    bool half_step;
+} Params;
+
+typedef struct State {
+    double norm; /* of the last solve, 0 before the first */
+} State;
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
+     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
+     "how large the chopped gradient may grow before blocks are released"},
+    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.9, 1e-3, 1.99, NULL,
+     "fixed step times the norm of N; the paper has 1"},
+    {"stop", TALUS_PARAM_REAL, offsetof(Params, stop), 0.0, 0.0, 1.0, NULL,
+     "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"},
+    {"half_step", TALUS_PARAM_FLAG, offsetof(Params, half_step), 1, 0, 1, NULL,
+     "go to the boundary before an expansion; the paper omits it"},
+};
+
+/* Releases blocks: beta is in w. */
+static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
+{
+    if (s->op->rows == 1) /* beta <= 0 where x = 0: no step leaves the set */
+        return talus_face_minimise(s, w, w->w);
+    talus_face_project(s, w, step, w->g);
+    return 1;
+}
+
+/* |S q|^2; uses p. */
+static double offset2(TalusSolve *s, TalusFaceWork *w)
+{
+    s->backend->vector.zero(s->op, w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
+    s->backend->op.gradient(s->op, w->metric, w->p, true, w->np);
+    return s->backend->vector.dot(s->op, w->np, w->np);
+}
+
+static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough, int products)
+{
+    for (;;) {
+        double step = p->step / w->norm;
+        TalusFace face;
+        s->backend->block.split(s->op, w->metric, s->gamma, w->g, step, w->phi, NULL, w->w, &face);
+        if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
+            return;
+        if (face.free2 + face.chopped2 <= enough)
+            return;
+        if (face.chopped2 <= p->gamma * p->gamma * face.free2)
+            products = talus_face_advance(s, w, &face, step, p->half_step);
+        else
+            products = proportion(s, w, step);
+    }
+}
+
+/* The same in runs, by a backend that has them. */
+static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
+{
+    TalusProportioning state = {.metric = w->metric,
+                                .x = s->gamma,
+                                .g = w->g,
+                                .p = w->p,
+                                .np = w->np,
+                                .phi = w->phi,
+                                .w = w->w,
+                                .gamma = p->gamma,
+                                .step = p->step,
+                                .half_step = p->half_step,
+                                .enough = enough,
+                                .norm = w->norm};
+    for (int since = 0;;) {
+        TalusRun run = talus_chunk_next(s, 1, since);
+        TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        s->info->products += state.products - run.done; /* of which it has counted one each */
+        w->norm = state.norm;
+        double rms = sqrt(run.residual2 / s->op->blocks);
+        if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||
+            !talus_solve_continue(s, rms, run.residual_max) || state.reached)
+            return TALUS_OK;
+    }
+}
+
+static TalusStatus solve_mprgp(TalusSolve *s)
+{
+    const Params *p = s->params;
+    State *state = s->state;
+    TalusFaceWork *w = s->work;
+    TalusStatus status = talus_face_begin(s, w, p->metric);
+    if (status != TALUS_OK)
+        return status;
+    talus_face_norm(s, w, state->norm);
+    double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
+    int products = p->stop > 0.0;
+    if (s->backend->run.proportion && s->op->pair && !s->op->varied && !s->op->elimination) {
+        s->info->products += products;
+        status = iterate_runs(s, p, w, enough);
+    } else {
+        iterate(s, p, w, enough, products);
+    }
+    state->norm = w->norm;
+    talus_face_end(s, w);
+    return status;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    talus_face_clear(work, backend);
+}
+
+const TalusSolverType talus_solver_mprgp = {
+    .name = "mprgp",
+    .summary = "conjugate gradients on faces, left in proportion: bounds, and cones slowly",
+    .reference = "pospisil-2015 Algorithm 2; Dostal and Kozubek 2012 for cones",
+    .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(TalusFaceWork),
+    .solve = solve_mprgp,
+    .clear = clear,
+};

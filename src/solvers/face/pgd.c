@@ -1,0 +1,67 @@
+/* solvers/face/pgd.c - projected gradient descent with tangent cones, preclik-2009 Algorithm 1.
+ *
+ *     r = -(N x + q),  p = P_T(x)(r),  a = r'p / p'N p,  x = P(x + a p)
+ * with T(x) the tangent cone of the set at x. The search along the line is exact but does not see the
+ * set. The paper forms r afresh each time, two products per iteration; here r is updated by a N p
+ * where the last projection changed nothing: the same iterates, and two products only where it did.
+ * The paper is unscaled (metric=none). Slow: steepest descent. No proof of convergence, since the
+ * projection may undo the descent. Not for cones, for the reason given in cpg.c. */
+#include "solvers/face/face.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    int metric;
+} Params;
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
+     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+};
+
+static int step(TalusSolve *s, TalusFaceWork *w)
+{
+    TalusForward change;
+    s->backend->vector.combine(s->op, 1, (const double *const[]){w->g}, (const double[]){-1.0},
+                               w->p);
+    s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->p);
+    double a = talus_face_search(s, w, 1.0);
+    s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,
+                                       &change);
+    if (change.r2 == 0.0)
+        return 1 + talus_face_follow(s, w, a);
+    talus_face_refresh(s, w);
+    return 2;
+}
+
+static TalusStatus solve_pgd(TalusSolve *s)
+{
+    const Params *p = s->params;
+    TalusFaceWork *w = s->work;
+    TalusStatus status = talus_face_begin(s, w, p->metric);
+    if (status != TALUS_OK)
+        return status;
+    for (int products = 0; talus_face_measured(s, w, products);)
+        products = step(s, w);
+    talus_face_end(s, w);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    talus_face_clear(work, backend);
+}
+
+const TalusSolverType talus_solver_pgd = {
+    .name = "pgd",
+    .summary = "projected gradient descent with exact line search: for comparison",
+    .reference = "preclik-2009 Algorithm 1",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES_JOINT,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(TalusFaceWork),
+    .solve = solve_pgd,
+    .clear = clear,
+};

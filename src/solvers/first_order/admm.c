@@ -1,0 +1,369 @@
+/* solvers/first_order/admm.c - alternating direction method of multipliers, with a rho that follows the error.
+ *
+ * minimise 1/2 x'A x + q'x + I_K(z) subject to x = z, in the metric x = gamma / s with s^-2 the normal
+ * and tangential diagonal entries of each block, so A = S (N + E) S has ones on its diagonal and rho no
+ * unit. With the point before the projection, w = z + y / rho, as the only unknown, and relaxation a,
+ *     z = P(w),   u = w - z,   x = argmin 1/2 x'A x + q'x + rho/2 |x - z + u|^2,   w' = w + a (x - z).
+ * The x-step:
+ *   direct    (A + rho) (z - x) = g(z) + rho u, by a factorisation of N + E + rho S^-2 that is made again
+ *             only when rho changes. An iteration is one product, which also gives the residual of z,
+ *             and one solve, counted as another product.
+ *   proximal  with 1/2 |x - x_old|^2 in the norm tau - A added, tau the norm of A:
+ *             x = (tau x_old + rho (z - u) - g(x_old)) / (tau + rho). One product per iteration, and one
+ *             more every CHECK iterations to measure z. A gradient method in disguise.
+ *   auto      direct up to DIRECT_ROWS rows and DIRECT_FILL entries of the factor, else proximal.
+ * w, for the proximal form together with x, is accelerated by Anderson's method (solvers/first_order/extrapolate.h).
+ *
+ * rho. The plain iteration reduces the part of the error e = z - x that belongs to an eigenvalue near rho
+ * fastest, the others slowly. The curvature of what is left says where it lies, |A e| / |e| with the A of
+ * the x-step: for the proximal form that is tau itself. rho goes there when it is more than `change`
+ * away, much as the shifts of alternating direction implicit methods. It costs nothing: A e is
+ * g(z) + rho u - rho e. rho is looked at after `adapt` iterations, then after a fifth more and `adapt`:
+ * ever more rarely, so that convergence is that of a fixed rho. (With the curvature of A the proximal form got
+ * no further than 1e-2 in 10,000 iterations on a bed with friction; with tau, 1e-3.)
+ *
+ * Limits: on deep beds the number of iterations grows like that of any first-order method. */
+#include "solvers/first_order/extrapolate.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "linalg/ldl.h"
+#include "linalg/sparse.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { X_AUTO, X_DIRECT, X_PROXIMAL };
+
+enum { POWER_ITERATIONS = 12, CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
+
+static const double MARGIN = 1.05, FORGET = 0.97;  /* on the norm of A */
+static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
+static const double LARGEST_CHANGE = 10.0;         /* of rho at a time */
+static const double REGULAR = 1e-10, FACTOR = 2.0; /* of the extrapolation */
+static const double PIVOT = 1e-12;                 /* of the diagonal entry */
+
+typedef struct Params {
+    int x_step, adapt, anderson;
+    double rho, relax, change;
+} Params;
+
+typedef struct State {
+    double norm; /* of A, 0 before it was needed; proximal form */
+} State;
+
+typedef struct Work {
+    TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
+    TalusBest best;
+    TalusVector g, t;
+    TalusMetricBlock *metric;
+    TalusSparse matrix; /* N + E + rho S^-2, */
+    double *diagonal;   /*   the diagonal of N + E */
+    int32_t *place;     /*   and where it is in the matrix */
+    TalusLdl factor;
+    size_t metric_room, diagonal_room, place_room;
+} Work;
+
+typedef struct Run {
+    const TalusMetricBlock *metric;
+    double *z, rho;
+    bool direct;
+    double curvature; /* |A e| / |e| of the present error, A that of the x-step */
+} Run;
+
+static const char *const x_steps[] = {"auto", "direct", "proximal", NULL};
+
+static const TalusParam params[] = {
+    {"x_step", TALUS_PARAM_CHOICE, offsetof(Params, x_step), X_AUTO, 0, 0, x_steps,
+     "factorise, or add a proximal term"},
+    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-4, 1e4, NULL,
+     "penalty at first, over the diagonal"},
+    {"adapt", TALUS_PARAM_INT, offsetof(Params, adapt), 20, 0, 1000000, NULL,
+     "iterations before rho may change; 0: it never does"},
+    {"change", TALUS_PARAM_REAL, offsetof(Params, change), 5.0, 1.0, 1e3, NULL,
+     "least factor by which rho changes"},
+    {"relax", TALUS_PARAM_REAL, offsetof(Params, relax), 1.6, 0.1, 1.95, NULL, "relaxation"},
+    {"anderson", TALUS_PARAM_INT, offsetof(Params, anderson), 10, 0, TALUS_EXTRAPOLATE_MEMORY, NULL,
+     "memory of the acceleration; 0: none"},
+};
+
+/* ---- the factorisation ---- */
+
+/* `good` is false when the matrix is not positive definite. */
+static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
+{
+    Work *w = s->work;
+    const TalusPivots pivots = {.relative = PIVOT};
+    for (int i = 0; i < w->matrix.rows; i++) {
+        const double scale = run->metric[i / s->op->rows][i % s->op->rows > 0];
+        w->matrix.value[w->place[i]] = w->diagonal[i] + run->rho / (scale * scale);
+    }
+    TalusStatus status = talus_ldl_factor(&w->factor, &w->matrix, NULL, &pivots);
+    *good = status == TALUS_OK;
+    return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
+}
+
+/* Keeps the diagonal of the matrix, to which rho S^-2 is added; false where an entry is missing. */
+static TalusStatus keep_diagonal(Work *w, bool *complete)
+{
+    const TalusSparse *a = &w->matrix;
+    TALUS_TRY(TALUS_RESERVE(w->diagonal, w->diagonal_room, (size_t)a->rows, 0, "diagonal"));
+    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, (size_t)a->rows, 0, "diagonal"));
+    *complete = true;
+    for (int i = 0; i < a->rows; i++) {
+        int32_t k = a->start[i];
+        while (k < a->start[i + 1] && a->column[k] < i)
+            k++;
+        if (k == a->start[i + 1] || a->column[k] != i) {
+            *complete = false;
+            return TALUS_OK;
+        }
+        w->place[i] = k;
+        w->diagonal[i] = a->value[k];
+    }
+    return TALUS_OK;
+}
+
+/* Sets run->direct if the x-step is to be direct and can be. */
+static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
+{
+    Work *w = s->work;
+    bool complete;
+    bool large = s->op->rows * s->op->blocks > DIRECT_ROWS ||
+                 !talus_backend_can(s->backend, TALUS_CAP_FACTORISES);
+    if (p->x_step == X_PROXIMAL || (p->x_step == X_AUTO && large))
+        return TALUS_OK;
+    talus_sparse_clear(&w->matrix);
+    TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
+    TALUS_TRY(keep_diagonal(w, &complete));
+    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->matrix, NULL));
+    bool small = p->x_step == X_DIRECT || talus_ldl_fill(&w->factor) <= DIRECT_FILL;
+    if (!complete || !small)
+        return TALUS_OK;
+    TALUS_TRY(factorise(s, run, &run->direct));
+    while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {
+        run->rho *= LARGEST_CHANGE; /* N was not positive semidefinite */
+        TALUS_TRY(factorise(s, run, &run->direct));
+    }
+    return TALUS_OK;
+}
+
+/* ---- one iteration ---- */
+
+/* z and, where asked for, its gradient and residual. */
+static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
+{
+    Work *w = s->work;
+    talus_copy(s, w->extrapolation.part[0].y.at, run->z);
+    s->backend->block.project(s->op, run->metric, run->z);
+    if (!measured)
+        return;
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->info->products++;
+    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
+    talus_best_offer(&w->best, s, run->z, sums->residual2);
+}
+
+static double quotient(double square, double by)
+{
+    return square > 0.0 && by > 0.0 ? sqrt(square / by) : 0.0;
+}
+
+/* h of w; g(z) is in w->g and becomes r = g(z) + rho u; t becomes e = z - x. */
+static void direct_step(TalusSolve *s, const Params *p, Run *run)
+{
+    Work *w = s->work;
+    TalusExtrapolated *part = w->extrapolation.part;
+    const double *sum[3] = {w->g.at, part->y.at, run->z}, *both[2] = {part->y.at, w->t.at};
+    const double a[3] = {1.0, run->rho, -run->rho}, step[2] = {1.0, -p->relax};
+    const double *dotted[2] = {w->t.at, w->g.at};
+    double ee_re[2];
+    s->backend->vector.combine(s->op, 3, sum, a, w->g.at);
+    talus_copy(s, w->g.at, w->t.at);
+    s->backend->op.scale(s->op, run->metric, true, w->t.at);
+    talus_ldl_solve(&w->factor, w->t.at);
+    s->backend->op.scale(s->op, run->metric, true, w->t.at);
+    s->info->products++;
+    s->backend->vector.combine(s->op, 2, both, step, part->h.at);
+    s->backend->vector.dots(s->op, 2, dotted, w->t.at, ee_re);
+    double rr = s->backend->vector.dot(s->op, w->g.at, w->g.at);
+    run->curvature =
+        quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
+}
+
+/* h of w and of x. Where g(z) is in w->g, tests tau against the curvature between z and x. */
+static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measured)
+{
+    Work *w = s->work;
+    State *state = s->state;
+    TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
+    double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
+    s->backend->op.gradient(s->op, run->metric, x->y.at, true, w->t.at);
+    s->info->products++;
+    const double *old[4] = {x->y.at, run->z, part->y.at, w->t.at};
+    const double a[4] = {tau * all, 2.0 * rho * all, -rho * all, -all};
+    s->backend->vector.combine(s->op, 4, old, a, x->h.at);
+    const double *sum[3] = {part->y.at, x->h.at, run->z};
+    const double b[3] = {1.0, p->relax, -p->relax};
+    s->backend->vector.combine(s->op, 3, sum, b, part->h.at);
+    run->curvature = tau;
+    if (!measured)
+        return;
+    const double *e[2] = {run->z, x->y.at}, c[2] = {1.0, -1.0};
+    s->backend->vector.axpby(s->op, -1.0, w->t.at, 1.0, w->g.at);
+    s->backend->vector.combine(s->op, 2, e, c, w->t.at);
+    double seen = quotient(s->backend->vector.dot(s->op, w->g.at, w->g.at),
+                           s->backend->vector.dot(s->op, w->t.at, w->t.at));
+    if (seen > tau && isfinite(seen))
+        state->norm = MARGIN * seen; /* the power iteration fell short */
+}
+
+/* ---- rho ---- */
+
+/* The same z and y = rho u with the new rho: w = z + u rho_old / rho. */
+static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
+{
+    Work *w = s->work;
+    double *y = w->extrapolation.part[0].y.at, old = run->rho;
+    bool good = true;
+    run->rho = rho;
+    if (run->direct)
+        TALUS_TRY(factorise(s, run, &good));
+    if (!good) {
+        run->rho = old;
+        return factorise(s, run, &good);
+    }
+    talus_copy(s, y, run->z);
+    s->backend->block.project(s->op, run->metric, run->z);
+    s->backend->vector.axpby(s->op, 1.0 - old / rho, run->z, old / rho, y);
+    talus_extrapolate_forget(&w->extrapolation);
+    return TALUS_OK;
+}
+
+static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
+{
+    double wanted =
+        fmin(fmax(run->curvature, run->rho / LARGEST_CHANGE), run->rho * LARGEST_CHANGE);
+    wanted = fmin(fmax(wanted, RHO_MIN), RHO_MAX);
+    if (wanted > p->change * run->rho || wanted * p->change < run->rho)
+        return set_rho(s, run, wanted);
+    return TALUS_OK;
+}
+
+/* ---- the solve ---- */
+
+static TalusStatus reserve(TalusSolve *s, Work *w)
+{
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g.at, &w->g.capacity, n, "gradient"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->t.at, &w->t.capacity, n, "error"));
+    return talus_metric_reserve(s, &w->metric, &w->metric_room);
+}
+
+static void prepare_norm(TalusSolve *s, const Run *run)
+{
+    State *state = s->state;
+    Work *w = s->work;
+    if (state->norm > 0.0)
+        state->norm *= FORGET;
+    else
+        state->norm =
+            MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g.at, w->t.at);
+}
+
+/* w = z + u with z the given impulses and u the part of -g / rho in the normal cone at z. */
+static void start(TalusSolve *s, Run *run)
+{
+    Work *w = s->work;
+    TalusExtrapolated *part = w->extrapolation.part;
+    s->backend->op.scale(s->op, run->metric, true, run->z);
+    s->backend->block.project(s->op, run->metric, run->z);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->info->products++;
+    s->backend->vector.axpby(s->op, 0.0, w->g.at, -1.0 / run->rho, w->g.at);
+    s->backend->block.tangent(s->op, run->metric, run->z, w->g.at, w->t.at);
+    const double *sum[3] = {run->z, w->g.at, w->t.at}, a[3] = {1.0, 1.0, -1.0};
+    s->backend->vector.combine(s->op, 3, sum, a, part->y.at);
+    if (!run->direct)
+        talus_copy(s, run->z, part[1].y.at);
+}
+
+static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
+{
+    double next = p->adapt > 0 ? p->adapt : INFINITY;
+    for (int k = 0;; k++) {
+        TalusForward sums;
+        bool last = s->info->iterations + 1 >= s->options->max_iterations;
+        bool measured = run->direct || last || k % CHECK == 0;
+        project(s, run, measured, &sums);
+        if (!measured)
+            talus_solve_count(s, 0);
+        else if (!talus_solve_next(s, 0, run->z, run->metric, sums.residual2, sums.residual_max))
+            return TALUS_OK;
+        if (run->direct)
+            direct_step(s, p, run);
+        else
+            proximal_step(s, p, run, measured);
+        bool on = talus_extrapolate(&((Work *)s->work)->extrapolation, s) != TALUS_EXTRAPOLATE_BACK;
+        if (on && measured && k >= next) {
+            TALUS_TRY(adapt(s, p, run));
+            next = 1.2 * k + p->adapt;
+        }
+    }
+}
+
+static TalusStatus solve_admm(TalusSolve *s)
+{
+    const Params *p = s->params;
+    Work *w = s->work;
+    Run run = {.z = s->gamma, .rho = p->rho};
+    TALUS_TRY(reserve(s, w));
+    talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, w->metric);
+    run.metric = (const TalusMetricBlock *)w->metric;
+    TALUS_TRY(prepare_direct(s, p, &run));
+    TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, run.direct ? 1 : 2, p->anderson));
+    w->extrapolation.regular = REGULAR;
+    w->extrapolation.factor = FACTOR;
+    if (!run.direct)
+        prepare_norm(s, &run);
+    start(s, &run);
+    TALUS_TRY(iterate(s, p, &run));
+    talus_best_take(&w->best, s, s->gamma);
+    s->backend->op.scale(s->op, run.metric, false, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_extrapolate_clear(&w->extrapolation, backend);
+    talus_best_clear(&w->best, backend);
+    backend->vector.release(w->g.at);
+    backend->vector.release(w->t.at);
+    talus_metric_release(backend, w->metric);
+    talus_release(w->diagonal);
+    talus_release(w->place);
+    talus_sparse_clear(&w->matrix);
+    talus_ldl_clear(&w->factor);
+}
+
+static bool is_on_host(const void *parameters)
+{
+    return ((const Params *)parameters)->x_step == X_DIRECT;
+}
+
+const TalusSolverType talus_solver_admm = {
+    .name = "admm",
+    .summary = "alternating directions, direct or proximal, adaptive rho: small stiff problems",
+    .reference = "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/solvers.md",
+    .takes = TALUS_TAKES_CONVEX,
+    TALUS_PARAMS(params, Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(Work),
+    .solve = solve_admm,
+    .clear = clear,
+    .on_host = "the factorisation of x_step=direct",
+    .is_on_host = is_on_host,
+};

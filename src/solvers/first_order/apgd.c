@@ -1,0 +1,231 @@
+/* solvers/first_order/apgd.c - accelerated projected gradient descent.
+ *
+ * Nesterov's method in the metric x = gamma / s: s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic), in
+ * which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill
+ * (gradient restart). The step is 1/L, L an estimate of the largest eigenvalue of S (N + E) S: a few
+ * power iterations at first, kept from solve to solve, slowly lowered, and raised at once when two
+ * consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference is more than
+ * rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the present iterate is added to
+ * the gradient in every step: no outer loop, and momentum within bounds that follow the residual. No test
+ * on the objective: that stalls at 1e-8 by cancellation. One product per iteration. */
+#include "solvers/driver/chunk.h"
+
+#include "backend/run.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Iterations between residuals, at least, where they serve the test of the step's length alone. */
+enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
+
+typedef struct Params {
+    int metric, check;
+    bool restart;
+    double margin, forget, most;
+} Params;
+
+typedef struct State {
+    double norm; /* L of the last solve, 0 before the first */
+} State;
+
+typedef struct Work {
+    double *x_prev, *g_prev;
+    TalusMetricBlock *metric;
+    size_t x_room, g_room, metric_room;
+} Work;
+
+static const char *const metrics[] = {"trace", "anisotropic", NULL};
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
+     metrics, "diagonal scaling of the unknowns"},
+    {"restart", TALUS_PARAM_FLAG, offsetof(Params, restart), 1, 0, 1, NULL,
+     "drop the momentum when it points uphill"},
+    {"check", TALUS_PARAM_INT, offsetof(Params, check), 5, 1, 1000, NULL,
+     "iterations between residual evaluations"},
+    {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
+     "factor on the norm estimate"},
+    {"forget", TALUS_PARAM_REAL, offsetof(Params, forget), 0.97, 0.1, 1.0, NULL,
+     "factor on the norm estimate carried to the next solve"},
+    {"most", TALUS_PARAM_REAL, offsetof(Params, most), 20.0, 2.0, 1e6, NULL,
+     "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / most"},
+};
+
+/* Whether run.accelerate finds the metric by itself: x is gamma then, and the metric's memory, the largest
+ * of the method, is needed for the first norm alone. */
+static bool knows_metric(const TalusSolve *s)
+{
+    return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair && !s->op->varied;
+}
+
+static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
+{
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->x_prev, &w->x_room, n, "previous impulses"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g_prev, &w->g_room, n, "previous gradient"));
+    if (!metric)
+        return TALUS_OK;
+    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
+    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
+    return TALUS_OK;
+}
+
+static void release_metric(const TalusBackend *backend, Work *w)
+{
+    talus_metric_release(backend, w->metric);
+    w->metric = NULL;
+    w->metric_room = 0;
+}
+
+/* ---- Coulomb's law ---- */
+
+/* The bound on momentum: its limits, and its factors when the residual has risen by RISE over its least and
+ * after CALM iterations in which it has not; in a solve that is longer than LONG, CALM_LONG. At mu 0.5 some 20
+ * is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; where impulses drift, none. */
+enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
+static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
+static const double RAISED = 1.1, RAISED_LONG = 1.2;
+static const double PROGRESS = 0.8;
+
+typedef struct Restraint {
+    double least; /* residual since the bound was last lowered, < 0: none yet */
+    int calm;     /* iterations since the bound was last changed, */
+    int done;     /*   and in all, but for those that ended in a rise */
+    double mark;  /* residual when it last fell by PROGRESS, */
+    int marked;   /*   and iterations since */
+} Restraint;
+
+/* De Saxce's shift makes the map that is iterated unsymmetric, and momentum drives it into cycles where
+ * it is large against the symmetric part: more so the larger mu. The residual tells. */
+static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
+                     double *beta)
+{
+    if (r->least < 0.0 || residual < r->least)
+        r->least = residual;
+    if (residual > RISE * r->least) {
+        r->least = residual;
+        r->calm = 0;
+        momentum->most = fmax(LOWERED * momentum->most, fmin(LEAST, momentum->most));
+        momentum->theta = 1.0;
+        *beta = 0.0;
+        return;
+    }
+    r->calm += iterations;
+    r->done += iterations;
+    bool is_long = r->done > LONG;
+    if (r->calm >= (is_long ? CALM_LONG : CALM)) {
+        r->calm = 0;
+        momentum->most =
+            fmin((is_long ? RAISED_LONG : RAISED) * momentum->most, fmax(MOST, momentum->most));
+    }
+}
+
+/* Whether the residual has hardly fallen for too long: impulses drift along a null space of N, say, for
+ * which bounded momentum is too slow. */
+static bool is_stuck(Restraint *r, double residual, int iterations)
+{
+    r->marked += iterations;
+    if (!(residual > PROGRESS * r->mark)) {
+        r->mark = residual;
+        r->marked = 0;
+    }
+    return r->marked > PATIENCE;
+}
+
+/* ---- the iteration ---- */
+
+/* Iterates until told to stop; the vector to return is in a->x_prev (the one just measured). */
+static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *momentum,
+                           TalusAccelerated *a)
+{
+    const int check = talus_chunk_check(s, p->check, CHECK_UNSEEN);
+    bool go = true;
+    Restraint restraint = {.least = -1.0, .mark = INFINITY};
+    for (int since = 0; go;) {
+        TalusRun run = talus_chunk_next(s, check, since);
+        if (a->exact && run.iterations > EXACT_LENGTH)
+            run.iterations = EXACT_LENGTH;
+        TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        double rms = sqrt(run.residual2 / s->op->blocks);
+        if (a->exact)
+            restrain(&restraint, rms, run.done, momentum, &a->beta);
+        if (talus_solve_wants_iterate(s))
+            a->warm = false; /* showing it uses the scratch */
+        go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
+             talus_solve_continue(s, rms, run.residual_max);
+        s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
+        go = go && !s->stuck;
+    }
+    return TALUS_OK;
+}
+
+static void estimate_norm(TalusSolve *s, const Params *p, State *state, Work *w)
+{
+    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
+    if (state->norm > 0.0)
+        state->norm *= p->forget;
+    else
+        state->norm =
+            p->margin * talus_operator_norm(s, metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
+}
+
+static TalusStatus solve_apgd(TalusSolve *s)
+{
+    const Params *p = s->params;
+    State *state = s->state;
+    Work *w = s->work;
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    bool unscaled = knows_metric(s);
+    TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
+    estimate_norm(s, p, state, w);
+    if (unscaled)
+        release_metric(s->backend, w);
+    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
+    if (metric) {
+        s->backend->op.scale(s->op, metric, true, s->gamma);
+        s->backend->vector.zero(s->op, w->g_prev, n);
+    }
+    s->backend->vector.copy(s->op, w->x_prev, s->gamma, n);
+    TalusAccelerated a = {.x = s->gamma,
+                          .x_prev = w->x_prev,
+                          .g_prev = w->g_prev,
+                          .metric = metric,
+                          .kind = (TalusMetric)p->metric,
+                          .exact = s->plan.exact};
+    TalusMomentum momentum = {.norm = state->norm,
+                              .margin = p->margin,
+                              .theta = 1.0,
+                              .most = s->plan.exact ? p->most : 0.0,
+                              .restart = p->restart};
+    TALUS_TRY(iterate(s, p, &momentum, &a));
+    state->norm = momentum.norm;
+    if (a.x_prev != s->gamma)
+        s->backend->vector.copy(s->op, s->gamma, a.x_prev, n);
+    if (metric)
+        s->backend->op.scale(s->op, metric, false, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    backend->vector.release(w->x_prev);
+    backend->vector.release(w->g_prev);
+    release_metric(backend, w);
+}
+
+const TalusSolverType talus_solver_apgd = {
+    .name = "apgd",
+    .summary = "accelerated projected gradient, anisotropic metric, restarts",
+    .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
+    .takes = TALUS_TAKES_ALL,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(Work),
+    .solve = solve_apgd,
+    .clear = clear,
+};

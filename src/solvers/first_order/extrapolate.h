@@ -1,0 +1,56 @@
+/* solvers/first_order/extrapolate.h - Anderson acceleration of a fixed-point map y -> h(y), safeguarded.
+ *
+ * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, in the notation
+ * of Walker and Ni 2011)
+ *     c = argmin |f - dF c|,    y' = h - dH c + stride (f - dF c).
+ * The Gram matrix of dF is scaled to a unit diagonal and `regular` is added to it. Columns of dF that are
+ * rounding of h are left out, and coefficients whose sizes add up to more than 1e5 are not used.
+ *
+ * stride is 0 as long as the memory explains f. An iteration that drifts has a constant f that no
+ * difference can explain: towards a distant solution, or without end on an infeasible problem. Then stride is
+ * 1, 2, 4, ..., as long as the drift lasts.
+ *
+ * If an extrapolation makes |f| larger by more than `factor`, it is taken back: the plain step of the
+ * point before follows, with an empty memory.
+ *
+ * y may have two parts, each a vector of the problem's size. */
+#ifndef TALUS_SOLVERS_EXTRAPOLATE_H
+#define TALUS_SOLVERS_EXTRAPOLATE_H
+
+#include "solvers/driver/best.h"
+
+enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
+
+/* One part of y. The caller writes h for the y it finds; both change places in talus_extrapolate. */
+typedef struct TalusExtrapolated {
+    TalusVector y, h, f_prev, h_prev;
+    TalusVector df[TALUS_EXTRAPOLATE_MEMORY], dh[TALUS_EXTRAPOLATE_MEMORY];
+} TalusExtrapolated;
+
+typedef struct TalusExtrapolation {
+    TalusExtrapolated part[TALUS_EXTRAPOLATE_PARTS];
+    int parts, memory; /* memory 0: the plain iteration */
+    double regular, factor;
+    double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* dF'dF */
+    int count, next;             /* differences held, place of the next */
+    double stride;               /* steps at a time along a constant f */
+    double last;                 /* |f| of the last point that was kept */
+    bool extrapolated, has_last; /* how y came about; f_prev and h_prev are set */
+} TalusExtrapolation;
+
+typedef enum TalusExtrapolateStep {
+    TALUS_EXTRAPOLATE_ON,      /* y is the next point */
+    TALUS_EXTRAPOLATE_BACK,    /* y is the plain step of the point before */
+    TALUS_EXTRAPOLATE_EXPANDED /* |f| grew in a plain step: y is h, and the memory is empty */
+} TalusExtrapolateStep;
+
+/* Room for the vectors, and an empty memory. */
+TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts,
+                                    int memory);
+/* Empties the memory: y was set anew, or the map has changed. */
+void talus_extrapolate_forget(TalusExtrapolation *e);
+/* From y and h(y) to the next y. */
+TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
+void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend);
+
+#endif

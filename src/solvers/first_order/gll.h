@@ -1,0 +1,33 @@
+/* solvers/first_order/gll.h - the memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986): objective values of
+ * the last iterates, kept as differences to the present one, so that no two large numbers are subtracted. */
+#ifndef TALUS_SOLVERS_GLL_H
+#define TALUS_SOLVERS_GLL_H
+
+enum { TALUS_GLL_MOST = 100 };
+
+/* Starts as zeros with `memory` set: how many iterates before the present one count. */
+typedef struct TalusGll {
+    int memory, next;
+    double ahead[TALUS_GLL_MOST + 1]; /* f of an iterate less f of the present one, a ring */
+} TalusGll;
+
+/* The largest of the remembered values, at least 0: that of the present iterate. Slots that no iterate has reached
+ * are behind the first, which is as high as f ever was. */
+static inline double talus_gll_ceiling(const TalusGll *g)
+{
+    double most = 0.0;
+    for (int i = 0; i <= g->memory; i++)
+        most = g->ahead[i] > most ? g->ahead[i] : most;
+    return most;
+}
+
+/* The next iterate, whose f differs by `change`, takes the place of the oldest. */
+static inline void talus_gll_step(TalusGll *g, double change)
+{
+    for (int i = 0; i <= g->memory; i++)
+        g->ahead[i] -= change;
+    g->next = (g->next + 1) % (g->memory + 1);
+    g->ahead[g->next] = 0.0;
+}
+
+#endif

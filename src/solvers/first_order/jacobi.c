@@ -1,0 +1,64 @@
+/* solvers/first_order/jacobi.c - projected Jacobi iteration.
+ *
+ *     gamma <- gamma + lambda (P(gamma - omega eta g) - gamma),   g = (N + E) gamma + q,
+ * with eta = dim / trace of each block: heyn-2012 Eq. (12) (whose sign in front of omega is wrong:
+ * it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration.
+ * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
+#include "solvers/driver/chunk.h"
+
+#include "backend/run.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    double omega, lambda;
+} Params;
+
+static const TalusParam params[] = {
+    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.3, 1e-6, 2.0, NULL, "step length"},
+    {"lambda", TALUS_PARAM_REAL, offsetof(Params, lambda), 1.0, 1e-6, 1.0, NULL,
+     "averaging with the old value"},
+};
+
+/* Iterations between residuals where they are not for nothing: on backends that would come back to the
+ * host for each; and where nobody sees them but at the end. */
+enum { CHECK = 5, CHECK_UNSEEN = 20 };
+
+static TalusStatus solve_jacobi(TalusSolve *s)
+{
+    const Params *p = s->params;
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
+    double rms;
+    int since = 0;
+    TalusRun run;
+    do { /* the residual is that of the iterate before the step: one product serves both */
+        run = talus_chunk_next(s, check, since);
+        TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
+        since += run.done;
+        talus_chunk_count(s, &run);
+        rms = sqrt(run.residual2 / s->op->blocks);
+    } while (talus_solve_observe(s, s->gamma, NULL, rms) &&
+             talus_solve_continue(s, rms, run.residual_max));
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    (void)work;
+    (void)backend;
+}
+
+const TalusSolverType talus_solver_jacobi = {
+    .name = "jacobi",
+    .summary = "projected Jacobi: simple, parallel, slow",
+    .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
+    .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .work_size = 0,
+    .solve = solve_jacobi,
+    .clear = clear,
+};

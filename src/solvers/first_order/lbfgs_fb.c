@@ -1,0 +1,558 @@
+/* solvers/first_order/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products.
+ *
+ * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm
+ * of N:
+ *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
+ *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
+ * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step
+ * stands if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
+ * or if |R|^2 does not become `rise` times as large: the difference drowns in rounding long before R
+ * does, and R of a good step may well grow. Otherwise d is halved, which needs no product, up to five
+ * times; after that the pairs are forgotten and x+ = T(x), for one product more.
+ *
+ * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
+ *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which
+ * is what goes out, with a product of its own.
+ *
+ * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G
+ * (Kim and Fessler 2021; with projection, which their proof does not cover) lowers the residual itself:
+ * with theta_N = 1, theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ *     y+ = P(x - g / L)
+ *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
+ *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
+ * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are
+ * then less exact than without it: docs/default-solver.md.
+ *
+ * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a
+ * step shows more curvature, and otherwise carried over. t above 1 / L has no proof; when R has not
+ * halved within `patience` products, apgd takes over. Stella, Themelis and Patrinos 2017 have the
+ * envelope, and the proof for t < 1 / L with a line search. */
+#include "solvers/driver/solver.h"
+#include "solvers/first_order/lbfgs.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Residual over tolerance at which OGM-G begins: at first, bounds, and how it is learnt. */
+static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
+
+/* OGM-G is left out for tolerances below TIGHT times the residual at the start, and where the last
+ * factor APPROACH took fewer products than it would. */
+static const double TIGHT = 3e-4, APPROACH = 4.0;
+
+enum { MIN_FINISH = 8, MAX_FINISH = 400 };
+
+enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
+
+typedef struct Params {
+    int metric, memory, check, finish, patience;
+    double step, rise, margin, near;
+} Params;
+
+typedef struct State {
+    double norm;    /* L, 0 before the first solve */
+    int64_t uses;   /* solves since it was estimated */
+    double near;    /* times the tolerance: residual at which OGM-G begins; 0 before the first */
+    int64_t length; /* iterations that OGM-G is planned for */
+} State;
+
+enum { VECTORS = 10 };
+
+typedef struct Work {
+    double *vector[VECTORS], *pair[TALUS_PAIRS + 1];
+    size_t capacity[VECTORS], pair_capacity[TALUS_PAIRS + 1];
+    TalusMetricBlock *metric;
+    size_t metric_capacity;
+} Work;
+
+/* One solve under way. */
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    State *state;
+    TalusQuasi q;
+    TalusLbfgs h;
+    double r2, rg;         /* |R|^2 and R'g */
+    double smooth_r2;      /* |R_z|^2 */
+    double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
+    double reached;        /* residual of z in the norm that is asked for */
+    double start;          /* residual at the start */
+    bool approached;       /* the residual has come within APPROACH times what OGM-G begins at; */
+    int approach_products; /* when it did, far back for a start within */
+    double polish_below;   /* |R|^2 below which OGM-G may be tried again */
+    double claim_below; /* a claim that failed is not repeated before the residual is below this */
+    double mark;        /* residual at the last halving, */
+    int mark_products;  /*   and when that was */
+    int since_refresh, since_check;
+} Run;
+
+static const char *const metrics[] = {"trace", "anisotropic", NULL};
+
+static const TalusParam params[] = {
+    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
+     metrics, "diagonal scaling of the unknowns"},
+    {"memory", TALUS_PARAM_INT, offsetof(Params, memory), 5, 1, TALUS_PAIRS, NULL,
+     "pairs of L-BFGS"},
+    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.6, 0.01, 1.99, NULL,
+     "step of the forward-backward map, times L"},
+    {"rise", TALUS_PARAM_REAL, offsetof(Params, rise), 10.0, 0.0, 1e6, NULL,
+     "a step stands while |R|^2 stays below this times the old one"},
+    {"check", TALUS_PARAM_INT, offsetof(Params, check), 3, 1, 1000, NULL,
+     "iterations between smoothing and residual evaluation"},
+    {"finish", TALUS_PARAM_INT, offsetof(Params, finish), 80, 0, MAX_FINISH, NULL,
+     "iterations of OGM-G in the last phase; 0: no such phase"},
+    {"near", TALUS_PARAM_REAL, offsetof(Params, near), 5.0, 1.25, 100.0, NULL,
+     "residual over tolerance at which that phase first begins; learnt after that"},
+    {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
+     "factor on the norm estimate"},
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 1500, 1, 1e9, NULL,
+     "products without the residual halving after which apgd takes over"},
+};
+
+/* What takes over has no past: nothing of it need be saved. */
+enum { APGD };
+static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
+
+/* ---- beginning ---- */
+
+static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
+{
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
+    for (int i = 0; i < VECTORS; i++)
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[i], &w->capacity[i], n,
+                                             "quasi-Newton vectors"));
+    for (int i = 0; i < pairs; i++)
+        TALUS_TRY(s->backend->vector.reserve(s->op, &w->pair[i], &w->pair_capacity[i], n,
+                                             "quasi-Newton pairs"));
+    return talus_metric_reserve(s, &w->metric, &w->metric_capacity);
+}
+
+static void place_vectors(Run *run, Work *w)
+{
+    TalusQuasi *q = &run->q;
+    double **const places[VECTORS] = {&q->x,        &q->g,       &q->r,      &q->d,
+                                      &q->x_next,   &q->g_next,  &q->r_next, &q->smooth_x,
+                                      &q->smooth_g, &q->smooth_r};
+    for (int i = 0; i < VECTORS; i++)
+        *places[i] = w->vector[i];
+    for (int i = 0; i <= run->p->memory; i++)
+        q->pair[i] = w->pair[i];
+    q->metric = (const TalusMetricBlock *)w->metric;
+    run->h.memory = run->p->memory;
+}
+
+static void copy(const Run *run, const double *from, double *to)
+{
+    run->s->backend->vector.combine(run->s->op, 1, &from, (const double[]){1.0}, to);
+}
+
+static void estimate_norm(Run *run)
+{
+    State *state = run->state;
+    bool known = state->norm > 0.0 && isfinite(state->norm);
+    if (!known || state->uses >= NORM_LASTS) {
+        state->norm = run->p->margin * talus_operator_norm(run->s, run->q.metric, POWER_ITERATIONS,
+                                                           run->q.x_next, run->q.g_next);
+        state->uses = 0;
+    }
+    if (!(state->norm > 0.0))
+        state->norm = 1.0; /* N = 0, or no number at all, which the first residual will tell */
+    state->uses++;
+}
+
+/* The power of two for pairs of about this |R|^2. */
+static double unit_of(double r2)
+{
+    int exponent = 0;
+    if (r2 > 0.0 && isfinite(r2))
+        (void)frexp(r2, &exponent);
+    return ldexp(1.0, -exponent / 2);
+}
+
+/* R of x and its gradient with the present L; pairs belong to one R. */
+static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
+{
+    TalusQuasi *q = &run->q;
+    q->step = run->p->step / run->state->norm;
+    run->s->backend->block.forward_backward(run->s->op, q->metric, q->x, q->g, q->step, NULL, q->r,
+                                            sums);
+    run->r2 = sums->r2;
+    run->rg = sums->rg;
+    if (!keep_pairs)
+        talus_lbfgs_forget(&run->h, q);
+}
+
+static void gradient_anew(Run *run)
+{
+    run->s->backend->op.gradient(run->s->op, run->q.metric, run->q.x, true, run->q.g);
+    run->since_refresh = 0;
+}
+
+static void start_smoothing(Run *run, TalusSmoothSums *sums)
+{
+    run->s->backend->step.quasi_smooth(run->s->op, &run->q, 1.0, sums);
+    run->smooth_r2 = sums->r2;
+}
+
+/* ---- one iteration ---- */
+
+/* Takes the direction d = -H R; the sums of where it leads. */
+static void step(Run *run, TalusQuasiSums *sums)
+{
+    double weight[2 * TALUS_PAIRS + 1];
+    run->q.unit = unit_of(run->r2);
+    talus_lbfgs_direction(&run->h, weight);
+    run->s->backend->step.quasi_direction(run->s->op, &run->q, weight);
+    run->s->backend->step.quasi_step(run->s->op, &run->q, sums);
+}
+
+static bool stands(const Run *run, const TalusQuasiSums *sums)
+{
+    double envelope = sums->gd + 0.5 * sums->dw - (sums->rg - run->rg) +
+                      (sums->r2 - run->r2) / (2.0 * run->q.step);
+    return sums->r2 <= run->p->rise * run->r2 || envelope <= 0.0;
+}
+
+static void swap(double **a, double **b)
+{
+    double *old = *a;
+    *a = *b;
+    *b = old;
+}
+
+static void move(Run *run, const TalusQuasiSums *sums)
+{
+    TalusQuasi *q = &run->q;
+    talus_lbfgs_update(&run->h, q, sums);
+    swap(&q->x, &q->x_next);
+    swap(&q->g, &q->g_next);
+    swap(&q->r, &q->r_next);
+    run->r2 = sums->r2;
+    run->rg = sums->rg;
+}
+
+/* A longer w = N d than L d shows that L was too small. */
+static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
+{
+    TalusForward forward;
+    TalusSmoothSums smoothed;
+    if (!(sums->ww > run->state->norm * run->state->norm * sums->dd))
+        return;
+    run->state->norm = run->p->margin * sqrt(sums->ww / sums->dd);
+    residual_anew(run, false, &forward);
+    start_smoothing(run, &smoothed);
+    *along = run->r2;
+}
+
+/* One iteration up to its new x; returns its products. `along` is R_z'R. */
+static int advance(Run *run, double *along)
+{
+    int products = 1;
+    TalusQuasiSums sums;
+    step(run, &sums);
+    run->q.halve = true;
+    for (int k = 0; k < HALVINGS && !stands(run, &sums); k++)
+        run->s->backend->step.quasi_step(run->s->op, &run->q, &sums);
+    run->q.halve = false;
+    if (!stands(run, &sums)) { /* the plain step T(x) */
+        talus_lbfgs_forget(&run->h, &run->q);
+        step(run, &sums);
+        products++;
+    }
+    move(run, &sums);
+    *along = sums.smooth;
+    raise_norm(run, &sums, along);
+    if (++run->since_refresh >= REFRESH) {
+        TalusForward forward;
+        gradient_anew(run);
+        residual_anew(run, true, &forward);
+        products++;
+    }
+    return products;
+}
+
+static void smooth(Run *run, double along, TalusSmoothSums *sums)
+{
+    double a = along - run->smooth_r2, b = run->r2 - 2.0 * along + run->smooth_r2;
+    double eta = b > 0.0 ? fmin(fmax(-a / b, 0.0), 1.0) : 1.0;
+    run->s->backend->step.quasi_smooth(run->s->op, &run->q, eta, sums);
+    run->smooth_r2 = sums->r2;
+    if (!(sums->r2 <= run->r2))
+        start_smoothing(run, sums);
+}
+
+/* ---- measuring ---- */
+
+/* P(x) in x_next. */
+static const double *projected(Run *run, const double *x)
+{
+    copy(run, x, run->q.x_next);
+    run->s->backend->block.project(run->s->op, run->q.metric, run->q.x_next);
+    return run->q.x_next;
+}
+
+static double goal(const Run *run)
+{
+    return run->s->options->tolerance * run->s->strictness;
+}
+
+/* The residual in the norm that is asked for. */
+static double reached(const Run *run, double residual2, double residual_max)
+{
+    return run->s->options->norm == TALUS_NORM_MAX ? residual_max
+                                                   : sqrt(residual2 / run->s->op->blocks);
+}
+
+/* The end of an iteration at x, whose residual is given: true to go on. Where it would do, P(x) is
+ * measured with a product of its own: that is what goes out. Overwrites the next iterate. */
+static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
+{
+    TalusSolve *s = run->s;
+    double now = reached(run, residual2, residual_max);
+    bool claim = now <= fmin(goal(run), run->claim_below);
+    if (claim) {
+        TalusForward sums;
+        const double *reported = projected(run, x);
+        run->claim_below = 0.9 * now;
+        s->backend->op.gradient(s->op, run->q.metric, reported, true, run->q.g_next);
+        s->backend->block.forward_backward(s->op, run->q.metric, reported, run->q.g_next,
+                                           run->q.step, NULL, NULL, &sums);
+        residual2 = sums.residual2;
+        residual_max = sums.residual_max;
+    }
+    talus_solve_count(s, products + claim);
+    const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
+    double rms = sqrt(residual2 / s->op->blocks);
+    return talus_solve_observe(s, reported, run->q.metric, rms) &&
+           talus_solve_continue(s, rms, residual_max);
+}
+
+static bool last_iteration(const TalusSolve *s)
+{
+    return s->info->iterations + 1 >= s->options->max_iterations;
+}
+
+/* Quasi-Newton steps run away much faster than the infeasibility monitor expects. */
+static void suspect(Run *run, double x2)
+{
+    if (x2 > 16.0 * run->checked2) {
+        talus_solve_suspect(run->s);
+        run->checked2 = x2;
+    }
+}
+
+/* The end of a quasi-Newton iteration: true to go on. */
+static bool finish(Run *run, int products, double along)
+{
+    TalusSolve *s = run->s;
+    TalusSmoothSums sums;
+    if (++run->since_check < run->p->check && !last_iteration(s)) {
+        talus_solve_count(s, products);
+        return talus_solve_within_budget(s);
+    }
+    run->since_check = 0;
+    smooth(run, along, &sums);
+    suspect(run, sums.x2);
+    run->reached = reached(run, sums.residual2, sums.residual_max);
+    return judge(run, products, run->q.smooth_x, sums.residual2, sums.residual_max);
+}
+
+/* ---- the last phase ---- */
+
+/* theta of OGM-G with `length` iterations: theta_N = 1, backwards to theta_0. */
+static void ogm_weights(int length, double *theta)
+{
+    theta[length] = 1.0;
+    for (int i = length - 1; i > 0; i--)
+        theta[i] = 0.5 * (1.0 + sqrt(1.0 + 4.0 * theta[i + 1] * theta[i + 1]));
+    theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
+}
+
+/* The length for next time when this many iterations were enough. */
+static int64_t shorter(const Run *run, int64_t needed)
+{
+    if (needed < MIN_FINISH)
+        needed = MIN_FINISH;
+    return needed < run->p->finish ? needed : run->p->finish;
+}
+
+/* One run of OGM-G from z and its gradient. True to go on, with z and its gradient at its end. The
+ * weights depend on the planned length, which becomes what was needed. */
+static bool polish(Run *run)
+{
+    const int length = (int)run->state->length;
+    TalusSolve *s = run->s;
+    TalusQuasi *q = &run->q;
+    double theta[MAX_FINISH + 1], residual2, residual_max;
+    ogm_weights(length, theta);
+    copy(run, q->smooth_x, q->d);
+    for (int i = 0; i < length; i++) {
+        double t = theta[i], next = 2.0 * theta[i + 1] - 1.0, now = 2.0 * t - 1.0;
+        TalusOgm o = {.metric = q->metric,
+                      .x = q->smooth_x,
+                      .g = q->smooth_g,
+                      .y = q->d,
+                      .x_next = q->smooth_r,
+                      .step = 1.0 / run->state->norm,
+                      .along = (t - 1.0) * next / (t * now),
+                      .over = next / now,
+                      .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
+        s->backend->step.ogm(s->op, &o, &residual2, &residual_max);
+        int products = (i > 0) + (i == length - 1); /* of x, and of the last x_next */
+        if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max)) {
+            if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
+                run->state->length = shorter(run, i + 2);
+            return false;
+        }
+        if (!o.want_residual) {
+            talus_solve_count(s, products);
+            if (!talus_solve_within_budget(s))
+                return false;
+        }
+        swap(&q->smooth_x, &q->smooth_r);
+        s->backend->op.gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
+    }
+    return true;
+}
+
+/* Lowers the residual of z, already near the goal, by OGM-G, again as long as that halves it; x and
+ * the pairs stay as they are. Learns the length, and how near z has to be. True to go on with
+ * quasi-Newton steps. */
+static bool polish_down(Run *run)
+{
+    TalusQuasi *q = &run->q;
+    State *state = run->state;
+    double before, now = run->reached;
+    bool first = true, full;
+    do {
+        TalusForward sums;
+        run->claim_below = INFINITY;
+        if (!polish(run)) {
+            if (run->s->info->outcome == TALUS_OUTCOME_CONVERGED && first)
+                state->near = fmin(NEAR_RISES * state->near, MAX_NEAR);
+            return false;
+        }
+        run->s->backend->block.forward_backward(run->s->op, q->metric, q->smooth_x, q->smooth_g,
+                                                q->step, NULL, q->smooth_r, &sums);
+        run->smooth_r2 = sums.r2;
+        before = now;
+        now = reached(run, sums.residual2, sums.residual_max);
+        full = state->length == run->p->finish;
+        if (full)
+            state->near = fmax(state->near / NEAR_FALLS, MIN_NEAR);
+        else
+            state->length = 2 * state->length < run->p->finish ? 2 * state->length : run->p->finish;
+        first = false;
+    } while (now < (full ? 0.5 : 1.0) * before && now <= state->near * goal(run));
+    run->claim_below = INFINITY;
+    run->polish_below = run->r2 / (NEAR_FALLS * NEAR_FALLS);
+    return true;
+}
+
+/* Whether OGM-G is worth a try: there is friction, z is near a goal that is not very tight,
+ * quasi-Newton steps were slow on the way there, and x has come on since the last try. */
+static bool is_near(Run *run)
+{
+    double near = run->state->near * goal(run);
+    if (run->p->finish == 0 || run->s->op->rows == 1 || run->since_check > 0 ||
+        goal(run) < TIGHT * run->start)
+        return false;
+    if (run->reached <= APPROACH * near && !run->approached) {
+        run->approached = true;
+        run->approach_products = run->s->info->products;
+    }
+    return run->reached <= near && run->r2 < run->polish_below &&
+           run->s->info->products - run->approach_products >= run->state->length;
+}
+
+/* True when the residual has not halved for too long. */
+static bool stuck(Run *run)
+{
+    if (!(run->smooth_r2 > 0.25 * run->mark)) {
+        run->mark = run->smooth_r2;
+        run->mark_products = run->s->info->products;
+    }
+    return run->s->info->products - run->mark_products > run->p->patience;
+}
+
+/* ---- the solve ---- */
+
+static bool begin(Run *run)
+{
+    TalusSolve *s = run->s;
+    TalusForward sums;
+    TalusSmoothSums smoothed;
+    copy(run, s->gamma, run->q.x);
+    s->backend->op.scale(s->op, run->q.metric, true, run->q.x);
+    s->backend->block.project(s->op, run->q.metric, run->q.x);
+    gradient_anew(run);
+    residual_anew(run, false, &sums);
+    start_smoothing(run, &smoothed);
+    run->checked2 = smoothed.x2;
+    run->reached = run->start = reached(run, sums.residual2, sums.residual_max);
+    run->approached = run->start <= APPROACH * run->state->near * goal(run);
+    run->approach_products = -run->p->finish;
+    run->mark = run->r2;
+    run->mark_products = s->info->products;
+    return talus_solve_next(s, 1, run->q.x, run->q.metric, sums.residual2, sums.residual_max);
+}
+
+static TalusStatus solve_lbfgs(TalusSolve *s)
+{
+    Work *w = s->work;
+    Run run = {.s = s,
+               .p = s->params,
+               .state = s->state,
+               .claim_below = INFINITY,
+               .polish_below = INFINITY};
+    TALUS_TRY(reserve(s, w, run.p->memory + 1));
+    talus_solver_metric(s, (TalusMetric)run.p->metric, w->metric);
+    place_vectors(&run, w);
+    estimate_norm(&run);
+    if (!(run.state->near > 0.0))
+        run.state->near = run.p->near;
+    if (run.state->length < 1 || run.state->length > run.p->finish)
+        run.state->length = run.p->finish;
+    bool go = begin(&run), slow = false;
+    if (go && is_near(&run))
+        go = polish_down(&run);
+    while (go && !slow) {
+        double along;
+        int products = advance(&run, &along);
+        go = finish(&run, products, along);
+        if (go && is_near(&run))
+            go = polish_down(&run);
+        slow = stuck(&run);
+    }
+    copy(&run, projected(&run, run.q.smooth_x), s->gamma);
+    s->backend->op.scale(s->op, run.q.metric, false, s->gamma);
+    return go ? talus_solve_hand_over(s, APGD, false) : TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    for (int i = 0; i < VECTORS; i++)
+        backend->vector.release(w->vector[i]);
+    for (int i = 0; i <= TALUS_PAIRS; i++)
+        backend->vector.release(w->pair[i]);
+    talus_metric_release(backend, w->metric);
+}
+
+const TalusSolverType talus_solver_lbfgs_fb = {
+    .name = "lbfgs-fb",
+    .summary = "L-BFGS on the forward-backward residual, smoothed: fewest products with friction",
+    .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
+    .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .state_size = sizeof(State),
+    .work_size = sizeof(Work),
+    .parts = parts,
+    .solve = solve_lbfgs,
+    .clear = clear,
+};

@@ -1,0 +1,208 @@
+/* solvers/first_order/spg.c - spectral projected gradients with fall-back, preconditioned: P-SPG-FB of heyn-2012.
+ *
+ *     d = P_K(x - alpha g) - x,    x' = x + lambda d,    g' = g + lambda N d,
+ * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its
+ * Eqs. (21)-(23). A number per block commutes with the projection, so this is line (5) of the listing.
+ * Without preconditioning s = 1.
+ *   alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22); both are
+ *           quotients of d and N d, lambda cancels. It is unbounded where the curvature is not positive.
+ *   lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g +
+ *           lambda^2 d'Nd / 2 and the remembered values are kept as differences to the present one: no
+ *           difference of two large numbers, and no product beside N d. Line (14) by interpolation.
+ *   result  the iterate with the least |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing
+ *           lacks the division. Measured in the preconditioned variables.
+ * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass when there is no preconditioner: here
+ * they, tau_g and the first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or
+ * of one over the operator's size on a random vector.
+ * Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
+ * rounding gets there. On sliding contacts the sum d'g cancels near 1e-8 and may come out positive; the
+ * bound stands for it then. Where d is zero the gradient is computed afresh and alpha starts again.
+ *
+ * One product per iteration. Without friction a good method; with friction it is slow to pass
+ * 5e-3 of the starting residual on rigid beds. */
+#include "solvers/driver/best.h"
+#include "solvers/first_order/gll.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { REFRESH = 200 }; /* iterations between gradients computed afresh */
+
+enum { STEP_ALTERNATE, STEP_BB1, STEP_BB2 };
+
+typedef struct Params {
+    bool precondition;
+    int step, gll;
+    double xi, sigma_min, sigma_max, alpha_min, alpha_max, tau_g;
+} Params;
+
+typedef struct Work {
+    double *g, *d, *nd;
+    TalusBest best;
+    TalusMetricBlock *metric;
+    size_t g_room, d_room, nd_room, metric_room;
+} Work;
+
+typedef struct Run {
+    const TalusMetricBlock *metric; /* NULL: not preconditioned */
+    double *x, unit, alpha;
+    TalusGll gll;
+} Run;
+
+static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
+
+static const TalusParam params[] = {
+    {"precondition", TALUS_PARAM_FLAG, offsetof(Params, precondition), 1, 0, 1, NULL,
+     "scale by each block's mean diagonal"},
+    {"step", TALUS_PARAM_CHOICE, offsetof(Params, step), STEP_ALTERNATE, 0, 0, steps,
+     "Barzilai-Borwein step length"},
+    {"gll", TALUS_PARAM_INT, offsetof(Params, gll), 10, 0, TALUS_GLL_MOST, NULL,
+     "earlier objective values the line search remembers"},
+    {"xi", TALUS_PARAM_REAL, offsetof(Params, xi), 1e-4, 0.0, 0.5, NULL,
+     "sufficient decrease (Armijo)"},
+    {"sigma_min", TALUS_PARAM_REAL, offsetof(Params, sigma_min), 0.1, 1e-3, 0.9, NULL,
+     "least factor on a rejected lambda"},
+    {"sigma_max", TALUS_PARAM_REAL, offsetof(Params, sigma_max), 0.9, 0.1, 0.999, NULL,
+     "largest factor on a rejected lambda"},
+    {"alpha_min", TALUS_PARAM_REAL, offsetof(Params, alpha_min), 1e-9, 1e-15, 1.0, NULL,
+     "least step length"},
+    {"alpha_max", TALUS_PARAM_REAL, offsetof(Params, alpha_max), 1e9, 1.0, 1e15, NULL,
+     "largest step length"},
+    {"tau_g", TALUS_PARAM_REAL, offsetof(Params, tau_g), 1.0, 1e-9, 1e3, NULL,
+     "step in the measure that picks the result"},
+};
+
+static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
+{
+    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g, &w->g_room, n, "gradient"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->d, &w->d_room, n, "direction"));
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->nd, &w->nd_room, n, "product"));
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
+}
+
+/* The gradient from x itself: recurrences drift, and sums of feasible points leave K by rounding. */
+static void refresh(TalusSolve *s, Run *run)
+{
+    Work *w = s->work;
+    s->backend->block.project(s->op, run->metric, run->x);
+    s->backend->op.gradient(s->op, run->metric, run->x, true, w->g);
+    s->info->products++;
+}
+
+static void start(TalusSolve *s, const Params *p, Run *run)
+{
+    Work *w = s->work;
+    *run = (Run){.x = s->gamma, .unit = 1.0, .gll.memory = p->gll};
+    if (p->precondition) {
+        talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
+        run->metric = (const TalusMetricBlock *)w->metric;
+        s->backend->op.scale(s->op, run->metric, true, run->x);
+    } else {
+        double size = talus_operator_norm(s, NULL, 1, w->d, w->nd);
+        run->unit = size > 0.0 ? 1.0 / size : 1.0;
+    }
+    run->alpha = run->unit;
+    refresh(s, run);
+}
+
+/* Lines (24)-(26): keeps x if it is the best so far. The sums hold the residual of x. */
+static void keep_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
+{
+    Work *w = s->work;
+    double tau = p->tau_g * run->unit;
+    s->backend->block.forward_backward(s->op, run->metric, run->x, w->g, tau, NULL, NULL, sums);
+    talus_best_offer(&w->best, s, run->x, sqrt(sums->r2) / tau);
+}
+
+/* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. */
+static double line_search(const Params *p, Run *run, double slope, double curvature)
+{
+    double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
+    while (lambda * slope + 0.5 * lambda * lambda * curvature > ceiling + p->xi * lambda * slope) {
+        double lowest = -slope / curvature; /* of the parabola */
+        lambda = fmin(fmax(lowest, p->sigma_min * lambda), p->sigma_max * lambda);
+    }
+    talus_gll_step(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);
+    return lambda;
+}
+
+/* Lines (19)-(23) with s = lambda d, y = lambda N d. */
+static double spectral_step(const Params *p, const Run *run, int j, double dd, double curvature,
+                            double nd2)
+{
+    bool first = p->step == STEP_BB1 || (p->step == STEP_ALTERNATE && j % 2 == 1);
+    double alpha = first ? dd / curvature : curvature / nd2;
+    if (!(curvature > 0.0))
+        alpha = INFINITY;
+    return fmin(p->alpha_max * run->unit, fmax(p->alpha_min * run->unit, alpha));
+}
+
+static void advance(TalusSolve *s, const Params *p, Run *run, int j, const TalusForward *sums)
+{
+    Work *w = s->work;
+    const double *both[2] = {w->d, w->nd};
+    double dots[2], slope = -fmax(sums->rg, sums->r2 / run->alpha);
+    s->backend->op.gradient(s->op, run->metric, w->d, false, w->nd);
+    s->info->products++;
+    s->backend->vector.dots(s->op, 2, both, w->nd, dots);
+    double lambda = line_search(p, run, slope, dots[0]);
+    s->backend->vector.axpby(s->op, -lambda, w->d, 1.0, run->x); /* w->d is minus the paper's d */
+    s->backend->vector.axpby(s->op, -lambda, w->nd, 1.0, w->g);
+    run->alpha = spectral_step(p, run, j, sums->r2, dots[0], dots[1]);
+}
+
+static TalusStatus solve_spg(TalusSolve *s)
+{
+    const Params *p = s->params;
+    Work *w = s->work;
+    Run run;
+    TALUS_TRY(reserve(s, p, w));
+    start(s, p, &run);
+    for (int j = 0;; j++) {
+        TalusForward sums;
+        keep_best(s, p, &run, &sums);
+        if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
+            break;
+        s->backend->block.forward_backward(s->op, run.metric, run.x, w->g, run.alpha, NULL, w->d,
+                                           &sums);
+        bool descends = sums.r2 > 0.0;
+        if (descends)
+            advance(s, p, &run, j, &sums);
+        else
+            run.alpha = run.unit;
+        if (!descends || j % REFRESH == REFRESH - 1)
+            refresh(s, &run);
+    }
+    talus_best_take(&w->best, s, s->gamma);
+    if (run.metric)
+        s->backend->op.scale(s->op, run.metric, false, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    backend->vector.release(w->g);
+    backend->vector.release(w->d);
+    backend->vector.release(w->nd);
+    talus_best_clear(&w->best, backend);
+    talus_metric_release(backend, w->metric);
+}
+
+const TalusSolverType talus_solver_spg = {
+    .name = "spg",
+    .summary = "spectral projected gradients, preconditioned, with fall-back (P-SPG-FB)",
+    .reference = "heyn-2012, algorithm P-SPG-FB; Birgin, Martinez and Raydan 2000",
+    .takes = TALUS_TAKES_CONVEX,
+    .through_products = true,
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .solve = solve_spg,
+    .clear = clear,
+};

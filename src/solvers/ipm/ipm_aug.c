@@ -1,0 +1,159 @@
+/* solvers/ipm/ipm_aug.c - interior point on the augmented system, petra-2009 Eq. 31 (its OOQP-MA27).
+ *
+ * Unknowns are the velocities, the yielding s of compliant contacts, then the multipliers:
+ *     [ M        A' ] [  dv      ]   [ 0 ]
+ *     [   E^-1   1' ] [  ds      ] = [ 0 ]
+ *     [ A   1   -T  ] [ -dlambda ]   [ r ]
+ * quasi-definite: positive pivots for the first two, negative ones for the third, in whatever order. The first
+ * two are scaled, by a power of two per group of unknowns, to a mass of about one: a package that chooses
+ * pivots by size then sees the same numbers whatever length the spins are in. */
+#include "solvers/ipm/ipm_qp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- pattern ---- */
+
+static bool yields(const TalusQp *qp, int i)
+{
+    return qp->compliance && qp->compliance[i] > 0.0;
+}
+
+/* Rows of yielding contacts, numbered behind the velocities; returns how many. */
+static int number_yields(TalusIpmSystem *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->qp->blocks; i++)
+        s->yield[i] = yields(s->qp, i) ? 3 * s->qp->bodies.groups + count++ : -1;
+    return count;
+}
+
+/* 2^-k with 4^k near the value; kept in s->base for all rows but those of multipliers. */
+static double half_scale(double value)
+{
+    int exponent = 0;
+    frexp(value, &exponent);
+    return ldexp(1.0, -(exponent - (exponent & 1)) / 2);
+}
+
+static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
+{
+    const TalusJacobian *j = &s->qp->bodies;
+    int32_t at = 0;
+    for (int g = 0; g < j->groups; g++) {
+        TalusSym3 m = j->mass[g];
+        const double by_row[3][3] = {{m.xx}, {m.xy, m.yy}, {m.xz, m.yz, m.zz}};
+        double scale = half_scale(fmax(m.xx, fmax(m.yy, m.zz)) / s->mass);
+        for (int r = 0; r < 3; r++) {
+            s->base[3 * g + r] = scale;
+            for (int c = 0; c <= r; c++) {
+                a->column[at] = 3 * g + c;
+                a->value[at++] = scale * scale * (by_row[r][c] / s->mass);
+            }
+            a->start[3 * g + r + 1] = at;
+        }
+    }
+    return at;
+}
+
+static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
+{
+    for (int i = 0; i < s->qp->blocks; i++)
+        if (s->yield[i] >= 0) {
+            double stiffness = 1.0 / (s->mass * s->qp->compliance[i]);
+            double scale = half_scale(stiffness);
+            s->base[s->yield[i]] = scale;
+            a->column[at] = s->yield[i];
+            a->value[at++] = scale * scale * stiffness;
+            a->start[s->yield[i] + 1] = at;
+        }
+    return at;
+}
+
+/* The diagonal, last in each row, is fill's. */
+static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
+{
+    const TalusQp *qp = s->qp;
+    int offset = a->rows - qp->multipliers;
+    for (int i = 0; i < qp->blocks; i++)
+        for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
+            for (int32_t e = qp->a.start[k]; e < qp->a.start[k + 1]; e++) {
+                a->column[at] = qp->a.column[e];
+                a->value[at++] = s->base[qp->a.column[e]] * qp->a.value[e];
+            }
+            if (s->yield[i] >= 0) {
+                a->column[at] = s->yield[i];
+                a->value[at++] = s->base[s->yield[i]];
+            }
+            a->column[at++] = offset + k;
+            a->start[offset + k + 1] = at;
+        }
+}
+
+static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
+{
+    const TalusQp *qp = s->qp;
+    (void)problem;
+    TALUS_TRY(TALUS_RESERVE(s->yield, s->yield_room, (size_t)qp->blocks, 0, "compliance"));
+    int positive = 3 * qp->bodies.groups + number_yields(s), n = positive + qp->multipliers;
+    size_t entries = 6 * (size_t)qp->bodies.groups + (size_t)positive +
+                     (size_t)talus_sparse_entries(&qp->a) + 2 * (size_t)qp->multipliers;
+    TALUS_TRY(TALUS_RESERVE(s->sign, s->sign_room, (size_t)n, 0, "signs of pivots"));
+    TALUS_TRY(TALUS_RESERVE(s->base, s->base_room, (size_t)positive, 0, "scales"));
+    memset(s->sign, 1, (size_t)positive);
+    memset(s->sign + positive, -1, (size_t)qp->multipliers);
+    talus_sparse_clear(&s->lower);
+    TALUS_TRY(talus_sparse_alloc(&s->lower, n, n, entries, "augmented system"));
+    add_constraints(s, &s->lower, add_yields(s, &s->lower, add_masses(s, &s->lower)));
+    return TALUS_OK;
+}
+
+/* ---- numbers ---- */
+
+static void fill(TalusIpmSystem *s)
+{
+    int offset = s->lower.rows - s->qp->multipliers;
+    for (int k = 0; k < s->qp->multipliers; k++)
+        s->lower.value[s->lower.start[offset + k + 1] - 1] = -s->t[k];
+}
+
+static TalusStatus solve(TalusIpmSystem *s, double *x)
+{
+    enum { REFINEMENTS = 2 };
+    int n = s->qp->multipliers, offset = s->lower.rows - n;
+    memset(s->x, 0, (size_t)offset * sizeof *s->x);
+    memcpy(s->x + offset, x, (size_t)n * sizeof *x);
+    TALUS_TRY(talus_direct_refine(s->direct, &s->lower, s->x, REFINEMENTS, NULL));
+    for (int k = 0; k < n; k++)
+        x[k] = -s->mass * s->x[offset + k];
+    return TALUS_OK;
+}
+
+const TalusIpmForm talus_ipm_augmented = {.prepare = prepare, .fill = fill, .solve = solve};
+
+/* ---- the solver ---- */
+
+static const char *const linear[] = {"auto", "mumps", "ldl", NULL};
+static const TalusParam params[] = {TALUS_IPM_PARAMS(linear)};
+
+static TalusStatus solve_ipm_aug(TalusSolve *s)
+{
+    static const TalusDirectKind kinds[] = {TALUS_DIRECT_MUMPS, TALUS_DIRECT_LDL};
+    return talus_ipm_solve(s, &talus_ipm_augmented, kinds);
+}
+
+const TalusSolverType talus_solver_ipm_aug = {
+    .name = "ipm-aug",
+    .summary =
+        "interior point on polygonal cones, velocities and multipliers in one indefinite system",
+    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
+    .takes = TALUS_IPM_TAKES,
+    TALUS_PARAMS(params, TalusIpmParams),
+    .work_size = sizeof(TalusIpmWork),
+    .solve = solve_ipm_aug,
+    .clear = talus_ipm_clear,
+    .on_host = "the factorisation",
+};

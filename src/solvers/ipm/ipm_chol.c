@@ -1,0 +1,282 @@
+/* solvers/ipm/ipm_chol.c - interior point on the normal equations, petra-2009's OOQP-CHOL (Section 3.1.3).
+ *
+ * With A = G'D' the matrix M1 = M + A'D2 A is M + D H D', H_i = sum over the edges of contact i of
+ * g g' / t, at most 3 x 3. A compliant contact has t + e 1 1' for t, whose inverse by Sherman and Morrison
+ * makes H - e h h' / (1 + e h_n) of H, h its first column. The pattern of M1 is found once per set of
+ * contacts, with the place of every pair of groups of three unknowns in it: an iteration only adds numbers. */
+#include "solvers/ipm/ipm_qp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* ---- pattern ---- */
+
+/* The groups of a contact, from its rows of D', of which a later one may have more than the first. */
+static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
+{
+    const TalusSparse *d = &qp->bodies.transposed;
+    memset(c, 0, sizeof *c);
+    int widest = i * qp->rows + (qp->rows > 1 ? 1 : 0);
+    for (int32_t e = d->start[widest]; e < d->start[widest + 1]; e += 3)
+        c->group[c->groups++] = d->column[e] / 3;
+    for (int r = 0; r < qp->rows; r++) {
+        int p = 0, row = i * qp->rows + r;
+        for (int32_t e = d->start[row]; e < d->start[row + 1]; e++) {
+            while (c->group[p] != d->column[e] / 3)
+                p++;
+            c->d[p][3 * r + d->column[e] % 3] = d->value[e];
+        }
+    }
+}
+
+/* Which groups meet in a contact, and each with itself, as the lower triangle of a matrix. */
+static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
+{
+    const TalusQp *qp = s->qp;
+    int groups = qp->bodies.groups;
+    size_t most = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
+    int32_t *row;
+    double *value;
+    TALUS_TRY(TALUS_ALLOC(row, 2 * most, "pattern of bodies"));
+    TalusStatus status = TALUS_ALLOC(value, most, "pattern of bodies");
+    int32_t *column = row + most;
+    for (int g = 0; status == TALUS_OK && g < groups; g++) {
+        row[count] = g;
+        column[count++] = g;
+    }
+    for (int i = 0; status == TALUS_OK && i < qp->blocks; i++)
+        for (int p = 0; p < s->contact[i].groups; p++)
+            for (int q = 0; q < p; q++) {
+                row[count] = s->contact[i].group[p];
+                column[count++] = s->contact[i].group[q];
+            }
+    if (status == TALUS_OK)
+        status =
+            talus_sparse_from_triplets(&(TalusTriplets){groups, groups, count, row, column, value},
+                                       graph, "pattern of bodies");
+    talus_release(row);
+    talus_release(value);
+    return status;
+}
+
+/* A group's row in the graph becomes three rows; its last entry, the group itself, a triangle. */
+static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
+{
+    int32_t at = 0;
+    size_t entries = 9 * (size_t)talus_sparse_entries(graph) - 3 * (size_t)graph->rows;
+    talus_sparse_clear(lower);
+    TALUS_TRY(
+        talus_sparse_alloc(lower, 3 * graph->rows, 3 * graph->rows, entries, "normal equations"));
+    for (int g = 0; g < graph->rows; g++)
+        for (int r = 0; r < 3; r++) {
+            for (int32_t e = graph->start[g]; e < graph->start[g + 1]; e++)
+                for (int c = 0; c < 3 && (graph->column[e] < g || c <= r); c++)
+                    lower->column[at++] = 3 * graph->column[e] + c;
+            lower->start[3 * g + r + 1] = at;
+        }
+    return TALUS_OK;
+}
+
+/* Where a row has a column that is there. By halves: a body may have as many contacts as there are. */
+static int32_t find_slot(const TalusSparse *graph, int row, int column)
+{
+    int32_t low = graph->start[row], high = graph->start[row + 1] - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (graph->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - graph->start[row];
+}
+
+static void set_slots(const TalusSparse *graph, TalusIpmContact *c)
+{
+    for (int p = 0; p < c->groups; p++)
+        for (int q = 0; q <= p; q++)
+            c->slot[p * (p + 1) / 2 + q] = find_slot(graph, c->group[p], c->group[q]);
+}
+
+static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
+{
+    const TalusQp *qp = s->qp;
+    TalusSparse graph = {0};
+    (void)problem;
+    TALUS_TRY(TALUS_RESERVE(s->contact, s->contact_room, (size_t)qp->blocks, 0, "contacts"));
+    for (int i = 0; i < qp->blocks; i++)
+        set_groups(qp, i, &s->contact[i]);
+    TALUS_TRY(set_graph(s, &graph));
+    TalusStatus status = set_pattern(&s->lower, &graph);
+    for (int i = 0; i < qp->blocks; i++)
+        set_slots(&graph, &s->contact[i]);
+    talus_sparse_clear(&graph);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+static void set_masses(TalusIpmSystem *s)
+{
+    const TalusJacobian *j = &s->qp->bodies;
+    TalusSparse *a = &s->lower;
+    memset(a->value, 0, (size_t)a->start[a->rows] * sizeof *a->value);
+    for (int g = 0; g < j->groups; g++) {
+        TalusSym3 m = j->mass[g];
+        const double by_row[3][3] = {{m.xx}, {m.xy, m.yy}, {m.xz, m.yz, m.zz}};
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c <= r; c++)
+                a->value[a->start[3 * g + r + 1] - 1 - r + c] = by_row[r][c] / s->mass;
+    }
+}
+
+/* H of contact i, full. */
+static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
+{
+    const TalusQp *qp = s->qp;
+    memset(h, 0, 9 * sizeof **h);
+    for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
+        const double *g = qp->edge[k], over = 1.0 / s->t[k];
+        for (int r = 0; r < qp->rows; r++)
+            for (int c = 0; c < qp->rows; c++)
+                h[r][c] += over * g[r] * g[c];
+    }
+    if (!qp->compliance || !(qp->compliance[i] > 0.0))
+        return;
+    double e = s->mass * qp->compliance[i], part = e / (1.0 + e * h[0][0]);
+    double first[3] = {h[0][0], h[1][0], h[2][0]};
+    for (int r = 0; r < qp->rows; r++)
+        for (int c = 0; c < qp->rows; c++)
+            h[r][c] -= part * first[r] * first[c];
+}
+
+/* D_p'H D_q of every pair of groups onto its place. */
+static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows, double h[3][3])
+{
+    for (int q = 0; q < contact->groups; q++) {
+        double hd[3][3] = {{0.0}};
+        for (int r = 0; r < rows; r++)
+            for (int k = 0; k < rows; k++)
+                for (int c = 0; c < 3; c++)
+                    hd[r][c] += h[r][k] * contact->d[q][3 * k + c];
+        for (int p = q; p < contact->groups; p++) {
+            const double *d = contact->d[p];
+            int32_t slot = 3 * contact->slot[p * (p + 1) / 2 + q];
+            for (int r = 0; r < 3; r++) {
+                double *row = a->value + a->start[3 * contact->group[p] + r] + slot;
+                for (int c = 0; c < (p == q ? r + 1 : 3); c++)
+                    for (int k = 0; k < rows; k++)
+                        row[c] += d[3 * k + r] * hd[k][c];
+            }
+        }
+    }
+}
+
+static void fill(TalusIpmSystem *s)
+{
+    double h[3][3];
+    set_masses(s);
+    for (int i = 0; i < s->qp->blocks; i++) {
+        set_block(s, i, h);
+        add_contact(&s->lower, &s->contact[i], s->qp->rows, h);
+    }
+}
+
+/* ---- solution ---- */
+
+/* y = S^-1 y of contact i, in the unit of mass. */
+static void divide(const TalusIpmSystem *s, int i, double *y)
+{
+    const TalusQp *qp = s->qp;
+    int at = qp->first[i], count = qp->first[i + 1] - at;
+    double sum = 0.0, over = 0.0;
+    for (int k = 0; k < count; k++) {
+        y[k] /= s->t[at + k];
+        sum += y[k];
+        over += 1.0 / s->t[at + k];
+    }
+    if (!qp->compliance || !(qp->compliance[i] > 0.0))
+        return;
+    double e = s->mass * qp->compliance[i], part = e * sum / (1.0 + e * over);
+    for (int k = 0; k < count; k++)
+        y[k] -= part / s->t[at + k];
+}
+
+/* s->x += D_i G_i y. */
+static void push(TalusIpmSystem *s, int i, const double *y)
+{
+    const TalusQp *qp = s->qp;
+    const TalusIpmContact *c = &s->contact[i];
+    double impulse[3] = {0.0, 0.0, 0.0};
+    for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+        for (int r = 0; r < qp->rows; r++)
+            impulse[r] += qp->edge[k][r] * y[k - qp->first[i]];
+    for (int p = 0; p < c->groups; p++)
+        for (int r = 0; r < qp->rows; r++)
+            for (int a = 0; a < 3; a++)
+                s->x[3 * c->group[p] + a] += c->d[p][3 * r + a] * impulse[r];
+}
+
+/* y -= G_i'D_i'x. */
+static void recede(const TalusIpmSystem *s, int i, double *y)
+{
+    const TalusQp *qp = s->qp;
+    const TalusIpmContact *c = &s->contact[i];
+    double u[3] = {0.0, 0.0, 0.0};
+    for (int p = 0; p < c->groups; p++)
+        for (int r = 0; r < qp->rows; r++)
+            for (int a = 0; a < 3; a++)
+                u[r] += c->d[p][3 * r + a] * s->x[3 * c->group[p] + a];
+    for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
+        for (int r = 0; r < qp->rows; r++)
+            y[k - qp->first[i]] -= qp->edge[k][r] * u[r];
+}
+
+static TalusStatus solve(TalusIpmSystem *s, double *x)
+{
+    const TalusQp *qp = s->qp;
+    double y[TALUS_SIDES_MAX];
+    memset(s->x, 0, (size_t)s->lower.rows * sizeof *s->x);
+    for (int i = 0; i < qp->blocks; i++) {
+        size_t bytes = (size_t)(qp->first[i + 1] - qp->first[i]) * sizeof *y;
+        memcpy(y, x + qp->first[i], bytes);
+        divide(s, i, y);
+        push(s, i, y);
+    }
+    TALUS_TRY(talus_direct_solve(s->direct, s->x));
+    for (int i = 0; i < qp->blocks; i++) {
+        double *r = x + qp->first[i];
+        recede(s, i, r);
+        divide(s, i, r);
+    }
+    for (int k = 0; k < qp->multipliers; k++)
+        x[k] *= s->mass;
+    return TALUS_OK;
+}
+
+const TalusIpmForm talus_ipm_normal = {.prepare = prepare, .fill = fill, .solve = solve};
+
+/* ---- the solver ---- */
+
+static const char *const linear[] = {"auto", "cholmod", "ldl", NULL};
+static const TalusParam params[] = {TALUS_IPM_PARAMS(linear)};
+
+static TalusStatus solve_ipm_chol(TalusSolve *s)
+{
+    static const TalusDirectKind kinds[] = {TALUS_DIRECT_CHOLMOD, TALUS_DIRECT_LDL};
+    return talus_ipm_solve(s, &talus_ipm_normal, kinds);
+}
+
+const TalusSolverType talus_solver_ipm_chol = {
+    .name = "ipm-chol",
+    .summary = "interior point on polygonal cones, bodies as unknowns: Cholesky's factorisation",
+    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
+    .takes = TALUS_IPM_TAKES,
+    TALUS_PARAMS(params, TalusIpmParams),
+    .work_size = sizeof(TalusIpmWork),
+    .solve = solve_ipm_chol,
+    .clear = talus_ipm_clear,
+    .on_host = "the factorisation",
+};

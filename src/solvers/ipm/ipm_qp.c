@@ -1,0 +1,324 @@
+/* solvers/ipm/ipm_qp.c - Mehrotra's predictor and corrector with Gondzio's centrality correctors.
+ *
+ * Every system of an iteration is (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, with
+ * one factorisation:
+ *     predictor    c = -lambda w
+ *     corrector    c = sigma mu - lambda w - dl dw,  sigma = (mu after the predictor / mu)^3
+ *     centrality   c = what brings products lambda w at a longer step back into [0.1, 10] sigma mu; added
+ *                  to the step as long as that grows longer
+ * refined against the product with P itself. One step length for lambda and w, as in OOQP, by Mehrotra's
+ * rule: the pair that blocks comes out with about 1 % of the mean product.
+ *
+ * The starting point after Mehrotra: the predictor's end from lambda = speed / scale, w = speed, moved inside. Here
+ * lambda times scale and w are both speeds, so that nothing depends on units. */
+#include "solvers/ipm/ipm_qp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REFINEMENTS = 3 };
+
+static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side */
+static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, LEAST = 0.1, MOST = 10.0, GAIN = 0.01;
+static const double NEAR = 0.99; /* part of the way to the boundary, at least */
+
+/* ---- room ---- */
+
+TalusStatus talus_ipm_reserve(TalusIpm *ipm)
+{
+    size_t n = (size_t)ipm->qp.multipliers, size = (size_t)ipm->qp.rows * (size_t)ipm->qp.blocks;
+    TALUS_TRY(TALUS_RESERVE(ipm->memory, ipm->memory_room, TALUS_IPM_VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_RESERVE(ipm->impulse, ipm->impulse_room, size, 0, "impulses"));
+    TALUS_TRY(TALUS_RESERVE(ipm->velocity, ipm->velocity_room, size, 0, "velocities"));
+    for (int k = 0; k < TALUS_IPM_VECTORS; k++)
+        ipm->vector[k] = ipm->memory + (size_t)k * n;
+    ipm->speed = 0.0;
+    for (size_t k = 0; k < n; k++)
+        ipm->speed = fmax(ipm->speed, fabs(ipm->qp.kappa[k]));
+    return TALUS_OK;
+}
+
+void talus_ipm_discard(TalusIpm *ipm)
+{
+    talus_qp_clear(&ipm->qp);
+    talus_ipm_system_clear(&ipm->system);
+    talus_release(ipm->memory);
+    talus_release(ipm->impulse);
+    talus_release(ipm->velocity);
+    memset(ipm, 0, sizeof *ipm);
+}
+
+/* ---- the iterate ---- */
+
+/* out = P x. */
+static void multiply(TalusIpm *ipm, const double *x, double *out)
+{
+    talus_qp_impulses(&ipm->qp, x, ipm->impulse);
+    ipm->product(ipm->context, ipm->impulse, ipm->velocity);
+    ipm->products++;
+    talus_qp_slacks(&ipm->qp, ipm->velocity, out);
+}
+
+void talus_ipm_evaluate(TalusIpm *ipm)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    double *rho = ipm->vector[TALUS_IPM_RHO], sum = 0.0, most = 0.0;
+    talus_qp_slacks(&ipm->qp, ipm->velocity, rho);
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        rho[k] = w[k] - (rho[k] + ipm->qp.kappa[k]);
+        sum += lambda[k] * w[k];
+        most = fmax(most, fabs(rho[k]));
+    }
+    ipm->mu = sum / ipm->qp.multipliers;
+    ipm->infeasibility = most;
+}
+
+/* ---- systems ---- */
+
+/* Sum of r^2 / (scale + t): an error of r in a row moves its own multiplier by r / (scale + t). */
+static double weigh(const TalusIpm *ipm, const double *r)
+{
+    const double *t = ipm->vector[TALUS_IPM_T];
+    double sum = 0.0;
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        sum += r[k] * r[k] / (ipm->qp.scale[k] + t[k]);
+    return sum;
+}
+
+/* rest = right - (P + T) x; its weight. */
+static double residual(TalusIpm *ipm, const double *x)
+{
+    const double *right = ipm->vector[TALUS_IPM_RIGHT], *t = ipm->vector[TALUS_IPM_T];
+    double *rest = ipm->vector[TALUS_IPM_REST];
+    multiply(ipm, x, rest);
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        rest[k] = right[k] - rest[k] - t[k] * x[k];
+    return weigh(ipm, rest);
+}
+
+/* x = (P + T)^-1 right, with refinement while it halves the residual. */
+static TalusStatus solve(TalusIpm *ipm, double *x)
+{
+    const double *right = ipm->vector[TALUS_IPM_RIGHT];
+    double *rest = ipm->vector[TALUS_IPM_REST];
+    size_t bytes = (size_t)ipm->qp.multipliers * sizeof *x;
+    double size = weigh(ipm, right), before = INFINITY;
+    memcpy(x, right, bytes);
+    TALUS_TRY(talus_ipm_system_solve(&ipm->system, x));
+    for (int k = 0; k < REFINEMENTS; k++) {
+        double now = residual(ipm, x);
+        if (!(now > ENOUGH * ENOUGH * size && now < 0.25 * before))
+            return TALUS_OK;
+        before = now;
+        TALUS_TRY(talus_ipm_system_solve(&ipm->system, rest));
+        for (int i = 0; i < ipm->qp.multipliers; i++)
+            x[i] += rest[i];
+    }
+    return TALUS_OK;
+}
+
+/* The direction for products that change by TARGET, and for RHO to vanish where `whole`. */
+static TalusStatus direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    const double *rho = ipm->vector[TALUS_IPM_RHO], *target = ipm->vector[TALUS_IPM_TARGET];
+    double *right = ipm->vector[TALUS_IPM_RIGHT];
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        right[k] = (whole ? rho[k] : 0.0) + target[k] / lambda[k];
+    TALUS_TRY(solve(ipm, dl));
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        dw[k] = (target[k] - w[k] * dl[k]) / lambda[k];
+    return TALUS_OK;
+}
+
+static TalusStatus factor(TalusIpm *ipm)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    double *t = ipm->vector[TALUS_IPM_T];
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        t[k] = w[k] / lambda[k];
+    return talus_ipm_system_factor(&ipm->system, t);
+}
+
+/* ---- steps ---- */
+
+typedef struct Reach {
+    double length; /* to the boundary, at most 1 */
+    int block;     /* the pair that is there; -1: none */
+    bool slack;    /*   its w */
+} Reach;
+
+static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    Reach r = {.length = 1.0, .block = -1};
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        if (lambda[k] + r.length * dl[k] < 0.0) {
+            r.length = -lambda[k] / dl[k];
+            r.block = k;
+            r.slack = false;
+        }
+        if (w[k] + r.length * dw[k] < 0.0) {
+            r.length = -w[k] / dw[k];
+            r.block = k;
+            r.slack = true;
+        }
+    }
+    return r;
+}
+
+/* Mean product after a step. */
+static double mean_after(const TalusIpm *ipm, double a, const double *dl, const double *dw)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    double sum = 0.0;
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        sum += (lambda[k] + a * dl[k]) * (w[k] + a * dw[k]);
+    return sum / ipm->qp.multipliers;
+}
+
+/* Mehrotra 1992: so far that the pair that blocks ends with 1 - NEAR of the mean product at the boundary. */
+static double step_length(const TalusIpm *ipm, const double *dl, const double *dw)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    Reach r = reach(ipm, dl, dw);
+    if (r.block < 0)
+        return 1.0;
+    int k = r.block;
+    double mean = (1.0 - NEAR) * mean_after(ipm, r.length, dl, dw);
+    double x = r.slack ? w[k] : lambda[k], dx = r.slack ? dw[k] : dl[k];
+    double y = r.slack ? lambda[k] + r.length * dl[k] : w[k] + r.length * dw[k];
+    double a = (mean / y - x) / dx;
+    return fmin(fmax(a, NEAR * r.length), (1.0 - 1e-8) * r.length);
+}
+
+/* TARGET of a centrality corrector: products at a step of `a` back to the neighbourhood of `centre`. */
+static void aim(TalusIpm *ipm, double a, double centre)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    const double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
+    double *target = ipm->vector[TALUS_IPM_TARGET];
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        double product = (lambda[k] + a * dl[k]) * (w[k] + a * dw[k]);
+        double wanted = fmin(fmax(product, LEAST * centre), MOST * centre);
+        target[k] = fmax(wanted - product, -MOST * centre);
+    }
+}
+
+/* Adds correctors while each lengthens the step. */
+static TalusStatus centre(TalusIpm *ipm, double goal)
+{
+    double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
+    double *more_l = ipm->vector[TALUS_IPM_MORE_L], *more_w = ipm->vector[TALUS_IPM_MORE_W];
+    size_t bytes = (size_t)ipm->qp.multipliers * sizeof *dl;
+    double now = reach(ipm, dl, dw).length;
+    for (int k = 0; k < ipm->correctors && now < 1.0; k++) {
+        aim(ipm, fmin(REACH_FACTOR * now + REACH_MORE, 1.0), goal);
+        TALUS_TRY(direction(ipm, false, more_l, more_w));
+        for (int i = 0; i < ipm->qp.multipliers; i++) {
+            more_l[i] += dl[i];
+            more_w[i] += dw[i];
+        }
+        double next = reach(ipm, more_l, more_w).length;
+        if (!(next >= now + GAIN))
+            return TALUS_OK;
+        memcpy(dl, more_l, bytes);
+        memcpy(dw, more_w, bytes);
+        now = next;
+    }
+    return TALUS_OK;
+}
+
+static void set_target(TalusIpm *ipm, double goal, bool second_order)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    const double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
+    double *target = ipm->vector[TALUS_IPM_TARGET];
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        target[k] = goal - lambda[k] * w[k] - (second_order ? dl[k] * dw[k] : 0.0);
+}
+
+TalusStatus talus_ipm_step(TalusIpm *ipm)
+{
+    double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
+    TALUS_TRY(factor(ipm));
+    set_target(ipm, 0.0, false);
+    TALUS_TRY(direction(ipm, true, dl, dw));
+    double left = mean_after(ipm, reach(ipm, dl, dw).length, dl, dw) / ipm->mu;
+    double goal = left * left * left * ipm->mu;
+    set_target(ipm, goal, true);
+    TALUS_TRY(direction(ipm, true, dl, dw));
+    TALUS_TRY(centre(ipm, goal));
+    double a = step_length(ipm, dl, dw);
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        lambda[k] += a * dl[k];
+        w[k] += a * dw[k];
+    }
+    ipm->length = a;
+    return TALUS_OK;
+}
+
+/* ---- starting points ---- */
+
+/* Adds so much to all lambda times scale, and to all w, that both are positive, and half the mean product
+ * over their sums more, which balances the two (Mehrotra 1992). */
+static void move_inside(TalusIpm *ipm)
+{
+    double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    const double *scale = ipm->qp.scale;
+    double low_l = 0.0, low_w = 0.0, product = 0.0, sum_l = 0.0, sum_w = 0.0;
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        low_l = fmin(low_l, scale[k] * lambda[k]);
+        low_w = fmin(low_w, w[k]);
+    }
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        double l = scale[k] * lambda[k] - 1.5 * low_l, slack = w[k] - 1.5 * low_w;
+        product += l * slack;
+        sum_l += l;
+        sum_w += slack;
+    }
+    double more_l = sum_w > 0.0 ? 0.5 * product / sum_w : 0.0;
+    double more_w = sum_l > 0.0 ? 0.5 * product / sum_l : 0.0;
+    more_l = more_l > 0.0 ? more_l : ipm->speed;
+    more_w = more_w > 0.0 ? more_w : ipm->speed;
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        lambda[k] += (more_l - 1.5 * low_l) / scale[k];
+        w[k] += more_w - 1.5 * low_w;
+    }
+}
+
+TalusStatus talus_ipm_start(TalusIpm *ipm)
+{
+    double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        lambda[k] = ipm->speed / ipm->qp.scale[k];
+        w[k] = ipm->speed;
+    }
+    multiply(ipm, lambda, ipm->vector[TALUS_IPM_REST]);
+    talus_ipm_evaluate(ipm);
+    TALUS_TRY(factor(ipm));
+    set_target(ipm, 0.0, false);
+    TALUS_TRY(direction(ipm, true, dl, dw));
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        lambda[k] += dl[k];
+        w[k] += dw[k];
+    }
+    move_inside(ipm);
+    return TALUS_OK;
+}
+
+TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *given)
+{
+    double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
+    memmove(lambda, given, (size_t)ipm->qp.multipliers * sizeof *lambda);
+    multiply(ipm, lambda, w);
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        w[k] += ipm->qp.kappa[k];
+    move_inside(ipm);
+    return TALUS_OK;
+}

@@ -1,0 +1,118 @@
+/* solvers/ipm/ipm_qp.h - primal-dual interior point method for problem/qp.h.
+ *
+ * Unknowns lambda > 0 and w > 0, slacks of the constraints, with
+ *     P lambda + kappa - w = 0,   lambda_k w_k = mu -> 0.
+ * Velocities are those of lambda, v = v_f + M^-1 A'lambda, at all times, so that the first rows of
+ * petra-2009's system (18) hold exactly and one equation is left to fall with the steps. */
+#ifndef TALUS_SOLVERS_IPM_QP_H
+#define TALUS_SOLVERS_IPM_QP_H
+
+#include "solvers/driver/best.h"
+#include "solvers/ipm/ipm_system.h"
+
+#include <stddef.h>
+
+/* ---- the iteration ---- */
+
+/* LAMBDA, W: the iterate; RHO = w - (P lambda + kappa); DL, DW: the step; the rest is work. */
+enum {
+    TALUS_IPM_LAMBDA,
+    TALUS_IPM_W,
+    TALUS_IPM_RHO,
+    TALUS_IPM_DL,
+    TALUS_IPM_DW,
+    TALUS_IPM_TARGET,
+    TALUS_IPM_RIGHT,
+    TALUS_IPM_REST,
+    TALUS_IPM_T,
+    TALUS_IPM_MORE_L,
+    TALUS_IPM_MORE_W,
+    TALUS_IPM_VECTORS
+};
+
+typedef struct TalusIpm {
+    TalusQp qp;
+    TalusIpmSystem system;
+    double *memory, *vector[TALUS_IPM_VECTORS];
+    double *impulse, *velocity; /* of lambda; and of a step while it is refined. [rows blocks] */
+    size_t memory_room, impulse_room, velocity_room;
+    int correctors; /* Gondzio's, at most */
+
+    /* u = (N + E) gamma, without offsets */
+    void (*product)(void *context, const double *gamma, double *u);
+    void *context;
+    int products;
+
+    double mu;            /* lambda'w / n */
+    double infeasibility; /* largest |RHO|, m/s */
+    double speed;         /* largest |kappa| */
+    double length;        /* of the last step */
+} TalusIpm;
+
+/* Room for the QP that has been filled. */
+TalusStatus talus_ipm_reserve(TalusIpm *ipm);
+/* A starting point from the data; the system is prepared. */
+TalusStatus talus_ipm_start(TalusIpm *ipm);
+/* One near these multipliers, moved inside. */
+TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
+/* mu and RHO at the iterate, whose (N + E) gamma is in `velocity`. */
+void talus_ipm_evaluate(TalusIpm *ipm);
+/* One iteration, from what evaluate found. */
+TalusStatus talus_ipm_step(TalusIpm *ipm);
+void talus_ipm_discard(TalusIpm *ipm);
+
+/* ---- the solvers ---- */
+
+typedef struct TalusIpmParams {
+    int linear;     /* 0: auto; else kinds[linear - 1] of the solver */
+    int correctors; /* 0: auto; else one less */
+    int stop;       /* 0: the driver's residual; 1: OOQP's rule */
+    bool warm;
+} TalusIpmParams;
+
+typedef struct TalusIpmWork {
+    TalusIpm ipm;
+    TalusBest best;
+    double datum; /* OOQP's scale where its rule ends the solve; else 0 */
+    bool ready;   /* the iterate is that of a solve that the driver may send back */
+} TalusIpmWork;
+
+#define TALUS_IPM_TAKES (TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE))
+
+extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
+
+#define TALUS_IPM_PARAMS(linear_choices)                                                          \
+    {"linear",                                                                                    \
+     TALUS_PARAM_CHOICE,                                                                          \
+     offsetof(TalusIpmParams, linear),                                                            \
+     0,                                                                                           \
+     0,                                                                                           \
+     0,                                                                                           \
+     linear_choices,                                                                              \
+     "direct method; auto: the first that this build has"},                                       \
+        {"correctors",                                                                            \
+         TALUS_PARAM_CHOICE,                                                                      \
+         offsetof(TalusIpmParams, correctors),                                                    \
+         0,                                                                                       \
+         0,                                                                                       \
+         0,                                                                                       \
+         talus_ipm_correctors,                                                                    \
+         "centrality correctors per iteration, at most; auto: by the cost of a factorisation"},   \
+        {"stop",                                                                                  \
+         TALUS_PARAM_CHOICE,                                                                      \
+         offsetof(TalusIpmParams, stop),                                                          \
+         0,                                                                                       \
+         0,                                                                                       \
+         0,                                                                                       \
+         talus_ipm_stops,                                                                         \
+         "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"}, \
+    {                                                                                             \
+        "warm", TALUS_PARAM_FLAG, offsetof(TalusIpmParams, warm), 0, 0, 0, NULL,                  \
+            "starts near the impulses given"                                                      \
+    }
+
+TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form,
+                            const TalusDirectKind kinds[2]);
+void talus_ipm_clear(void *work, const TalusBackend *backend);
+
+#endif

@@ -1,0 +1,601 @@
+/* solvers/ipm/ipm_soc.c - primal-dual interior-point method for circular cones.
+ *
+ * With s = (N + E) gamma + q the conditions are gamma in K, s in K*, gamma's = 0 block by block. In the
+ * coordinates of ipm_soc_cone.h points (x, z) strictly inside both cones are taken along the central path
+ * x o z = nu e, nu -> 0, by Newton's method in Nesterov and Todd's scaling, with Mehrotra's predictor and
+ * corrector (1992): a step without centring tells how far one gets, and with it how much centring the step
+ * proper has and its term of second order. Two solutions with one factorisation (ipm_soc_system.h) per
+ * iteration. The change of z is taken from that of gamma by a product with N + E, so that what a linear
+ * system is solved wrongly by is a departure from the path, which the next step mends, and not from
+ * s = (N + E) gamma + q. The start is the same whatever gamma the solve is called with: gamma = (a, 0, 0)
+ * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q. Where impulses are far larger
+ * than a, as those of heavy bodies on light ones, the method comes to an end before s is met; then it begins again
+ * with an a GROWTH times as large.
+ *
+ * Reported and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
+ * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
+ *
+ * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
+ * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
+ * of its own points, if `polish` is on: prox, with a proximal weight that is small from the start.
+ *
+ * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
+ * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */
+#include "solvers/driver/best.h"
+#include "solvers/ipm/ipm_soc_system.h"
+#include "solvers/newton/natural_map.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Iterations without progress; short steps in a row. */
+enum { PATIENCE = 6, SHORT = 3 };
+
+/* Blocks up to which form bodies may give way to form contacts. */
+enum { MAX_CONTACTS = 3000 };
+
+/* Steps: to the boundary, and that of which SHORT in a row are the end. */
+static const double REACH = 0.99, TINY_STEP = 0.05;
+static const double OUTSIDE = 1e-15;  /* of K, over the size: rounding */
+static const double LEAST_MU = 1e-30; /* below it friction is less than rounding */
+static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
+static const double INEXACT = 1e3;    /* of ENOUGH: a step that leads nowhere */
+static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
+static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
+static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
+/* Starts: how much larger each is than the one before, the largest, and how far z and U are apart, over q, where
+ * another is tried. */
+static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
+/* Residual over that of zero impulses from which Newton's method goes on. */
+static const double HANDOVER = 1e-8;
+
+typedef struct Params {
+    int linear, form;
+    bool polish;
+} Params;
+
+static const char *const linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
+static const char *const forms[] = {"auto", "bodies", "contacts", NULL};
+
+enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
+enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
+
+static const TalusParam params[] = {
+    {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
+     "factorisation; auto: cholmod for contacts where the build has it, else ldl"},
+    {"form", TALUS_PARAM_CHOICE, offsetof(Params, form), FORM_AUTO, 0, 0, forms,
+     "unknowns of the linear systems; auto: bodies where there are any"},
+    {"polish", TALUS_PARAM_FLAG, offsetof(Params, polish), 1.0, 0, 0, NULL,
+     "Newton steps on the natural map after the last interior-point step"},
+};
+
+/* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: how far z is from U. DX, DZ: in scaled
+ * coordinates, W dx and W^-1 dz. REPORTED, V: what is reported, in the problem's units, and its velocities. START: what the
+ * solve was called with. */
+enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
+
+typedef struct Work {
+    TalusSocSystem system;
+    TalusSocBlock *block;
+    double *memory, *vector[VECTORS];
+    size_t block_capacity, memory_capacity;
+    TalusBest best;
+    bool polishing; /* the last call ended in the polish: one more goes on there */
+} Work;
+
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    Work *w;
+    int n, rows, cones;   /* cones: those that there are unknowns of */
+    double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
+    double nu, weight;
+    bool inexact;        /* a linear system of this step was solved far less well than asked for */
+    double sum, largest; /* residual of what is reported */
+    double zero, begin;  /* sums of squares of the residual of zero impulses, and of START */
+    double least, apart; /* least so far: of `sum`, and of what z and U are apart */
+    int since, shorts;
+} Run;
+
+enum { POLISH };
+static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
+                                  {NULL, false}};
+
+/* ---- preparation ---- */
+
+static double largest_of(const double *x, int n)
+{
+    double largest = 0.0;
+    for (int k = 0; k < n; k++)
+        largest = fmax(largest, fabs(x[k]));
+    return largest;
+}
+
+/* The power of two next below a positive number; 1 for others. */
+static double power_below(double x)
+{
+    int exponent;
+    if (!(x > 0.0) || !isfinite(x))
+        return 1.0;
+    frexp(x, &exponent);
+    return ldexp(1.0, exponent - 1);
+}
+
+static void set_blocks(Run *run)
+{
+    const TalusOperator *op = run->s->op;
+    run->cones = 0;
+    for (int i = 0; i < op->blocks; i++) {
+        TalusSocBlock *k = &run->w->block[i];
+        double mu = op->rows == 1 ? 0.0 : op->mu[i], scale = talus_block_scale(op, i);
+        *k = (TalusSocBlock){.kind = !(scale > 0.0)  ? TALUS_SOC_NOTHING
+                                     : mu > LEAST_MU ? TALUS_SOC_CONE
+                                                     : TALUS_SOC_RAY,
+                             .mu = mu,
+                             .scale = scale};
+        run->cones += k->kind != TALUS_SOC_NOTHING;
+    }
+}
+
+static TalusStatus reserve(TalusSolve *s, Work *w)
+{
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, (size_t)s->op->blocks, 0, "cones"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
+    for (int k = 0; k < VECTORS; k++)
+        w->vector[k] = w->memory + (size_t)k * n;
+    return talus_best_begin(&w->best, s);
+}
+
+/* auto: what is fastest on beds of spheres among what the build has. */
+static TalusDirectKind make_of(const Params *p, bool bodies)
+{
+    bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
+                                                   !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
+    return cholmod                     ? TALUS_DIRECT_CHOLMOD
+           : p->linear == LINEAR_MUMPS ? TALUS_DIRECT_MUMPS
+                                       : TALUS_DIRECT_LDL;
+}
+
+static TalusStatus prepare_form(Run *run, bool bodies)
+{
+    TalusDirectKind make = make_of(run->p, bodies);
+    run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
+    return talus_soc_system_prepare(
+        &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
+}
+
+static TalusStatus prepare_system(Run *run)
+{
+    const Params *p = run->p;
+    bool has_bodies = run->s->op->pair != NULL;
+    bool bodies = p->form == FORM_BODIES ||
+                  (p->form == FORM_AUTO && has_bodies && p->linear != LINEAR_CHOLMOD);
+    if (bodies && !has_bodies)
+        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies needs bodies, this problem is a matrix");
+    if (bodies && p->linear == LINEAR_CHOLMOD)
+        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies is indefinite, and cholmod is for positive "
+                                 "definite matrices; linear=ldl and linear=mumps take it");
+    TalusStatus status = prepare_form(run, bodies);
+    if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
+        return prepare_form(run, false); /* a body's inverse inertia has no inverse */
+    return status;
+}
+
+/* gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
+static void start(Run *run, double size)
+{
+    double **v = run->w->vector;
+    memset(v[X], 0, (size_t)run->n * sizeof *v[X]);
+    memset(v[Z], 0, (size_t)run->n * sizeof *v[Z]);
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &run->w->block[i];
+        double mu = k->kind == TALUS_SOC_CONE ? k->mu : 1.0;
+        if (k->kind == TALUS_SOC_NOTHING)
+            continue;
+        v[X][run->rows * i] = size * mu;
+        v[Z][run->rows * i] = 1.0 / mu;
+    }
+}
+
+static TalusStatus prepare(Run *run)
+{
+    TalusSolve *s = run->s;
+    double largest = 0.0;
+    TALUS_TRY(reserve(s, run->w));
+    set_blocks(run);
+    s->backend->op.product(s->op, NULL, false, true, run->w->vector[OFFSET]);
+    for (int i = 0; i < s->op->blocks; i++)
+        largest = fmax(largest, run->w->block[i].scale);
+    run->unit = 1.0 / power_below(largest);
+    run->impulse = power_below(largest_of(run->w->vector[OFFSET], run->n)) * run->unit;
+    return TALUS_OK;
+}
+
+/* ---- measuring ---- */
+
+/* The residual of impulses in K, whose velocities V becomes. */
+static void residual_of(Run *run, const double *gamma, double *sum, double *largest)
+{
+    Work *w = run->w;
+    *sum = *largest = 0.0;
+    run->s->backend->op.product(run->s->op, gamma, true, true, w->vector[V]);
+    run->s->info->products++;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &w->block[i];
+        double f[3], square = 0.0;
+        TalusNaturalBlock b = {.rows = run->rows,
+                               .mu = run->rows == 1 ? 0.0 : k->mu,
+                               .scale = k->scale > 0.0 ? k->scale : 1.0};
+        talus_natural_map(&b, gamma + i * run->rows, w->vector[V] + i * run->rows, f);
+        for (int r = 0; r < run->rows; r++)
+            square += f[r] * f[r];
+        double size = b.scale * sqrt(square);
+        *sum += size * size;
+        *largest = size <= *largest ? *largest : size; /* a NaN shows */
+    }
+}
+
+/* U and RHO of the present point, and nu. */
+static void evaluate(Run *run)
+{
+    double **v = run->w->vector, sum = 0.0;
+    double unit = run->unit, speed = unit / run->impulse; /* of q */
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        int at = i * run->rows;
+        talus_soc_impulse(&run->w->block[i], run->rows, v[X] + at, v[GAMMA] + at);
+        for (int r = 0; r < talus_soc_rows(&run->w->block[i]); r++)
+            sum += v[X][at + r] * v[Z][at + r];
+    }
+    run->nu = sum / run->cones;
+    run->s->backend->op.product(run->s->op, v[GAMMA], true, false, v[U]);
+    run->s->info->products++;
+    for (int k = 0; k < run->n; k++)
+        v[U][k] = unit * v[U][k] + speed * v[OFFSET][k];
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        int at = i * run->rows;
+        talus_soc_velocity(&run->w->block[i], run->rows, v[U] + at, v[RHO] + at);
+        for (int r = 0; r < run->rows; r++)
+            v[RHO][at + r] -= v[Z][at + r];
+    }
+}
+
+/* REPORTED: the better one of gamma and P(gamma - s/d). */
+static void choose(Run *run)
+{
+    Work *w = run->w;
+    double **v = w->vector, sum, largest;
+    double speed = run->impulse / run->unit;
+    for (int k = 0; k < run->n; k++)
+        v[REPORTED][k] = run->impulse * v[GAMMA][k];
+    memcpy(v[OTHER], v[REPORTED], (size_t)run->n * sizeof *v[OTHER]);
+    for (int i = 0; i < run->s->op->blocks; i++)
+        for (int r = 0; r < talus_soc_rows(&w->block[i]); r++) {
+            const TalusSocBlock *k = &w->block[i];
+            double z = v[Z][i * run->rows + r];
+            double s = r == 0 && k->kind == TALUS_SOC_CONE ? k->mu * z : z;
+            v[OTHER][i * run->rows + r] -= speed * s / k->scale;
+        }
+    run->s->backend->block.project(run->s->op, NULL, v[REPORTED]);
+    run->s->backend->block.project(run->s->op, NULL, v[OTHER]);
+    residual_of(run, v[REPORTED], &run->sum, &run->largest);
+    residual_of(run, v[OTHER], &sum, &largest);
+    if (sum < run->sum) {
+        double *other = v[OTHER];
+        v[OTHER] = v[REPORTED];
+        v[REPORTED] = other;
+        run->sum = sum;
+        run->largest = largest;
+    }
+    talus_best_offer(&w->best, run->s, v[REPORTED], run->sum);
+}
+
+/* ---- steps ---- */
+
+/* W of every block, and the factor; more weight where a pivot is refused. */
+static TalusStatus factorise(Run *run)
+{
+    Work *w = run->w;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        int at = i * run->rows;
+        if (!talus_soc_pair(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
+            return talus_fail(TALUS_ERR_NUMERIC, "no scaling of contact %d", i);
+    }
+    for (;;) {
+        TalusStatus status = talus_soc_system_factor(&w->system, run->s, w->block, run->weight);
+        if (status != TALUS_ERR_NUMERIC || run->weight >= MAX_WEIGHT)
+            return status;
+        run->weight = fmax(WEIGHT_FIRST, run->weight * WEIGHT_GROWTH);
+    }
+}
+
+/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho along W's axes; without centring and second order,
+ * -l - W^-1 rho. */
+static void right_side(Run *run, bool corrected, double sigma)
+{
+    double **v = run->w->vector;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &run->w->block[i];
+        const int at = i * run->rows, rows = talus_soc_rows(k);
+        double p[3] = {0}, rho[3] = {0}, *right = v[RIGHT] + at;
+        if (corrected) {
+            double square[3];
+            talus_soc_product(k, v[DX] + at, v[DZ] + at, p);
+            talus_soc_product(k, k->lambda, k->lambda, square);
+            for (int r = 0; r < rows; r++)
+                p[r] = (r == 0 ? sigma * run->nu : 0.0) - square[r] - p[r];
+            talus_soc_divide(k, p, p);
+        }
+        talus_soc_unscale(k, v[RHO] + at, rho);
+        for (int r = 0; r < run->rows; r++)
+            right[r] = r < rows ? (corrected ? p[r] : -k->lambda[r]) - rho[r] : 0.0;
+        talus_soc_to_axes(k, right, right);
+    }
+}
+
+/* DX and DZ for RIGHT. */
+static TalusStatus direction(Run *run)
+{
+    Work *w = run->w;
+    double **v = w->vector, left;
+    double enough = ENOUGH * sqrt(run->nu * run->cones);
+    TALUS_TRY(talus_soc_system_solve(&w->system, run->s, v[RIGHT], enough, v[DX], v[IMAGE], &left));
+    run->inexact |= left > INEXACT * enough;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const int at = i * run->rows;
+        double dz[3];
+        talus_soc_from_axes(&w->block[i], v[DX] + at, v[DX] + at);
+        talus_soc_velocity(&w->block[i], run->rows, v[IMAGE] + at, dz);
+        for (int r = 0; r < run->rows; r++)
+            dz[r] += v[RHO][at + r];
+        memset(v[DZ] + at, 0, (size_t)run->rows * sizeof *v[DZ]);
+        talus_soc_unscale(&w->block[i], dz, v[DZ] + at);
+    }
+    return TALUS_OK;
+}
+
+/* How far the direction leads within both cones. */
+static double longest(const Run *run)
+{
+    double **v = run->w->vector, a = INFINITY;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &run->w->block[i];
+        a = fmin(a, talus_soc_step(k, v[DX] + i * run->rows));
+        a = fmin(a, talus_soc_step(k, v[DZ] + i * run->rows));
+    }
+    return a;
+}
+
+/* nu after a step a. */
+static double nu_after(const Run *run, double a)
+{
+    double **v = run->w->vector, sum = 0.0;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &run->w->block[i];
+        for (int r = 0; r < talus_soc_rows(k); r++) {
+            int at = i * run->rows + r;
+            sum += (k->lambda[r] + a * v[DX][at]) * (k->lambda[r] + a * v[DZ][at]);
+        }
+    }
+    return sum / run->cones;
+}
+
+/* x + a dx and z + a dz into `x` and `z`; false where one is not inside. */
+static bool moved(const Run *run, double a, double *x, double *z)
+{
+    double **v = run->w->vector;
+    bool inside = true;
+    for (int i = 0; i < run->s->op->blocks; i++) {
+        const TalusSocBlock *k = &run->w->block[i];
+        const int at = i * run->rows;
+        double dx[3] = {0}, dz[3] = {0};
+        talus_soc_unscale(k, v[DX] + at, dx);
+        talus_soc_velocity(k, run->rows, v[IMAGE] + at, dz);
+        for (int r = 0; r < run->rows; r++) {
+            x[at + r] = v[X][at + r] + a * dx[r];
+            z[at + r] = v[Z][at + r] + a * (dz[r] + (r < talus_soc_rows(k) ? v[RHO][at + r] : 0.0));
+        }
+        inside &= talus_soc_inside(k, x + at) && talus_soc_inside(k, z + at);
+    }
+    return inside;
+}
+
+/* RIGHT and GAMMA have done their work: memory for the new point. */
+static TalusStatus advance(Run *run)
+{
+    double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
+    int halvings = 0;
+    while (!moved(run, a, v[RIGHT], v[GAMMA]))
+        if (++halvings > 20)
+            return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
+        else
+            a *= 0.5;
+    memcpy(v[X], v[RIGHT], (size_t)run->n * sizeof *v[X]);
+    memcpy(v[Z], v[GAMMA], (size_t)run->n * sizeof *v[Z]);
+    run->shorts = a < TINY_STEP ? run->shorts + 1 : 0;
+    return TALUS_OK;
+}
+
+/* DX, DZ and IMAGE of the step proper. */
+static TalusStatus predict_and_correct(Run *run)
+{
+    run->inexact = false;
+    TALUS_TRY(factorise(run));
+    right_side(run, false, 0.0);
+    TALUS_TRY(direction(run));
+    double a = fmin(1.0, longest(run)), share = nu_after(run, a) / run->nu;
+    double sigma = fmin(fmax(share * share * share, 0.0), 1.0);
+    right_side(run, true, sigma);
+    return direction(run);
+}
+
+/* Heavy bodies on light ones: elimination without pivoting loses the digits of form bodies, not those of form contacts,
+ * which is denser. */
+static bool may_change_form(const Run *run)
+{
+    return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
+           run->s->op->blocks <= MAX_CONTACTS;
+}
+
+static TalusStatus iteration(Run *run)
+{
+    TALUS_TRY(predict_and_correct(run));
+    if (may_change_form(run)) {
+        TALUS_TRY(prepare_form(run, false));
+        TALUS_TRY(predict_and_correct(run));
+    }
+    return advance(run);
+}
+
+/* ---- the solve ---- */
+
+/* The residual falls, or, before z has met U, the distance between them. */
+static bool progresses(Run *run)
+{
+    if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
+        return false;
+    double apart = largest_of(run->w->vector[RHO], run->n);
+    bool falls = run->sum < FALLING * FALLING * run->least || apart < FALLING * run->apart;
+    if (falls)
+        run->since = 0;
+    run->least = fmin(run->least, run->sum);
+    run->apart = fmin(run->apart, apart);
+    return ++run->since < PATIENCE && run->shorts < SHORT;
+}
+
+/* *ended: the solve is over; else the method has come to its own end from this start. */
+static TalusStatus run_from(Run *run, double size, bool *ended)
+{
+    TalusSolve *s = run->s;
+    start(run, size);
+    run->least = run->apart = INFINITY;
+    run->since = run->shorts = 0;
+    *ended = false;
+    evaluate(run);
+    for (;;) {
+        TalusStatus status = iteration(run);
+        if (status == TALUS_ERR_NUMERIC) /* rounding is larger than what is left to gain */
+            return TALUS_OK;
+        TALUS_TRY(status);
+        evaluate(run);
+        choose(run);
+        talus_solve_suspect(s);
+        *ended = !talus_solve_next(s, 0, run->w->vector[REPORTED], NULL, run->sum, run->largest);
+        if (*ended || !progresses(run))
+            return TALUS_OK;
+    }
+}
+
+static TalusStatus interior(Run *run, bool *ended)
+{
+    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof *run->w->memory);
+    residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
+    bool far = true;
+    *ended = false;
+    for (double size = 1.0; far && !*ended && size <= LARGEST_START; size *= GROWTH) {
+        TALUS_TRY(run_from(run, size, ended));
+        far = run->apart > APART;
+    }
+    return TALUS_OK;
+}
+
+/* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
+static TalusStatus polish(Run *run, bool resumed)
+{
+    TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
+    run->w->polishing = status == TALUS_OK;
+    return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
+}
+
+/* The start need not be in K; what is there but for rounding stays as it is. */
+static void admit_start(TalusSolve *s)
+{
+    TalusSizes sizes;
+    s->backend->op.sizes(s->op, NULL, s->gamma, &sizes);
+    if (!(sizes.outside <= OUTSIDE * sizes.size))
+        s->backend->block.project(s->op, NULL, s->gamma);
+}
+
+/* What gamma is at the start is looked at first: it may be good enough, which counts as an iteration. */
+static bool start_is_enough(Run *run)
+{
+    TalusSolve *s = run->s;
+    const TalusSolveOptions *o = s->options;
+    double largest;
+    admit_start(s);
+    memcpy(run->w->vector[REPORTED], s->gamma, (size_t)run->n * sizeof *s->gamma);
+    memcpy(run->w->vector[START], s->gamma, (size_t)run->n * sizeof *s->gamma);
+    residual_of(run, s->gamma, &run->begin, &largest);
+    double rms = sqrt(run->begin / s->op->blocks);
+    talus_solve_note_start(s, rms);
+    return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
+           !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
+}
+
+/* Newton's method goes on from what the interior points led to, even where the start has the smaller residual: they know
+ * which contacts are open. In the end the better one is taken. */
+static void take_better(Run *run)
+{
+    TalusSolve *s = run->s;
+    double sum, largest;
+    if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
+        return;
+    residual_of(run, s->gamma, &sum, &largest);
+    if (!(sum <= run->begin))
+        memcpy(s->gamma, run->w->vector[START], (size_t)run->n * sizeof *s->gamma);
+}
+
+static TalusStatus solve_ipm_soc(TalusSolve *s)
+{
+    Run run = {.s = s, .p = s->params, .w = s->work, .n = s->op->rows * s->op->blocks};
+    run.rows = s->op->rows;
+    Work *w = run.w;
+    bool ended = true, resumed = s->resumed && w->polishing;
+    if (resumed)
+        return polish(&run, true);
+    w->polishing = false;
+    TALUS_TRY(prepare(&run));
+    if (start_is_enough(&run))
+        return TALUS_OK;
+    if (run.cones > 0) {
+        TALUS_TRY(prepare_system(&run));
+        TALUS_TRY(interior(&run, &ended));
+    }
+    memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
+    if (!ended)
+        s->info->outcome = TALUS_OUTCOME_BUDGET; /* of which the best is taken */
+    talus_best_take(&w->best, s, s->gamma);
+    if (!ended && run.p->polish)
+        TALUS_TRY(polish(&run, false));
+    take_better(&run);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_soc_system_clear(&w->system);
+    talus_release(w->memory);
+    talus_release(w->block);
+    talus_best_clear(&w->best, backend);
+}
+
+const TalusSolverType talus_solver_ipm_soc = {
+    .name = "ipm-soc",
+    .summary =
+        "interior point on circular cones, Nesterov-Todd scaling, Newton polish: high accuracy",
+    .reference = "Nesterov & Todd 1998; Mehrotra 1992; Vandenberghe 2010",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC),
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .parts = parts,
+    .solve = solve_ipm_soc,
+    .clear = clear,
+    .on_host = "the factorisation",
+};

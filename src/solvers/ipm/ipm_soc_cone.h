@@ -1,0 +1,191 @@
+/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone that an interior-point method needs.
+ *
+ * Impulses and velocities of a block in coordinates in which both cones are the standard one,
+ *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
+ * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of
+ * the central path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is
+ * the symmetric W with W x = W^-1 z = l. With det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z)
+ * and c = sqrt((1 + p'r) / 2) it comes from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1):
+ * with a = w_t / |w_t|, W has the axes and lengths
+ *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
+ *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
+ * Kept apart, they are exact also where f is 1e8: sums over axes would leave the short ones to rounding.
+ * Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+#ifndef TALUS_SOLVERS_IPM_SOC_CONE_H
+#define TALUS_SOLVERS_IPM_SOC_CONE_H
+
+#include "sets/cone.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* NOTHING: the block's impulse is zero, no velocity depends on it. */
+typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
+
+typedef struct TalusSocBlock {
+    TalusSocKind kind;
+    double mu;
+    double scale;     /* d of the natural residual */
+    double axis[2];   /* a; of a ray, axis and lengths[1, 2] are not used */
+    double length[3]; /* of W's axes */
+    double lambda[3]; /* l = W x */
+} TalusSocBlock;
+
+/* Vectors have `rows` entries per block: a ray uses the first alone, and the others are zero. */
+static inline int talus_soc_rows(const TalusSocBlock *k)
+{
+    return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
+}
+
+static inline double talus_soc_dot(const double x[3], const double y[3])
+{
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
+
+static inline double talus_soc_det(const double x[3])
+{
+    double t = sqrt(x[1] * x[1] + x[2] * x[2]);
+    return (x[0] - t) * (x[0] + t);
+}
+
+static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
+{
+    if (k->kind == TALUS_SOC_NOTHING)
+        return true;
+    return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
+}
+
+/* Between coordinates and those along W's axes; in place as well. */
+static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
+{
+    if (k->kind == TALUS_SOC_CONE) {
+        const double half = 0.70710678118654752440, n = half * x[0];
+        double along = half * (k->axis[0] * x[1] + k->axis[1] * x[2]);
+        double across = k->axis[0] * x[2] - k->axis[1] * x[1];
+        out[0] = n + along, out[1] = n - along, out[2] = across;
+    } else if (k->kind == TALUS_SOC_RAY) {
+        out[0] = x[0];
+    }
+}
+
+static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, double *out)
+{
+    if (k->kind == TALUS_SOC_CONE) {
+        const double half = 0.70710678118654752440;
+        double n = half * (y[0] + y[1]), along = half * (y[0] - y[1]), across = y[2];
+        out[0] = n;
+        out[1] = along * k->axis[0] - across * k->axis[1];
+        out[2] = along * k->axis[1] + across * k->axis[0];
+    } else if (k->kind == TALUS_SOC_RAY) {
+        out[0] = y[0];
+    }
+}
+
+/* out = W x and out = W^-1 x, in place as well. */
+static inline void talus_soc_scale(const TalusSocBlock *k, const double *x, double *out)
+{
+    double y[3];
+    talus_soc_to_axes(k, x, y);
+    for (int r = 0; r < talus_soc_rows(k); r++)
+        y[r] *= k->length[r];
+    talus_soc_from_axes(k, y, out);
+}
+
+static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, double *out)
+{
+    double y[3];
+    talus_soc_to_axes(k, x, y);
+    for (int r = 0; r < talus_soc_rows(k); r++)
+        y[r] /= k->length[r];
+    talus_soc_from_axes(k, y, out);
+}
+
+/* W and l of a pair inside a cone. */
+static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const double *z)
+{
+    double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
+    double c = sqrt(0.5 + 0.5 * talus_soc_dot(x, z) / (dx * dz)), size = sqrt(dx * dz);
+    double p[3] = {x[0] / dx, x[1] / dx, x[2] / dx}, q[3] = {z[0] / dz, z[1] / dz, z[2] / dz};
+    double w[2] = {(q[1] - p[1]) / (2.0 * c), (q[2] - p[2]) / (2.0 * c)};
+    double t = sqrt(w[0] * w[0] + w[1] * w[1]), b = sqrt(dz / dx);
+    double f = (p[0] + q[0]) / (2.0 * c) + t;
+    k->axis[0] = t > 0.0 ? w[0] / t : 1.0;
+    k->axis[1] = t > 0.0 ? w[1] / t : 0.0;
+    k->length[0] = b * f;
+    k->length[1] = b / f;
+    k->length[2] = b;
+    k->lambda[0] = size * c;
+    for (int r = 1; r < 3; r++)
+        k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
+}
+
+/* W and l; false where rounding leaves none. */
+static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
+{
+    if (k->kind == TALUS_SOC_CONE) {
+        talus_soc_pair_cone(k, x, z);
+    } else if (k->kind == TALUS_SOC_RAY) {
+        k->length[0] = sqrt(z[0] / x[0]);
+        k->lambda[0] = k->length[0] * x[0];
+    } else {
+        return true;
+    }
+    return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_inside(k, k->lambda);
+}
+
+static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,
+                                     double *out)
+{
+    if (k->kind == TALUS_SOC_RAY) {
+        out[0] = x[0] * y[0];
+    } else if (k->kind == TALUS_SOC_CONE) {
+        double n = talus_soc_dot(x, y);
+        double t1 = x[0] * y[1] + y[0] * x[1], t2 = x[0] * y[2] + y[0] * x[2];
+        out[0] = n, out[1] = t1, out[2] = t2;
+    }
+}
+
+/* out with l o out = r, in place as well. */
+static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, double *out)
+{
+    const double *l = k->lambda;
+    if (k->kind == TALUS_SOC_RAY) {
+        out[0] = r[0] / l[0];
+    } else if (k->kind == TALUS_SOC_CONE) {
+        double n = (l[0] * r[0] - l[1] * r[1] - l[2] * r[2]) / talus_soc_det(l);
+        double t1 = (r[1] - n * l[1]) / l[0], t2 = (r[2] - n * l[2]) / l[0];
+        out[0] = n, out[1] = t1, out[2] = t2;
+    }
+}
+
+/* The largest a with l + a d in the cone. */
+static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
+{
+    if (k->kind == TALUS_SOC_RAY)
+        return d[0] < 0.0 ? -k->lambda[0] / d[0] : INFINITY;
+    if (k->kind == TALUS_SOC_CONE) {
+        const double back[3] = {-d[0], -d[1], -d[2]};
+        return talus_cone_step(1.0, k->lambda, back);
+    }
+    return INFINITY;
+}
+
+/* Impulses of x, and z of velocities, of a block of `rows` rows. */
+static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
+                                     double *gamma)
+{
+    for (int r = 0; r < rows; r++)
+        gamma[r] = r < talus_soc_rows(k) ? x[r] : 0.0;
+    if (k->kind == TALUS_SOC_CONE)
+        gamma[0] = x[0] / k->mu;
+}
+
+static inline void talus_soc_velocity(const TalusSocBlock *k, int rows, const double *u, double *z)
+{
+    for (int r = 0; r < rows; r++)
+        z[r] = r < talus_soc_rows(k) ? u[r] : 0.0;
+    if (k->kind == TALUS_SOC_CONE)
+        z[0] = u[0] / k->mu;
+}
+
+#endif

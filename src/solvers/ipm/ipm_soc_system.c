@@ -1,0 +1,388 @@
+/* solvers/ipm/ipm_soc_system.c - G'(N + E) G + I written out, factorised and solved with. */
+#include "solvers/ipm/ipm_soc_system.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
+
+/* A residual that has not fallen to this in SLOW_STEPS steps will not. */
+static const double FALL = 0.5;
+
+enum { Y, IMAGE, R, Z, P, BP, AP };
+
+/* ---- form contacts ---- */
+
+static TalusStatus contacts_pattern(TalusSocSystem *y)
+{
+    const TalusBlockMatrix *a = &y->matrix;
+    const int m = a->size;
+    int32_t at = 0;
+    size_t entries = (size_t)a->start[a->blocks] * (size_t)(m * m);
+    TALUS_TRY(talus_sparse_alloc(&y->lower, m * a->blocks, m * a->blocks, entries,
+                                 "matrix of an interior-point step"));
+    for (int i = 0; i < a->blocks; i++)
+        for (int r = 0; r < m; r++) {
+            for (int32_t e = a->start[i]; e < a->start[i + 1] && a->column[e] <= i; e++)
+                for (int c = 0; c < (a->column[e] < i ? m : r + 1); c++)
+                    y->lower.column[at++] = m * a->column[e] + c;
+            y->lower.start[m * i + r + 1] = at;
+        }
+    return TALUS_OK;
+}
+
+/* out = A' B C of matrices of m rows. */
+static void sandwich(int m, const double *a, const double *b, const double *c, double *out)
+{
+    double bc[9];
+    for (int r = 0; r < m; r++)
+        for (int k = 0; k < m; k++) {
+            bc[m * r + k] = 0.0;
+            for (int l = 0; l < m; l++)
+                bc[m * r + k] += b[m * r + l] * c[m * l + k];
+        }
+    for (int r = 0; r < m; r++)
+        for (int k = 0; k < m; k++) {
+            out[m * r + k] = 0.0;
+            for (int l = 0; l < m; l++)
+                out[m * r + k] += a[m * l + r] * bc[m * l + k];
+        }
+}
+
+/* The identity and the weight on G'G, of a block, times `sign`. */
+static void add_own(const TalusSocSystem *y, int i, double weight, double sign, double *own)
+{
+    const int m = y->rows;
+    const double *g = y->g + (size_t)(m * m) * (size_t)i;
+    for (int r = 0; r < m; r++)
+        for (int k = 0; k < m; k++) {
+            double sum = 0.0;
+            for (int l = 0; l < m; l++)
+                sum += g[m * l + r] * g[m * l + k];
+            own[m * r + k] += sign * ((r == k) + weight * sum);
+        }
+}
+
+static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double weight)
+{
+    const TalusBlockMatrix *a = &y->matrix;
+    const int m = a->size, square = m * m;
+    for (int i = 0; i < a->blocks; i++) {
+        int before = 0;
+        for (int32_t e = a->start[i]; e < a->start[i + 1] && a->column[e] <= i; e++, before += m) {
+            int j = a->column[e];
+            double scaled[9], value[9];
+            for (int k = 0; k < square; k++)
+                scaled[k] = y->unit * a->value[(size_t)square * (size_t)e + (size_t)k];
+            sandwich(m, y->g + (size_t)square * (size_t)i, scaled,
+                     y->g + (size_t)square * (size_t)j, value);
+            if (i == j)
+                add_own(y, i, weight * y->unit * block[i].scale, 1.0, value);
+            for (int r = 0; r < m; r++)
+                memcpy(y->lower.value + y->lower.start[m * i + r] + before, value + m * r,
+                       (size_t)(j < i ? m : r + 1) * sizeof *value);
+        }
+    }
+}
+
+/* ---- form bodies ---- */
+
+/* Columns of a block: those of its last row, which has all that the others have. */
+static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
+{
+    const TalusSparse *d = &y->jacobian.transposed;
+    *from = d->start[y->rows * (i + 1) - 1];
+    *to = d->start[y->rows * (i + 1)];
+}
+
+static TalusStatus bodies_pattern(TalusSocSystem *y)
+{
+    const TalusSparse *d = &y->jacobian.transposed;
+    const int m = y->rows, n = y->head + m * y->blocks;
+    int32_t at = 0, from, to;
+    size_t entries = 2 * (size_t)y->head + 2 * (size_t)(m * y->blocks);
+    for (int i = 0; i < y->blocks; i++) {
+        block_columns(y, i, &from, &to);
+        entries += (size_t)m * (size_t)(to - from);
+    }
+    TALUS_TRY(talus_sparse_alloc(&y->lower, n, n, entries, "matrix of an interior-point step"));
+    for (int k = 0; k < y->head; k++) {
+        for (int c = 0; c <= k % 3; c++)
+            y->lower.column[at++] = k - k % 3 + c;
+        y->lower.start[k + 1] = at;
+    }
+    for (int i = 0; i < y->blocks; i++)
+        for (int r = 0; r < m; r++) {
+            block_columns(y, i, &from, &to);
+            memcpy(y->lower.column + at, d->column + from, (size_t)(to - from) * sizeof *d->column);
+            at += to - from;
+            for (int c = 0; c <= r; c++)
+                y->lower.column[at++] = y->head + m * i + c;
+            y->lower.start[y->head + m * i + r + 1] = at;
+        }
+    return TALUS_OK;
+}
+
+static void fill_masses(TalusSocSystem *y)
+{
+    double *out = y->lower.value;
+    for (int g = 0; g < y->jacobian.groups; g++) {
+        const TalusSym3 *m = &y->jacobian.mass[g];
+        const double entry[6] = {m->xx, m->xy, m->yy, m->xz, m->yz, m->zz};
+        for (int k = 0; k < 6; k++)
+            *out++ = entry[k] / y->unit;
+    }
+}
+
+/* Row k of -G_i'D_i', in the columns of the block. */
+static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
+{
+    const TalusSparse *d = &y->jacobian.transposed;
+    const double *g = y->g + (size_t)(y->rows * y->rows) * (size_t)i;
+    int32_t from, to;
+    block_columns(y, i, &from, &to);
+    memset(out, 0, (size_t)(to - from) * sizeof *out);
+    for (int r = 0; r < y->rows; r++) {
+        int32_t c = from;
+        for (int32_t e = d->start[y->rows * i + r]; e < d->start[y->rows * i + r + 1]; e++, c++) {
+            while (d->column[c] != d->column[e])
+                c++;
+            out[c - from] -= g[y->rows * r + k] * d->value[e];
+        }
+    }
+}
+
+static void bodies_fill(TalusSocSystem *y, const TalusOperator *op, const TalusSocBlock *block,
+                        double weight)
+{
+    const int m = y->rows;
+    fill_masses(y);
+    for (int i = 0; i < y->blocks; i++) {
+        const double *g = y->g + (size_t)(m * m) * (size_t)i;
+        double own[9], e = op->compliance ? y->unit * op->compliance[i] : 0.0;
+        for (int r = 0; r < m; r++)
+            for (int k = 0; k < m; k++)
+                own[m * r + k] = -e * g[r] * g[k]; /* E is on the normal row alone */
+        add_own(y, i, weight * y->unit * block[i].scale, -1.0, own);
+        for (int r = 0; r < m; r++) {
+            int row = y->head + m * i + r;
+            double *out = y->lower.value + y->lower.start[row];
+            fill_coupling(y, i, r, out);
+            memcpy(y->lower.value + y->lower.start[row + 1] - (r + 1), own + m * r,
+                   (size_t)(r + 1) * sizeof *own);
+        }
+    }
+}
+
+/* ---- preparation ---- */
+
+static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
+{
+    TalusSparse n;
+    talus_sparse_clear(&y->lower);
+    y->head = 0;
+    if (y->form == TALUS_SOC_BODIES) {
+        TALUS_TRY(talus_jacobian_fill(&y->jacobian, s->problem));
+        y->head = 3 * y->jacobian.groups;
+        return bodies_pattern(y);
+    }
+    talus_block_matrix_clear(&y->matrix);
+    TALUS_TRY(talus_problem_assemble(s->problem, &n));
+    TalusStatus status = talus_block_matrix_create(&n, s->op->rows, &y->matrix);
+    talus_sparse_clear(&n);
+    TALUS_TRY(status);
+    return contacts_pattern(y);
+}
+
+static TalusStatus reserve(TalusSocSystem *y)
+{
+    size_t n = (size_t)y->rows * (size_t)y->blocks, all = (size_t)y->head + n;
+    TALUS_TRY(TALUS_RESERVE(y->g, y->g_room, n * (size_t)y->rows, 0, "scalings"));
+    TALUS_TRY(TALUS_RESERVE(y->x, y->x_room, all, 0, "solution of a linear system"));
+    TALUS_TRY(TALUS_RESERVE(y->sign, y->sign_room, all, 0, "signs of pivots"));
+    TALUS_TRY(TALUS_RESERVE(y->memory, y->memory_room, TALUS_SOC_VECTORS * n, 0, "vectors"));
+    for (int k = 0; k < TALUS_SOC_VECTORS; k++)
+        y->vector[k] = y->memory + (size_t)k * n;
+    for (size_t k = 0; k < all; k++)
+        y->sign[k] = k < (size_t)y->head || y->form == TALUS_SOC_CONTACTS ? 1 : -1;
+    return TALUS_OK;
+}
+
+TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
+                                     TalusDirectKind kind, double unit)
+{
+    if (y->direct && y->kind != kind) {
+        talus_direct_destroy(y->direct);
+        y->direct = NULL;
+    }
+    y->form = form;
+    y->kind = kind;
+    y->rows = s->op->rows;
+    y->blocks = s->op->blocks;
+    y->unit = unit;
+    if (!y->direct)
+        TALUS_TRY(talus_direct_create(kind, &y->direct));
+    TALUS_TRY(prepare_form(y, s));
+    TALUS_TRY(reserve(y));
+    return talus_direct_analyse(y->direct, &y->lower, y->sign);
+}
+
+/* ---- solving ---- */
+
+static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
+{
+    const int m = y->rows;
+    memset(y->g, 0, (size_t)(m * m) * (size_t)y->blocks * sizeof *y->g);
+    for (int i = 0; i < y->blocks; i++) {
+        double *g = y->g + (size_t)(m * m) * (size_t)i;
+        for (int k = 0; k < talus_soc_rows(&block[i]); k++) {
+            double axis[3] = {0}, column[3], gamma[3];
+            axis[k] = 1.0 / block[i].length[k];
+            talus_soc_from_axes(&block[i], axis, column);
+            talus_soc_impulse(&block[i], m, column, gamma);
+            for (int r = 0; r < m; r++)
+                g[m * r + k] = gamma[r];
+        }
+    }
+}
+
+TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
+                                    double weight)
+{
+    set_scalings(y, block);
+    if (y->form == TALUS_SOC_BODIES)
+        bodies_fill(y, s->op, block, weight);
+    else
+        contacts_fill(y, block, weight);
+    s->info->factorisations++;
+    return talus_direct_factor(y->direct, &y->lower);
+}
+
+void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *out)
+{
+    const int m = y->rows;
+    for (int i = 0; i < y->blocks; i++)
+        for (int r = 0; r < m; r++) {
+            const double *g = y->g + (size_t)(m * m) * (size_t)i + (size_t)(m * r);
+            double sum = 0.0;
+            for (int k = 0; k < m; k++)
+                sum += g[k] * in[m * i + k];
+            out[m * i + r] = sum;
+        }
+}
+
+/* image = (N + E) G in, out = G' image + in. `out` serves as room for G in. */
+static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double *image, double *out)
+{
+    const int m = y->rows, n = m * y->blocks;
+    talus_soc_system_expand(y, in, out);
+    s->backend->op.product(s->op, out, true, false, image);
+    s->info->products++;
+    for (int k = 0; k < n; k++)
+        image[k] *= y->unit;
+    for (int i = 0; i < y->blocks; i++)
+        for (int k = 0; k < m; k++) {
+            const double *g = y->g + (size_t)(m * m) * (size_t)i + (size_t)k;
+            double sum = in[m * i + k];
+            for (int r = 0; r < m; r++)
+                sum += g[m * r] * image[m * i + r];
+            out[m * i + k] = sum;
+        }
+}
+
+/* out = the factorised matrix's inverse times r. */
+static TalusStatus precondition(TalusSocSystem *y, const double *r, double *out)
+{
+    const int n = y->rows * y->blocks;
+    memset(y->x, 0, (size_t)y->head * sizeof *y->x);
+    for (int k = 0; k < n; k++)
+        y->x[y->head + k] = y->form == TALUS_SOC_BODIES ? -r[k] : r[k];
+    TALUS_TRY(talus_direct_solve(y->direct, y->x));
+    memcpy(out, y->x + y->head, (size_t)n * sizeof *out);
+    return TALUS_OK;
+}
+
+static double dot(const double *x, const double *y, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += x[k] * y[k];
+    return sum;
+}
+
+static void add(double *y, double a, const double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        y[k] += a * x[k];
+}
+
+/* One step along P, with what it changes; false where the matrix is seen not to be positive. */
+static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
+{
+    const int n = y->rows * y->blocks;
+    double **v = y->vector;
+    multiply(y, s, v[P], v[AP], v[BP]);
+    double curvature = dot(v[P], v[BP], n), a = rz / curvature;
+    if (!(curvature > 0.0) || !isfinite(a))
+        return false;
+    add(v[Y], a, v[P], n);
+    add(v[IMAGE], a, v[AP], n);
+    add(v[R], -a, v[BP], n);
+    return true;
+}
+
+static void keep_best(TalusSocSystem *y, double now, double *least, double *out, double *image)
+{
+    size_t bytes = (size_t)(y->rows * y->blocks) * sizeof *out;
+    if (!(now < *least))
+        return;
+    *least = now;
+    memcpy(out, y->vector[Y], bytes);
+    memcpy(image, y->vector[IMAGE], bytes);
+}
+
+TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
+                                   double *out, double *image, double *left)
+{
+    const int n = y->rows * y->blocks;
+    double **v = y->vector, rz = 0.0, marked = INFINITY;
+    *left = INFINITY;
+    TALUS_TRY(precondition(y, b, v[Y]));
+    multiply(y, s, v[Y], v[IMAGE], v[R]);
+    for (int k = 0; k < n; k++)
+        v[R][k] = b[k] - v[R][k];
+    keep_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+    for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
+        if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
+            break;
+        marked = k % SLOW_STEPS == 0 ? *left : marked;
+        TALUS_TRY(precondition(y, v[R], v[Z]));
+        double now = dot(v[R], v[Z], n), beta = k > 0 ? now / rz : 0.0;
+        for (int j = 0; j < n; j++)
+            v[P][j] = v[Z][j] + (k > 0 ? beta * v[P][j] : 0.0);
+        rz = now;
+        if (!step(y, s, rz))
+            break;
+        keep_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+    }
+    return isfinite(*left) ? TALUS_OK
+                           : talus_fail(TALUS_ERR_NUMERIC,
+                                        "a linear system of the interior-point method has no "
+                                        "finite solution");
+}
+
+void talus_soc_system_clear(TalusSocSystem *y)
+{
+    talus_direct_destroy(y->direct);
+    talus_block_matrix_clear(&y->matrix);
+    talus_jacobian_clear(&y->jacobian);
+    talus_sparse_clear(&y->lower);
+    talus_release(y->sign);
+    talus_release(y->g);
+    talus_release(y->x);
+    talus_release(y->memory);
+    *y = (TalusSocSystem){0};
+}

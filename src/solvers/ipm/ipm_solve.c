@@ -1,0 +1,208 @@
+/* solvers/ipm/ipm_solve.c - the interior point method as a solver: what ipm-chol and ipm-aug share.
+ *
+ * The impulses given are measured first and returned if they are good enough; else the method starts from
+ * the data, or with warm=on near them. An iteration counts its products with N; factorisations are
+ * counted apart. OOQP's rule ends a solve with the outcome that the residual has earned, or `budget`. */
+#include "solvers/ipm/ipm_qp.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double OOQP = 1e-8;
+
+/* Iterations without a residual that is better by a tenth after which nothing more is to be had; impulses so
+ * many times the speed of the data over the scale that they may be growing for ever. */
+enum { PATIENCE = 12 };
+static const double BETTER = 0.9, GROWN = 1e3;
+
+const char *const talus_ipm_correctors[] = {"auto", "0", "1", "2", "3", "4", "5", "6", NULL};
+const char *const talus_ipm_stops[] = {"residual", "ooqp", NULL};
+
+static void product(void *context, const double *gamma, double *u)
+{
+    const TalusSolve *s = context;
+    s->backend->op.product(s->op, gamma, true, false, u);
+}
+
+/* HOPDM's rule (Gondzio 1996): one, two, three correctors where a factorisation is worth more than 10, 30, 50
+ * solutions. */
+static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
+{
+    double ratio = talus_ipm_system_ratio(system);
+    if (p->correctors > 0)
+        return p->correctors - 1;
+    return (ratio > 10.0) + (ratio > 30.0) + (ratio > 50.0);
+}
+
+static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectKind kinds[2])
+{
+    if (p->linear > 0)
+        return kinds[p->linear - 1];
+    return talus_direct_missing(kinds[0]) ? kinds[1] : kinds[0];
+}
+
+/* The natural residual of the iterate's impulses, which become `shown`; u of them is left for evaluate. */
+static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
+{
+    talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
+    s->backend->block.project(s->op, NULL, shown);
+    s->backend->op.product(s->op, shown, true, false, ipm->velocity);
+    ipm->products++;
+    for (int k = 0; k < ipm->qp.rows * ipm->qp.blocks; k++)
+        ipm->impulse[k] = ipm->velocity[k] + ipm->qp.offset[k];
+    s->backend->block.forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
+}
+
+static bool meets_ooqp(const TalusIpm *ipm, double datum)
+{
+    return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
+}
+
+/* The largest multiplier as a speed. */
+static double largest(const TalusIpm *ipm)
+{
+    double most = 0.0;
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        most = fmax(most, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+    return most;
+}
+
+/* One step, unless nothing was gained for long. *on: it has been taken. */
+static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
+{
+    int before = ipm->system.factorisations;
+    *on = idle <= PATIENCE && ipm->mu > 0.0;
+    if (!*on)
+        return TALUS_OK;
+    TalusStatus status = talus_ipm_step(ipm);
+    s->info->factorisations += ipm->system.factorisations - before;
+    *on = status == TALUS_OK;
+    return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
+}
+
+/* Nothing better is to be had: what is left of the budget passes without work, or is for other shifts of an
+ * outer loop. */
+static void rest(TalusSolve *s, TalusIpmWork *w)
+{
+    TalusResidualSums sums;
+    talus_copy(s, w->best.x.at, s->gamma);
+    w->best.kept = false;
+    s->backend->op.residual(s->op, s->gamma, &sums);
+    w->best.least = sums.residual2;
+    s->info->outcome = TALUS_OUTCOME_BUDGET;
+    int products = w->ipm.products + 1;
+    while (talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) &&
+           !s->plan.shift)
+        products = 0;
+}
+
+/* Steps until the driver or OOQP's rule has enough. */
+static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
+{
+    TalusIpm *ipm = &w->ipm;
+    double least = INFINITY;
+    bool on = true;
+    for (int idle = 0; on;) {
+        TalusForward sums;
+        measure(s, ipm, s->gamma, &sums);
+        if (!isfinite(sums.residual2))
+            break;
+        talus_ipm_evaluate(ipm);
+        talus_best_offer(&w->best, s, s->gamma, sums.residual2);
+        if (largest(ipm) > GROWN * ipm->speed)
+            talus_solve_suspect(s);
+        int products = ipm->products;
+        ipm->products = 0;
+        if (!talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) ||
+            (w->datum > 0.0 && meets_ooqp(ipm, w->datum)))
+            return TALUS_OK;
+        idle = sums.residual2 < BETTER * BETTER * least ? 0 : idle + 1;
+        least = fmin(least, sums.residual2);
+        TALUS_TRY(advance(s, ipm, idle, &on));
+    }
+    rest(s, w);
+    return TALUS_OK;
+}
+
+static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *form,
+                           const TalusDirectKind kinds[2])
+{
+    TalusIpm *ipm = &w->ipm;
+    const TalusIpmParams *p = s->params;
+    TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
+    TALUS_TRY(talus_ipm_reserve(ipm));
+    TALUS_TRY(talus_ipm_system_prepare(&ipm->system, form, choose_direct(p, kinds), &ipm->qp,
+                                       s->problem));
+    w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
+    ipm->correctors = corrector_count(p, &ipm->system);
+    ipm->product = product;
+    ipm->context = s;
+    ipm->products = 0;
+    return TALUS_OK;
+}
+
+/* *on: there is a starting point. A matrix that is not semidefinite has none; and without offsets zero
+ * impulses are a solution. */
+static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
+{
+    TalusIpm *ipm = &w->ipm;
+    const TalusIpmParams *p = s->params;
+    int before = ipm->system.factorisations;
+    TalusStatus status = TALUS_OK;
+    *on = ipm->speed > 0.0;
+    if (!*on) {
+        s->backend->vector.zero(s->op, s->gamma, (size_t)s->op->rows * (size_t)s->op->blocks);
+        talus_best_offer(&w->best, s, s->gamma, 0.0);
+        return TALUS_OK;
+    }
+    if (p->warm && s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0) {
+        talus_qp_multipliers(&ipm->qp, s->gamma, ipm->vector[TALUS_IPM_REST]);
+        status = talus_ipm_start_from(ipm, ipm->vector[TALUS_IPM_REST]);
+    } else {
+        status = talus_ipm_start(ipm);
+    }
+    s->info->factorisations += ipm->system.factorisations - before;
+    *on = status == TALUS_OK;
+    return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
+}
+
+/* Whether the impulses given are not good enough. They remain the best until there are better ones. */
+static bool is_needed(TalusSolve *s, TalusIpmWork *w)
+{
+    TalusResidualSums sums;
+    s->backend->block.project(s->op, NULL, s->gamma);
+    s->backend->op.residual(s->op, s->gamma, &sums);
+    talus_best_offer(&w->best, s, s->gamma, sums.residual2);
+    return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
+}
+
+TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])
+{
+    TalusIpmWork *w = s->work;
+    bool on = s->resumed && w->ready, resumed = on;
+    w->ready = false;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    if (!resumed) {
+        if (!is_needed(s, w))
+            return TALUS_OK;
+        TALUS_TRY(prepare(s, w, form, kinds));
+        TALUS_TRY(start(s, w, &on));
+    }
+    w->ipm.context = s;
+    if (on)
+        TALUS_TRY(iterate(s, w));
+    else
+        rest(s, w);
+    w->ready = on;
+    talus_best_take(&w->best, s, s->gamma);
+    return TALUS_OK;
+}
+
+void talus_ipm_clear(void *work, const TalusBackend *backend)
+{
+    TalusIpmWork *w = work;
+    talus_ipm_discard(&w->ipm);
+    talus_best_clear(&w->best, backend);
+}

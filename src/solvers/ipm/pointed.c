@@ -1,0 +1,111 @@
+/* solvers/ipm/pointed.c - the margin of a friction cone by the interior point method.
+ *
+ * With the offsets -c in the place of kappa, the quadratic program asks for the least velocity that opens
+ * every contact at a speed of c_k: it has one if and only if the cone is pointed. Each iterate lambda bounds
+ * the margin from both sides, by v = M^-1 A'lambda and by beta = lambda:
+ *     min_k (P lambda)_k / (c_k |v|)  <=  margin  <=  |v| / c'lambda,   |v|^2 = lambda'P lambda,
+ * and one of them passes the limit within a few iterations. */
+#include "solvers/ipm/pointed.h"
+
+#include "base/status.h"
+#include "solvers/ipm/ipm_qp.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ITERATIONS = 100 };
+static const double LIMIT = 1e-6, BEARING = 1e-3;
+
+static void product(void *context, const double *gamma, double *u)
+{
+    talus_problem_apply(context, gamma, u);
+}
+
+/* c_k, the root of the scale in a unit of mass near it. */
+static void set_offsets(TalusIpm *ipm)
+{
+    for (int k = 0; k < ipm->qp.multipliers; k++)
+        ipm->qp.kappa[k] = -sqrt(ipm->system.mass * ipm->qp.scale[k]);
+}
+
+static TalusStatus prepare(TalusIpm *ipm, TalusProblem *problem)
+{
+    bool missing = talus_direct_missing(TALUS_DIRECT_CHOLMOD) != NULL;
+    TALUS_TRY(talus_qp_fill(&ipm->qp, problem));
+    ipm->qp.compliance = NULL;
+    ipm->product = product;
+    ipm->context = problem;
+    ipm->correctors = 1;
+    TALUS_TRY(talus_ipm_system_prepare(&ipm->system, &talus_ipm_normal,
+                                       missing ? TALUS_DIRECT_LDL : TALUS_DIRECT_CHOLMOD, &ipm->qp,
+                                       problem));
+    set_offsets(ipm);
+    TALUS_TRY(talus_ipm_reserve(ipm));
+    return ipm->qp.multipliers > 0 ? talus_ipm_start(ipm) : TALUS_OK;
+}
+
+/* Bounds of the margin from the iterate; P lambda is in `velocity` as contact velocities. */
+static void bound(TalusIpm *ipm, TalusPointed *out)
+{
+    const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *kappa = ipm->qp.kappa;
+    double *opening = ipm->vector[TALUS_IPM_REST], energy = 0.0, weight = 0.0, least = INFINITY;
+    talus_qp_slacks(&ipm->qp, ipm->velocity, opening);
+    for (int k = 0; k < ipm->qp.multipliers; k++) {
+        energy += lambda[k] * opening[k];
+        weight -= kappa[k] * lambda[k];
+        least = fmin(least, -opening[k] / kappa[k]);
+    }
+    double size = sqrt(ipm->system.mass * fmax(energy, 0.0));
+    out->upper = fmin(out->upper, size / weight);
+    if (size > 0.0)
+        out->lower = fmax(out->lower, ipm->system.mass * least / size);
+}
+
+static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
+{
+    for (int k = 0; k < MOST_ITERATIONS; k++) {
+        talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], ipm->impulse);
+        ipm->product(ipm->context, ipm->impulse, ipm->velocity);
+        bound(ipm, out);
+        if (out->lower > LIMIT || out->upper <= LIMIT)
+            return TALUS_OK;
+        talus_ipm_evaluate(ipm);
+        TALUS_TRY(talus_ipm_step(ipm));
+    }
+    return talus_fail(TALUS_ERR_NUMERIC,
+                      "friction cone: its margin is between %g and %g, and is not to be told from "
+                      "none",
+                      out->lower, out->upper);
+}
+
+/* The certificate, and how many contacts are in it. */
+static void certify(const TalusIpm *ipm, TalusPointed *out, double *gamma)
+{
+    const TalusQp *qp = &ipm->qp;
+    double sum = 0.0, most = 0.0;
+    talus_qp_impulses(qp, ipm->vector[TALUS_IPM_LAMBDA], ipm->impulse);
+    for (int i = 0; i < qp->blocks; i++) {
+        sum += ipm->impulse[i * qp->rows];
+        most = fmax(most, ipm->impulse[i * qp->rows]);
+    }
+    for (int i = 0; i < qp->blocks; i++)
+        out->bearing += ipm->impulse[i * qp->rows] > BEARING * most;
+    for (int k = 0; gamma && k < qp->rows * qp->blocks; k++)
+        gamma[k] = ipm->impulse[k] / sum;
+}
+
+TalusStatus talus_qp_pointed(TalusProblem *problem, TalusPointed *out, double *gamma)
+{
+    TalusIpm ipm = {0};
+    *out = (TalusPointed){.upper = INFINITY};
+    if (gamma)
+        memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
+    TalusStatus status = prepare(&ipm, problem);
+    if (status == TALUS_OK && ipm.qp.multipliers > 0)
+        status = search(&ipm, out);
+    out->pointed = ipm.qp.multipliers == 0 || out->lower > LIMIT;
+    if (status == TALUS_OK && !out->pointed)
+        certify(&ipm, out, gamma);
+    talus_ipm_discard(&ipm);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* solvers/multigrid/amg.c - projected algebraic multigrid for bounds, preclik-2009 section 3.4.
+ *
+ * Gauss-Seidel sweeps remove errors that change from row to row and leave smooth ones; these are corrected on a
+ * coarser level, whose problem has bounds of its own (amg.h). Rows are thinned out by Ruge and Stueben's rules
+ * for linear systems, as in the paper, which knows no better ones for complementarity problems.
+ *
+ * Beyond the paper's plain method (truncate=off, correction=reject or project), the defaults are what is known
+ * to converge for obstacle problems: a row at a bound takes no part in the coarse level (truncated
+ * interpolation, Kornhuber 1994), so that what is coarsened is the linear system of the free rows, and a
+ * correction is cut to the bounds and then searched for the best step, so that the objective never rises
+ * (Graeser and Kornhuber 2009). The hierarchy is built anew when `refresh` of the free rows have changed.
+ *
+ * The paper suspects that impulses, not being unique, are the wrong thing to transfer. With A_H = P'AP that is
+ * not so as far as velocities go: corrections with the same coarse velocities A_H e differ by an e with
+ * e'A_H e = 0, for which A P e = 0. What a null vector can do is push variables over their bounds. What can be
+ * meant by transferring velocities is in amg_interpolate.c.
+ *
+ * One iteration is one cycle; the first are the sweeps of a warm start. Products are work in units of the
+ * finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
+#include "solvers/multigrid/amg.h"
+#include "solvers/driver/best.h"
+#include "solvers/driver/solver.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const cycles[] = {"V", "W", NULL};
+static const char *const corrections[] = {"reject", "project", "search", NULL};
+static const char *const bounds[] = {"inject", "none", NULL};
+static const char *const truncations[] = {"off", "on", "late", NULL};
+static const char *const transfers[] = {"impulse", "velocity", NULL};
+static const char *const strengths[] = {"negative", "absolute", NULL};
+
+#define ROW(key, type, preset, min, max, choices, help)                                          \
+    {                                                                                            \
+#key, TALUS_PARAM_##type, offsetof(TalusAmgParams, key), preset, min, max, choices, help \
+    }
+
+static const TalusParam params[] = {
+    ROW(cycle, CHOICE, 0, 0, 0, cycles, "V: one visit to each coarser level; W: two"),
+    ROW(pre, INT, 1, 0, 100, NULL, "sweeps before a correction, forward"),
+    ROW(post, INT, 1, 1, 100, NULL, "sweeps after it, backward"),
+    ROW(correction, CHOICE, AMG_SEARCH, 0, 0, corrections,
+        "of a variable that would leave its bounds: drop it, cut it, or cut it and search a step"),
+    ROW(bounds, CHOICE, AMG_INJECT, 0, 0, bounds,
+        "on coarser levels: those of the rows that are there, or none"),
+    ROW(truncate, CHOICE, AMG_LATE, 0, 0, truncations,
+        "leave rows at their bounds out of coarser levels; late: once plain cycles stop halving"),
+    ROW(refresh, REAL, 0.0, 0.0, 1.0, NULL,
+        "share of the free rows that must have changed before levels are built anew"),
+    ROW(warm, INT, 0, 0, 100000, NULL, "sweeps before the first levels are built"),
+    ROW(theta, REAL, 0.25, 0.0, 1.0, NULL,
+        "a coupling is strong from this share of the largest on"),
+    ROW(strong, CHOICE, AMG_NEGATIVE, 0, 0, strengths, "which couplings can be strong"),
+    ROW(passes, INT, 1, 1, 2, NULL,
+        "of the coarsening: the second has fine rows share coarse ones"),
+    ROW(transfer, CHOICE, AMG_IMPULSE, 0, 0, transfers,
+        "interpolate impulses by weights, or make clusters of contacts move as rigidly as they can"),
+    ROW(cluster, INT, 1, 1, 1000, NULL, "rows of such a cluster, at most"),
+    ROW(coarsest, INT, 30, 1, 500, NULL, "rows of a level that is solved directly"),
+};
+
+typedef struct Work {
+    TalusAmg amg;
+    TalusBest best;
+    bool ready; /* level 0 is that of this solve */
+} Work;
+
+/* ---- level 0 ---- */
+
+static void set_bounds(const TalusOperator *op, TalusAmgLevel *l)
+{
+    for (int i = 0; i < op->blocks; i++) {
+        double most = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
+        for (int k = 0; k < op->rows; k++) {
+            int at = i * op->rows + k;
+            l->lower[at] = k ? -most : 0.0;
+            l->upper[at] = k ? most : INFINITY;
+            l->kind[at] = k > 0;
+        }
+    }
+}
+
+static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
+{
+    TalusAmg *amg = &w->amg;
+    w->ready = false;
+    talus_amg_clear_levels(amg, 0);
+    TALUS_TRY(talus_problem_assemble(s->problem, &amg->level[0].a));
+    TALUS_TRY(talus_amg_level_vectors(&amg->level[0]));
+    amg->unit = fmax(talus_sparse_entries(&amg->level[0].a), 1.0);
+    w->ready = true;
+    return TALUS_OK;
+}
+
+/* A call with another strictness goes on with the same problem. */
+static TalusStatus prepare(TalusSolve *s, Work *w)
+{
+    TalusAmgLevel *l = &w->amg.level[0];
+    w->amg.params = s->params;
+    w->amg.work = 0.0;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    if (!(s->resumed && w->ready))
+        TALUS_TRY(prepare_matrix(s, w));
+    s->backend->op.product(s->op, NULL, false, true, l->q);
+    set_bounds(s->op, l);
+    for (int i = 0; i < l->a.rows; i++)
+        l->x[i] = fmin(fmax(s->gamma[i], l->lower[i]), l->upper[i]);
+    return TALUS_OK;
+}
+
+/* ---- the solve ---- */
+
+typedef struct Meter {
+    double told;      /* work that the driver knows of */
+    double residual2; /* of the last measurement */
+} Meter;
+
+/* Measures x; false: the solve is to end. */
+static bool measured(TalusSolve *s, Work *w, Meter *m)
+{
+    TalusAmgLevel *l = &w->amg.level[0];
+    TalusForward at;
+    talus_amg_gradient(&w->amg, 0);
+    s->backend->block.forward_backward(s->op, NULL, l->x, l->g, 1.0, NULL, NULL, &at);
+    talus_best_offer(&w->best, s, l->x, at.residual2);
+    double now = floor(w->amg.work + 0.5);
+    int products = (int)(now - m->told);
+    m->told = now;
+    m->residual2 = at.residual2;
+    return talus_solve_next(s, products, l->x, NULL, at.residual2, at.residual_max);
+}
+
+/* Whether row i has a place on the next level. */
+static bool takes_part(const TalusAmg *amg, int i)
+{
+    const TalusAmgLevel *l = &amg->level[0];
+    return l->diagonal[i] > 0.0 && l->lower[i] < l->upper[i] &&
+           (!amg->truncate || talus_amg_inside(l, i));
+}
+
+/* Builds the levels if there are none or their rows are no longer those that should take part. */
+static TalusStatus refresh(TalusAmg *amg)
+{
+    TalusAmgLevel *l = &amg->level[0];
+    int changed = 0, rows = 0;
+    for (int i = 0; i < l->a.rows; i++) {
+        changed += takes_part(amg, i) != l->taken[i];
+        rows += takes_part(amg, i);
+    }
+    if (amg->levels && changed <= amg->params->refresh * rows)
+        return TALUS_OK;
+    for (int i = 0; i < l->a.rows; i++)
+        l->taken[i] = takes_part(amg, i);
+    return talus_amg_build(amg);
+}
+
+/* A plain cycle is a good one while it halves the residual. */
+static bool has_stalled(double before, double now)
+{
+    return !(now <= 0.25 * before); /* squares */
+}
+
+static TalusStatus iterate(TalusSolve *s, Work *w)
+{
+    const TalusAmgParams *p = s->params;
+    TalusAmg *amg = &w->amg;
+    Meter m = {0};
+    if (!measured(s, w, &m))
+        return TALUS_OK;
+    for (int k = 0; k < p->warm && talus_solve_within_budget(s); k++)
+        talus_amg_sweep(amg, 0, k % 2 == 1);
+    if (p->warm > 0 && !measured(s, w, &m))
+        return TALUS_OK;
+    amg->truncate = p->truncate == AMG_ON;
+    for (;;) {
+        double before = m.residual2;
+        TALUS_TRY(refresh(amg));
+        talus_amg_cycle(amg);
+        if (!measured(s, w, &m))
+            return TALUS_OK;
+        if (p->truncate == AMG_LATE && has_stalled(before, m.residual2))
+            amg->truncate = true;
+    }
+}
+
+static TalusStatus solve_amg(TalusSolve *s)
+{
+    Work *w = s->work;
+    TALUS_TRY(prepare(s, w));
+    TalusStatus status = iterate(s, w);
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    memcpy(s->gamma, w->amg.level[0].x, n * sizeof *s->gamma);
+    talus_best_take(&w->best, s, s->gamma);
+    talus_amg_clear_levels(&w->amg, 1);
+    return status;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_amg_clear_levels(&w->amg, 0);
+    talus_best_clear(&w->best, backend);
+}
+
+const TalusSolverType talus_solver_amg = {
+    .name = "amg",
+    .summary = "projected algebraic multigrid: obstacle problems and chains, not beds",
+    .reference = "preclik-2009 section 3.4; Ruge & Stueben 1987; Graeser & Kornhuber 2009",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX,
+    TALUS_PARAMS(params, TalusAmgParams),
+    .work_size = sizeof(Work),
+    .solve = solve_amg,
+    .clear = clear,
+    .on_host = "the hierarchy of matrices",
+};

@@ -1,0 +1,122 @@
+/* solvers/multigrid/amg.h - the parts of projected algebraic multigrid (amg.c): preclik-2009 section 3.4.
+ *
+ * Level 0 is the problem itself, minimise x'Ax/2 + q'x over lower <= x <= upper; every other level is the
+ * problem of a correction e to the level above it, x + P e:
+ *     A_H = P'AP (23),   q_H = P'(A x + q),   (lower - x)_C <= e <= (upper - x)_C (24).
+ * (24) as printed has x - x for both bounds and x^H for e^H. */
+#ifndef TALUS_SOLVERS_AMG_H
+#define TALUS_SOLVERS_AMG_H
+
+#include "linalg/sparse.h"
+
+#include <stdbool.h>
+
+enum { TALUS_AMG_LEVELS = 24 };
+
+typedef enum TalusAmgTransfer { AMG_IMPULSE, AMG_VELOCITY } TalusAmgTransfer;
+typedef enum TalusAmgStrength { AMG_NEGATIVE, AMG_ABSOLUTE } TalusAmgStrength;
+typedef enum TalusAmgCorrection { AMG_REJECT, AMG_PROJECT, AMG_SEARCH } TalusAmgCorrection;
+typedef enum TalusAmgTruncate { AMG_OFF, AMG_ON, AMG_LATE } TalusAmgTruncate;
+typedef enum TalusAmgBounds { AMG_INJECT, AMG_NONE } TalusAmgBounds;
+
+typedef struct TalusAmgParams {
+    int cycle; /* 0: V, 1: W */
+    int pre, post, correction, bounds;
+    int truncate, transfer, strong, passes, cluster, coarsest, warm;
+    double theta, refresh;
+} TalusAmgParams;
+
+/* Rows in clusters of which none is coupled to another, and the factors of each one's matrix. */
+typedef struct TalusAmgClusters {
+    int count;
+    int32_t *start, *row; /* rows by cluster */
+    size_t *place;        /* [count + 1]: of each one's factors in `factor` */
+    double *factor;       /* rows * rows for each */
+    double *packed;       /* a cluster's part of a vector */
+} TalusAmgClusters;
+
+typedef struct TalusAmgLevel {
+    TalusSparse a;    /* of level 0: N + E */
+    TalusSparse p;    /* from the next level to this one; absent on the coarsest */
+    int32_t *coarse;  /* [rows]: its place on the next level, or -1 */
+    uint8_t *kind;    /* [rows]: rows of different kinds do not interpolate each other */
+    uint8_t *taken;   /* [rows]: whether it took part in the coarsening */
+    double *diagonal; /* [rows] */
+    double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
+    double *memory;
+    TalusAmgClusters clusters;
+} TalusAmgLevel;
+
+/* Work is counted in products with the finest matrix: entries used, of whichever matrix, over its own. */
+typedef struct TalusAmg {
+    const TalusAmgParams *params;
+    TalusAmgLevel level[TALUS_AMG_LEVELS];
+    int levels;                            /* 0: none yet */
+    bool truncate;                         /* rows at their bounds take no part in coarser levels */
+    double *dense, *factor, *dense_vector; /* of the coarsest level, where it is small enough */
+    uint8_t *state;
+    double work, unit; /* done so far; entries of the finest matrix */
+} TalusAmg;
+
+/* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
+
+/* The strong couplings a_ij of taken rows of one kind: those with -a_ij (or |a_ij|) at least theta times the
+ * row's largest. */
+TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
+/* Ruge and Stueben's splitting, one pass or two. */
+TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);
+/* Clusters of at most `size` rows, kept apart by the rows of the next level; cluster[] has the number of each
+ * row's own, -1 for coarse ones. */
+TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int *count);
+
+/* ---- amg_interpolate.c ---- */
+
+/* Eq. (22) with the classical weights. */
+TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
+                                TalusSparse *p, double *work);
+/* What the rows of a cluster must do for its velocities to change least in energy; fills l->clusters, too. */
+TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work);
+void talus_amg_clusters_clear(TalusAmgClusters *c);
+/* Adds -A_FF^+ g in every cluster to d; returns the multiplications. */
+double talus_amg_clusters_solve(TalusAmgLevel *l);
+
+/* ---- amg_galerkin.c ---- */
+
+/* P'AP, columns rising; *work grows by the multiplications. */
+TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
+                               double *work);
+
+/* ---- amg_dense.c: small dense systems ---- */
+
+/* A symmetric n x n becomes its factors L D L', rows `n` apart. A pivot below 1e-10 of its diagonal entry
+ * marks a row that the others determine: it gets the pivot 0, and the solution 0 there. */
+void talus_amg_factor(int n, double *a);
+void talus_amg_substitute(int n, const double *factor, double *x);
+/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method.
+ * `factor` has room for n * n, `work` for 3 n. Returns the multiplications done. */
+double talus_amg_box(int n, const double *a, const double *q, const double *lower,
+                     const double *upper, double *x, double *factor, double *work, uint8_t *state);
+
+/* ---- amg_setup.c ---- */
+
+/* Levels below level 0, of the rows that taken[] of that level says; level 0 has a, kind, diagonal. */
+TalusStatus talus_amg_build(TalusAmg *amg);
+/* Room for the vectors of a level whose matrix is known. */
+TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
+/* Gives back all levels from `first` on. */
+void talus_amg_clear_levels(TalusAmg *amg, int first);
+
+/* ---- amg_cycle.c ---- */
+
+void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
+/* g = A x + q of a level. */
+void talus_amg_gradient(TalusAmg *amg, int level);
+/* One cycle on level 0 from its x; the hierarchy must be there. */
+void talus_amg_cycle(TalusAmg *amg);
+/* Whether row i of a level is strictly between its bounds. */
+static inline bool talus_amg_inside(const TalusAmgLevel *l, int i)
+{
+    return l->x[i] > l->lower[i] && l->x[i] < l->upper[i];
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* solvers/multigrid/amg_cycle.c - cycles: smoother, restriction, bounds, correction. */
+#include "solvers/multigrid/amg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sweeps on a coarsest level too large for the dense method, and the longest step of a search, in corrections:
+ * along a direction without curvature there would be no end. */
+enum { COARSEST_SWEEPS = 20 };
+static const double LONGEST = 8.0;
+
+static double clamp(double x, double lower, double upper)
+{
+    return fmin(fmax(x, lower), upper);
+}
+
+static void count_entries(TalusAmg *amg, const TalusSparse *a)
+{
+    amg->work += talus_sparse_entries(a) / amg->unit;
+}
+
+/* Projected Gauss-Seidel. A row without a diagonal entry is one of bodies that cannot move. */
+void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
+{
+    TalusAmgLevel *l = &amg->level[level];
+    int n = l->a.rows;
+    for (int at = 0; at < n; at++) {
+        int i = backward ? n - 1 - at : at;
+        double g = l->q[i];
+        if (!(l->diagonal[i] > 0.0))
+            continue;
+        for (int32_t k = l->a.start[i]; k < l->a.start[i + 1]; k++)
+            g += l->a.value[k] * l->x[l->a.column[k]];
+        l->x[i] = clamp(l->x[i] - g / l->diagonal[i], l->lower[i], l->upper[i]);
+    }
+    count_entries(amg, &l->a);
+}
+
+void talus_amg_gradient(TalusAmg *amg, int level)
+{
+    TalusAmgLevel *l = &amg->level[level];
+    memcpy(l->g, l->q, (size_t)l->a.rows * sizeof *l->g);
+    talus_sparse_add(&l->a, 1.0, l->x, l->g);
+    count_entries(amg, &l->a);
+}
+
+/* ---- to the coarse level ---- */
+
+/* Truncation (Kornhuber 1994): rows at a bound neither send nor receive. */
+static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
+{
+    return !amg->truncate || talus_amg_inside(l, i);
+}
+
+/* q_H = P'g, x_H = 0, and the bounds (24). */
+static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
+{
+    bool bounded = amg->params->bounds == AMG_INJECT;
+    for (int i = 0; i < next->a.rows; i++) {
+        next->x[i] = next->q[i] = 0.0;
+        next->lower[i] = -INFINITY;
+        next->upper[i] = INFINITY;
+    }
+    for (int i = 0; i < l->a.rows; i++) {
+        int32_t at = l->coarse[i];
+        if (at >= 0 && bounded) {
+            next->lower[at] = fmin(l->lower[i] - l->x[i], 0.0);
+            next->upper[at] = fmax(l->upper[i] - l->x[i], 0.0);
+        }
+        for (int32_t k = l->p.start[i]; passes(amg, l, i) && k < l->p.start[i + 1]; k++)
+            next->q[l->p.column[k]] += l->p.value[k] * l->g[i];
+    }
+    count_entries(amg, &l->p);
+}
+
+/* ---- back ---- */
+
+static void interpolate(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
+{
+    memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
+    if (l->clusters.count)
+        amg->work += talus_amg_clusters_solve(l) / amg->unit;
+    talus_sparse_add(&l->p, 1.0, next->x, l->d);
+    for (int i = 0; i < l->a.rows; i++)
+        if (!passes(amg, l, i))
+            l->d[i] = 0.0;
+    count_entries(amg, &l->p);
+}
+
+/* Corrections that lead out of the bounds are dropped, variable by variable, or cut. */
+static void bound(TalusAmgLevel *l, bool reject)
+{
+    for (int i = 0; i < l->a.rows; i++) {
+        double to = clamp(l->x[i] + l->d[i], l->lower[i], l->upper[i]);
+        bool out = to != l->x[i] + l->d[i];
+        l->d[i] = out ? (reject ? 0.0 : to - l->x[i]) : l->d[i];
+    }
+}
+
+/* The best step along d, which is within the bounds at 1: as far as they allow if that is longer. */
+static double step_length(TalusAmg *amg, TalusAmgLevel *l)
+{
+    double slope = 0.0, curvature = 0.0, most = LONGEST;
+    for (int i = 0; i < l->a.rows; i++) {
+        double row = 0.0;
+        if (l->d[i] == 0.0)
+            continue;
+        for (int32_t k = l->a.start[i]; k < l->a.start[i + 1]; k++)
+            row += l->a.value[k] * l->d[l->a.column[k]];
+        slope += l->g[i] * l->d[i];
+        curvature += row * l->d[i];
+        double room = (l->d[i] < 0.0 ? l->lower[i] : l->upper[i]) - l->x[i];
+        most = fmin(most, fmax(room / l->d[i], 1.0));
+    }
+    count_entries(amg, &l->a);
+    if (!(slope < 0.0))
+        return 0.0;
+    return -slope < most * curvature ? -slope / curvature : most;
+}
+
+static void correct(TalusAmg *amg, TalusAmgLevel *l)
+{
+    int rule = amg->params->correction;
+    bound(l, rule == AMG_REJECT);
+    double step = rule == AMG_SEARCH ? step_length(amg, l) : 1.0;
+    for (int i = 0; i < l->a.rows; i++)
+        l->x[i] = clamp(l->x[i] + step * l->d[i], l->lower[i], l->upper[i]);
+}
+
+/* ---- cycles ---- */
+
+static void solve_coarsest(TalusAmg *amg, int level)
+{
+    TalusAmgLevel *l = &amg->level[level];
+    if (amg->dense)
+        amg->work += talus_amg_box(l->a.rows, amg->dense, l->q, l->lower, l->upper, l->x,
+                                   amg->factor, amg->dense_vector, amg->state) /
+                     amg->unit;
+    else
+        for (int k = 0; k < COARSEST_SWEEPS; k++)
+            talus_amg_sweep(amg, level, k % 2 == 1);
+}
+
+static void cycle(TalusAmg *amg, int level)
+{
+    const TalusAmgParams *p = amg->params;
+    TalusAmgLevel *l = &amg->level[level];
+    if (level > 0 && level == amg->levels - 1) {
+        solve_coarsest(amg, level);
+        return;
+    }
+    for (int k = 0; k < p->pre; k++)
+        talus_amg_sweep(amg, level, false);
+    if (amg->levels > level + 1) {
+        talus_amg_gradient(amg, level);
+        restrict_to(amg, l, l + 1);
+        int visits = level + 2 < amg->levels ? 1 + p->cycle : 1;
+        for (int k = 0; k < visits; k++)
+            cycle(amg, level + 1);
+        interpolate(amg, l, l + 1);
+        correct(amg, l);
+    }
+    for (int k = 0; k < p->post; k++)
+        talus_amg_sweep(amg, level, true);
+}
+
+void talus_amg_cycle(TalusAmg *amg)
+{
+    cycle(amg, 0);
+}

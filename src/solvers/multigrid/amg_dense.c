@@ -1,0 +1,137 @@
+/* solvers/multigrid/amg_dense.c - the coarsest level, and clusters, as small dense systems. */
+#include "solvers/multigrid/amg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A pivot this small against its diagonal entry is rounding. */
+static const double VANISHED = 1e-10;
+
+void talus_amg_factor(int n, double *a)
+{
+    for (int j = 0; j < n; j++) {
+        double own = a[j * n + j], pivot = own;
+        for (int k = 0; k < j; k++)
+            pivot -= a[j * n + k] * a[j * n + k] * a[k * n + k];
+        a[j * n + j] = pivot = pivot > VANISHED * own ? pivot : 0.0;
+        for (int i = j + 1; i < n; i++) {
+            double sum = a[i * n + j];
+            for (int k = 0; k < j; k++)
+                sum -= a[i * n + k] * a[k * n + k] * a[j * n + k];
+            a[i * n + j] = pivot > 0.0 ? sum / pivot : 0.0;
+        }
+    }
+}
+
+void talus_amg_substitute(int n, const double *factor, double *x)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            x[i] -= factor[i * n + k] * x[k];
+    for (int i = 0; i < n; i++)
+        x[i] = factor[i * n + i] > 0.0 ? x[i] / factor[i * n + i] : 0.0;
+    for (int i = n - 1; i >= 0; i--)
+        for (int k = i + 1; k < n && factor[i * n + i] > 0.0; k++)
+            x[i] -= factor[k * n + i] * x[k];
+}
+
+/* ---- the box-constrained problem ---- */
+
+enum { FREE, AT_LOWER, AT_UPPER };
+
+typedef struct Box {
+    int n;
+    const double *a, *q, *lower, *upper;
+    double *x, *g, *d, *packed, *factor;
+    uint8_t *state;
+    double work;
+} Box;
+
+/* d: towards the minimum with the rows at bounds held; g: the gradient at x. */
+static void find_direction(Box *b)
+{
+    int n = b->n, m = 0;
+    for (int i = 0; i < n; i++) {
+        b->g[i] = b->q[i];
+        for (int k = 0; k < n; k++)
+            b->g[i] += b->a[i * n + k] * b->x[k];
+    }
+    for (int i = 0; i < n; i++)
+        m += b->state[i] == FREE;
+    for (int i = 0, r = 0; i < n; i++) {
+        if (b->state[i] != FREE)
+            continue;
+        for (int k = 0, c = 0; k < n; k++)
+            if (b->state[k] == FREE)
+                b->factor[r * m + c++] = b->a[i * n + k];
+        b->packed[r++] = -b->g[i];
+    }
+    talus_amg_factor(m, b->factor);
+    talus_amg_substitute(m, b->factor, b->packed);
+    for (int i = 0, r = 0; i < n; i++)
+        b->d[i] = b->state[i] == FREE ? b->packed[r++] : 0.0;
+    b->work += (double)n * n + (double)m * m * (m / 6.0 + 1.0);
+}
+
+/* Goes along d up to the first bound, and holds that row there; false: no bound was in the way. */
+static bool step(Box *b)
+{
+    double most = 1.0;
+    int hit = -1;
+    for (int i = 0; i < b->n; i++) {
+        double room = b->d[i] < 0.0 ? b->lower[i] - b->x[i] : b->upper[i] - b->x[i];
+        if (b->d[i] != 0.0 && room / b->d[i] < most) {
+            most = room / b->d[i];
+            hit = i;
+        }
+    }
+    for (int i = 0; i < b->n; i++)
+        b->x[i] += most * b->d[i];
+    if (hit < 0)
+        return false;
+    b->state[hit] = b->d[hit] < 0.0 ? AT_LOWER : AT_UPPER;
+    b->x[hit] = b->d[hit] < 0.0 ? b->lower[hit] : b->upper[hit];
+    return true;
+}
+
+/* Frees the row that pulls most from its bound; false: none does. `floor`: what is rounding. */
+static bool release(Box *b, double floor)
+{
+    double most = floor;
+    int best = -1;
+    for (int i = 0; i < b->n; i++) {
+        double pull = b->state[i] == FREE ? 0.0 : b->state[i] == AT_LOWER ? -b->g[i] : b->g[i];
+        if (pull > most && b->lower[i] < b->upper[i]) {
+            most = pull;
+            best = i;
+        }
+    }
+    if (best >= 0)
+        b->state[best] = FREE;
+    return best >= 0;
+}
+
+double talus_amg_box(int n, const double *a, const double *q, const double *lower,
+                     const double *upper, double *x, double *factor, double *work, uint8_t *state)
+{
+    Box b = {n, a, q, lower, upper, x, work, work + n, work + 2 * n, factor, state, 0.0};
+    double floor = 0.0;
+    for (int i = 0; i < n; i++) {
+        x[i] = 0.0;
+        state[i] = lower[i] >= 0.0 ? AT_LOWER : upper[i] <= 0.0 ? AT_UPPER : FREE;
+        floor = fmax(floor, 1e-12 * fabs(q[i]));
+    }
+    for (int round = 0; round < 4 * n + 4; round++) {
+        find_direction(&b);
+        if (step(&b))
+            continue;
+        for (int i = 0; i < n; i++) {
+            b.g[i] = q[i];
+            for (int k = 0; k < n; k++)
+                b.g[i] += a[i * n + k] * x[k];
+        }
+        if (!release(&b, floor))
+            break;
+    }
+    return b.work;
+}

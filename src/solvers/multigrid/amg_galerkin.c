@@ -1,0 +1,76 @@
+/* solvers/multigrid/amg_galerkin.c - the coarse matrix P'AP, as two products of sparse matrices. */
+#include "solvers/multigrid/amg.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* Entries of A B, and the multiplications; `mark` is zero for every column. */
+static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark, double *work)
+{
+    size_t entries = 0;
+    for (int i = 0; i < a->rows; i++)
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+            for (int32_t m = b->start[a->column[k]]; m < b->start[a->column[k] + 1]; m++) {
+                *work += 1.0;
+                if (mark[b->column[m]] != i + 1) {
+                    mark[b->column[m]] = i + 1;
+                    entries++;
+                }
+            }
+    return entries;
+}
+
+/* The entries themselves; `mark` has the place of each column in this row or in one before it. */
+static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark,
+                         TalusSparse *out)
+{
+    int32_t end = 0;
+    for (int j = 0; j < b->columns; j++)
+        mark[j] = -1;
+    for (int i = 0; i < a->rows; i++) {
+        for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
+            for (int32_t m = b->start[a->column[k]]; m < b->start[a->column[k] + 1]; m++) {
+                int32_t *at = &mark[b->column[m]];
+                if (*at < out->start[i]) {
+                    *at = end;
+                    out->column[end++] = b->column[m];
+                }
+                out->value[*at] += a->value[k] * b->value[m];
+            }
+        out->start[i + 1] = end;
+    }
+}
+
+/* A B, columns in any order. */
+static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSparse *out,
+                            double *work)
+{
+    int32_t *mark;
+    *out = (TalusSparse){0};
+    TALUS_TRY(TALUS_ALLOC(mark, (size_t)b->columns, "coarse matrix"));
+    size_t entries = count_product(a, b, mark, work);
+    TalusStatus status = talus_sparse_alloc(out, a->rows, b->columns, entries, "coarse matrix");
+    if (status == TALUS_OK)
+        fill_product(a, b, mark, out);
+    talus_release(mark);
+    return status;
+}
+
+/* P'(A P) as the transpose of (A P)'P: that sorts its columns, and A is symmetric. */
+TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
+                               double *work)
+{
+    TalusSparse ap = {0}, pt = {0}, turned = {0};
+    *out = (TalusSparse){0};
+    TalusStatus status = multiply(a, p, &ap, work);
+    if (status == TALUS_OK)
+        status = talus_sparse_transpose(p, &pt);
+    if (status == TALUS_OK)
+        status = multiply(&pt, &ap, &turned, work);
+    if (status == TALUS_OK)
+        status = talus_sparse_transpose(&turned, out);
+    talus_sparse_clear(&ap);
+    talus_sparse_clear(&pt);
+    talus_sparse_clear(&turned);
+    return status;
+}

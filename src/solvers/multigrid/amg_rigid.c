@@ -1,0 +1,218 @@
+/* solvers/multigrid/amg_rigid.c - interpolation by rigid clusters: transfer=velocity.
+ *
+ * Let F be the contacts within clusters of bodies and C those between clusters. Impulses e_C on the latter give
+ * each cluster a momentum, and with it a rigid motion, which the contacts within cannot change, for their
+ * momenta cancel. What they can do is to make the cluster move as nearly rigidly as possible: minimise the
+ * energy e'Ae over e_F, that is e_F = -A_FF^+ A_FC e_C. So the velocities of clusters are what goes from level
+ * to level, and the impulses within follow by least squares; the velocities are unique though e_F is not. A_FF
+ * is made up of one block per cluster, so all this is local, and it needs no bodies: a cluster is any set of
+ * rows, parted from others by coarse ones.
+ *
+ * Beside P e_C the clusters correct their own residuals by -A_FF^+ g_F. Were the coarse problem solved exactly
+ * and no bound in the way, the sum would be the solution: the method is elimination of clusters, with a coarse
+ * matrix that fills up as in any elimination. */
+#include "solvers/multigrid/amg.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* What making P takes beside the clusters themselves. */
+typedef struct Fences {
+    TalusAmgLevel *l;
+    int32_t *place;   /* [rows]: of a row in its cluster, of a coarse one in the fence */
+    int32_t *fence;   /* [rows]: coarse rows around the present cluster */
+    int32_t *seen;    /* [rows]: the last cluster that has seen it */
+    int32_t *length;  /* [rows]: entries in the row of P */
+    double *response; /* by columns of the fence */
+    size_t response_room;
+} Fences;
+
+void talus_amg_clusters_clear(TalusAmgClusters *c)
+{
+    talus_release(c->start);
+    talus_release(c->place);
+    talus_release(c->factor);
+    *c = (TalusAmgClusters){0};
+}
+
+static int members(const TalusAmgClusters *c, int k)
+{
+    return c->start[k + 1] - c->start[k];
+}
+
+static double *factor_of(const TalusAmgClusters *c, int k)
+{
+    return c->factor + c->place[k];
+}
+
+static TalusStatus reserve_factors(TalusAmgClusters *c)
+{
+    int most = 0;
+    TALUS_TRY(TALUS_ALLOC(c->place, (size_t)c->count + 1, "clusters"));
+    for (int k = 0; k < c->count; k++) {
+        c->place[k + 1] = c->place[k] + (size_t)members(c, k) * (size_t)members(c, k);
+        most = members(c, k) > most ? members(c, k) : most;
+    }
+    TALUS_TRY(TALUS_ALLOC(c->factor, c->place[c->count] + (size_t)most, "clusters"));
+    c->packed = c->factor + c->place[c->count];
+    return TALUS_OK;
+}
+
+static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
+{
+    for (int i = 0; i < n; i++)
+        c->count = cluster[i] >= c->count ? cluster[i] + 1 : c->count;
+    size_t count = (size_t)c->count;
+    TALUS_TRY(TALUS_ALLOC(c->start, count + 1 + (size_t)n, "clusters"));
+    c->row = c->start + count + 1;
+    for (int i = 0; i < n; i++)
+        if (cluster[i] >= 0)
+            c->start[cluster[i] + 1]++;
+    for (int k = 0; k < c->count; k++)
+        c->start[k + 1] += c->start[k];
+    for (int i = 0; i < n; i++)
+        if (cluster[i] >= 0)
+            c->row[c->start[cluster[i]]++] = i;
+    memmove(c->start + 1, c->start, count * sizeof *c->start);
+    c->start[0] = 0;
+    return reserve_factors(c);
+}
+
+/* The coarse rows around cluster k, numbered in `place`. */
+static int find_fence(Fences *f, int k)
+{
+    const TalusSparse *a = &f->l->a;
+    const TalusAmgClusters *c = &f->l->clusters;
+    int count = 0;
+    for (int32_t r = c->start[k]; r < c->start[k + 1]; r++)
+        for (int32_t m = a->start[c->row[r]]; m < a->start[c->row[r] + 1]; m++) {
+            int32_t j = a->column[m];
+            if (f->l->coarse[j] < 0 || f->seen[j] == k)
+                continue;
+            f->seen[j] = k;
+            f->place[j] = count;
+            f->fence[count++] = j;
+        }
+    return count;
+}
+
+/* The matrix of cluster k, and with minus signs its couplings to the fence, transposed. */
+static void copy_cluster(Fences *f, int k)
+{
+    const TalusSparse *a = &f->l->a;
+    const TalusAmgClusters *c = &f->l->clusters;
+    const int32_t *row = c->row + c->start[k];
+    int n = members(c, k);
+    double *matrix = factor_of(c, k);
+    for (int r = 0; r < n; r++)
+        f->place[row[r]] = r;
+    for (int r = 0; r < n; r++)
+        for (int32_t m = a->start[row[r]]; m < a->start[row[r] + 1]; m++) {
+            int32_t j = a->column[m];
+            if (f->l->coarse[j] >= 0)
+                f->response[f->place[j] * n + r] = -a->value[m];
+            else if (f->l->taken[j])
+                matrix[r * n + f->place[j]] = a->value[m];
+        }
+}
+
+/* The rows of P of cluster k. */
+static TalusStatus fill_cluster(Fences *f, int k, double *work)
+{
+    const TalusAmgClusters *c = &f->l->clusters;
+    TalusSparse *p = &f->l->p;
+    int n = members(c, k), fence = find_fence(f, k);
+    size_t size = (size_t)n * (size_t)fence;
+    TALUS_TRY(TALUS_RESERVE(f->response, f->response_room, size, 0, "responses of a cluster"));
+    if (size)
+        memset(f->response, 0, size * sizeof *f->response);
+    copy_cluster(f, k);
+    talus_amg_factor(n, factor_of(c, k));
+    for (int j = 0; j < fence; j++)
+        talus_amg_substitute(n, factor_of(c, k), f->response + j * n);
+    *work += (double)n * n * (n / 6.0 + fence);
+    for (int r = 0; r < n; r++)
+        for (int j = 0; j < fence; j++) {
+            int32_t at = p->start[c->row[c->start[k] + r]] + j;
+            p->column[at] = f->l->coarse[f->fence[j]];
+            p->value[at] = f->response[j * n + r];
+        }
+    return TALUS_OK;
+}
+
+static void forget_seen(Fences *f)
+{
+    for (int i = 0; i < f->l->a.rows; i++)
+        f->seen[i] = -1;
+}
+
+/* P with its coarse rows filled in. */
+static TalusStatus begin_p(Fences *f, int count)
+{
+    TalusAmgLevel *l = f->l;
+    const TalusAmgClusters *c = &l->clusters;
+    size_t entries = 0;
+    forget_seen(f);
+    for (int k = 0; k < c->count; k++) {
+        int fence = find_fence(f, k);
+        for (int32_t r = c->start[k]; r < c->start[k + 1]; r++)
+            f->length[c->row[r]] = fence;
+    }
+    for (int i = 0; i < l->a.rows; i++) {
+        f->length[i] = l->coarse[i] >= 0 ? 1 : f->length[i];
+        entries += (size_t)f->length[i];
+    }
+    TALUS_TRY(talus_sparse_alloc(&l->p, l->a.rows, count, entries, "interpolation"));
+    for (int i = 0; i < l->a.rows; i++) {
+        l->p.start[i + 1] = l->p.start[i] + f->length[i];
+        if (l->coarse[i] < 0)
+            continue;
+        l->p.column[l->p.start[i]] = l->coarse[i];
+        l->p.value[l->p.start[i]] = 1.0;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus fill_p(Fences *f, int count, double *work)
+{
+    TALUS_TRY(begin_p(f, count));
+    forget_seen(f);
+    for (int k = 0; k < f->l->clusters.count; k++)
+        TALUS_TRY(fill_cluster(f, k, work));
+    return TALUS_OK;
+}
+
+TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work)
+{
+    size_t n = (size_t)l->a.rows;
+    Fences f = {.l = l};
+    talus_amg_clusters_clear(&l->clusters);
+    TALUS_TRY(sort_rows(&l->clusters, cluster, l->a.rows));
+    TALUS_TRY(TALUS_ALLOC(f.place, 4 * n, "clusters"));
+    f.fence = f.place + n;
+    f.seen = f.fence + n;
+    f.length = f.seen + n;
+    TalusStatus status = fill_p(&f, count, work);
+    talus_release(f.place);
+    talus_release(f.response);
+    return status;
+}
+
+double talus_amg_clusters_solve(TalusAmgLevel *l)
+{
+    const TalusAmgClusters *c = &l->clusters;
+    double work = 0.0, *packed = c->packed;
+    for (int k = 0; k < c->count; k++) {
+        const int32_t *row = c->row + c->start[k];
+        int n = members(c, k);
+        for (int r = 0; r < n; r++)
+            packed[r] = -l->g[row[r]];
+        talus_amg_substitute(n, factor_of(c, k), packed);
+        for (int r = 0; r < n; r++)
+            l->d[row[r]] += packed[r];
+        work += (double)n * n;
+    }
+    return work;
+}

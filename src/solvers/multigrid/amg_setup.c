@@ -1,0 +1,183 @@
+/* solvers/multigrid/amg_setup.c - the hierarchy of matrices, level by level. */
+#include "solvers/multigrid/amg.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* Coarsening goes on while it leaves out at least this share of the rows, and while the coarse matrix has no
+ * more than so many times the entries of the finest: what follows would cost more than it could save. */
+static const double GAIN = 0.1, MOST_ENTRIES = 4.0;
+
+TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
+{
+    enum { VECTORS = 7 };
+    size_t n = (size_t)l->a.rows;
+    double **const vector[VECTORS] = {&l->diagonal, &l->x,     &l->q,    &l->g,
+                                      &l->d,        &l->lower, &l->upper};
+    TALUS_TRY(TALUS_ALLOC(l->memory, VECTORS * n, "vectors of a level"));
+    TALUS_TRY(TALUS_ALLOC(l->coarse, n, "vectors of a level"));
+    TALUS_TRY(TALUS_ALLOC(l->kind, n, "vectors of a level"));
+    TALUS_TRY(TALUS_ALLOC(l->taken, n, "vectors of a level"));
+    for (int k = 0; k < VECTORS; k++)
+        *vector[k] = l->memory + (size_t)k * n;
+    for (int i = 0; i < l->a.rows; i++)
+        for (int32_t k = l->a.start[i]; k < l->a.start[i + 1]; k++)
+            if (l->a.column[k] == i)
+                l->diagonal[i] = l->a.value[k];
+    return TALUS_OK;
+}
+
+void talus_amg_clear_levels(TalusAmg *amg, int first)
+{
+    for (int k = first > 0 ? first - 1 : 0; k < TALUS_AMG_LEVELS; k++) {
+        talus_sparse_clear(&amg->level[k].p);
+        talus_amg_clusters_clear(&amg->level[k].clusters);
+    }
+    for (int k = first; k < TALUS_AMG_LEVELS; k++) {
+        TalusAmgLevel *l = &amg->level[k];
+        talus_sparse_clear(&l->a);
+        talus_release(l->memory);
+        talus_release(l->coarse);
+        talus_release(l->kind);
+        talus_release(l->taken);
+        *l = (TalusAmgLevel){0};
+    }
+    talus_release(amg->dense);
+    talus_release(amg->state);
+    amg->dense = NULL;
+    amg->state = NULL;
+    amg->levels = 0;
+}
+
+/* Which rows of the next level there are, and P. */
+static TalusStatus coarsen_classical(TalusAmg *amg, TalusAmgLevel *l, int *count)
+{
+    TalusSparse strong = {0};
+    TalusStatus status = talus_amg_strong(l, amg->params, &strong);
+    if (status == TALUS_OK)
+        status = talus_amg_split(l, &strong, amg->params->passes, count);
+    if (status == TALUS_OK)
+        status = talus_amg_classical(l, &strong, *count, &l->p, &amg->work);
+    talus_sparse_clear(&strong);
+    return status;
+}
+
+static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
+{
+    int32_t *cluster;
+    TALUS_TRY(TALUS_ALLOC(cluster, (size_t)l->a.rows, "clusters"));
+    TalusStatus status = talus_amg_clusters(l, amg->params->cluster, cluster, count);
+    if (status == TALUS_OK)
+        status = talus_amg_rigid(l, cluster, *count, &amg->work);
+    talus_release(cluster);
+    return status;
+}
+
+static int taken_rows(const TalusAmgLevel *l)
+{
+    int count = 0;
+    for (int i = 0; i < l->a.rows; i++)
+        count += l->taken[i];
+    return count;
+}
+
+/* Rows of the next level: what they are, and that they all take part if they can. */
+static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
+{
+    TALUS_TRY(talus_amg_level_vectors(l));
+    for (int i = 0; i < above->a.rows; i++)
+        if (above->coarse[i] >= 0)
+            l->kind[above->coarse[i]] = above->kind[i];
+    for (int i = 0; i < l->a.rows; i++)
+        l->taken[i] = l->diagonal[i] > 0.0;
+    return TALUS_OK;
+}
+
+/* A problem that is small as it is: its rows are those of the next level, to be solved directly. */
+static TalusStatus take_all(TalusAmgLevel *l, int rows)
+{
+    int count = 0;
+    TALUS_TRY(talus_sparse_alloc(&l->p, l->a.rows, rows, (size_t)rows, "interpolation"));
+    for (int i = 0; i < l->a.rows; i++) {
+        l->coarse[i] = l->taken[i] ? count : -1;
+        if (l->taken[i]) {
+            l->p.column[count] = count;
+            l->p.value[count++] = 1.0;
+        }
+        l->p.start[i + 1] = count;
+    }
+    return TALUS_OK;
+}
+
+/* P of level k; *count 0: coarsening ends here. */
+static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
+{
+    TalusAmgLevel *l = &amg->level[k];
+    int rows = taken_rows(l);
+    *count = 0;
+    if (rows <= amg->params->coarsest) {
+        *count = k == 0 ? rows : 0;
+        return *count ? take_all(l, rows) : TALUS_OK;
+    }
+    TALUS_TRY(amg->params->transfer == AMG_VELOCITY ? coarsen_clusters(amg, l, count)
+                                                    : coarsen_classical(amg, l, count));
+    *count = *count <= (1.0 - GAIN) * rows ? *count : 0;
+    return TALUS_OK;
+}
+
+/* Adds the level below `k`; *more false: there is none worth having. */
+static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
+{
+    TalusAmgLevel *l = &amg->level[k], *next = l + 1;
+    int count = 0;
+    *more = false;
+    if (k + 1 >= TALUS_AMG_LEVELS)
+        return TALUS_OK;
+    TALUS_TRY(coarsen(amg, k, &count));
+    if (count)
+        TALUS_TRY(talus_amg_galerkin(&l->a, &l->p, &next->a, &amg->work));
+    *more = count && talus_sparse_entries(&next->a) <= MOST_ENTRIES * amg->unit;
+    if (*more)
+        return begin_level(l, next);
+    talus_sparse_clear(&next->a);
+    talus_sparse_clear(&l->p);
+    talus_amg_clusters_clear(&l->clusters);
+    return TALUS_OK;
+}
+
+/* The coarsest level written out, where it is small. */
+static TalusStatus write_coarsest(TalusAmg *amg)
+{
+    const TalusAmgLevel *l = &amg->level[amg->levels - 1];
+    size_t n = (size_t)l->a.rows;
+    if (amg->levels < 2 || l->a.rows > amg->params->coarsest)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(amg->dense, 2 * n * n + 3 * n, "coarsest level"));
+    TALUS_TRY(TALUS_ALLOC(amg->state, n, "coarsest level"));
+    amg->factor = amg->dense + n * n;
+    amg->dense_vector = amg->factor + n * n;
+    for (size_t i = 0; i < n; i++)
+        for (int32_t k = l->a.start[i]; k < l->a.start[i + 1]; k++)
+            amg->dense[i * n + (size_t)l->a.column[k]] = l->a.value[k];
+    return TALUS_OK;
+}
+
+TalusStatus talus_amg_build(TalusAmg *amg)
+{
+    double before = amg->work;
+    bool more = true;
+    talus_amg_clear_levels(amg, 1);
+    amg->work = 0.0; /* entries, here */
+    for (int k = 0; more; k++) {
+        TalusStatus status = add_level(amg, k, &more);
+        if (status != TALUS_OK) {
+            talus_amg_clear_levels(amg, 1);
+            return status;
+        }
+        amg->levels = k + 1;
+    }
+    amg->work = before + amg->work / amg->unit;
+    return write_coarsest(amg);
+}

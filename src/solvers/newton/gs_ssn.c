@@ -1,0 +1,204 @@
+/* solvers/newton/gs_ssn.c - sweeps that find the active set and Newton steps that end it, the hybrid which the
+ * conclusion of preclik-2009 proposes.
+ *
+ * Projected Gauss-Seidel sweeps over the rows of N + E, over-relaxed, until no row has come to a bound or left
+ * one in `quiet` of them, or `sweeps` are over. Then Newton steps (ssn_step.h) on a proximal problem, regularised
+ * about a centre that stays. They are whole steps: with constant bounds, and an active set that is wrong in
+ * a few rows, a search along them crawls from kink to kink. Once a step leaves the set as it was the proximal
+ * problem is solved; its solution is the next centre, and the next step has the same matrix, so it takes the
+ * factor at hand. With the right set such steps converge linearly at a rate of about `regularise` over the
+ * smallest eigenvalue, 1e-2 and better; with a set whose equations contradict each other all of them are
+ * the same, and are doubled until a row changes sides. Under Coulomb's law steps are searched along.
+ *
+ * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`.
+ * Else back to sweeps, from where Newton stands if that is better than where it began, otherwise from there;
+ * up to LONGER times as many, and Newton more regularised.
+ *
+ * A sweep over the matrix, which Newton needs anyway, costs about one product; a factorisation as many as
+ * tens of them and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
+#include "solvers/newton/ssn_step.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Params {
+    TalusSsnParams newton;
+    double omega;
+    int sweeps, quiet, patience;
+} Params;
+
+static const TalusParam params[] = {
+    TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
+    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 4, 1, 1000000, NULL,
+     "sweeps end after so many in a row in which no row changed sides"},
+    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
+     "over-relaxation of the sweeps"},
+    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 100, 1, 1000000, NULL,
+     "at most so many before the first Newton step"},
+    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 6, 1, 1000000, NULL,
+     "Newton steps within which the residual must halve"},
+};
+
+enum { LONGER = 4 }; /* the longest run of sweeps over the first */
+
+static const double FALL = 0.5, STIFFEN = 5.0;
+static const double DRIFT = 16.0; /* lengths from which impulses may grow for ever */
+
+typedef struct Work {
+    TalusSsn newton;
+    double *kept; /* the impulses that Newton began with */
+    size_t kept_room;
+} Work;
+
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    Work *w;
+    size_t n;
+    TalusForward at; /* residual of gamma */
+    int sweeps;      /* at most in a row */
+    int quiet;       /* ends them: so many without a change */
+    bool careful;    /* Newton's steps are searched along */
+} Run;
+
+/* False: the solve is to end. */
+static bool goes_on(Run *run)
+{
+    TalusSolve *s = run->s;
+    return talus_solve_continue(s, sqrt(run->at.residual2 / s->op->blocks), run->at.residual_max);
+}
+
+static void measure(Run *run)
+{
+    talus_ssn_measure(&run->w->newton, run->s, &run->at);
+    run->s->info->products++;
+}
+
+/* False: the budget is spent, or an observer ended it. */
+static bool sweep(Run *run)
+{
+    TalusSolve *s = run->s;
+    int quiet = 0;
+    for (int done = 0; done < run->sweeps && quiet < run->quiet; done++) {
+        double sum = talus_ssn_sweep(&run->w->newton, s, run->p->omega);
+        talus_solve_count(s, 1);
+        if (!talus_solve_observe(s, s->gamma, NULL, sqrt(sum / s->op->blocks)) ||
+            !talus_solve_within_budget(s))
+            return false;
+        quiet = run->w->newton.changed ? 0 : quiet + 1;
+    }
+    return true;
+}
+
+/* The move that follows one to gamma: with the old factor where no row has changed sides, and then of
+ * twice the length where the residual no longer falls. */
+static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
+{
+    TalusSsn *w = &run->w->newton;
+    TalusSsnMove move = {.search = run->careful, .length = 1.0};
+    if (talus_ssn_look(w, run->s) > 0)
+        return move;
+    move.again = talus_ssn_anchor(w, run->s) == 0;
+    if (last->again && move.again && run->at.residual2 > FALL * FALL * before)
+        move.length = 2.0 * last->length;
+    if (move.length >= DRIFT)
+        talus_solve_suspect(run->s);
+    return move;
+}
+
+/* *go: sweeps are to follow. */
+static TalusStatus newton(Run *run, bool *go)
+{
+    TalusSolve *s = run->s;
+    TalusSsnMove move = {.search = run->careful, .length = 1.0};
+    double first = run->at.residual2, mark = first;
+    s->backend->vector.copy(s->op, run->w->kept, s->gamma, run->n);
+    talus_ssn_anchor(&run->w->newton, s);
+    for (int since = 0; since < run->p->patience;) {
+        double before = run->at.residual2;
+        TALUS_TRY(talus_ssn_step(&run->w->newton, s, &move));
+        measure(run);
+        *go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
+        if (!*go)
+            return TALUS_OK;
+        since += !move.again;
+        if (move.search && move.length <= run->p->newton.step_min)
+            break;
+        if (run->at.residual2 <= FALL * FALL * mark) {
+            mark = run->at.residual2;
+            since = 0;
+        }
+        move = next_move(run, &move, before);
+    }
+    if (!(run->at.residual2 < first))
+        s->backend->vector.copy(s->op, s->gamma, run->w->kept, run->n);
+    return TALUS_OK;
+}
+
+/* What did not lead to the end is not done again: longer sweeps, and a Newton method that is held back more. */
+static void prepare_return(Run *run)
+{
+    TalusSsn *w = &run->w->newton;
+    if (run->sweeps >= LONGER * run->p->sweeps)
+        return;
+    run->sweeps *= 2;
+    run->quiet *= 2;
+    w->regularise = fmin(STIFFEN * w->regularise, 1.0);
+}
+
+static TalusStatus iterate(Run *run)
+{
+    TalusSolve *s = run->s;
+    talus_ssn_place(&run->w->newton, s);
+    talus_ssn_measure(&run->w->newton, s, &run->at);
+    bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
+    while (go) {
+        s->backend->block.project(s->op, NULL, s->gamma);
+        if (!sweep(run))
+            break;
+        talus_ssn_place(&run->w->newton, s);
+        measure(run);
+        if (!goes_on(run))
+            break;
+        TALUS_TRY(newton(run, &go));
+        prepare_return(run);
+    }
+    s->backend->block.project(s->op, NULL, s->gamma);
+    return TALUS_OK;
+}
+
+static TalusStatus solve_gs_ssn(TalusSolve *s)
+{
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
+    run.sweeps = run.p->sweeps;
+    run.quiet = run.p->quiet;
+    TALUS_TRY(s->backend->vector.reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
+    TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
+    run.careful = w->newton.coulomb;
+    if (status == TALUS_OK)
+        status = iterate(&run);
+    TalusStatus ended = talus_ssn_end(&w->newton, s);
+    return status == TALUS_OK ? ended : status;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_ssn_clear(&w->newton);
+    backend->vector.release(w->kept);
+}
+
+const TalusSolverType talus_solver_gs_ssn = {
+    .name = "gs-ssn",
+    .summary = "sweeps find the active set, semismooth Newton ends it: boxes and pyramids",
+    .reference = "preclik-2009 section 5",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .solve = solve_gs_ssn,
+    .clear = clear,
+    .on_host = "the factorisation of the free rows",
+};

@@ -1,0 +1,107 @@
+/* solvers/newton/natural_map.c - the natural map of one block and its Jacobian. */
+#include "solvers/newton/natural_map.h"
+
+#include <math.h>
+#include <string.h>
+
+static double length2(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
+
+/* z = x - (u + s e_n) / d */
+static void before_projection(const TalusNaturalBlock *b, const double *x, const double *u,
+                              double z[3])
+{
+    double shift = b->exact ? b->mu * length2(u[1], u[2]) : 0.0;
+    z[0] = x[0] - (u[0] + shift) / b->scale;
+    z[1] = x[1] - u[1] / b->scale;
+    z[2] = x[2] - u[2] / b->scale;
+}
+
+static double bound_of(const TalusNaturalBlock *b, int k)
+{
+    const TalusSet set = {.sides = b->joint, .mu = b->mu, .estimate = b->mu};
+    return talus_joint_bound(&set, k);
+}
+
+void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double *u, double *f)
+{
+    double z[3];
+    if (b->rows == 1) {
+        f[0] = x[0] - talus_project_nonneg(x[0] - u[0] / b->scale);
+        return;
+    }
+    before_projection(b, x, u, z);
+    if (!b->joint)
+        talus_project_cone(b->mu, b->mu, &z[0], &z[1], &z[2]);
+    for (int k = 0; b->joint && k < 3; k++)
+        z[k] = talus_joint_clip(z[k], bound_of(b, k));
+    for (int k = 0; k < 3; k++)
+        f[k] = x[k] - z[k];
+}
+
+/* A at z: the identity inside, zero in the polar cone; on the way to the mantle, with e = z_t / |z_t|,
+ * n' the projection's normal part and g = mu n' / |z_t|,
+ *     (1, mu e)(1, mu e)' / (1 + mu^2) + g (0, e_perp)(0, e_perp)'. */
+static void cone_slope(double mu, const double z[3], double a[9])
+{
+    double t = length2(z[1], z[2]);
+    memset(a, 0, 9 * sizeof *a);
+    if (mu > 0.0 && t <= mu * z[0]) {
+        a[0] = a[4] = a[8] = 1.0;
+    } else if (mu * t <= -z[0]) {
+        return;
+    } else {
+        double c = 1.0 / (1.0 + mu * mu), e1 = t > 0.0 ? z[1] / t : 0.0,
+               e2 = t > 0.0 ? z[2] / t : 0.0;
+        double g = t > 0.0 ? mu * (z[0] + mu * t) * c / t : 0.0, m = mu * mu * c;
+        a[0] = c;
+        a[1] = a[3] = mu * c * e1;
+        a[2] = a[6] = mu * c * e2;
+        a[4] = m * e1 * e1 + g * e2 * e2;
+        a[5] = a[7] = (m - g) * e1 * e2;
+        a[8] = m * e2 * e2 + g * e1 * e1;
+    }
+}
+
+static void joint_slope(const TalusNaturalBlock *b, const double z[3], double a[9])
+{
+    memset(a, 0, 9 * sizeof *a);
+    for (int k = 0; k < 3; k++)
+        a[4 * k] = fabs(z[k]) < bound_of(b, k) ? 1.0 : 0.0;
+}
+
+static void half_line_slope(const TalusNaturalBlock *b, const double *x, const double *u,
+                            TalusNaturalSlope *slope)
+{
+    bool bears = x[0] - u[0] / b->scale > 0.0;
+    slope->velocity[0] = bears ? 1.0 / b->scale : 0.0;
+    slope->impulse[0] = bears ? 0.0 : 1.0;
+}
+
+void talus_natural_slope(const TalusNaturalBlock *b, const double *x, const double *u,
+                         TalusNaturalSlope *slope)
+{
+    double z[3], a[9];
+    if (b->rows == 1) {
+        half_line_slope(b, x, u, slope);
+        return;
+    }
+    before_projection(b, x, u, z);
+    if (b->joint)
+        joint_slope(b, z, a);
+    else
+        cone_slope(b->mu, z, a);
+    double speed = b->exact ? length2(u[1], u[2]) : 0.0;
+    double s1 = speed > 0.0 ? b->mu * u[1] / speed : 0.0,
+           s2 = speed > 0.0 ? b->mu * u[2] / speed : 0.0;
+    for (int r = 0; r < 3; r++) {
+        const double *row = a + 3 * r;
+        slope->velocity[3 * r] = row[0] / b->scale;
+        slope->velocity[3 * r + 1] = (row[1] + row[0] * s1) / b->scale;
+        slope->velocity[3 * r + 2] = (row[2] + row[0] * s2) / b->scale;
+        for (int c = 0; c < 3; c++)
+            slope->impulse[3 * r + c] = (r == c ? 1.0 : 0.0) - row[c];
+    }
+}

@@ -1,0 +1,283 @@
+/* solvers/newton/newton_al.c - augmented Lagrangians of the velocities' problem, each minimised by Newton's method
+ * with a direct solver.
+ *
+ * Without friction velocities v minimise 1/2 |v - v_f|_M^2 subject to u = D'v + bias >= 0, and impulses are the
+ * multipliers. With the multipliers c of the last round the augmented Lagrangian has no constraints left,
+ *     L(v) = 1/2 |v - v_f|_M^2 + sum of psi(u),   -psi'(u) = p(u) = max((R c - u) / w, 0),
+ *     w = R + E,   R = rho diag(N + E),
+ * and is convex and once differentiable: Newton's method with a search along its steps finds the minimum
+ * from anywhere, after finitely many steps as p is piecewise linear. Then c = p, and rho falls: the last rounds
+ * take one step each. Rockafellar 1976 proves that the rounds converge, the faster the smaller rho. They are
+ * the proximal steps of prox.c, which looks for a root of the natural map instead, has no function to go
+ * down, and in exchange can do without convexity.
+ *
+ * v is kept as impulses z with v = v_f + M^-1 D z, so u = N z + q, the same for problems without bodies. With f =
+ * z - p the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). Along it
+ * the slope of L is f'N dz, known for all lengths from one product: where it has turned over to half of what
+ * it was or more, the step is too long, and is cut where the slope is nearly zero. Whole steps need a quarter
+ * fewer of them on deep beds, so steps are cut only in a round that has taken MOST_WHOLE.
+ *
+ * With friction it does worse than prox and is not offered: on boxes an impulse between its bounds moves only
+ * while its velocity is within rho times their distance, so that steps are cut at every row; on circular
+ * cones it took two to three times as many steps, or failed (docs/solvers.md).
+ *
+ * What is shown and returned is p, which is in K. An iteration is one Newton step: a factorisation and three
+ * products, four on matrices, whose N has E in it. Host alone. */
+#include "solvers/newton/newton_al.h"
+
+#include "solvers/driver/best.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { LINEAR_AUTO, LINEAR_CHOLMOD, LINEAR_LDL };
+
+static const char *const linears[] = {"auto", "cholmod", "ldl", NULL};
+
+typedef struct Params {
+    double rho, shrink, inner;
+    int linear;
+} Params;
+
+static const TalusParam params[] = {
+    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 1e-3, 1e-8, 1e3, NULL,
+     "weight of the last multipliers at the start, relative to the diagonal of N"},
+    {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.3, 1e-3, 1.0, NULL,
+     "factor on it from round to round"},
+    {"inner", TALUS_PARAM_REAL, offsetof(Params, inner), 0.1, 1e-6, 1.0, NULL,
+     "a round ends once its gradient is below this share of the change of multipliers"},
+    {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
+     "factorisation; auto: cholmod where the build has it"},
+};
+
+enum { MOST_WHOLE = 12 };
+
+static const double RHO_MIN = 1e-6;
+static const double SOLVED = 1e-8;   /* of a round's gradient: its last step did not change rows */
+static const double STIFFEN = 100.0; /* on rho where a factorisation fails */
+
+/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
+enum { Z, U, P, F, DZ, ND, CENTRE, G, VECTORS };
+
+typedef struct Work {
+    TalusAlSystem system;
+    bool *is_free;  /* rows in which p moves with u */
+    double *weight; /* w */
+    double *memory, *vector[VECTORS];
+    TalusBest best;
+    double rho; /* where the last call left it */
+    size_t free_room, weight_room, memory_room;
+} Work;
+
+typedef struct Run {
+    TalusSolve *s;
+    const Params *p;
+    Work *w;
+    size_t n; /* rows, one per contact */
+    double rho;
+    int steps; /* in this round */
+} Run;
+
+static double pull(const Run *run, size_t i)
+{
+    double d = talus_block_scale(run->s->op, (int)i);
+    return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any will do */
+}
+
+/* p of row i where its velocity is u, before it is cut at 0. */
+static double multiplier(const Run *run, size_t i, double u)
+{
+    return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->weight[i];
+}
+
+static void set_weights(Run *run)
+{
+    const double *compliance = run->w->system.bodies ? run->s->op->compliance : NULL;
+    for (size_t i = 0; i < run->n; i++)
+        run->w->weight[i] = pull(run, i) + (compliance ? compliance[i] : 0.0);
+}
+
+/* ---- rounds and steps ---- */
+
+static void multiply(Run *run, const double *x, bool offset, double *u)
+{
+    run->s->backend->op.product(run->s->op, x, !run->w->system.bodies, offset, u);
+    run->s->info->products++;
+}
+
+/* P, F and free rows at U. Returns the size of F over that of the change of multipliers, both in m/s. */
+static double evaluate(Run *run)
+{
+    Work *w = run->w;
+    double gradient = 0.0, change = 0.0;
+    for (size_t i = 0; i < run->n; i++) {
+        double p = multiplier(run, i, w->vector[U][i]), d = talus_block_scale(run->s->op, (int)i);
+        w->is_free[i] = p > 0.0;
+        p = fmax(p, 0.0);
+        double f = d * (w->vector[Z][i] - p), c = d * (p - w->vector[CENTRE][i]);
+        w->vector[P][i] = p;
+        w->vector[F][i] = w->vector[Z][i] - p;
+        gradient += f * f;
+        change += c * c;
+    }
+    return change > 0.0 ? sqrt(gradient / change) : gradient > 0.0 ? INFINITY : 0.0;
+}
+
+/* Of L along dz, `length` of it away. */
+static double slope(const Run *run, double length)
+{
+    double *const *v = run->w->vector;
+    double sum = 0.0;
+    for (size_t i = 0; i < run->n; i++) {
+        double p = fmax(multiplier(run, i, v[U][i] + length * v[ND][i]), 0.0);
+        sum += (v[Z][i] + length * v[DZ][i] - p) * v[ND][i];
+    }
+    return sum;
+}
+
+/* The slope rises along dz: halve what holds its zero. */
+static double step_length(const Run *run)
+{
+    enum { HALVINGS = 30 };
+    static const double WHOLE = 0.5, ENOUGH = 0.1;
+    double first = slope(run, 0.0), low = 0.0, high = 1.0;
+    if (!(slope(run, 1.0) > -WHOLE * first))
+        return 1.0;
+    for (int k = 0; k < HALVINGS; k++) {
+        double middle = 0.5 * (low + high), now = slope(run, middle);
+        if (fabs(now) <= -ENOUGH * first)
+            return middle;
+        if (now < 0.0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* *singular: rho is too small for the numbers. */
+static TalusStatus newton_step(Run *run, bool *singular)
+{
+    Work *w = run->w;
+    TalusSolve *s = run->s;
+    TalusStatus status =
+        talus_al_system_solve(&w->system, s, w->is_free, w->weight, w->vector[F], w->vector[DZ]);
+    *singular = status == TALUS_ERR_NUMERIC;
+    if (status != TALUS_OK)
+        return *singular ? TALUS_OK : status;
+    multiply(run, w->vector[DZ], false, w->vector[ND]);
+    double length = run->steps++ >= MOST_WHOLE ? step_length(run) : 1.0;
+    s->backend->vector.axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
+    s->backend->vector.axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
+    return TALUS_OK;
+}
+
+/* p as the new multipliers. u is computed anew: it has gathered rounding errors. */
+static void next_round(Run *run, double rho)
+{
+    Work *w = run->w;
+    memcpy(w->vector[CENTRE], w->vector[P], run->n * sizeof(double));
+    run->rho = rho;
+    run->steps = 0;
+    set_weights(run);
+    multiply(run, w->vector[Z], true, w->vector[U]);
+}
+
+/* The natural residual of p; false: the solve is to end. */
+static bool goes_on(Run *run)
+{
+    Work *w = run->w;
+    TalusSolve *s = run->s;
+    TalusForward at;
+    s->backend->op.gradient(s->op, NULL, w->vector[P], true, w->vector[G]);
+    s->backend->block.forward_backward(s->op, NULL, w->vector[P], w->vector[G], 1.0, NULL, NULL,
+                                       &at);
+    talus_best_offer(&w->best, s, w->vector[P], at.residual2);
+    return talus_solve_next(s, 1, w->vector[P], NULL, at.residual2, at.residual_max);
+}
+
+static TalusStatus iterate(Run *run)
+{
+    Work *w = run->w;
+    double share = evaluate(run);
+    memcpy(w->vector[P], w->vector[CENTRE], run->n * sizeof(double));
+    for (bool go = goes_on(run); go;) {
+        bool singular;
+        evaluate(run);
+        TALUS_TRY(newton_step(run, &singular));
+        if (singular && run->rho >= 1.0) {
+            run->s->info->outcome = TALUS_OUTCOME_BUDGET;
+            return TALUS_OK;
+        }
+        share = evaluate(run);
+        if (share <= SOLVED)
+            talus_solve_suspect(run->s); /* amid a round p may be anywhere */
+        go = goes_on(run);
+        if (singular)
+            next_round(run, STIFFEN * run->rho);
+        else if (share <= run->p->inner)
+            next_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
+    }
+    return TALUS_OK;
+}
+
+/* ---- the solve ---- */
+
+static TalusStatus prepare(Run *run)
+{
+    Work *w = run->w;
+    TalusSolve *s = run->s;
+    bool cholmod = run->p->linear == LINEAR_CHOLMOD ||
+                   (run->p->linear == LINEAR_AUTO && !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
+    TALUS_TRY(TALUS_RESERVE(w->is_free, w->free_room, run->n, 0, "free rows"));
+    TALUS_TRY(TALUS_RESERVE(w->weight, w->weight_room, run->n, 0, "weights"));
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * run->n, 0, "vectors"));
+    for (int k = 0; k < VECTORS; k++)
+        w->vector[k] = w->memory + (size_t)k * run->n;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    return talus_al_system_begin(&w->system, s, cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
+}
+
+/* A call with another strictness goes on with the rho that it came to. */
+static TalusStatus solve_newton_al(TalusSolve *s)
+{
+    Work *w = s->work;
+    Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->blocks};
+    run.rho = s->resumed && w->rho > 0.0 ? w->rho : run.p->rho;
+    TALUS_TRY(prepare(&run));
+    set_weights(&run);
+    memcpy(w->vector[CENTRE], s->gamma, run.n * sizeof(double));
+    memcpy(w->vector[Z], s->gamma, run.n * sizeof(double));
+    multiply(&run, w->vector[Z], true, w->vector[U]);
+    TALUS_TRY(iterate(&run));
+    w->rho = run.rho;
+    memcpy(s->gamma, w->vector[P], run.n * sizeof(double));
+    talus_best_take(&w->best, s, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_al_system_clear(&w->system);
+    talus_release(w->is_free);
+    talus_release(w->weight);
+    talus_release(w->memory);
+    talus_best_clear(&w->best, backend);
+}
+
+const TalusSolverType talus_solver_newton_al = {
+    .name = "newton-al",
+    .summary = "augmented Lagrangian, Newton steps, direct solver: no friction, high accuracy",
+    .reference = "Hestenes 1969; Powell 1969; Rockafellar 1976",
+    .takes = TALUS_TAKES_NONNEG,
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .solve = solve_newton_al,
+    .clear = clear,
+    .on_host = "the factorisation",
+};

@@ -1,0 +1,225 @@
+/* solvers/newton/newton_al_system.c - the systems of newton-al, in bodies or in contacts. */
+#include "solvers/newton/newton_al.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- common ---- */
+
+/* A power of two that makes masses (bodies) or their inverse (contacts) numbers near 1, from the largest
+ * entry of N's diagonal: unlike those of M it does not depend on the unit of spins. */
+static double unit_of(const TalusOperator *op, bool bodies)
+{
+    double largest = 0.0;
+    int exponent;
+    for (int i = 0; i < op->blocks; i++)
+        largest = fmax(largest, op->diagonal[i][0]);
+    frexp(largest, &exponent);
+    return ldexp(1.0, bodies ? exponent : -exponent);
+}
+
+/* x = the inverse of the matrix times x. */
+static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
+{
+    int32_t entries = talus_sparse_entries(&w->lower);
+    for (int32_t k = 0; k < entries; k++)
+        w->lower.value[k] *= w->unit;
+    for (int i = 0; i < w->lower.rows; i++)
+        w->x[i] *= w->unit;
+    TALUS_TRY(talus_direct_factor(w->direct, &w->lower));
+    s->info->factorisations++;
+    return talus_direct_solve(w->direct, w->x);
+}
+
+/* ---- bodies ---- */
+
+/* The pattern as triplets: every pair of unknowns that a contact couples, and the blocks of M. */
+static TalusStatus body_pattern(TalusAlSystem *w)
+{
+    enum { MOST = 12 }; /* unknowns of a contact's two bodies */
+    const TalusSparse *d = &w->jacobian.transposed;
+    const int n = 3 * w->jacobian.groups;
+    size_t most = (size_t)w->rows * (MOST * (MOST + 1) / 2) + 2 * (size_t)n;
+    int32_t *row = NULL, *column = NULL;
+    double *value = NULL;
+    TalusTriplets t = {.rows = n, .columns = n};
+    TalusStatus status = TALUS_ALLOC(row, most, "pattern");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(column, most, "pattern");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(value, most, "pattern");
+    for (int i = 0; status == TALUS_OK && i < n; i++)
+        for (int k = i - i % 3; k <= i; k++, t.count++) {
+            row[t.count] = i;
+            column[t.count] = k;
+        }
+    for (int i = 0; status == TALUS_OK && i < w->rows; i++)
+        for (int32_t a = d->start[i]; a < d->start[i + 1]; a++)
+            for (int32_t b = d->start[i]; b <= a; b++, t.count++) {
+                row[t.count] = d->column[a];
+                column[t.count] = d->column[b];
+            }
+    t.row = row;
+    t.column = column;
+    t.value = value;
+    if (status == TALUS_OK)
+        status = talus_sparse_from_triplets(&t, &w->lower, "matrix of bodies");
+    talus_release(row);
+    talus_release(column);
+    talus_release(value);
+    return status;
+}
+
+/* Where the entry (row, column) of the lower triangle is. */
+static double *entry(TalusSparse *l, int32_t row, int32_t column)
+{
+    int32_t low = l->start[row], high = l->start[row + 1] - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (l->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &l->value[low];
+}
+
+static void add_contact(TalusAlSystem *w, int i, double weight)
+{
+    const TalusSparse *d = &w->jacobian.transposed;
+    for (int32_t a = d->start[i]; a < d->start[i + 1]; a++)
+        for (int32_t b = d->start[i]; b <= a; b++)
+            *entry(&w->lower, d->column[a], d->column[b]) += d->value[a] * d->value[b] / weight;
+}
+
+static void add_mass(TalusAlSystem *w)
+{
+    for (int g = 0; g < w->jacobian.groups; g++) {
+        const TalusSym3 *m = &w->jacobian.mass[g];
+        const double value[3][3] = {
+            {m->xx, m->xy, m->xz}, {m->xy, m->yy, m->yz}, {m->xz, m->yz, m->zz}};
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c <= r; c++)
+                *entry(&w->lower, 3 * g + r, 3 * g + c) += value[r][c];
+    }
+}
+
+static TalusStatus solve_bodies(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
+                                const double *weight, const double *f, double *dz)
+{
+    const TalusSparse *d = &w->jacobian.transposed;
+    memset(w->lower.value, 0, (size_t)talus_sparse_entries(&w->lower) * sizeof(double));
+    add_mass(w);
+    for (int i = 0; i < w->rows; i++)
+        if (is_free[i])
+            add_contact(w, i, weight[i]);
+    memset(w->x, 0, (size_t)w->lower.rows * sizeof *w->x);
+    talus_sparse_add_transposed(d, -1.0, f, w->x);
+    TALUS_TRY(factor_and_solve(w, s));
+    memset(w->product, 0, (size_t)w->rows * sizeof *w->product);
+    talus_sparse_add(d, 1.0, w->x, w->product);
+    for (int i = 0; i < w->rows; i++)
+        dz[i] = is_free[i] ? -f[i] - w->product[i] / weight[i] : -f[i];
+    return TALUS_OK;
+}
+
+/* ---- contacts ---- */
+
+static int place_rows(TalusAlSystem *w, const bool *is_free)
+{
+    int count = 0;
+    for (int i = 0; i < w->rows; i++)
+        w->place[i] = is_free[i] ? count++ : -1;
+    return count;
+}
+
+/* (w + N)_FF, lower triangle. */
+static void fill_contacts(TalusAlSystem *w, const double *weight)
+{
+    const TalusSparse *n = &w->matrix;
+    TalusSparse *l = &w->lower;
+    int32_t at = 0;
+    for (int i = 0; i < w->rows; i++) {
+        if (w->place[i] < 0)
+            continue;
+        for (int32_t e = n->start[i]; e < n->start[i + 1] && n->column[e] <= i; e++)
+            if (w->place[n->column[e]] >= 0) {
+                l->column[at] = w->place[n->column[e]];
+                l->value[at++] = n->value[e] + (n->column[e] == i ? weight[i] : 0.0);
+            }
+        l->start[w->place[i] + 1] = at;
+    }
+}
+
+static TalusStatus solve_contacts(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
+                                  const double *weight, const double *f, double *dz)
+{
+    w->lower.rows = w->lower.columns = place_rows(w, is_free);
+    fill_contacts(w, weight);
+    s->backend->op.gradient(s->op, NULL, f, false, w->product);
+    s->info->products++;
+    for (int i = 0; i < w->rows; i++)
+        if (is_free[i])
+            w->x[w->place[i]] = -w->product[i];
+    if (w->lower.rows > 0) {
+        TALUS_TRY(talus_direct_analyse(w->direct, &w->lower, NULL));
+        TALUS_TRY(factor_and_solve(w, s));
+    }
+    for (int i = 0; i < w->rows; i++)
+        dz[i] = is_free[i] ? -f[i] - w->x[w->place[i]] : -f[i];
+    return TALUS_OK;
+}
+
+/* ---- preparation ---- */
+
+static TalusStatus begin_bodies(TalusAlSystem *w, const TalusSolve *s)
+{
+    TALUS_TRY(talus_jacobian_fill(&w->jacobian, s->problem));
+    TALUS_TRY(body_pattern(w));
+    TALUS_TRY(TALUS_RESERVE(w->x, w->x_room, (size_t)w->lower.rows, 0, "velocities"));
+    return talus_direct_analyse(w->direct, &w->lower, NULL);
+}
+
+static TalusStatus begin_contacts(TalusAlSystem *w, const TalusSolve *s)
+{
+    size_t rows = (size_t)w->rows;
+    TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
+    TALUS_TRY(talus_sparse_alloc(&w->lower, w->rows, w->rows,
+                                 (size_t)talus_sparse_entries(&w->matrix), "matrix of contacts"));
+    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, rows, 0, "free rows"));
+    return TALUS_RESERVE(w->x, w->x_room, rows, 0, "free rows");
+}
+
+TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDirectKind kind)
+{
+    talus_sparse_clear(&w->lower);
+    talus_sparse_clear(&w->matrix);
+    w->rows = s->op->blocks;
+    w->bodies = s->op->pair != NULL;
+    w->unit = unit_of(s->op, w->bodies);
+    if (!w->direct)
+        TALUS_TRY(talus_direct_create(kind, &w->direct));
+    TALUS_TRY(TALUS_RESERVE(w->product, w->product_room, (size_t)w->rows, 0, "velocities"));
+    return w->bodies ? begin_bodies(w, s) : begin_contacts(w, s);
+}
+
+TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *s, const bool *is_free,
+                                  const double *weight, const double *f, double *dz)
+{
+    return w->bodies ? solve_bodies(w, s, is_free, weight, f, dz)
+                     : solve_contacts(w, s, is_free, weight, f, dz);
+}
+
+void talus_al_system_clear(TalusAlSystem *w)
+{
+    talus_direct_destroy(w->direct);
+    talus_sparse_clear(&w->lower);
+    talus_sparse_clear(&w->matrix);
+    talus_jacobian_clear(&w->jacobian);
+    talus_release(w->x);
+    talus_release(w->product);
+    talus_release(w->place);
+}

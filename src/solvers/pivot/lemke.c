@@ -1,0 +1,211 @@
+/* solvers/pivot/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem: the
+ * baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
+ *
+ * lemke_lcp.h has the two problems, the dual one of the relaxation and Stewart and Trinkle's of Coulomb's law;
+ * lemke_pivot.h the method. The covering vector is in units of velocity: z_0 is a speed by which contacts are
+ * opened, and falls to 0. With all ones there, as usual, edges of one cone and contacts that are alike tie all
+ * the way; numbers between 1 and 2 that have nothing to do with each other leave the ties that are in the
+ * problem. Should accuracy get lost on the way, or the path end on a ray that proves nothing, others are
+ * tried.
+ *
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. Where a certificate is found from it
+ * (certificate.h), the problem has no solution. Under Coulomb's law there is one if gamma can do without friction;
+ * a solution in which contacts slide may exist beside any other ray, and where no path leads to one the
+ * problem stays unsolved. With gaps phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
+ *
+ * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
+ * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
+ * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n
+ * unknowns, p of them basic. */
+#include "solvers/driver/best.h"
+#include "solvers/driver/certificate.h"
+#include "solvers/driver/infeasibility.h"
+#include "solvers/driver/outer.h"
+#include "solvers/pivot/lemke_lcp.h"
+#include "solvers/pivot/lemke_pivot.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Paths that are tried, and pivots per unknown after which one has gone astray: few take more than one or two. */
+enum { TRIES = 4, LONG = 20 };
+
+typedef struct Params {
+    int most, refactor, cover, ties;
+} Params;
+
+enum { COVER_SPREAD, COVER_ONES };
+
+static const char *const covers[] = {"spread", "ones", NULL};
+
+static const char *const ties[] = {"lexicographic", "first", NULL};
+
+static const TalusParam params[] = {
+    {"most", TALUS_PARAM_INT, offsetof(Params, most), 2000, 1, 20000, NULL,
+     "unknowns of the LCP above which the problem is refused"},
+    {"refactor", TALUS_PARAM_INT, offsetof(Params, refactor), 100, 1, 1e6, NULL,
+     "pivots after which the basis is factorised anew"},
+    {"cover", TALUS_PARAM_CHOICE, offsetof(Params, cover), COVER_SPREAD, 0, 0, covers,
+     "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"},
+    {"ties", TALUS_PARAM_CHOICE, offsetof(Params, ties), TALUS_TIES_LEXICOGRAPHIC, 0, 0, ties,
+     "what leaves the basis of several; first may go round in circles"},
+};
+
+enum { Q, IMPULSE, RAY, VECTORS };
+
+typedef struct Work {
+    TalusContactLcp problem;
+    TalusLemke lemke;
+    double *z, *cover;
+    double *memory, *vector[VECTORS];
+    size_t z_room, cover_room, memory_room;
+    TalusBest best;
+    TalusCertificateWork certificate;
+} Work;
+
+/* ---- preparation ---- */
+
+static bool has_coulomb(const TalusSolve *s)
+{
+    return (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
+}
+
+static TalusStatus check_size(const TalusSolve *s, const Params *p)
+{
+    int64_t size = talus_contact_lcp_size(s->op);
+    if (size <= p->most)
+        return TALUS_OK;
+    bool coulomb = has_coulomb(s);
+    return talus_solver_fail(
+        "lemke", TALUS_ERR_UNSUPPORTED,
+        "%s LCP of %d contacts has %lld unknowns, above most=%d; %s",
+        coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks, (long long)size, p->most,
+        coulomb ? "apgd takes problems of this size, or raise most"
+                : "ipm-chol or apgd take problems of this size, or raise most");
+}
+
+static TalusStatus prepare(TalusSolve *s, Work *w)
+{
+    const Params *p = s->params;
+    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    for (int k = 0; k < VECTORS; k++)
+        w->vector[k] = w->memory + (size_t)k * n;
+    s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
+    TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
+    size_t size = (size_t)w->problem.lcp.n;
+    TALUS_TRY(TALUS_RESERVE(w->z, w->z_room, size, 0, "unknowns of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(w->cover, w->cover_room, size, 0, "covering vector"));
+    w->lemke.ties = (TalusLemkeTies)p->ties;
+    w->lemke.refactor = p->refactor;
+    return TALUS_OK;
+}
+
+static void set_cover(Work *w, bool ones, int attempt)
+{
+    uint32_t state = (uint32_t)attempt;
+    for (int i = 0; i < w->problem.lcp.n; i++) {
+        state = state * 1664525u + 1013904223u;
+        w->cover[i] = ones ? 1.0 : 1.0 + (double)(state >> 16) * 0x1p-16;
+    }
+}
+
+/* ---- measuring ---- */
+
+/* Counts an iteration that has led to vector[IMPULSE] and tells whether to go on. */
+static bool tell(TalusSolve *s, Work *w)
+{
+    TalusResidual r;
+    talus_outer_measure(s, w->vector[IMPULSE], &r, NULL);
+    talus_solve_count(s, 1);
+    talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
+    return talus_solve_observe(s, w->vector[IMPULSE], NULL, r.rms) &&
+           talus_solve_continue(s, r.rms, r.max);
+}
+
+static bool tell_point(TalusSolve *s, Work *w)
+{
+    talus_lemke_point(&w->lemke, w->z);
+    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[IMPULSE]);
+    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
+    return tell(s, w);
+}
+
+/* ---- the solve ---- */
+
+/* Ends the solve where the ray leads to a certificate. True: another path may lead to more. */
+static bool end_on_ray(TalusSolve *s, Work *w)
+{
+    talus_lemke_ray(&w->lemke, w->z);
+    talus_contact_lcp_impulses(&w->problem, w->z, w->vector[RAY]);
+    bool proof = talus_certificate_find(s, &w->certificate, w->vector[RAY]);
+    if (proof)
+        s->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+    return !proof;
+}
+
+/* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
+static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
+{
+    const Params *p = s->params;
+    TalusLemkeState state;
+    int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
+    set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
+    TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
+    *again = state == TALUS_LEMKE_GOING || tell_point(s, w);
+    while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
+        TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
+        *again = state == TALUS_LEMKE_RAY ? end_on_ray(s, w) : tell_point(s, w);
+    }
+    s->info->factorisations += w->lemke.factorisations;
+    return TALUS_OK;
+}
+
+static TalusStatus solve_lemke(TalusSolve *s)
+{
+    Work *w = s->work;
+    size_t bytes = (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma;
+    TALUS_TRY(check_size(s, s->params));
+    TALUS_TRY(prepare(s, w));
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    s->infeasibility->off = true; /* impulses grow along the path; rays are the proof */
+    memcpy(w->vector[IMPULSE], s->gamma, bytes);
+    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
+    bool again = tell(s, w);
+    for (int attempt = 0; again && attempt < TRIES; attempt++)
+        TALUS_TRY(follow(s, w, attempt, &again));
+    if (again)
+        s->info->outcome = TALUS_OUTCOME_BUDGET;
+    memcpy(s->gamma, w->vector[IMPULSE], bytes);
+    talus_best_take(&w->best, s, s->gamma);
+    return TALUS_OK;
+}
+
+static void clear(void *work, const TalusBackend *backend)
+{
+    Work *w = work;
+    talus_contact_lcp_clear(&w->problem);
+    talus_lemke_clear(&w->lemke);
+    talus_release(w->z);
+    talus_release(w->cover);
+    talus_release(w->memory);
+    talus_best_clear(&w->best, backend);
+    talus_certificate_clear(&w->certificate, backend);
+}
+
+const TalusSolverType talus_solver_lemke = {
+    .name = "lemke",
+    .summary = "pivoting, small problems: the dual LCP of the relaxation, the copositive one of "
+               "Stewart and Trinkle under coulomb",
+    .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 Eq. 13",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, SQUARE) | TALUS_TAKES(CCP, POLYGON) |
+             TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES(COULOMB, POLYGON),
+    TALUS_PARAMS(params, Params),
+    .work_size = sizeof(Work),
+    .solve = solve_lemke,
+    .clear = clear,
+    .on_host = "the pivoting",
+};

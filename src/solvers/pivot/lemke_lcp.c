@@ -1,0 +1,257 @@
+/* solvers/pivot/lemke_lcp.c - contact problems as linear complementarity problems. */
+#include "solvers/pivot/lemke_lcp.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- unknowns ---- */
+
+static bool has_friction(const TalusOperator *op, int i)
+{
+    return op->rows == 3 && op->model && op->mu[i] > 0.0;
+}
+
+static int corners_of(const TalusOperator *op, int i)
+{
+    if (!has_friction(op, i))
+        return 0;
+    return talus_model_corners(&op->model[i]);
+}
+
+static bool is_exact(const TalusOperator *op, int i)
+{
+    return has_friction(op, i) && op->model[i].law == TALUS_LAW_COULOMB;
+}
+
+static int unknowns_of(const TalusOperator *op, int i)
+{
+    int corners = corners_of(op, i);
+    if (corners == 0)
+        return 1;
+    return is_exact(op, i) ? corners + 2 : corners;
+}
+
+int64_t talus_contact_lcp_size(const TalusOperator *op)
+{
+    int64_t size = 0;
+    for (int i = 0; i < op->blocks; i++)
+        size += unknowns_of(op, i);
+    return size;
+}
+
+/* Column k of the block's generators: gamma = their combination. Under Coulomb's law the first is the normal
+ * impulse; the slip speed has none. */
+static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, double g[3])
+{
+    const double *corner = b->corner >= 0 ? c->corner[b->corner + k - (b->exact ? 1 : 0)] : NULL;
+    bool normal = b->corner < 0 || (b->exact && k == 0);
+    g[0] = normal || !b->exact ? 1.0 : 0.0;
+    for (int r = 0; r < 2; r++)
+        g[1 + r] = normal ? 0.0 : b->exact ? corner[r] : b->mu * corner[r];
+}
+
+static int generators(const TalusLcpBlock *b)
+{
+    return b->exact ? b->count + 1 : b->count;
+}
+
+/* ---- scales ---- */
+
+static int exponent_of(double x)
+{
+    int e;
+    frexp(x, &e);
+    return e;
+}
+
+static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
+{
+    double most = 0.0;
+    for (int k = 0; k < c->rows * c->blocks; k++)
+        most = fmax(most, fabs(q[k]));
+    int speed = exponent_of(most);
+    c->speed = ldexp(1.0, speed);
+    for (int i = 0; i < c->blocks; i++)
+        c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
+}
+
+static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
+{
+    size_t corners = 0;
+    int first = 0, corner = 0;
+    for (int i = 0; i < op->blocks; i++)
+        corners += (size_t)corners_of(op, i);
+    TALUS_TRY(TALUS_RESERVE(c->corner, c->corner_room, corners, 0, "corners"));
+    for (int i = 0; i < op->blocks; i++) {
+        int count = corners_of(op, i);
+        c->block[i] = (TalusLcpBlock){.first = first,
+                                      .count = count ? count : 1,
+                                      .exact = is_exact(op, i),
+                                      .corner = count ? corner : -1,
+                                      .mu = count ? op->mu[i] : 0.0};
+        for (int k = 0; k < count; k++)
+            talus_model_corner(&op->model[i], k, c->corner[corner++]);
+        first += unknowns_of(op, i);
+    }
+    return TALUS_OK;
+}
+
+/* ---- the matrix ---- */
+
+/* Blocks of N + E in block column j, into near, in rising order, and part. `t` is the transpose. */
+static int gather_column(TalusContactLcp *c, const TalusSparse *t, int j)
+{
+    const int rows = c->rows;
+    int count = 0;
+    for (int l = 0; l < rows; l++)
+        for (int32_t k = t->start[j * rows + l]; k < t->start[j * rows + l + 1]; k++) {
+            int i = t->column[k] / rows, at = count;
+            if (c->mark[i] != j) {
+                c->mark[i] = j;
+                memset(c->part[i], 0, sizeof c->part[i]);
+                for (; at > 0 && c->near[at - 1] > i; at--)
+                    c->near[at] = c->near[at - 1];
+                c->near[at] = i;
+                count++;
+            }
+            c->part[i][(t->column[k] % rows) * rows + l] += t->value[k];
+        }
+    return count;
+}
+
+static void push(TalusContactLcp *c, int32_t *at, int row, double value)
+{
+    if (value == 0.0)
+        return;
+    c->lcp.row[*at] = row;
+    c->lcp.value[(*at)++] = value;
+}
+
+/* The entries of generator k of block j in the rows of block i. */
+static void push_part(TalusContactLcp *c, int32_t *at, int i, int j, int k)
+{
+    const TalusLcpBlock *row = &c->block[i], *column = &c->block[j];
+    double g[3], h[3], v[3] = {0.0, 0.0, 0.0}, scale = column->unit / c->speed;
+    generator(c, column, k, g);
+    for (int r = 0; r < c->rows; r++)
+        for (int l = 0; l < c->rows; l++)
+            v[r] += c->part[i][r * c->rows + l] * g[l];
+    for (int a = 0; a < generators(row); a++) {
+        double sum = 0.0;
+        generator(c, row, a, h);
+        for (int r = 0; r < c->rows; r++)
+            sum += h[r] * v[r];
+        push(c, at, row->first + a, sum * scale);
+    }
+    if (i == j && row->exact)
+        push(c, at, row->first + row->count + 1, k == 0 ? row->mu : -1.0);
+}
+
+static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t at)
+{
+    size_t size = 0, columns = (size_t)c->block[j].count + 2;
+    for (int k = 0; k < near; k++)
+        size += (size_t)c->block[c->near[k]].count + 2;
+    size = (size_t)at + size * columns;
+    TALUS_TRY(TALUS_RESERVE(c->lcp.row, c->row_room, size, (size_t)at, "matrix of the LCP"));
+    return TALUS_RESERVE(c->lcp.value, c->value_room, size, (size_t)at, "matrix of the LCP");
+}
+
+static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
+{
+    int32_t at = 0;
+    for (int i = 0; i < c->blocks; i++)
+        c->mark[i] = -1;
+    for (int j = 0; j < c->blocks; j++) {
+        const TalusLcpBlock *b = &c->block[j];
+        int near = gather_column(c, t, j), unknown = b->first;
+        TALUS_TRY(reserve_column(c, near, j, at));
+        for (int k = 0; k < generators(b); k++) {
+            c->lcp.start[unknown++] = at;
+            for (int m = 0; m < near; m++)
+                push_part(c, &at, c->near[m], j, k);
+        }
+        if (!b->exact)
+            continue;
+        c->lcp.start[unknown] = at;
+        for (int k = 0; k < b->count; k++)
+            push(c, &at, b->first + 1 + k, 1.0);
+    }
+    c->lcp.start[c->lcp.n] = at;
+    return TALUS_OK;
+}
+
+static void set_offsets(TalusContactLcp *c, const double *q)
+{
+    for (int i = 0; i < c->blocks; i++) {
+        const TalusLcpBlock *b = &c->block[i];
+        for (int k = 0; k < generators(b); k++) {
+            double g[3], sum = 0.0;
+            generator(c, b, k, g);
+            for (int r = 0; r < c->rows; r++)
+                sum += g[r] * q[i * c->rows + r];
+            c->lcp.q[b->first + k] = sum / c->speed;
+        }
+        if (b->exact)
+            c->lcp.q[b->first + b->count + 1] = 0.0;
+    }
+}
+
+static TalusStatus reserve(TalusContactLcp *c, const TalusOperator *op)
+{
+    size_t blocks = (size_t)op->blocks, n = (size_t)talus_contact_lcp_size(op);
+    c->rows = op->rows;
+    c->blocks = op->blocks;
+    c->lcp.n = (int)n;
+    TALUS_TRY(TALUS_RESERVE(c->lcp.start, c->start_room, n + 1, 0, "matrix of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(c->lcp.q, c->q_room, n, 0, "offsets of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(c->block, c->block_room, blocks, 0, "blocks of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(c->near, c->near_room, blocks, 0, "blocks of the LCP"));
+    TALUS_TRY(TALUS_RESERVE(c->mark, c->mark_room, blocks, 0, "blocks of the LCP"));
+    return TALUS_RESERVE(c->part, c->part_room, blocks, 0, "blocks of the LCP");
+}
+
+TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem, const double *q)
+{
+    const TalusOperator *op = &problem->op;
+    TalusSparse n, t;
+    TALUS_TRY(reserve(c, op));
+    TALUS_TRY(set_blocks(c, op));
+    set_units(c, op, q);
+    set_offsets(c, q);
+    TALUS_TRY(talus_problem_assemble(problem, &n));
+    TalusStatus status = talus_sparse_transpose(&n, &t);
+    talus_sparse_clear(&n);
+    TALUS_TRY(status);
+    status = fill_matrix(c, &t);
+    talus_sparse_clear(&t);
+    return status;
+}
+
+void talus_contact_lcp_clear(TalusContactLcp *c)
+{
+    void *const held[] = {c->lcp.start, c->lcp.row, c->lcp.value, c->lcp.q, c->block,
+                          c->corner,    c->near,    c->mark,      c->part};
+    for (size_t k = 0; k < sizeof held / sizeof *held; k++)
+        talus_release(held[k]);
+    *c = (TalusContactLcp){0};
+}
+
+void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma)
+{
+    for (int i = 0; i < c->blocks; i++) {
+        const TalusLcpBlock *b = &c->block[i];
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int k = 0; k < generators(b); k++) {
+            double g[3];
+            generator(c, b, k, g);
+            for (int r = 0; r < c->rows; r++)
+                sum[r] += g[r] * z[b->first + k];
+        }
+        for (int r = 0; r < c->rows; r++)
+            gamma[i * c->rows + r] = sum[r] * b->unit;
+    }
+}

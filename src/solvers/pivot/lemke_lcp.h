@@ -1,0 +1,56 @@
+/* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems.
+ *
+ * Two of them, by the law of each block, which may stand side by side:
+ *   dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
+ *             (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
+ *             convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
+ *   Stewart-Trinkle, in Anitescu and Potra's form   coulomb: unknowns are the normal impulse n, weights
+ *             b_k >= 0 of the corners, and the slip speed s,
+ *                 0 <= u_n             _|_  n   >= 0
+ *                 0 <= c_k.u_t + s     _|_  b_k >= 0          gamma = (n, sum of b_k c_k)
+ *                 0 <= mu n - sum b_k  _|_  s   >= 0
+ *             so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
+ *             z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
+ * Data are scaled by powers of two, the same in any units: velocities by the largest |q|, impulses of a block by
+ * that over its diagonal, so that q and the diagonal of M are about 1. */
+#ifndef TALUS_SOLVERS_LEMKE_LCP_H
+#define TALUS_SOLVERS_LEMKE_LCP_H
+
+#include "solvers/pivot/lemke_basis.h"
+
+#include "problem/problem.h"
+
+typedef struct TalusLcpBlock {
+    int first;   /* of its unknowns */
+    int count;   /* edges, or corners of a block under Coulomb's law, which has two unknowns more */
+    bool exact;  /* Coulomb's law */
+    double unit; /* of its impulses */
+    int corner; /* of its corners in `corner`; a block without friction has one edge and no corner */
+    double mu;
+} TalusLcpBlock;
+
+typedef struct TalusContactLcp {
+    TalusLcp lcp;
+    int rows, blocks;
+    TalusLcpBlock *block;
+    double (*corner)[2]; /* of the sections for mu = 1 */
+    double speed;        /* unit of velocities */
+    /* work: a column of blocks of N + E */
+    int32_t *near, *mark;
+    double (*part)[9];
+    size_t start_room, row_room, value_room, q_room, block_room, corner_room;
+    size_t near_room, mark_room, part_room;
+} TalusContactLcp;
+
+/* Unknowns that the problem's LCP would have. */
+int64_t talus_contact_lcp_size(const TalusOperator *op);
+
+/* `q`: the problem's offsets, [rows * blocks]. Sections other than polygons are the caller's mistake. */
+TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem,
+                                   const double *q);
+void talus_contact_lcp_clear(TalusContactLcp *c);
+
+/* gamma of z. */
+void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma);
+
+#endif

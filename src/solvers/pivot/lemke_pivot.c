@@ -1,0 +1,224 @@
+/* solvers/pivot/lemke_pivot.c - Lemke's method, one pivot at a time. */
+#include "solvers/pivot/lemke_pivot.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* All of these are for data of about 1. Entries of a column that do not bound its step are below PIVOT times the
+ * largest, and those that are rounding of 0 below ZERO. A pivot below SMALL is taken from fresh factors alone. */
+static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
+/* Ratios and entries of the inverse that are as close as TIED are tied; z_0 is at its end when OVER of it is left. */
+static const double TIED = 1e-12, OVER = 1e-14;
+/* Of q - B x, against the largest x: beyond it the basis is factorised anew. */
+static const double DRIFT = 1e-12;
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* ---- the ratio test ---- */
+
+static double ratio(const TalusLemke *l, int i)
+{
+    return fmax(l->basis.x[i], 0.0) / l->y[i];
+}
+
+/* Positions whose variable reaches 0 first as `enters` grows, into l->tied. */
+static int first_to_vanish(TalusLemke *l)
+{
+    const int n = l->basis.lcp->n;
+    double least = INFINITY, floor = PIVOT * fmax(1.0, largest(l->y, n));
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (l->y[i] > floor)
+            least = fmin(least, ratio(l, i));
+    for (int i = 0; i < n; i++)
+        if (l->y[i] > floor && fmax(l->basis.x[i], 0.0) - least * l->y[i] <= TIED * least * l->y[i])
+            l->tied[count++] = i;
+    return count;
+}
+
+/* Of the tied positions, those with the least entry of B^-1 over y in column j. */
+static int keep_least(TalusLemke *l, int count, int j)
+{
+    double least = INFINITY, size = 0.0;
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        int i = l->tied[k];
+        l->rate[k] = talus_basis_inverse(&l->basis, i, j) / l->y[i];
+        least = fmin(least, l->rate[k]);
+        size = fmax(size, fmax(fabs(l->rate[k]), 1.0 / l->y[i]));
+    }
+    for (int k = 0; k < count; k++)
+        if (l->rate[k] - least <= TIED * size)
+            l->tied[kept++] = l->tied[k];
+    return kept;
+}
+
+/* Whether z_0 vanishes with the first, all of it: then a solution is found. */
+static bool is_over(const TalusLemke *l, int position, int count)
+{
+    double least = INFINITY;
+    for (int k = 0; k < count; k++)
+        least = fmin(least, ratio(l, l->tied[k]));
+    return l->basis.x[position] - least * l->y[position] <= OVER * l->basis.x[position];
+}
+
+/* The position that leaves, -1 on a ray. z_0 goes first. */
+static int choose_leaving(TalusLemke *l)
+{
+    const int n = l->basis.lcp->n;
+    int count = first_to_vanish(l);
+    for (int k = 0; k < count; k++)
+        if (l->basis.basic[l->tied[k]] == 2 * n && is_over(l, l->tied[k], count))
+            return l->tied[k];
+    for (int j = 0; j < n && count > 1 && l->ties == TALUS_TIES_LEXICOGRAPHIC; j++)
+        count = keep_least(l, count, j);
+    return count > 0 ? l->tied[0] : -1;
+}
+
+/* ---- pivots ---- */
+
+static TalusStatus renew(TalusLemke *l)
+{
+    l->age = 0;
+    l->factorisations++;
+    return talus_basis_factor(&l->basis);
+}
+
+static int complement(const TalusLemke *l, int variable)
+{
+    const int n = l->basis.lcp->n;
+    if (variable == 2 * n)
+        return -1;
+    return variable < n ? variable + n : variable - n;
+}
+
+static TalusStatus exchange(TalusLemke *l, int position)
+{
+    int leaves = l->basis.basic[position];
+    TALUS_TRY(talus_basis_exchange(&l->basis, l->enters, position, l->y));
+    l->enters = complement(l, leaves);
+    l->age++;
+    return TALUS_OK;
+}
+
+/* z_0 enters where q / d is least, of several the last: that makes all rows of [B^-1 q, B^-1]
+ * lexicographically positive. */
+static TalusStatus first_pivot(TalusLemke *l)
+{
+    TalusBasis *b = &l->basis;
+    const int n = b->lcp->n;
+    const double *q = b->lcp->q;
+    int lowest = 0;
+    for (int i = 1; i < n; i++)
+        if (q[i] / b->cover[i] <= q[lowest] / b->cover[lowest])
+            lowest = i;
+    l->enters = 2 * n;
+    talus_basis_column(b, l->enters, l->y);
+    return exchange(l, lowest);
+}
+
+TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
+                              TalusLemkeState *state)
+{
+    size_t n = (size_t)lcp->n;
+    TALUS_TRY(talus_basis_begin(&l->basis, lcp, cover));
+    TALUS_TRY(TALUS_RESERVE(l->y, l->y_room, n, 0, "entering column"));
+    TALUS_TRY(TALUS_RESERVE(l->rate, l->rate_room, n, 0, "ratio test"));
+    TALUS_TRY(TALUS_RESERVE(l->tied, l->tied_room, n, 0, "ratio test"));
+    l->enters = -1;
+    l->age = l->factorisations = 0;
+    *state = TALUS_LEMKE_SOLVED;
+    for (size_t i = 0; i < n; i++)
+        if (lcp->q[i] < 0.0)
+            *state = TALUS_LEMKE_GOING;
+    return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : first_pivot(l);
+}
+
+/* The column that enters, without the rounding of its zeros: that would hide ties. */
+static void set_column(TalusLemke *l)
+{
+    const int n = l->basis.lcp->n;
+    talus_basis_column(&l->basis, l->enters, l->y);
+    double floor = ZERO * fmax(1.0, largest(l->y, n));
+    for (int i = 0; i < n; i++)
+        l->y[i] = fabs(l->y[i]) <= floor ? 0.0 : l->y[i];
+}
+
+/* The position that leaves, by factors that can be trusted with it. */
+static TalusStatus find_pivot(TalusLemke *l, int *position)
+{
+    set_column(l);
+    *position = choose_leaving(l);
+    if (l->age == 0 || (*position >= 0 && l->y[*position] >= SMALL))
+        return TALUS_OK;
+    TALUS_TRY(renew(l));
+    set_column(l);
+    *position = choose_leaving(l);
+    return TALUS_OK;
+}
+
+static bool worn(const TalusLemke *l)
+{
+    return l->age >= l->refactor ||
+           !(talus_basis_error(&l->basis) <= DRIFT * largest(l->basis.x, l->basis.lcp->n));
+}
+
+static TalusStatus pivot(TalusLemke *l, TalusLemkeState *state)
+{
+    int position;
+    TALUS_TRY(find_pivot(l, &position));
+    if (position < 0) {
+        *state = TALUS_LEMKE_RAY;
+        return TALUS_OK;
+    }
+    TALUS_TRY(exchange(l, position));
+    *state = l->enters < 0 ? TALUS_LEMKE_SOLVED : TALUS_LEMKE_GOING;
+    return l->enters < 0 || worn(l) ? renew(l) : TALUS_OK;
+}
+
+TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state)
+{
+    TalusStatus status = pivot(l, state);
+    if (status != TALUS_ERR_NUMERIC)
+        return status;
+    *state = TALUS_LEMKE_BROKEN;
+    return TALUS_OK;
+}
+
+void talus_lemke_clear(TalusLemke *l)
+{
+    talus_basis_clear(&l->basis);
+    talus_release(l->y);
+    talus_release(l->rate);
+    talus_release(l->tied);
+    *l = (TalusLemke){0};
+}
+
+/* ---- results ---- */
+
+void talus_lemke_point(const TalusLemke *l, double *z)
+{
+    const TalusBasis *b = &l->basis;
+    const int n = b->lcp->n;
+    for (int j = 0; j < n; j++)
+        z[j] = b->place[n + j] < 0 ? 0.0 : fmax(b->x[b->place[n + j]], 0.0);
+}
+
+void talus_lemke_ray(const TalusLemke *l, double *z)
+{
+    const TalusBasis *b = &l->basis;
+    const int n = b->lcp->n;
+    for (int j = 0; j < n; j++)
+        z[j] = b->place[n + j] < 0 ? 0.0 : fmax(-l->y[b->place[n + j]], 0.0);
+    if (l->enters >= n && l->enters < 2 * n)
+        z[l->enters - n] = 1.0;
+}

@@ -1,0 +1,47 @@
+/* solvers/pivot/lemke_pivot.h - Lemke's method for linear complementarity problems, one pivot at a time.
+ *
+ * From w = q + d z_0 with z_0 large enough, z_0 is driven to 0 along a path of bases in which of every pair
+ * w_j, z_j one is not basic: the complement of the variable that left enters next (Cottle and Dantzig 1968).
+ * Ties in the ratio test are broken lexicographically by the rows of [B^-1 q, B^-1], so no basis comes twice,
+ * however degenerate the problem (repeated contacts). The method ends with z_0 = 0, a solution, or on a
+ * ray: then no solution exists if M is positive semidefinite, and for copositive M there is z >= 0 with
+ * M z >= 0, z'M z = 0, q'z < 0 (Cottle, Pang and Stone 1992, Theorem 4.4.13). */
+#ifndef TALUS_SOLVERS_LEMKE_PIVOT_H
+#define TALUS_SOLVERS_LEMKE_PIVOT_H
+
+#include "solvers/pivot/lemke_basis.h"
+
+typedef enum TalusLemkeState {
+    TALUS_LEMKE_GOING,
+    TALUS_LEMKE_SOLVED,
+    TALUS_LEMKE_RAY,
+    TALUS_LEMKE_BROKEN /* accuracy is lost: a basis is singular in double precision */
+} TalusLemkeState;
+
+typedef enum TalusLemkeTies { TALUS_TIES_LEXICOGRAPHIC, TALUS_TIES_FIRST } TalusLemkeTies;
+
+typedef struct TalusLemke {
+    TalusBasis basis;
+    TalusLemkeTies ties;
+    int refactor; /* pivots after which the basis is factorised anew */
+    int enters;   /* next; -1: none */
+    int age;      /* pivots since the last factorisation */
+    int factorisations;
+    double *y;    /* column of `enters`; on a ray the basic variables change by -y */
+    double *rate; /* work of the ratio test */
+    int32_t *tied;
+    size_t y_room, rate_room, tied_room;
+} TalusLemke;
+
+/* `cover` and the problem stay the caller's; entries of M and q should be about 1. GOING or SOLVED. */
+TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
+                              TalusLemkeState *state);
+TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
+void talus_lemke_clear(TalusLemke *l);
+
+/* The present z, from the data once the method has ended: [n], not negative. */
+void talus_lemke_point(const TalusLemke *l, double *z);
+/* The direction of the ray. */
+void talus_lemke_ray(const TalusLemke *l, double *z);
+
+#endif

@@ -1,0 +1,20 @@
+/* solvers/sweep/bgs.c - block Gauss-Seidel, each contact solved exactly.
+ *
+ * Coulomb's law on the disc: open, sticking, or the root of one scalar equation (sets/one_coulomb.h). The
+ * relaxation: a quadratic program over one cone (sets/one_cone.h). Where a strongly coupled contact has several
+ * solutions, the one next to its impulse before is taken. */
+#include "solvers/sweep/block_sweep.h"
+
+static TalusStatus solve_bgs(TalusSolve *s)
+{
+    return talus_block_sweep(s, TALUS_ONE_EXACT);
+}
+
+const TalusSolverType talus_solver_bgs = {
+    .name = "bgs",
+    .summary = "block Gauss-Seidel, each contact solved exactly",
+    .reference = "sets/one_coulomb.h; one_cone.h",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_CONE | TALUS_TAKES(COULOMB, DISC),
+    .solve = solve_bgs,
+    TALUS_BLOCK_SWEEP_FIELDS,
+};

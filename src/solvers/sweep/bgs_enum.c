@@ -1,0 +1,20 @@
+/* solvers/sweep/bgs_enum.c - block Gauss-Seidel with total enumeration, preclik-2009 section 3.1.
+ *
+ * Every component of a contact is free or at one of its bounds: 27 cases, each a linear system, of which the
+ * first that meets all inequalities is the contact's solution. Exact also with moving bounds, +-mu times
+ * the normal impulse of the same case (Coulomb's law on the square). */
+#include "solvers/sweep/block_sweep.h"
+
+static TalusStatus solve_bgs_enum(TalusSolve *s)
+{
+    return talus_block_sweep(s, TALUS_ONE_CASES);
+}
+
+const TalusSolverType talus_solver_bgs_enum = {
+    .name = "bgs-enum",
+    .summary = "block Gauss-Seidel, each contact by trying all cases of its bounds",
+    .reference = "preclik-2009 section 3.1",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
+    .solve = solve_bgs_enum,
+    TALUS_BLOCK_SWEEP_FIELDS,
+};

@@ -1,0 +1,75 @@
+/* solvers/sweep/block_sweep.c - sweeps over contacts, each one's own problem solved for the others as they are.
+ *
+ * The change of velocities in a sweep says when to stop; the driver then measures by the law itself. */
+#include "solvers/sweep/block_sweep.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const char *const orders[] = {"forward", "symmetric", "random", "coloured", NULL};
+
+const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
+    {"order", TALUS_PARAM_CHOICE, offsetof(TalusBlockSweepParams, order), TALUS_ORDER_COLOURED, 0,
+     0, orders, "how a sweep visits the contacts; only coloured uses more than one thread"},
+    {"omega", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, omega), 1.0, 1e-6, 2.0, NULL,
+     "relaxation"},
+    {"rho", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, rho), 1.0, 1e-6, 1.0, NULL,
+     "averaging with the old value"},
+    {"seed", TALUS_PARAM_INT, offsetof(TalusBlockSweepParams, seed), 1, 0, 2147483647, NULL,
+     "of the random order"},
+};
+
+/* Sweeps before the change is fetched where that is not free: it costs as much as a sweep of a small problem. */
+enum { UNSEEN_SWEEPS = 4 };
+
+static int sweeps_at_once(const TalusSolve *s)
+{
+    int left = s->options->max_iterations - s->info->iterations;
+    const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
+    if (sees || s->options->observer || s->options->monitor)
+        return 1;
+    return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
+}
+
+TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)
+{
+    int products = options->order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
+    TALUS_TRY(s->backend->sweep.begin(s->op, options, s->gamma, sweep));
+    double rms;
+    do {
+        int sweeps = sweeps_at_once(s);
+        rms = sqrt(s->backend->sweep.run(*sweep, sweeps) / s->op->blocks);
+        for (int k = 0; k < sweeps; k++)
+            talus_solve_count(s, products);
+        if (talus_solve_wants_iterate(s)) {
+            s->backend->sweep.end(*sweep, s->gamma);
+            if (!talus_solve_observe(s, s->gamma, NULL, rms))
+                return TALUS_OK;
+        }
+    } while (talus_solve_continue(s, rms, NAN));
+    s->backend->sweep.end(*sweep, s->gamma);
+    return TALUS_OK;
+}
+
+TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
+{
+    const TalusBlockSweepParams *p = s->params;
+    TalusBlockSweepState *state = s->state;
+    TalusBlockSweepWork *work = s->work;
+    TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                 .metric = TALUS_METRIC_ANISOTROPIC,
+                                 .local = local,
+                                 .omega = p->omega,
+                                 .rho = p->rho,
+                                 .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
+    return talus_sweep_until(s, &options, &work->sweep);
+}
+
+void talus_block_sweep_clear(void *work, const TalusBackend *backend)
+{
+    TalusBlockSweepWork *w = work;
+    backend->sweep.destroy(w->sweep);
+}

@@ -1,0 +1,21 @@
+/* solvers/sweep/gs_disc.c - Gauss-Seidel by normal impulses and tangential discs, preclik-2009 Eqs. 14 to 16.
+ *
+ * The normal impulse of a contact solves its own row; then the tangential one minimises over a disc, whose
+ * radius is given (cylinder) or mu times that normal impulse (Coulomb), by Newton's method in the polar
+ * angle. Between spheres the tangential block is a multiple of the identity, and no Newton is needed. */
+#include "solvers/sweep/block_sweep.h"
+
+static TalusStatus solve_gs_disc(TalusSolve *s)
+{
+    return talus_block_sweep(s, TALUS_ONE_DISC);
+}
+
+const TalusSolverType talus_solver_gs_disc = {
+    .name = "gs-disc",
+    .summary =
+        "Gauss-Seidel by normal impulse and tangential disc, for cylinders and circular Coulomb friction",
+    .reference = "preclik-2009 Eqs. 14-16",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(FIXED, DISC) | TALUS_TAKES(COULOMB, DISC),
+    .solve = solve_gs_disc,
+    TALUS_BLOCK_SWEEP_FIELDS,
+};

@@ -1,0 +1,20 @@
+/* solvers/sweep/pgs.c - projected Gauss-Seidel component by component, preclik-2009 section 3.1.
+ *
+ * Each component solves its own row and is cut to its bounds: [0, oo) for a normal one; for a tangential one
+ * those of its box or, under Coulomb's law on the square, +-mu times the normal impulse as it is just then. A
+ * fixed point of the moving bounds obeys the law exactly; that the iteration finds it is not proven. */
+#include "solvers/sweep/block_sweep.h"
+
+static TalusStatus solve_pgs(TalusSolve *s)
+{
+    return talus_block_sweep(s, TALUS_ONE_ROWS);
+}
+
+const TalusSolverType talus_solver_pgs = {
+    .name = "pgs",
+    .summary = "Gauss-Seidel component by component, friction bounds moved with the normal impulse",
+    .reference = "preclik-2009 section 3.1",
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
+    .solve = solve_pgs,
+    TALUS_BLOCK_SWEEP_FIELDS,
+};

@@ -1,0 +1,503 @@
+/* solvers/tao/tao.c - the dual quadratic program by PETSc's TAO, as petra-2009 did with BLMVM and TRON.
+ *
+ *     min 1/2 x'P x + kappa'x,   low <= x <= high
+ * with x the multipliers of polygonal cones, x >= 0 (problem/qp.h, Eq. 13), or the impulses themselves where
+ * they are in boxes. BLMVM needs gradients alone, each a product (N + E) G x by the backend's own loops: no
+ * matrix is formed. The others work on parts of P, which is written out.
+ *
+ * TAO's rules have absolute constants, in step lengths and trust regions, so it is given
+ *     z = (x - x0) / unit,   1/2 z'(stiffness P)z + speed g(x0)'z,   unit = stiffness / speed,
+ * with powers of two that bring the largest diagonal of P and the largest entry of the projected gradient at
+ * x0 to about 1: it sees the same bits whatever the units. x0 is where the solve starts. Line searches compare
+ * objectives, so they stall once a step changes the objective by less than its rounding, at gradients near
+ * the root of it. Then x0 moves to the present x and TAO starts again: measured from there objectives are
+ * near zero, and a step shows in them to full precision.
+ *
+ * No bound is infinite in z, but FAR_AWAY: bqpip takes infinite ones for 1e20 and starts between bounds, many
+ * iterations from where it should be (2^10 is too near, for heavy bodies on light ones); and the others would
+ * leave in one step, to where nothing can be computed, when there is no solution. */
+#include "solvers/tao/tao.h"
+
+#include "backend/sets.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double FAR_AWAY = 0x1p24; /* upper bound in z */
+static const double INNER = 0.1;       /* accuracy of conjugate gradients whose steps are limited */
+
+typedef struct Run {
+    TalusSolve *s;
+    const TalusTaoKind *kind;
+    const TalusTaoParams *p;
+    TalusTaoWork *w;
+    int round;
+    double rms, max; /* residual of the last iterate */
+    double least;    /* rms so far in this round, */
+    int since;       /*   and iterations since */
+    double size;     /* |gamma| at the last check for infeasibility */
+    double value;    /* objective at POINT, that at x0 being zero */
+    bool finite;     /* objectives have been so far */
+    bool done;       /* the solve is to end */
+} Run;
+
+/* ---- unknowns ---- */
+
+/* Bounds of impulses in boxes; of immovable contacts they are fixed at zero. */
+static void set_boxes(const TalusOperator *op, double *low, double *high)
+{
+    for (int i = 0; i < op->blocks; i++) {
+        TalusSet set = talus_block_set(op, i, op->moving, NULL);
+        double *l = low + i * op->rows, *h = high + i * op->rows;
+        double side = set.mu * set.estimate;
+        l[0] = 0.0;
+        h[0] = op->diagonal[i][0] > 0.0 ? INFINITY : 0.0;
+        for (int k = 1; k < op->rows; k++) {
+            h[k] = op->diagonal[i][1] > 0.0 ? side : 0.0;
+            l[k] = -h[k];
+        }
+    }
+}
+
+/* Contacts without friction go with both. */
+static bool are_boxes(const TalusOperator *op)
+{
+    bool some = false;
+    for (int i = 0; i < op->blocks && op->rows == 3; i++) {
+        bool prism = op->model && talus_model_prism(&op->model[i], op->moving);
+        if (!prism && op->mu[i] > 0.0)
+            return false;
+        some = some || prism;
+    }
+    return some;
+}
+
+static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
+{
+    size_t n = (size_t)w->n, size = (size_t)s->op->rows * (size_t)s->op->blocks;
+    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, TALUS_TAO_VECTORS * n, 0, "vectors"));
+    for (int k = 0; k < TALUS_TAO_VECTORS; k++)
+        w->vector[k] = w->memory + (size_t)k * n;
+    TALUS_TRY(TALUS_RESERVE(w->gamma, w->gamma_room, size, 0, "impulses"));
+    return TALUS_RESERVE(w->velocity, w->velocity_room, size, 0, "velocities");
+}
+
+static double power_near_one_over(double x)
+{
+    int exponent = 0;
+    if (!(x > 0.0) || !isfinite(x))
+        return 1.0;
+    frexp(x, &exponent);
+    return ldexp(1.0, -exponent);
+}
+
+static double largest_scale(const TalusOperator *op)
+{
+    double most = 0.0;
+    for (int i = 0; i < op->blocks; i++)
+        most = fmax(most, talus_block_scale(op, i));
+    return most;
+}
+
+/* The matrix with every diagonal entry there: bqpip adds to them. */
+static TalusStatus complete_diagonal(TalusSparse *a)
+{
+    size_t entries = (size_t)talus_sparse_entries(a), n = (size_t)a->rows, at = 0;
+    TalusSparse out;
+    TALUS_TRY(talus_sparse_alloc(&out, a->rows, a->columns, entries + n, "matrix of the dual"));
+    for (int k = 0; k < a->rows; k++) {
+        bool seen = false;
+        for (int32_t e = a->start[k]; e < a->start[k + 1]; e++) {
+            if (!seen && a->column[e] > k) {
+                out.column[at] = k;
+                out.value[at++] = 0.0;
+            }
+            seen = seen || a->column[e] >= k;
+            out.column[at] = a->column[e];
+            out.value[at++] = a->value[e];
+        }
+        if (!seen) {
+            out.column[at] = k;
+            out.value[at++] = 0.0;
+        }
+        out.start[k + 1] = (int32_t)at;
+    }
+    talus_sparse_clear(a);
+    *a = out;
+    return TALUS_OK;
+}
+
+static bool has_diagonal(const TalusSparse *a)
+{
+    for (int k = 0; k < a->rows; k++) {
+        int32_t e = a->start[k];
+        while (e < a->start[k + 1] && a->column[e] < k)
+            e++;
+        if (e == a->start[k + 1] || a->column[e] != k)
+            return false;
+    }
+    return true;
+}
+
+/* Bounds that coincide, as those of tangential impulses do while a first estimate is made. TAO takes such an
+ * unknown for one that may leave its bound, so its row becomes that of 1 x = x0. */
+static bool is_fixed(const TalusTaoWork *w, int k)
+{
+    return w->vector[TALUS_TAO_LOW][k] == w->vector[TALUS_TAO_HIGH][k];
+}
+
+static TalusStatus make_matrix(TalusSolve *s, TalusTaoWork *w)
+{
+    talus_sparse_clear(&w->matrix);
+    if (w->cones)
+        TALUS_TRY(talus_qp_dual_matrix(&w->qp, s->problem, false, &w->matrix));
+    else
+        TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
+    if (!has_diagonal(&w->matrix))
+        TALUS_TRY(complete_diagonal(&w->matrix));
+    for (int k = 0; k < w->n; k++)
+        for (int32_t e = w->matrix.start[k]; e < w->matrix.start[k + 1]; e++) {
+            int32_t l = w->matrix.column[e];
+            double *value = &w->matrix.value[e];
+            bool fixed = is_fixed(w, k) || is_fixed(w, l);
+            *value = !fixed ? *value * w->stiffness : k == l ? 1.0 : 0.0;
+        }
+    return TALUS_OK;
+}
+
+static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
+{
+    for (int k = 0; k < w->n; k++) {
+        w->vector[TALUS_TAO_LOW][k] = 0.0;
+        w->vector[TALUS_TAO_HIGH][k] = INFINITY;
+    }
+    if (!w->cones)
+        set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
+}
+
+/* Outer loops come back with the same problem but for offsets and bounds. */
+static TalusStatus prepare(Run *run)
+{
+    TalusSolve *s = run->s;
+    TalusTaoWork *w = run->w;
+    const TalusOperator *op = s->op;
+    bool resumed = w->ready && s->info->iterations > 0;
+    w->ready = false;
+    if (!resumed) {
+        w->cones = !are_boxes(op);
+        if (w->cones)
+            TALUS_TRY(talus_qp_fill(&w->qp, s->problem));
+        w->n = w->cones ? w->qp.multipliers : op->rows * op->blocks;
+        w->stiffness = power_near_one_over(largest_scale(op));
+        TALUS_TRY(reserve(s, w));
+    }
+    set_bounds(op, w);
+    if (run->kind->method != TALUS_TAO_BLMVM && !(resumed && w->cones))
+        TALUS_TRY(make_matrix(s, w));
+    w->ready = true;
+    return talus_best_begin(&w->best, s);
+}
+
+/* ---- the objective ---- */
+
+/* Impulses, velocities and scaled gradient of X. */
+static void evaluate_x(Run *run)
+{
+    TalusTaoWork *w = run->w;
+    const double *x = w->vector[TALUS_TAO_X];
+    double *g = w->vector[TALUS_TAO_GRADIENT];
+    if (w->cones)
+        talus_qp_impulses(&w->qp, x, w->gamma);
+    else
+        memcpy(w->gamma, x, (size_t)w->n * sizeof *x);
+    run->s->backend->op.gradient(run->s->op, NULL, w->gamma, true, w->velocity);
+    run->s->info->products++;
+    if (w->cones)
+        talus_qp_slacks(&w->qp, w->velocity, g);
+    else
+        memcpy(g, w->velocity, (size_t)w->n * sizeof *g);
+    for (int k = 0; k < w->n; k++)
+        g[k] = is_fixed(w, k) ? 0.0 : g[k] * w->speed;
+}
+
+/* X from z; clipped for what rounding makes of x0 + unit z, and for interior points outside the bounds. */
+static void move_to(Run *run, const double *z)
+{
+    TalusTaoWork *w = run->w;
+    const double *low = w->vector[TALUS_TAO_LOW], *high = w->vector[TALUS_TAO_HIGH];
+    for (int k = 0; k < w->n; k++) {
+        double x = w->vector[TALUS_TAO_ORIGIN][k] + w->unit * z[k];
+        w->vector[TALUS_TAO_X][k] = fmin(fmax(x, low[k]), high[k]);
+    }
+    memcpy(w->vector[TALUS_TAO_POINT], z, (size_t)w->n * sizeof *z);
+    evaluate_x(run);
+}
+
+static double evaluate(void *user, const double *z, double *gradient)
+{
+    Run *run = user;
+    TalusTaoWork *w = run->w;
+    const double *g = w->vector[TALUS_TAO_GRADIENT], *slope = w->vector[TALUS_TAO_SLOPE];
+    double sum = 0.0;
+    move_to(run, z);
+    memcpy(gradient, g, (size_t)w->n * sizeof *g);
+    for (int k = 0; k < w->n; k++)
+        sum += z[k] * (g[k] + slope[k]);
+    run->value = 0.5 * sum;
+    run->finite = run->finite && isfinite(sum);
+    return run->value;
+}
+
+/* ---- what TAO asks on the way ---- */
+
+/* The residual of the point evaluated last. */
+static void measure(Run *run)
+{
+    TalusSolve *s = run->s;
+    TalusTaoWork *w = run->w;
+    TalusForward sums;
+    s->backend->block.forward_backward(s->op, NULL, w->gamma, w->velocity, 1.0, NULL, NULL, &sums);
+    run->rms = sqrt(sums.residual2 / s->op->blocks);
+    run->max = sums.residual_max;
+    talus_best_offer(&w->best, s, w->gamma, sums.residual2);
+}
+
+/* Of the starting point, which is no iteration: whether it is no solution yet. */
+static bool begins(Run *run)
+{
+    TalusSolve *s = run->s;
+    double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
+    talus_solve_note_start(s, run->rms);
+    if (s->resumed) /* the claim before this one was wrong */
+        talus_solve_count(s, 0);
+    talus_solve_suspect(s); /* a first snapshot for the infeasibility monitor */
+    if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
+        return false;
+    bool done =
+        run->p->stop == TALUS_TAO_STOP_OURS && reached <= s->options->tolerance * s->strictness;
+    return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
+}
+
+/* Where there is no solution iterates may grow by more than a factor in a step. Only those that are no worse
+ * than the start are along a direction that proves it. */
+static void check_growth(Run *run)
+{
+    TalusSolve *s = run->s;
+    double size = sqrt(s->backend->vector.dot(s->op, run->w->gamma, run->w->gamma));
+    if (size > 2.0 * run->size && run->rms <= 1.5 * s->info->start_residual) {
+        run->size = size;
+        talus_solve_suspect(s);
+    }
+}
+
+/* After an iteration, whether to go on by the rules of this solve; those of the paper are for gradients in
+ * m/s, and nothing is claimed by them: the driver measures. */
+static bool goes_on(Run *run, double norm)
+{
+    TalusSolve *s = run->s;
+    talus_solve_count(s, 0);
+    check_growth(run);
+    bool on = talus_solve_observe(s, run->w->gamma, NULL, run->rms) &&
+              talus_solve_continue(s, run->rms, run->max);
+    if (run->p->stop != TALUS_TAO_STOP_PAPER)
+        return on;
+    if (!on && s->info->outcome == TALUS_OUTCOME_CONVERGED) {
+        s->info->outcome = TALUS_OUTCOME_BUDGET;
+        on = talus_solve_within_budget(s);
+    }
+    return on && norm / run->w->speed > run->kind->paper;
+}
+
+/* gpcg and tron do not notice when line searches have come to rounding. */
+static bool stalls(Run *run)
+{
+    run->since = run->rms < run->least ? 0 : run->since + 1;
+    run->least = fmin(run->least, run->rms);
+    return run->kind->patience > 0 && run->since >= run->kind->patience;
+}
+
+static bool iterated(void *user, int number, const double *z, double norm)
+{
+    Run *run = user;
+    TalusTaoWork *w = run->w;
+    size_t bytes = (size_t)w->n * sizeof *z;
+    if (memcmp(z, w->vector[TALUS_TAO_POINT], bytes) != 0)
+        move_to(run, z);
+    memcpy(w->vector[TALUS_TAO_LAST], z, bytes);
+    if (number == 0)
+        return true; /* seen before */
+    measure(run);
+    run->done = !goes_on(run, norm);
+    return !run->done && !stalls(run);
+}
+
+static bool multiplied(void *user)
+{
+    Run *run = user;
+    run->s->info->products++;
+    return talus_solve_within_budget(run->s);
+}
+
+/* ---- rounds ---- */
+
+/* Largest entry of the projected gradient at X, times speed. */
+static double projected_gradient(const TalusTaoWork *w)
+{
+    const double *x = w->vector[TALUS_TAO_X], *g = w->vector[TALUS_TAO_GRADIENT];
+    double most = 0.0;
+    for (int k = 0; k < w->n; k++) {
+        bool held = (g[k] > 0.0 && x[k] <= w->vector[TALUS_TAO_LOW][k]) ||
+                    (g[k] < 0.0 && x[k] >= w->vector[TALUS_TAO_HIGH][k]);
+        most = held ? most : fmax(most, fabs(g[k]));
+    }
+    return most;
+}
+
+/* x0 = X, whose gradient is at hand, and all that follows. False where the gradient is zero: there is nowhere to go. */
+static bool set_origin(Run *run)
+{
+    TalusTaoWork *w = run->w;
+    double **v = w->vector;
+    double most = projected_gradient(w) / w->speed, speed = power_near_one_over(most);
+    double change = speed / w->speed;
+    w->speed = speed;
+    w->unit = w->stiffness / w->speed;
+    for (int k = 0; k < w->n; k++) {
+        v[TALUS_TAO_ORIGIN][k] = v[TALUS_TAO_X][k];
+        v[TALUS_TAO_SLOPE][k] = v[TALUS_TAO_GRADIENT][k] *= change;
+        v[TALUS_TAO_POINT][k] = v[TALUS_TAO_LAST][k] = v[TALUS_TAO_Z][k] = 0.0;
+        v[TALUS_TAO_Z_LOW][k] = (v[TALUS_TAO_LOW][k] - v[TALUS_TAO_X][k]) / w->unit;
+        v[TALUS_TAO_Z_HIGH][k] =
+            fmin((v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit, FAR_AWAY);
+    }
+    return most > 0.0;
+}
+
+static TalusStatus fail(const Run *run, const TalusTaoResult *result)
+{
+    bool memory = result->end == TALUS_TAO_MEMORY;
+    run->w->ready = false; /* the matrix may be in any state */
+    return talus_solver_fail(run->s->type->name, memory ? TALUS_ERR_MEMORY : TALUS_ERR_NUMERIC,
+                             "PETSc: %s", result->text);
+}
+
+static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *result)
+{
+    TalusTaoWork *w = run->w;
+    TalusTaoProblem problem = {
+        .method = run->kind->method,
+        .n = w->n,
+        .start = w->matrix.start,
+        .column = w->matrix.column,
+        .value = w->matrix.value,
+        .lower = w->vector[TALUS_TAO_Z_LOW],
+        .upper = w->vector[TALUS_TAO_Z_HIGH],
+        .x = w->vector[TALUS_TAO_Z],
+        .precondition =
+            run->kind->preconditions ? run->kind->preconditions[run->p->precondition] : NULL,
+        .inner_steps = run->p->steps,
+        .inner_accuracy = INNER,
+        .user = run,
+        .evaluate = evaluate,
+        .iterated = iterated,
+        .multiplied = multiplied,
+    };
+    module->solve(&problem, result);
+    talus_memory_note(0, result->bytes); /* it is given back, but counts for the most held */
+    talus_memory_note(result->bytes, 0);
+}
+
+/* After a round that is not the last. A failure over numbers that are not finite is the problem's; one
+ * after some iterations was a factorisation or line search at the end of its precision; and a line search that
+ * fails on the way down, as it must where there is no end to that, has come to a better point. A round
+ * without an iteration counts as one, so that rounds come to an end. */
+static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
+{
+    TalusSolve *s = run->s;
+    bool progress = s->info->iterations > iterations, failed = result->end == TALUS_TAO_FAILED;
+    bool down = !progress && run->value < 0.0;
+    if (!run->finite) {
+        s->info->outcome = TALUS_OUTCOME_DIVERGED;
+        run->done = true;
+        return TALUS_OK;
+    }
+    if (result->end == TALUS_TAO_MEMORY || (failed && !progress && !down))
+        return fail(run, result);
+    if (failed && run->kind->method != TALUS_TAO_BLMVM)
+        TALUS_TRY(make_matrix(s, run->w)); /* its diagonal may be bqpip's */
+    if (!down)
+        move_to(run, run->w->vector[TALUS_TAO_LAST]);
+    measure(run);
+    run->done = !progress && !goes_on(run, projected_gradient(run->w));
+    return TALUS_OK;
+}
+
+static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
+{
+    run->w->speed = 1.0;
+    evaluate_x(run);
+    measure(run);
+    run->done = !begins(run);
+    while (!run->done) {
+        TalusTaoResult result = {.end = TALUS_TAO_GAVE_UP};
+        int iterations = run->s->info->iterations;
+        run->least = run->rms;
+        run->since = 0;
+        run->value = 0.0;
+        if (set_origin(run)) {
+            run_module(run, module, &result);
+        } else {
+            run->s->info->outcome = TALUS_OUTCOME_BUDGET;
+            run->done = true;
+        }
+        if (!run->done)
+            TALUS_TRY(end_round(run, &result, iterations));
+    }
+    return TALUS_OK;
+}
+
+/* The starting point: impulses of the solve so far, within the set. */
+static void set_start(Run *run)
+{
+    TalusSolve *s = run->s;
+    TalusTaoWork *w = run->w;
+    double *x = w->vector[TALUS_TAO_X];
+    s->backend->block.project(s->op, NULL, s->gamma);
+    if (w->cones)
+        talus_qp_multipliers(&w->qp, s->gamma, x);
+    else
+        memcpy(x, s->gamma, (size_t)w->n * sizeof *x);
+    for (int k = 0; k < w->n; k++)
+        x[k] = fmin(fmax(x[k], w->vector[TALUS_TAO_LOW][k]), w->vector[TALUS_TAO_HIGH][k]);
+}
+
+TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
+{
+    Run run = {.s = s, .kind = kind, .p = s->params, .w = s->work, .finite = true};
+    TalusTaoWork *w = run.w;
+    const TalusTaoModule *module;
+    TALUS_TRY(prepare(&run));
+    set_start(&run);
+    TALUS_TRY(talus_tao_acquire(&module));
+    TalusStatus status = solve_rounds(&run, module);
+    talus_tao_release();
+    TALUS_TRY(status);
+    memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
+    if (run.p->stop == TALUS_TAO_STOP_OURS) /* else that which met the rule */
+        talus_best_take(&w->best, s, s->gamma);
+    s->backend->block.project(s->op, NULL, s->gamma); /* rounding */
+    return TALUS_OK;
+}
+
+void talus_tao_clear(void *work, const TalusBackend *backend)
+{
+    TalusTaoWork *w = work;
+    talus_qp_clear(&w->qp);
+    talus_sparse_clear(&w->matrix);
+    talus_release(w->memory);
+    talus_release(w->gamma);
+    talus_release(w->velocity);
+    talus_best_clear(&w->best, backend);
+}

@@ -1,0 +1,475 @@
+/* world/joint/joint.c - adding, removing and asking joints.
+ *
+ * A joint is alive as long as both its bodies are: one whose body has gone is passed over from then on, and
+ * its slot is given back at the start of the next step. So a step that fails and brings a body back brings
+ * back its joints. */
+#include "world/joint/joint.h"
+#include "world/internal.h"
+
+#include "collide/period.h"
+
+enum { JOINT_COOKIE = 0x7a107017 };
+
+static const char *const joint_names[TALUS_JOINT_KINDS] = {
+    "ball", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "spring"};
+static const char *const motor_names[TALUS_MOTOR_KINDS] = {"none", "speed", "position", "torque"};
+
+const char *talus_joint_name(TalusJointKind kind)
+{
+    return (unsigned)kind < TALUS_JOINT_KINDS ? joint_names[kind] : "?";
+}
+
+const char *talus_motor_name(TalusMotorKind kind)
+{
+    return (unsigned)kind < TALUS_MOTOR_KINDS ? motor_names[kind] : "?";
+}
+
+TalusJointDef talus_joint_def_default(void)
+{
+    TalusJointDef def = {.cookie = JOINT_COOKIE,
+                         .name = "",
+                         .axis = {0.0, 0.0, 1.0},
+                         .axis_b = {1.0, 0.0, 0.0},
+                         .lower = -INFINITY,
+                         .upper = INFINITY,
+                         .motor.most = INFINITY,
+                         .rest = -1.0};
+    return def;
+}
+
+/* ---- checks ---- */
+
+static bool finite3(TalusVec3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
+static bool finite_direction(TalusVec3 a)
+{
+    double n = talus_norm(a);
+    return n > 0.0 && isfinite(n);
+}
+
+static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
+{
+    if (id.generation != 0 && talus_slot_of(world, id) < 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": there is no body %u, generation %u",
+                          name, id.index, id.generation);
+    return TALUS_OK;
+}
+
+static bool is_free(const TalusWorld *world, TalusBodyId id)
+{
+    return id.generation != 0 && talus_slot_loose(&world->bodies, (int)id.index);
+}
+
+static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)
+{
+    TALUS_TRY(check_body(world, name, def->a));
+    TALUS_TRY(check_body(world, name, def->b));
+    if (def->a.generation && def->b.generation && def->a.index == def->b.index)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": both bodies are body %u", name,
+                          def->a.index);
+    if (!is_free(world, def->a) && !is_free(world, def->b))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": neither body can move; one of them must", name);
+    return TALUS_OK;
+}
+
+static TalusStatus check_axes(const char *name, const TalusJointDef *def)
+{
+    bool line = talus_joint_is_line(def->kind);
+    if (!finite3(def->point) || (line && !finite3(def->point_b)))
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its point is not finite", name);
+    bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
+    bool second = def->kind == TALUS_JOINT_UNIVERSAL;
+    if ((axis && !finite_direction(def->axis)) || (second && !finite_direction(def->axis_b)))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": its axis is no direction; expected a finite vector other "
+                          "than 0",
+                          name);
+    double cosine = second ? talus_dot(def->axis, def->axis_b) /
+                                 (talus_norm(def->axis) * talus_norm(def->axis_b))
+                           : 0.0;
+    if (fabs(cosine) > 1e-3)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": the axes of a universal joint must be normal to each "
+                          "other; the cosine of their angle is %g",
+                          name, cosine);
+    return TALUS_OK;
+}
+
+static TalusStatus check_motor(const char *name, TalusJointKind kind, const TalusMotorDef *m)
+{
+    if ((unsigned)m->kind >= TALUS_MOTOR_KINDS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": motor %d; expected 0 to %d", name,
+                          (int)m->kind, TALUS_MOTOR_KINDS - 1);
+    if (m->kind == TALUS_MOTOR_NONE)
+        return TALUS_OK;
+    if (!talus_joint_has_coordinate(kind) || kind == TALUS_JOINT_SPRING)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical "
+                          "and distance joints have",
+                          name, talus_joint_name(kind));
+    if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->most > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": motor with target %g, rate %g, start %g, most %g; "
+                          "expected finite numbers and a largest effort above 0",
+                          name, m->target, m->rate, m->start, m->most);
+    bool soft = m->stiffness != 0.0 || m->damping != 0.0;
+    if (!(m->stiffness >= 0.0 && m->damping >= 0.0) || !isfinite(m->stiffness + m->damping) ||
+        (soft && m->kind != TALUS_MOTOR_POSITION))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": motor with stiffness %g and damping %g; expected 0 or "
+                          "more, for position motors alone",
+                          name, m->stiffness, m->damping);
+    return TALUS_OK;
+}
+
+static TalusStatus check_spring(const char *name, const TalusJointDef *def)
+{
+    bool spring = def->kind == TALUS_JOINT_SPRING;
+    double k = def->stiffness, c = def->damping;
+    if (!(k >= 0.0 && c >= 0.0) || !isfinite(k + c) || (k + c > 0.0) != spring)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": stiffness %g and damping %g; expected 0 or more, and not "
+                          "both 0, for springs, and none for other joints",
+                          name, k, c);
+    if (!isfinite(def->rest))
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its rest length is not finite", name);
+    return TALUS_OK;
+}
+
+static TalusStatus check_limits(const char *name, const TalusJointDef *def)
+{
+    bool any = def->lower != -INFINITY || def->upper != INFINITY;
+    if (!(def->lower < def->upper) || def->lower == INFINITY || def->upper == -INFINITY)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": limits %g and %g; expected lower below upper", name,
+                          def->lower, def->upper);
+    if (any && !talus_joint_has_coordinate(def->kind))
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": a %s joint has no limits", name,
+                          talus_joint_name(def->kind));
+    if (talus_joint_is_line(def->kind) && !(def->upper > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": upper limit %g of a length; expected more than 0", name,
+                          def->upper);
+    return TALUS_OK;
+}
+
+/* Of a DISTANCE or SPRING when it is added. */
+static double rest_length(const TalusWorld *world, const TalusJointDef *def)
+{
+    TalusVec3 apart = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
+    return talus_joint_is_line(def->kind) && def->rest < 0.0 ? talus_norm(apart) : def->rest;
+}
+
+static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
+{
+    if (!def || def->cookie != JOINT_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint: the def was not made by talus_joint_def_default()");
+    const char *name = def->name ? def->name : "";
+    if ((unsigned)def->kind >= TALUS_JOINT_KINDS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": kind %d; expected 0 to %d", name,
+                          (int)def->kind, TALUS_JOINT_KINDS - 1);
+    TALUS_TRY(check_bodies(world, name, def));
+    TALUS_TRY(check_axes(name, def));
+    TALUS_TRY(check_limits(name, def));
+    TALUS_TRY(check_motor(name, def->kind, &def->motor));
+    TALUS_TRY(check_spring(name, def));
+    bool limits = def->lower != -INFINITY || def->upper != INFINITY;
+    if (def->kind == TALUS_JOINT_DISTANCE && limits && def->rest >= 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": a distance has a rest length or limits, not both", name);
+    if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "joint \"%s\": a distance of 0 has no direction; a ball joint holds two "
+                          "points together",
+                          name);
+    return TALUS_OK;
+}
+
+/* Of what was loaded: all that the step relies on. */
+TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
+{
+    const TalusJointDef *def = &joint->def;
+    if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT, "there is no such joint");
+    TALUS_TRY(check_bodies(world, def->name, def));
+    TALUS_TRY(check_limits(def->name, def));
+    TALUS_TRY(check_motor(def->name, def->kind, &def->motor));
+    TALUS_TRY(check_spring(def->name, def));
+    for (int k = 0; k < 2; k++) {
+        TalusVec3 n = joint->axis[k], t = joint->side[k];
+        if (!(fabs(talus_dot(n, n) - 1.0) < 1e-6 && fabs(talus_dot(t, t) - 1.0) < 1e-6))
+            return talus_fail(TALUS_ERR_ARGUMENT, "the axes of a joint are not of length 1");
+    }
+    return TALUS_OK;
+}
+
+/* ---- adding ---- */
+
+/* Points and directions of the def, base and mover, into the bodies' frames. */
+static void attach(const TalusWorld *world, TalusJoint *joint)
+{
+    const TalusJointDef *def = &joint->def;
+    const TalusBodies *b = &world->bodies;
+    TalusVec3 z = {0.0, 0.0, 1.0};
+    bool line = talus_joint_is_line(def->kind), cross = def->kind == TALUS_JOINT_UNIVERSAL;
+    TalusVec3 mover = talus_normalize(def->axis, z);
+    TalusVec3 base = cross ? talus_normalize(def->axis_b, z) : mover;
+    if (cross) /* exactly normal */
+        base = talus_normalize(talus_madd(base, -talus_dot(base, mover), mover), z);
+    TalusVec3 axis[2] = {base, mover}, side = talus_unit_normal(base);
+    TalusVec3 point[2] = {line ? def->point_b : def->point, def->point};
+    for (int k = 0; k < 2; k++) {
+        TalusBodyId id = k == 0 ? def->b : def->a;
+        bool there = id.generation != 0;
+        TalusQuat turn = there ? b->orientation[id.index] : talus_quat_identity();
+        TalusVec3 centre = there ? b->position[id.index] : talus_vec3(0.0, 0.0, 0.0);
+        TalusVec3 arm = talus_sub(point[k], centre);
+        if (there) /* where space repeats itself, the point beside this image of the body */
+            arm = talus_image(&world->def.period, arm);
+        joint->anchor[k] = talus_rotate_back(turn, arm);
+        joint->axis[k] = talus_rotate_back(turn, axis[k]);
+        joint->side[k] = talus_rotate_back(turn, side);
+    }
+}
+
+/* Offsets of about the bodies' size keep all rows of a joint of one scale. */
+static double offset_length(const TalusWorld *world, const TalusJointDef *def)
+{
+    double a = is_free(world, def->a) ? world->bodies.radius[def->a.index] : INFINITY;
+    double b = is_free(world, def->b) ? world->bodies.radius[def->b.index] : INFINITY;
+    return fmin(a, b);
+}
+
+static TalusStatus take_slot(TalusJoints *joints, int *out)
+{
+    int slot = 0;
+    while (slot < joints->slots && joints->joint[slot].used)
+        slot++;
+    size_t need = (size_t)joints->slots + 1;
+    TALUS_TRY(
+        TALUS_RESERVE(joints->joint, joints->capacity, need, (size_t)joints->slots, "joints"));
+    if (slot == joints->slots) {
+        joints->joint[slot] = (TalusJoint){0};
+        joints->slots++;
+    }
+    *out = slot;
+    return TALUS_OK;
+}
+
+static TalusStatus exclude(TalusWorld *world, const TalusJointDef *def)
+{
+    if (def->collide || def->a.generation == 0 || def->b.generation == 0)
+        return TALUS_OK;
+    return talus_pair_exclude(world, (int)def->a.index, (int)def->b.index);
+}
+
+TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
+{
+    TalusJoints *joints = &world->joints;
+    int slot;
+    char *name;
+    TALUS_TRY(check_def(world, def));
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(take_slot(joints, &slot));
+    TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
+    TalusStatus status = exclude(world, def);
+    if (status != TALUS_OK) {
+        talus_release(name);
+        return status;
+    }
+    TalusJoint *joint = &joints->joint[slot];
+    *joint = (TalusJoint){.def = *def,
+                          .used = true,
+                          .generation = joint->generation + 1,
+                          .since = talus_world_time(world),
+                          .length = offset_length(world, def)};
+    joint->def.name = name;
+    attach(world, joint);
+    if (def->a.generation)
+        talus_slot_wake(world, (int)def->a.index);
+    if (def->b.generation)
+        talus_slot_wake(world, (int)def->b.index);
+    joint->def.rest = rest_length(world, def);
+    joints->living++;
+    if (id)
+        *id = (TalusJointId){(uint32_t)slot, joint->generation};
+    return TALUS_OK;
+}
+
+/* ---- removing ---- */
+
+bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
+{
+    TalusBodyId a = joint->def.a, b = joint->def.b;
+    return joint->used && (a.generation == 0 || talus_slot_of(world, a) >= 0) &&
+           (b.generation == 0 || talus_slot_of(world, b) >= 0);
+}
+
+static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
+{
+    const TalusJoints *joints = &world->joints;
+    TalusJoint *joint = id.index < (uint32_t)joints->slots ? &joints->joint[id.index] : NULL;
+    if (!joint || joint->generation != id.generation || !talus_joint_lives(world, joint))
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint %u, generation %u: there is no such joint now",
+                          id.index, id.generation);
+    *out = joint;
+    return TALUS_OK;
+}
+
+static void drop(TalusWorld *world, TalusJoint *joint)
+{
+    talus_release((char *)joint->def.name);
+    joint->def.name = NULL;
+    joint->used = false;
+    world->joints.living--;
+}
+
+TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
+{
+    TalusJoint *joint = NULL;
+    TALUS_TRY(find(world, id, &joint));
+    const TalusJointDef *def = &joint->def;
+    if (!def->collide && def->a.generation && def->b.generation)
+        talus_pair_include(world, (int)def->a.index, (int)def->b.index);
+    drop(world, joint);
+    return TALUS_OK;
+}
+
+void talus_joints_clear(TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    for (int i = 0; i < joints->slots; i++)
+        talus_release((char *)joints->joint[i].def.name);
+    talus_release(joints->joint);
+    talus_release(joints->block);
+    talus_release(joints->backup);
+    talus_projection_destroy(joints->projection);
+    talus_exchange_clear(&joints->exchange);
+    *joints = (TalusJoints){0};
+}
+
+/* ---- the frame of a step ---- */
+
+void talus_joints_begin(TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    for (int i = 0; i < joints->slots; i++) {
+        TalusJoint *joint = &joints->joint[i];
+        joint->sums = (TalusJointSums){0};
+        if (joint->used && !talus_joint_lives(world, joint))
+            drop(world, joint);
+    }
+}
+
+void talus_joints_close(TalusWorld *world, double h)
+{
+    for (int i = 0; i < world->joints.slots; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        joint->shown =
+            (TalusJointSums){talus_scale(1.0 / h, joint->sums.force),
+                             talus_scale(1.0 / h, joint->sums.torque), joint->sums.effort / h};
+    }
+}
+
+TalusStatus talus_joints_keep(TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    TALUS_TRY(TALUS_RESERVE(joints->backup, joints->backup_capacity, (size_t)joints->slots, 0,
+                            "halved step"));
+    for (int i = 0; i < joints->slots; i++)
+        joints->backup[i] = joints->joint[i].carry;
+    return TALUS_OK;
+}
+
+void talus_joints_go_back(TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    for (int i = 0; i < joints->slots; i++)
+        joints->joint[i].carry = joints->backup[i];
+}
+
+int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int most)
+{
+    int count = 0;
+    for (int i = 0; i < world->joints.slots; i++) {
+        const TalusJoint *joint = &world->joints.joint[i];
+        if (!talus_joint_lives(world, joint))
+            continue;
+        if (pairs && count < most) {
+            pairs[count][0] = joint->def.a.generation ? (int)joint->def.a.index : -1;
+            pairs[count][1] = joint->def.b.generation ? (int)joint->def.b.index : -1;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* ---- motors ---- */
+
+TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor)
+{
+    TalusJoint *joint = NULL;
+    TALUS_TRY(find(world, id, &joint));
+    TALUS_TRY(check_motor(joint->def.name, joint->def.kind, motor));
+    joint->def.motor = *motor;
+    joint->since = talus_world_time(world);
+    return TALUS_OK;
+}
+
+/* ---- questions ---- */
+
+static TalusJointState state_of(const TalusWorld *world, int index)
+{
+    const TalusJoint *joint = &world->joints.joint[index];
+    TalusJointPose pose = talus_joint_pose(world, joint);
+    const TalusVec3 *x = world->bodies.position;
+    TalusVec3 zero = {0.0, 0.0, 0.0};
+    TalusJointState state = {
+        .id = {(uint32_t)index, joint->generation},
+        .name = joint->def.name,
+        .kind = joint->def.kind,
+        .a = joint->def.a,
+        .b = joint->def.b,
+        .point = talus_add(pose.slot[1] < 0 ? zero : x[pose.slot[1]], pose.arm[1]),
+        .point_b = talus_add(pose.slot[0] < 0 ? zero : x[pose.slot[0]], pose.arm[0]),
+        .axis = pose.along,
+        .coordinate = pose.coordinate,
+        .speed = talus_joint_speed(world, joint, &pose),
+        .force = joint->shown.force,
+        .torque = joint->shown.torque,
+        .effort = joint->shown.effort,
+        .error = talus_joint_error(joint, &pose),
+    };
+    return state;
+}
+
+int talus_world_joint_count(const TalusWorld *world)
+{
+    return talus_joints_pairs(world, NULL, 0);
+}
+
+TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state)
+{
+    TalusJoint *joint = NULL;
+    TALUS_TRY(find(world, id, &joint));
+    *state = state_of(world, (int)id.index);
+    return TALUS_OK;
+}
+
+int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count)
+{
+    int total = 0;
+    for (int i = 0; i < world->joints.slots; i++) {
+        if (!talus_joint_lives(world, &world->joints.joint[i]))
+            continue;
+        if (out && total < count)
+            out[total] = state_of(world, i);
+        total++;
+    }
+    return total;
+}

@@ -1,0 +1,382 @@
+/* world/joint/joint_build.c - the blocks of joints in the problem of a step, and their impulses.
+ *
+ * Offsets and compliances, for a row y with velocity u over a step h (coordinates of joints that turn are
+ * multiplied by the row's lever, stiffness and damping divided by its square):
+ *     held            u = 0
+ *     speed motor     u = speed, |gamma| <= most h
+ *     position motor  y + h u = target, |gamma| <= most h; or, with stiffness k and damping c, the force
+ *                     k (target - y - h u) + c (rate - u) at the end of the step
+ *     spring          -(k (y + h u - rest) + c u), likewise
+ *     limit           y + h u >= lower, by an impulse that only pushes
+ * With E = 1/(h (h k + c)) the soft ones are u + E gamma + b = 0, b = (k (y - target) - c rate)/(h k + c).
+ *
+ * A torque motor has no row: its impulse is added to the free velocities. */
+#include "world/internal.h"
+#include "world/joint/joint.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---- the list ---- */
+
+typedef struct Cursor {
+    TalusWorld *world;
+    const TalusJoint *joint;
+    int index;
+    double h;
+    int kept, free; /* where the next of each goes */
+} Cursor;
+
+static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
+{
+    TalusJoints *joints = &c->world->joints;
+    block.joint = c->index;
+    block.part = part;
+    block.offset = talus_sub(block.arm[1], pose->arm[1]);
+    bool free = block.mask != 0 && block.most == INFINITY;
+    joints->any_compliance = joints->any_compliance || block.compliance > 0.0;
+    joints->block[free ? c->free++ : c->kept++] = block;
+}
+
+/* A spring of stiffness k and damping c towards `target`, which moves at `rate`. */
+static void soften(TalusJointBlock *block, double h, double k, double c, double y, double target,
+                   double rate)
+{
+    block->compliance = 1.0 / (h * (h * k + c));
+    block->bias = (k * (y - target) - c * rate) / (h * k + c);
+}
+
+/* Until its start a motor's target is 0. */
+static double motor_target(const TalusJoint *joint, double time)
+{
+    const TalusMotorDef *motor = &joint->def.motor;
+    return time > motor->start
+               ? motor->target + motor->rate * (time - fmax(joint->since, motor->start))
+               : 0.0;
+}
+
+static void append_motor(Cursor *c, const TalusJointPose *pose)
+{
+    const TalusMotorDef *motor = &c->joint->def.motor;
+    if (motor->kind != TALUS_MOTOR_SPEED && motor->kind != TALUS_MOTOR_POSITION)
+        return;
+    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    double lever = block.lever, square = lever * lever;
+    double end = c->world->part_time + c->h;
+    double target = lever * motor_target(c->joint, end);
+    double rate = end > motor->start ? lever * motor->rate : 0.0;
+    double y = lever * pose->coordinate;
+    block.most = motor->most * c->h / lever;
+    if (isfinite(motor->most)) /* as count_kept has it, whatever overflows */
+        block.most = fmin(block.most, DBL_MAX);
+    if (motor->kind == TALUS_MOTOR_SPEED)
+        block.bias = -target;
+    else if (motor->stiffness + motor->damping > 0.0)
+        soften(&block, c->h, motor->stiffness / square, motor->damping / square, y, target, rate);
+    else
+        block.bias = (y - target) / c->h;
+    append(c, block, TALUS_PART_MOTOR, pose);
+}
+
+/* `way` 1 for the lower limit, -1 for the upper. An overrun is undone no faster than an overlap. */
+static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, double way, int part)
+{
+    if (!isfinite(limit))
+        return;
+    const TalusBuildOptions *o = &c->world->built;
+    const TalusLaw rigid = {0};
+    TalusJointBlock block = talus_joint_drive(c->joint, pose);
+    block.normal = talus_scale(way, block.normal);
+    block.mask = 0;
+    block.bias =
+        talus_contact_bias(&rigid, c->h, o->recovery, o->scale,
+                           way * block.lever * (pose->coordinate - limit), c->joint->length);
+    append(c, block, part, pose);
+}
+
+static void append_joint(Cursor *c)
+{
+    const TalusJointDef *def = &c->joint->def;
+    TalusJointPose pose = talus_joint_pose(c->world, c->joint);
+    TalusJointBlock hold[3];
+    int holds = talus_joint_holds(c->joint, &pose, hold);
+    for (int k = 0; k < holds; k++)
+        append(c, hold[k], TALUS_PART_FIRST + k, &pose);
+    if (def->kind == TALUS_JOINT_SPRING) {
+        TalusJointBlock spring = talus_joint_drive(c->joint, &pose);
+        soften(&spring, c->h, def->stiffness, def->damping, pose.coordinate, def->rest, 0.0);
+        append(c, spring, TALUS_PART_FIRST, &pose);
+    }
+    append_motor(c, &pose);
+    append_limit(c, &pose, def->lower, 1.0, TALUS_PART_LOWER);
+    append_limit(c, &pose, def->upper, -1.0, TALUS_PART_UPPER);
+}
+
+/* Blocks of a joint that stay in the iteration: motors of bounded effort, limits. */
+static int count_kept(const TalusJointDef *def)
+{
+    bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
+    return (motor && isfinite(def->motor.most)) + isfinite(def->lower) + isfinite(def->upper);
+}
+
+TalusStatus talus_joints_prepare(TalusWorld *world, double h)
+{
+    TalusJoints *joints = &world->joints;
+    joints->kept = joints->free = 0;
+    joints->any_compliance = joints->any_push = false;
+    if (joints->living == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(joints->block, joints->block_capacity,
+                            (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
+    for (int i = 0; i < joints->slots; i++)
+        if (talus_joint_lives(world, &joints->joint[i]))
+            joints->kept += count_kept(&joints->joint[i].def);
+    Cursor c = {.world = world, .h = h, .free = joints->kept};
+    for (c.index = 0; c.index < joints->slots; c.index++) {
+        c.joint = &joints->joint[c.index];
+        if (!talus_joint_lives(world, c.joint))
+            continue;
+        append_joint(&c);
+        joints->any_push = joints->any_push || c.joint->def.motor.kind == TALUS_MOTOR_TORQUE;
+    }
+    joints->free = c.free - joints->kept;
+    return TALUS_OK;
+}
+
+/* ---- into the operator ---- */
+
+/* The first body of a block must be free to move: where the base is not, the two change places and the
+ * normal its sign, which leaves velocities and impulses along the normal as they are. */
+static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
+{
+    return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
+}
+
+static int problem_body(const TalusWorld *world, int slot)
+{
+    return slot >= 0 && world->bodies.fixed[slot] != TALUS_MOTION_FIXED ? slot : -1;
+}
+
+static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
+                      const TalusVec3 arm[2])
+{
+    double *out = op->arm[i - op->sphere_sphere - op->sphere_fixed];
+    for (int side = 0; side < 2; side++) {
+        int body = op->pair[i][side];
+        TalusVec3 r = talus_scale(body < 0 ? 0.0 : 1.0 / length[body], arm[side]);
+        out[3 * side] = r.x;
+        out[3 * side + 1] = r.y;
+        out[3 * side + 2] = r.z;
+    }
+}
+
+static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
+{
+    TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    const double *length = talus_problem_lengths(world->joints.exchange.problem);
+    bool turned = turned_round(world, block);
+    TalusVec3 arm[2] = {block->arm[turned], block->arm[!turned]};
+    TalusVec3 n = turned ? talus_neg(block->normal) : block->normal;
+    bool limit = block->mask == 0;
+    op->pair[i][0] = block->slot[turned];
+    op->pair[i][1] = problem_body(world, block->slot[!turned]);
+    talus_frame_set(op->frame[i], n.x, n.y, n.z);
+    fill_arms(op, length, i, arm);
+    op->bias[i] = block->bias;
+    op->mu[i] = limit ? 0.0 : block->most;
+    op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
+                                     .law = TALUS_LAW_CCP,
+                                     .sides = (uint16_t)block->mask};
+    if (op->compliance)
+        op->compliance[i] = block->compliance;
+    if (op->rows == 6) {
+        double l = world->joints.joint[block->joint].length;
+        op->turning[i][0] = op->turning[i][1] = 0.0;
+        op->lever[i][0] = l / length[op->pair[i][0]];
+        op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
+    }
+    memset(&talus_problem_gamma(world->joints.exchange.problem)[op->rows * i], 0,
+           (size_t)op->rows * sizeof(double));
+}
+
+void talus_joints_fill(TalusWorld *world)
+{
+    const TalusJoints *joints = &world->joints;
+    for (int k = 0; k < joints->kept + joints->free; k++)
+        fill_block(world, &joints->block[k], k);
+}
+
+/* The carried impulse, as far as the block's set has it. */
+static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double warm)
+{
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    double *g = &talus_problem_gamma(world->joints.exchange.problem)[op->rows * i];
+    TalusVec3 impulse = world->joints.joint[block->joint].carry.impulse[block->part];
+    if (turned_round(world, block))
+        impulse = talus_neg(impulse);
+    talus_contact_warm(op->frame[i], op->rows, warm, impulse, g);
+    bool limit = block->mask == 0;
+    for (int k = 0; k < 3; k++)
+        if (limit ? k > 0 : !(block->mask >> k & 1))
+            g[k] = 0.0;
+        else
+            g[k] = fmin(block->most, fmax(limit ? 0.0 : -block->most, g[k]));
+}
+
+void talus_joints_warm(TalusWorld *world, double warm)
+{
+    const TalusJoints *joints = &world->joints;
+    for (int k = 0; k < joints->kept + joints->free; k++)
+        fill_gamma(world, &joints->block[k], k, warm);
+}
+
+/* ---- torque motors ---- */
+
+typedef struct Push {
+    int slot;
+    TalusVec3 impulse, moment; /* on a body */
+} Push;
+
+/* What a torque motor gives its two bodies in a step; false where it has none. */
+static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h, Push push[2])
+{
+    const TalusMotorDef *motor = &joint->def.motor;
+    if (motor->kind != TALUS_MOTOR_TORQUE || !talus_joint_lives(world, joint))
+        return false;
+    double effort = motor_target(joint, world->part_time + 0.5 * h);
+    double amount = h * fmin(motor->most, fmax(-motor->most, effort));
+    TalusJointPose pose = talus_joint_pose(world, joint);
+    TalusJointBlock block = talus_joint_drive(joint, &pose);
+    bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
+    TalusVec3 zero = {0.0, 0.0, 0.0};
+    for (int k = 0; k < 2; k++) {
+        TalusVec3 along = talus_scale(k ? amount : -amount, pose.along);
+        push[k].slot = block.slot[k];
+        push[k].impulse = turns ? zero : along;
+        push[k].moment = turns ? along : talus_cross(block.arm[k], along);
+    }
+    return true;
+}
+
+static bool change_of(const TalusWorld *world, const Push *push, TalusEnginePush *out)
+{
+    TalusProblem *problem = world->joints.exchange.problem;
+    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+        return false;
+    double inv_mass = talus_problem_operator(problem)->body[push->slot][3];
+    double l = talus_problem_lengths(problem)[push->slot];
+    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, push->slot), inv_mass, l,
+                                           world->bodies.orientation[push->slot]);
+    TalusVec3 v = talus_scale(inv_mass, push->impulse);
+    TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
+    *out = (TalusEnginePush){push->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
+    return true;
+}
+
+int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
+{
+    Push push[2];
+    int count = 0;
+    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+        if (!pushes_of(world, &world->joints.joint[i], h, push))
+            continue;
+        count += change_of(world, &push[0], &out[count]);
+        count += change_of(world, &push[1], &out[count]);
+    }
+    return count;
+}
+
+/* With the velocities that the problem's bodies hold. */
+static double push_work(TalusWorld *world, const Push *push)
+{
+    if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
+        return 0.0;
+    TalusVec3 v, s;
+    talus_record_velocity(talus_problem_operator(world->joints.exchange.problem), push->slot, &v,
+                          &s);
+    double l = talus_problem_lengths(world->joints.exchange.problem)[push->slot];
+    return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
+}
+
+static double torque_work(TalusWorld *world, double h)
+{
+    double work = 0.0;
+    Push push[2];
+    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        if (!pushes_of(world, joint, h, push))
+            continue;
+        TalusJointPose pose = talus_joint_pose(world, joint);
+        bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
+        work += push_work(world, &push[0]) + push_work(world, &push[1]);
+        joint->sums.force = talus_add(joint->sums.force, push[1].impulse);
+        if (turns)
+            joint->sums.torque = talus_add(joint->sums.torque, push[1].moment);
+        joint->sums.effort += talus_dot(turns ? push[1].moment : push[1].impulse, pose.along);
+    }
+    return work;
+}
+
+/* ---- out of the solve ---- */
+
+static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
+{
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    TalusVec3 impulse =
+        talus_block_impulse(op, talus_problem_gamma(world->joints.exchange.problem), i);
+    if (turned_round(world, block))
+        impulse = talus_neg(impulse);
+    world->joints.joint[block->joint].carry.impulse[block->part] = impulse;
+    return impulse;
+}
+
+/* Parts that the joint did not have in this step carry nothing. */
+static void forget(TalusWorld *world)
+{
+    for (int i = 0; i < world->joints.slots; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        for (int part = 0; part < TALUS_JOINT_PARTS; part++)
+            joint->carry.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
+    }
+}
+
+void talus_joints_store(TalusWorld *world)
+{
+    const TalusJoints *joints = &world->joints;
+    forget(world);
+    for (int k = 0; k < joints->kept + joints->free; k++)
+        store_block(world, &joints->block[k], k);
+}
+
+double talus_joints_work(TalusWorld *world, double h)
+{
+    const TalusJoints *joints = &world->joints;
+    const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
+    const double *all = talus_problem_gamma(world->joints.exchange.problem);
+    double work = torque_work(world, h);
+    forget(world);
+    for (int k = 0; k < joints->kept + joints->free; k++) {
+        const TalusJointBlock *block = &joints->block[k];
+        TalusJointSums *sums = &joints->joint[block->joint].sums;
+        const double *gamma = &all[op->rows * (int64_t)k];
+        double u[3];
+        TalusVec3 impulse = store_block(world, block, k);
+        talus_block_velocity(op, k, u);
+        work += gamma[0] * u[0] + gamma[1] * u[1] + gamma[2] * u[2];
+        sums->force = talus_add(sums->force, impulse);
+        sums->torque = talus_add(sums->torque, talus_cross(block->offset, impulse));
+        bool spring = joints->joint[block->joint].def.kind == TALUS_JOINT_SPRING;
+        if (block->part == TALUS_PART_MOTOR || (spring && block->part == TALUS_PART_FIRST))
+            sums->effort += block->lever * gamma[0];
+    }
+    return work;
+}
+
+void talus_joints_moved(TalusWorld *world)
+{
+    for (int i = 0; i < world->joints.slots; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        if (joint->def.kind == TALUS_JOINT_REVOLUTE && talus_joint_lives(world, joint))
+            joint->carry.angle = talus_joint_pose(world, joint).coordinate;
+    }
+}

@@ -1,0 +1,224 @@
+/* world/joint/joint_exchange.c - joints, which are the host's, and the engine.
+ *
+ * The engine gives the states of the bodies that joints hold; the host makes their blocks and counts their works in
+ * a problem of its own, which has no contacts, and projects positions. What goes back and forth is some hundred
+ * bytes for each block and body, in each part of a step; states only where the engine has memory of its own. */
+#include "world/internal.h"
+
+#include <stdlib.h>
+
+/* ---- the bodies ---- */
+
+static int by_slot(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Slots of the bodies that joints hold, those that move by themselves first, then driven ones. */
+static TalusStatus list_bodies(TalusWorld *world)
+{
+    TalusJointExchange *x = &world->joints.exchange;
+    const TalusJoints *joints = &world->joints;
+    size_t most = 2 * (size_t)joints->living;
+    TALUS_TRY(TALUS_RESERVE(x->slot, x->slot_capacity, most, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_RESERVE(x->motion, x->motion_capacity, most, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_RESERVE(x->record, x->record_capacity, most, 0, "jointed bodies"));
+    x->moving = x->bodies = 0;
+    for (int driven = 0; driven < 2; driven++) {
+        int first = x->bodies, count = first;
+        for (int i = 0; i < joints->slots; i++) {
+            const TalusJointDef *def = &joints->joint[i].def;
+            const TalusBodyId id[2] = {def->a, def->b};
+            for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
+                int slot = (int)id[k].index;
+                if (id[k].generation && (driven ? talus_slot_driven(&world->bodies, slot)
+                                                : talus_slot_moves(&world->bodies, slot)))
+                    x->slot[count++] = slot;
+            }
+        }
+        if (count > first)
+            qsort(x->slot + first, (size_t)(count - first), sizeof *x->slot, by_slot);
+        for (int i = first; i < count; i++)
+            if (i == first || x->slot[i] != x->slot[i - 1])
+                x->slot[x->bodies++] = x->slot[i];
+        if (!driven)
+            x->moving = x->bodies;
+    }
+    return TALUS_OK;
+}
+
+/* Driven ones are the host's own. */
+TalusStatus talus_exchange_fetch(TalusWorld *world)
+{
+    TalusJointExchange *x = &world->joints.exchange;
+    TalusBodies *b = &world->bodies;
+    if (x->moving == 0 || talus_world_is_shared(world))
+        return TALUS_OK;
+    TALUS_TRY(world->on.ops->get_states(world->on.engine, x->slot, x->motion, x->moving));
+    for (int k = 0; k < x->moving; k++) {
+        int i = x->slot[k];
+        b->position[i] = x->motion[k].position;
+        b->velocity[i] = x->motion[k].velocity;
+        b->spin[i] = x->motion[k].spin;
+        b->orientation[i] = x->motion[k].orientation;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus send_states(TalusWorld *world)
+{
+    TalusJointExchange *x = &world->joints.exchange;
+    const TalusBodies *b = &world->bodies;
+    if (x->moving == 0 || talus_world_is_shared(world))
+        return TALUS_OK;
+    for (int k = 0; k < x->moving; k++) {
+        int i = x->slot[k];
+        x->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+    return world->on.ops->put_states(world->on.engine, x->slot, x->motion, x->moving);
+}
+
+/* ---- the blocks ---- */
+
+static TalusStatus resize_exchange(TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    TalusJointExchange *x = &joints->exchange;
+    int blocks = joints->kept + joints->free;
+    TalusProblemSizes sizes = {
+        .bodies = world->bodies.counts.slots,
+        .general = blocks,
+        .joints = joints->free,
+        .rows = 3,
+        .compliance = true,
+        .models = true,
+    };
+    if (!x->problem)
+        TALUS_TRY(talus_problem_create_empty(world->pool, &x->problem));
+    TALUS_TRY(TALUS_RESERVE(x->block, x->block_capacity, (size_t)blocks, 0, "joint blocks"));
+    TALUS_TRY(
+        TALUS_RESERVE(x->push, x->push_capacity, 2 * (size_t)joints->living, 0, "joint blocks"));
+    return talus_problem_resize(x->problem, &sizes);
+}
+
+/* Records at rest, with masses. */
+static void fill_bodies(TalusWorld *world)
+{
+    TalusJointExchange *x = &world->joints.exchange;
+    const TalusBodies *b = &world->bodies;
+    TalusOperator *op = talus_problem_operator(x->problem);
+    double *length = talus_problem_lengths(x->problem);
+    for (int k = 0; k < x->bodies; k++) {
+        int i = x->slot[k];
+        length[i] = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
+        for (int j = 0; j < 8; j++)
+            op->body[i][j] = 0.0;
+        op->body[i][3] = k < x->moving ? 1.0 / b->mass[i] : 0.0;
+    }
+}
+
+static TalusEngineJoint block_of(const TalusWorld *world, int k)
+{
+    const TalusJointExchange *x = &world->joints.exchange;
+    const TalusOperator *op = talus_problem_operator(x->problem);
+    const double *length = talus_problem_lengths(x->problem),
+                 *gamma = talus_problem_gamma(x->problem) + 3 * (size_t)k;
+    double l = world->joints.joint[world->joints.block[k].joint].length;
+    TalusEngineJoint out = {.bias = op->bias[k],
+                            .mu = op->mu[k],
+                            .compliance = op->compliance[k],
+                            .gamma = {gamma[0], gamma[1], gamma[2]}};
+    for (int side = 0; side < 2; side++) {
+        int slot = op->pair[k][side];
+        out.slot[side] = slot;
+        out.lever[side] = slot < 0 ? 0.0 : l / length[slot];
+    }
+    for (int j = 0; j < 4; j++)
+        out.frame[j] = op->frame[k][j];
+    for (int j = 0; j < 6; j++)
+        out.arm[j] = op->arm[k][j];
+    if (op->model[k].section == TALUS_SECTION_JOINT) /* limits are half lines without a model */
+        out.model = op->model[k];
+    return out;
+}
+
+TalusStatus talus_exchange_send(TalusWorld *world, double h)
+{
+    TalusJoints *joints = &world->joints;
+    TalusJointExchange *x = &joints->exchange;
+    TALUS_TRY(list_bodies(world));
+    TALUS_TRY(talus_exchange_fetch(world));
+    TALUS_TRY(talus_joints_prepare(world, h));
+    int blocks = joints->kept + joints->free;
+    if (blocks == 0 && !joints->any_push)
+        return world->on.ops->put_joints(world->on.engine, NULL);
+    TALUS_TRY(resize_exchange(world));
+    fill_bodies(world);
+    talus_joints_fill(world);
+    talus_joints_warm(world, world->built.warm);
+    for (int k = 0; k < blocks; k++)
+        x->block[k] = block_of(world, k);
+    TalusEngineJoints all = {.block = x->block,
+                             .kept = joints->kept,
+                             .free = joints->free,
+                             .compliance = joints->any_compliance,
+                             .push = x->push,
+                             .pushes = talus_joints_push(world, h, x->push)};
+    return world->on.ops->put_joints(world->on.engine, &all);
+}
+
+/* ---- after a solve ---- */
+
+/* Impulses of the blocks and, if `records`, the velocities that the problem's bodies hold. */
+static TalusStatus fetch_solved(TalusWorld *world, bool records)
+{
+    TalusJointExchange *x = &world->joints.exchange;
+    TalusOperator *op = talus_problem_operator(x->problem);
+    int count = records ? x->bodies : 0;
+    TALUS_TRY(world->on.ops->get_joints(world->on.engine, talus_problem_gamma(x->problem), x->slot,
+                                        x->record, count));
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < 8; j++)
+            op->body[x->slot[k]][j] = x->record[k][j];
+    return TALUS_OK;
+}
+
+static bool has_blocks(const TalusWorld *world)
+{
+    const TalusJoints *joints = &world->joints;
+    return joints->kept + joints->free > 0 || joints->any_push;
+}
+
+TalusStatus talus_exchange_store(TalusWorld *world)
+{
+    if (!has_blocks(world))
+        return TALUS_OK;
+    TALUS_TRY(fetch_solved(world, false));
+    talus_joints_store(world);
+    return TALUS_OK;
+}
+
+TalusStatus talus_exchange_close(TalusWorld *world, double h)
+{
+    if (has_blocks(world)) {
+        TALUS_TRY(fetch_solved(world, true));
+        world->info.ledger.joints += talus_joints_work(world, h);
+        talus_ledger_driven_joints(world);
+    }
+    TALUS_TRY(talus_exchange_fetch(world));
+    TALUS_TRY(talus_joints_project(world, h));
+    talus_joints_moved(world);
+    return world->def.projection ? send_states(world) : TALUS_OK;
+}
+
+void talus_exchange_clear(TalusJointExchange *x)
+{
+    talus_problem_destroy(x->problem);
+    talus_release(x->slot);
+    talus_release(x->motion);
+    talus_release(x->record);
+    talus_release(x->block);
+    talus_release(x->push);
+    *x = (TalusJointExchange){0};
+}

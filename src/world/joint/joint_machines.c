@@ -1,0 +1,166 @@
+/* world/joint/joint_machines.c - what hangs together by joints, and how its projection fares.
+ *
+ * A round of the projection leaves a part of a machine's errors. Up to a bound the machine is trusted and has
+ * another round; beyond it falls back (joint_project.c says to what). The bound is lower for machines that contacts
+ * push. Contacts are not looked for: they give a body what it has got in the step and not from joints,
+ *     m (v - v_free) - sum of joints' impulses,
+ * which host and engines know alike. */
+#include "world/joint/joint_project.h"
+
+const double talus_joint_closed = 1e-9;
+/* of the error: what a round may leave of it in a machine without contacts, and in one with */
+static const double trusted[2] = {0.8, 0.1};
+static const double rounding = 1e-7; /* of a joint's length: rounds that stop below met rounding */
+static const double pushed = 1e-6; /* of all impulses on a body: what contacts must give to count */
+
+/* ---- which there are ---- */
+
+/* Shortens the way as it goes. */
+static int root_of(TalusProjection *p, int slot)
+{
+    int *machine = p->machine;
+    while (machine[slot] != slot)
+        slot = machine[slot] = machine[machine[slot]];
+    return slot;
+}
+
+void talus_machines_find(TalusProjection *p)
+{
+    for (int r = 0; r < p->rows; r++)
+        for (int side = 0; side < 2; side++)
+            if (p->row[r].body[side] >= 0)
+                p->machine[p->row[r].body[side]] = -1;
+    p->touched_count = 0;
+    for (int r = 0; r < p->rows; r++) {
+        const int32_t *body = p->row[r].body;
+        for (int side = 0; side < 2; side++)
+            if (body[side] >= 0 && p->machine[body[side]] < 0) {
+                p->machine[body[side]] = body[side];
+                p->touched[p->touched_count++] = body[side];
+            }
+        if (body[0] >= 0 && body[1] >= 0)
+            p->machine[root_of(p, body[0])] = root_of(p, body[1]);
+    }
+    for (int i = 0; i < p->touched_count; i++)
+        p->machine[p->touched[i]] = root_of(p, p->touched[i]);
+}
+
+/* ---- contacts ---- */
+
+/* Takes a joint's impulse off what a body of its block has got. */
+static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
+{
+    if (slot < 0)
+        return;
+    p->load[slot].rest = talus_sub(p->load[slot].rest, impulse);
+    p->load[slot].size += talus_norm(impulse);
+}
+
+/* All that a moving body has got in this step. */
+static Load load_of(const TalusWorld *world, int slot)
+{
+    const TalusBodies *b = &world->bodies;
+    const double *mean =
+        talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
+    TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
+    TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
+    return (Load){all, talus_norm(all)};
+}
+
+static void find_loads(const TalusWorld *world, TalusProjection *p)
+{
+    const TalusJoints *joints = &world->joints;
+    int blocks = joints->kept + joints->free;
+    for (int k = 0; k < blocks; k++)
+        for (int side = 0; side < 2; side++)
+            if (joints->block[k].slot[side] >= 0)
+                p->load[joints->block[k].slot[side]] = (Load){{0.0, 0.0, 0.0}, 0.0};
+    for (int i = 0; i < p->touched_count; i++)
+        p->load[p->touched[i]] = load_of(world, p->touched[i]);
+    for (int k = 0; k < blocks; k++) {
+        const TalusJointBlock *block = &joints->block[k];
+        TalusVec3 impulse = joints->joint[block->joint].carry.impulse[block->part];
+        unload(p, block->slot[0], talus_neg(impulse));
+        unload(p, block->slot[1], impulse);
+    }
+    for (int i = 0; i < p->touched_count; i++) {
+        const Load *load = &p->load[p->touched[i]];
+        machine_of_slot(p, p->touched[i])->loaded |= talus_norm(load->rest) > pushed * load->size;
+    }
+}
+
+/* ---- how they fare ---- */
+
+static double length_of(const TalusWorld *world, const TalusProjection *p, int r)
+{
+    return world->joints.joint[p->place[r].joint].length;
+}
+
+/* The worst error of each machine. */
+static void measure(const TalusWorld *world, TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        p->facts[p->touched[i]].after = 0.0;
+    for (int r = 0; r < p->rows; r++) {
+        double *worst = &machine_of_row(p, r)->after;
+        *worst = fmax(*worst, fabs(p->error[r]) / length_of(world, p, r));
+    }
+}
+
+static MachineState state_of(const Machine *machine, bool last)
+{
+    if (machine->after <= talus_joint_closed)
+        return MACHINE_CLOSED;
+    if (machine->after <= trusted[machine->loaded] * machine->before && !last)
+        return MACHINE_OPEN;
+    return machine->before <= rounding ? MACHINE_CLOSED : MACHINE_FELL_BACK;
+}
+
+bool talus_machines_open(const TalusWorld *world, TalusProjection *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->touched_count; i++)
+        p->facts[p->touched[i]] = (Machine){.least = INFINITY};
+    for (int r = 0; r < p->rows; r++) {
+        double *least = &machine_of_row(p, r)->least;
+        *least = fmin(*least, length_of(world, p, r));
+    }
+    measure(world, p);
+    for (int i = 0; i < p->touched_count; i++) {
+        Machine *machine = &p->facts[p->touched[i]];
+        bool open = machine->after > talus_joint_closed;
+        machine->state = open ? MACHINE_OPEN : MACHINE_CLOSED;
+        any |= open;
+    }
+    if (any)
+        find_loads(world, p);
+    return any;
+}
+
+bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last)
+{
+    bool any = false;
+    for (int i = 0; i < p->touched_count; i++)
+        p->facts[p->touched[i]].before = p->facts[p->touched[i]].after;
+    measure(world, p);
+    for (int i = 0; i < p->touched_count; i++) {
+        Machine *machine = &p->facts[p->touched[i]];
+        if (machine->state == MACHINE_OPEN)
+            machine->state = state_of(machine, last);
+        any |= machine->state == MACHINE_OPEN;
+    }
+    return any;
+}
+
+double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst)
+{
+    double sum = 0.0;
+    *worst = 0.0;
+    for (int r = 0; r < p->rows; r++) {
+        if (machine_of_row(p, r)->state != MACHINE_FELL_BACK)
+            continue;
+        sum += p->error[r] * p->error[r];
+        *worst = fmax(*worst, fabs(p->error[r]) / length_of(world, p, r));
+    }
+    return sum;
+}

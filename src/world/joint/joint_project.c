@@ -1,0 +1,439 @@
+/* world/joint/joint_project.c - the bodies brought back to where their joints hold.
+ *
+ * A step on velocities leaves errors of order (w h)^2/2 of a joint's size, which add up; and the velocity at
+ * its end, which is tangent to where the step began, loses as much of itself when the next step takes it to
+ * its own tangent. Both are mended by an impulse more in the directions D of the step's start, so that the
+ * joints hold at its end: with C the errors of all rows that hold bodies together once the bodies have moved,
+ *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
+ * again until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once: a body
+ * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so that the rounds
+ * go on for as long as it takes. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) beside the solve: without
+ * contacts and motors energy is kept and motions are of second order, whatever a is, up to a right angle.
+ *
+ * A machine is what hangs together by joints. Each has rounds of its own. A machine falls back where a round leaves
+ * more than a bound of the error: it turns too far, or it is pulled so taut that an explicit method would be
+ * unstable. Its momenta then are those of the solve, which loses (w h)^2/2 of a speed, and its poses alone are closed,
+ * by Newton's method at the end of the step. The step's info counts these machines. The bound is lower for machines
+ * that contacts push: the projection does not see contacts, and a deck struck by crates is quieter for the loss.
+ *
+ * What kinetic and potential energy change by is the ledger's `projection`. */
+#include "world/joint/joint_project.h"
+
+#include <string.h>
+
+static const double longest = 0.5; /* of the least length: how far a round may move a body */
+enum { ROUNDS = 100, LAST_ROUNDS = 12, TRIALS = 6 };
+
+void talus_projection_destroy(TalusProjection *p)
+{
+    if (!p)
+        return;
+    talus_elimination_destroy(p->elimination);
+    talus_release(p->place);
+    talus_release(p->error);
+    talus_release(p->delta);
+    talus_release(p->touched);
+    talus_release(p->x);
+    talus_release(p->machine);
+    talus_release(p->kept);
+    talus_release(p->momenta);
+    talus_release(p->load);
+    talus_release(p->sum);
+    talus_release(p->facts);
+    talus_release(p);
+}
+
+static TalusStatus open_projection(TalusJoints *joints)
+{
+    if (!joints->projection)
+        TALUS_TRY(TALUS_ALLOC(joints->projection, 1, "projection"));
+    if (!joints->projection->elimination)
+        TALUS_TRY(talus_elimination_create(&joints->projection->elimination));
+    return TALUS_OK;
+}
+
+/* ---- rows ---- */
+
+static TalusQuat base_of(const TalusWorld *world, const TalusJointBlock *block)
+{
+    return block->slot[0] < 0 ? talus_quat_identity() : world->bodies.orientation[block->slot[0]];
+}
+
+/* The rows' axes of a block: its frame's, which turns with the base. */
+static void axes_of(const TalusWorld *world, const TalusJointBlock *block, TalusVec3 axis[3])
+{
+    TalusQuat base = base_of(world, block);
+    TalusVec3 n = talus_rotate_back(base, block->normal);
+    double frame[4], out[3];
+    talus_frame_set(frame, n.x, n.y, n.z);
+    for (int k = 1; k < 3; k++) {
+        const double local[3] = {0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
+        talus_frame_world(frame, local, out);
+        axis[k] = talus_rotate(base, talus_vec3(out[0], out[1], out[2]));
+    }
+    axis[0] = block->normal;
+}
+
+/* One side of a row: the derivative along `axis` at `arm`, and what an impulse there moves. */
+static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec3 axis, double sign,
+                      TalusJointRow *row, int side)
+{
+    row->body[side] = -1;
+    if (slot < 0 || !talus_slot_moves(&world->bodies, slot))
+        return;
+    double inv_mass = 1.0 / world->bodies.mass[slot], l = world->bodies.radius[slot];
+    TalusSym3 inertia = talus_body_inertia(talus_slot_gyration(world, slot), inv_mass, l,
+                                           world->bodies.orientation[slot]);
+    TalusVec3 force = talus_scale(sign, axis), moment = talus_cross(arm, force);
+    TalusVec3 shift = talus_scale(inv_mass, force);
+    TalusVec3 turn = talus_scale(1.0 / (l * l), talus_sym3_mul(inertia, moment));
+    const double arms[6] = {force.x, force.y, force.z, moment.x, moment.y, moment.z};
+    const double pushes[6] = {shift.x, shift.y, shift.z, turn.x, turn.y, turn.z};
+    row->body[side] = slot;
+    memcpy(row->arm[side], arms, sizeof arms);
+    memcpy(row->push[side], pushes, sizeof pushes);
+}
+
+/* The block's rows from p->rows on: their errors, and if `anew` the rows themselves. Axes are chosen once, so that
+ * a row is the same before and after the bodies move: a frame may jump where its normal changes by rounding. That of
+ * a rod is the line between two points. */
+static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJointBlock *block,
+                     bool anew)
+{
+    TalusVec3 axis[3] = {block->normal};
+    TalusQuat base = base_of(world, block);
+    if (anew)
+        axes_of(world, block, axis);
+    for (int k = 0; k < 3; k++) {
+        if (!(block->mask >> k & 1))
+            continue;
+        TalusJointRow *row = &p->row[p->rows];
+        if (!anew && block->mask != 1)
+            axis[k] = talus_rotate(base, p->place[p->rows].in_base);
+        if (anew) {
+            *row = (TalusJointRow){0};
+            fill_side(world, block->slot[0], block->arm[0], axis[k], -1.0, row, 0);
+            fill_side(world, block->slot[1], block->arm[1], axis[k], 1.0, row, 1);
+            p->place[p->rows] =
+                (RowPlace){block->joint, axis[k], block->offset, talus_rotate_back(base, axis[k])};
+        }
+        p->error[p->rows++] = talus_dot(block->error, axis[k]);
+    }
+}
+
+static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
+{
+    const TalusJoints *joints = &world->joints;
+    p->rows = 0;
+    for (int i = 0; i < joints->slots; i++) {
+        const TalusJoint *joint = &joints->joint[i];
+        if (!talus_joint_lives(world, joint))
+            continue;
+        TalusJointPose pose = talus_joint_pose(world, joint);
+        TalusJointBlock block[3];
+        int count = talus_joint_holds(joint, &pose, block);
+        for (int k = 0; k < count; k++) {
+            block[k].joint = i;
+            block[k].offset = talus_sub(block[k].arm[1], pose.arm[1]);
+            add_rows(world, p, &block[k], anew);
+        }
+    }
+}
+
+static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
+{
+    const TalusJoints *joints = &world->joints;
+    size_t slots = (size_t)world->bodies.counts.slots;
+    int rows = 0;
+    for (int i = 0; i < joints->slots; i++)
+        if (talus_joint_lives(world, &joints->joint[i]))
+            rows += talus_joint_hold_rows(&joints->joint[i].def);
+    TALUS_TRY(TALUS_RESERVE(p->place, p->place_capacity, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->error, p->error_capacity, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->delta, p->delta_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->touched, p->touched_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->x, p->x_capacity, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->machine, p->machine_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->facts, p->facts_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->load, p->load_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->momenta, p->momenta_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->sum, p->sum_capacity, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_RESERVE(p->kept, p->kept_capacity, slots, 0, "projection"));
+    return talus_elimination_rows(p->elimination, rows, &p->row);
+}
+
+/* Rows of the bodies where they are, factored. */
+static TalusStatus factor(TalusWorld *world, TalusProjection *p)
+{
+    TALUS_TRY(reserve(world, p));
+    fill_rows(world, p, true);
+    talus_machines_find(p);
+    return p->rows > 0
+               ? talus_elimination_factor(p->elimination, world->pool, world->bodies.counts.slots)
+               : TALUS_OK;
+}
+
+/* ---- bodies ---- */
+
+static TalusVec3 less(TalusVec3 a, double s, const double b[3])
+{
+    return talus_madd(a, -s, talus_vec3(b[0], b[1], b[2]));
+}
+
+/* -M^-1 D x and -D x */
+static void find_delta(TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        p->delta[p->touched[i]] = (Delta){0};
+    for (int r = 0; r < p->rows; r++)
+        for (int side = 0; side < 2; side++) {
+            const TalusJointRow *row = &p->row[r];
+            if (row->body[side] < 0)
+                continue;
+            Delta *d = &p->delta[row->body[side]];
+            d->shift = less(d->shift, p->x[r], &row->push[side][0]);
+            d->turn = less(d->turn, p->x[r], &row->push[side][3]);
+            d->impulse = less(d->impulse, p->x[r], &row->arm[side][0]);
+            d->moment = less(d->moment, p->x[r], &row->arm[side][3]);
+        }
+}
+
+/* What a machine's round is shortened by. */
+static double scale_of(const Machine *machine)
+{
+    double most = longest * machine->least;
+    return machine->far > most ? most / machine->far : 1.0;
+}
+
+/* Shortens the round of a machine where bodies would move so far that derivatives do not hold. */
+static void shorten(const TalusWorld *world, TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        p->facts[p->touched[i]].far = 0.0;
+    for (int i = 0; i < p->touched_count; i++) {
+        const Delta *d = &p->delta[p->touched[i]];
+        double turn = world->bodies.radius[p->touched[i]] * talus_norm(d->turn);
+        Machine *machine = machine_of_slot(p, p->touched[i]);
+        machine->far = fmax(machine->far, fmax(talus_norm(d->shift), turn));
+    }
+    for (int r = 0; r < p->rows; r++)
+        p->x[r] *= scale_of(machine_of_row(p, r));
+    for (int i = 0; i < p->touched_count; i++) {
+        double scale = scale_of(machine_of_slot(p, p->touched[i]));
+        Delta *d = &p->delta[p->touched[i]];
+        if (scale < 1.0)
+            *d = (Delta){talus_scale(scale, d->shift), talus_scale(scale, d->turn),
+                         talus_scale(scale, d->impulse), talus_scale(scale, d->moment)};
+    }
+}
+
+static TalusVec3 momentum_of(const TalusWorld *world, int slot) /* angular, per unit mass */
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusGyration *gyration = talus_slot_gyration(world, slot);
+    if (!gyration)
+        return talus_scale(0.4 * b->radius[slot] * b->radius[slot], b->spin[slot]);
+    return talus_turned_mul(b->orientation[slot], gyration->inertia, b->spin[slot]);
+}
+
+static TalusVec3 spin_of(const TalusWorld *world, int slot, TalusVec3 momentum)
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusGyration *gyration = talus_slot_gyration(world, slot);
+    if (!gyration)
+        return talus_scale(2.5 / (b->radius[slot] * b->radius[slot]), momentum);
+    return talus_turned_mul(b->orientation[slot], gyration->inverse, momentum);
+}
+
+/* Energies that change, for the ledger. */
+typedef struct Change {
+    double kinetic, potential;
+} Change;
+
+/* Moves a body by `scale` of its delta; its momenta are what they were. */
+static void move_body(TalusWorld *world, int slot, const Delta *d, double scale, Change *change)
+{
+    TalusBodies *b = &world->bodies;
+    double before = talus_slot_kinetic(world, slot);
+    TalusVec3 x = b->position[slot], momentum = momentum_of(world, slot);
+    b->position[slot] = talus_madd(x, scale, d->shift);
+    b->orientation[slot] = talus_turned(b->orientation[slot], scale, d->turn);
+    if (talus_slot_gyration(world, slot))
+        b->spin[slot] = spin_of(world, slot, momentum);
+    change->kinetic += talus_slot_kinetic(world, slot) - before;
+    change->potential -=
+        b->mass[slot] * talus_dot(world->def.gravity, talus_sub(b->position[slot], x));
+}
+
+/* Gives it the impulses that would have moved it so within h. */
+static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Change *change)
+{
+    TalusBodies *b = &world->bodies;
+    double before = talus_slot_kinetic(world, slot), rate = 1.0 / (h * b->mass[slot]);
+    b->velocity[slot] = talus_madd(b->velocity[slot], rate, d->impulse);
+    b->spin[slot] = spin_of(world, slot, talus_madd(momentum_of(world, slot), rate, d->moment));
+    change->kinetic += talus_slot_kinetic(world, slot) - before;
+}
+
+/* These impulses are the joints' too. */
+static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
+{
+    for (int r = 0; r < p->rows; r++) {
+        if (machine_of_row(p, r)->state == MACHINE_FELL_BACK)
+            continue;
+        const RowPlace *place = &p->place[r];
+        TalusJointSums *sums = &world->joints.joint[place->joint].sums;
+        TalusVec3 impulse = talus_scale(-p->sum[r] / h, place->axis);
+        sums->force = talus_add(sums->force, impulse);
+        sums->torque = talus_add(sums->torque, talus_cross(place->offset, impulse));
+    }
+}
+
+static void note(TalusWorld *world, const Change *change)
+{
+    TalusLedger *ledger = &world->info.ledger;
+    ledger->kinetic += change->kinetic;
+    ledger->kinetic_change += change->kinetic;
+    ledger->potential += change->potential;
+    ledger->potential_change += change->potential;
+    ledger->projection += change->kinetic + change->potential;
+}
+
+/* ---- rounds ---- */
+
+/* Newton's step or that with the matrix of the start, of machines in this state; no step of others. */
+static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
+{
+    for (int r = 0; r < p->rows; r++)
+        p->x[r] = machine_of_row(p, r)->state == state ? p->error[r] : 0.0;
+    talus_elimination_solve(p->elimination, p->x);
+    find_delta(p);
+    shorten(world, p);
+}
+
+/* Takes the errors off the poses of machines in this state; then they are what is left. */
+static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, double scale,
+                     Change *change)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        if (machine_of_slot(p, p->touched[i])->state == state)
+            move_body(world, p->touched[i], &p->delta[p->touched[i]], scale, change);
+    fill_rows(world, p, false);
+}
+
+static void push_all(TalusWorld *world, TalusProjection *p, double h, Change *change)
+{
+    for (int i = 0; i < p->touched_count; i++)
+        if (machine_of_slot(p, p->touched[i])->state == MACHINE_OPEN)
+            push_body(world, p->touched[i], &p->delta[p->touched[i]], h, change);
+    for (int r = 0; r < p->rows; r++)
+        p->sum[r] += p->x[r];
+}
+
+/* Gives the bodies of machines that fell back the momenta of the solve; counts these machines. */
+static void take_back(TalusWorld *world, TalusProjection *p, Change *change)
+{
+    TalusBodies *b = &world->bodies;
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        if (machine_of_slot(p, slot)->state != MACHINE_FELL_BACK)
+            continue;
+        double before = talus_slot_kinetic(world, slot);
+        b->velocity[slot] = p->momenta[i].velocity;
+        b->spin[slot] = spin_of(world, slot, p->momenta[i].angular);
+        change->kinetic += talus_slot_kinetic(world, slot) - before;
+        world->info.projection_fallbacks += p->machine[slot] == slot;
+    }
+}
+
+static void snapshot_momenta(const TalusWorld *world, TalusProjection *p)
+{
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        p->momenta[i] = (Momenta){world->bodies.velocity[slot], momentum_of(world, slot)};
+    }
+}
+
+/* Rounds with the directions of the start, until each machine is closed or falls back. */
+static void close_machines(TalusWorld *world, TalusProjection *p, double h)
+{
+    Change change = {0.0, 0.0};
+    bool open = talus_machines_open(world, p);
+    if (!open)
+        return;
+    snapshot_momenta(world, p);
+    for (int r = 0; r < p->rows; r++)
+        p->sum[r] = 0.0;
+    for (int round = 1; open; round++) {
+        find_x(world, p, MACHINE_OPEN);
+        move_all(world, p, MACHINE_OPEN, 1.0, &change);
+        push_all(world, p, h, &change);
+        open = talus_machines_judge(world, p, round == ROUNDS);
+    }
+    take_back(world, p, &change);
+    add_forces(world, p, h);
+    note(world, &change);
+}
+
+/* ---- poses alone ---- */
+
+/* Newton's step, shortened until the sum of squares falls as it should: it falls along the step at first. Slack
+ * of a taut chain goes into a zigzag whose height is the square root of it, which steps of full length miss. */
+static void search_line(TalusWorld *world, TalusProjection *p)
+{
+    TalusBodies *b = &world->bodies;
+    double worst, before = talus_machines_error(world, p, &worst), scale = 1.0;
+    find_x(world, p, MACHINE_FELL_BACK);
+    for (int i = 0; i < p->touched_count; i++) {
+        int slot = p->touched[i];
+        p->kept[i] = (Kept){b->position[slot], b->spin[slot], b->orientation[slot]};
+    }
+    for (int trial = 0;; trial++) {
+        Change change = {0.0, 0.0};
+        move_all(world, p, MACHINE_FELL_BACK, scale, &change);
+        double now = talus_machines_error(world, p, &worst);
+        if (trial == TRIALS || now <= (1.0 - 0.5 * scale) * before) {
+            note(world, &change);
+            return;
+        }
+        for (int i = 0; i < p->touched_count; i++) {
+            int slot = p->touched[i];
+            b->position[slot] = p->kept[i].position;
+            b->spin[slot] = p->kept[i].spin;
+            b->orientation[slot] = p->kept[i].orientation;
+        }
+        /* the parabola through the value and slope at 0 and the value here */
+        scale = fmax(0.1 * scale, scale * scale * before / (now - before + 2.0 * scale * before));
+    }
+}
+
+static bool projects(const TalusWorld *world)
+{
+    return world->joints.living > 0 && world->def.projection;
+}
+
+TalusStatus talus_joints_aim(TalusWorld *world)
+{
+    if (!projects(world))
+        return TALUS_OK;
+    TALUS_TRY(open_projection(&world->joints));
+    return factor(world, world->joints.projection);
+}
+
+TalusStatus talus_joints_project(TalusWorld *world, double h)
+{
+    TalusProjection *p = world->joints.projection;
+    if (!projects(world) || p->rows == 0)
+        return TALUS_OK;
+    fill_rows(world, p, false);
+    close_machines(world, p, h);
+    for (int round = 0; round < LAST_ROUNDS; round++) {
+        double worst;
+        talus_machines_error(world, p, &worst);
+        if (worst <= talus_joint_closed)
+            break;
+        TALUS_TRY(factor(world, p));
+        search_line(world, p);
+    }
+    return TALUS_OK;
+}

@@ -1,0 +1,138 @@
+/* world/save/archive.c - bytes in and out, with every length checked. */
+#include "world/save/archive.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <string.h>
+
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "saved states are little-endian and this host is not: swap bytes in talus_archive_bytes"
+#endif
+
+void talus_archive_refuse(TalusArchive *archive, const char *why)
+{
+    if (archive->status == TALUS_OK)
+        archive->status =
+            talus_fail(TALUS_ERR_FORMAT, "saved state, byte %zu: %s", archive->at, why);
+}
+
+void talus_archive_take(TalusArchive *archive, TalusStatus status)
+{
+    if (status == TALUS_OK || archive->status != TALUS_OK)
+        return;
+    if (status == TALUS_ERR_MEMORY)
+        archive->status = status;
+    else
+        talus_archive_refuse(archive, talus_error());
+}
+
+void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
+{
+    if (a->loading) {
+        if (a->status == TALUS_OK && size > a->size - a->at)
+            talus_archive_refuse(a, "the bytes end too early");
+        if (size == 0)
+            return;
+        if (a->status != TALUS_OK) {
+            memset(data, 0, size);
+            return;
+        }
+        memcpy(data, a->source + a->at, size);
+        a->at += size;
+        return;
+    }
+    if (a->status == TALUS_OK)
+        a->status = TALUS_RESERVE(a->bytes, a->capacity, a->at + size, a->at, "saved state");
+    if (a->status != TALUS_OK || size == 0)
+        return;
+    memcpy(a->bytes + a->at, data, size);
+    a->at += size;
+}
+
+void talus_archive_i32(TalusArchive *archive, int32_t *value)
+{
+    talus_archive_bytes(archive, value, sizeof *value);
+}
+
+void talus_archive_u32(TalusArchive *archive, uint32_t *value)
+{
+    talus_archive_bytes(archive, value, sizeof *value);
+}
+
+void talus_archive_i64(TalusArchive *archive, int64_t *value)
+{
+    talus_archive_bytes(archive, value, sizeof *value);
+}
+
+void talus_archive_u64(TalusArchive *archive, uint64_t *value)
+{
+    talus_archive_bytes(archive, value, sizeof *value);
+}
+
+void talus_archive_f64(TalusArchive *archive, double *value)
+{
+    talus_archive_bytes(archive, value, sizeof *value);
+    if (archive->loading && !isfinite(*value)) {
+        talus_archive_refuse(archive, "a number is not finite");
+        *value = 0.0;
+    }
+}
+
+void talus_archive_vec3(TalusArchive *archive, TalusVec3 *value)
+{
+    talus_archive_f64(archive, &value->x);
+    talus_archive_f64(archive, &value->y);
+    talus_archive_f64(archive, &value->z);
+}
+
+void talus_archive_bool(TalusArchive *archive, bool *value)
+{
+    uint32_t word = *value;
+    talus_archive_u32(archive, &word);
+    if (archive->loading && word > 1)
+        talus_archive_refuse(archive, "a flag is neither 0 nor 1");
+    *value = word == 1;
+}
+
+void talus_archive_count(TalusArchive *archive, int *count, size_t element)
+{
+    int32_t value = *count;
+    talus_archive_i32(archive, &value);
+    if (archive->loading &&
+        (value < 0 || (element && (size_t)value > (archive->size - archive->at) / element))) {
+        talus_archive_refuse(archive, "a count is larger than the bytes that follow");
+        value = 0;
+    }
+    *count = archive->status == TALUS_OK ? value : 0;
+}
+
+void talus_archive_array(TalusArchive *archive, void **array, int count, size_t element)
+{
+    bool there = !archive->loading && *array;
+    talus_archive_bool(archive, &there);
+    if (archive->loading)
+        *array = NULL;
+    if (!there || archive->status != TALUS_OK)
+        return;
+    size_t size = (size_t)count * element;
+    if (archive->loading && size > archive->size - archive->at)
+        talus_archive_refuse(archive, "the bytes end within an array");
+    else if (archive->loading)
+        archive->status = talus_alloc(array, (size_t)count, element, "saved state");
+    if (archive->status == TALUS_OK)
+        talus_archive_bytes(archive, *array, size);
+}
+
+void talus_archive_text(TalusArchive *archive, char **text)
+{
+    int length = archive->loading ? 0 : (int)strlen(*text);
+    talus_archive_count(archive, &length, 1);
+    if (archive->loading) {
+        *text = NULL;
+        if (archive->status == TALUS_OK) /* zeroed, so the text is terminated */
+            archive->status = TALUS_ALLOC(*text, (size_t)length + 1, "saved state");
+    }
+    if (archive->status == TALUS_OK)
+        talus_archive_bytes(archive, *text, (size_t)length);
+}

@@ -1,0 +1,489 @@
+/* world/save/save.c - the whole state of a world as bytes, and back.
+ *
+ *     "TALUSWLD"  version u32  0 u32  size u64    header; the size counts every byte
+ *     def, counters, shapes, materials, bodies, groups, exclusions, forces and drives, joints, probes, sinks,
+ *     emitters, delayed bodies, contacts, solver state    each by one transfer function below
+ *     hash u64                                    over all bytes before
+ *
+ * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
+ * finds damage by accident, and every count, index and number is checked as well, so that not even
+ * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
+#include "world/internal.h"
+#include "world/save/archive.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { VERSION = 5, HEADER = 24 };
+static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
+
+_Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
+
+/* ---- def and counters ---- */
+
+static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
+{
+    int32_t section = (int32_t)model->section, law = (int32_t)model->law, sides = model->sides;
+    talus_archive_i32(a, &section);
+    talus_archive_i32(a, &law);
+    talus_archive_i32(a, &sides);
+    *model = (TalusFrictionModel){(TalusSection)section, (TalusFrictionLaw)law, sides};
+}
+
+static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
+{
+    int32_t norm = (int32_t)def->norm, on_miss = (int32_t)def->on_miss;
+    int32_t iterations = def->max_iterations;
+    talus_archive_vec3(a, &def->gravity);
+    talus_archive_f64(a, &def->step);
+    talus_archive_f64(a, &def->tolerance);
+    talus_archive_f64(a, &def->reference_speed);
+    talus_archive_i32(a, &norm);
+    talus_archive_i32(a, &iterations);
+    talus_archive_i32(a, &on_miss);
+    talus_archive_f64(a, &def->envelope);
+    talus_archive_f64(a, &def->recovery);
+    transfer_model(a, &def->friction);
+    talus_archive_f64(a, &def->restitution_threshold);
+    talus_archive_f64(a, &def->cohesion_range);
+    int32_t sleep_steps = def->sleep_steps;
+    talus_archive_f64(a, &def->sleep_speed);
+    talus_archive_i32(a, &sleep_steps);
+    def->sleep_steps = sleep_steps;
+    talus_archive_vec3(a, &def->period.lo);
+    talus_archive_vec3(a, &def->period.hi);
+    for (int k = 0; k < 3; k++)
+        talus_archive_i32(a, &def->period.on[k]);
+    talus_archive_bool(a, &def->projection);
+    talus_archive_text(a, solver);
+    talus_archive_text(a, backend);
+    def->norm = (TalusNorm)norm;
+    def->max_iterations = iterations;
+    def->on_miss = (TalusMissPolicy)on_miss;
+}
+
+static void transfer_counters(TalusArchive *a, TalusWorld *world)
+{
+    talus_archive_i64(a, &world->steps);
+    talus_archive_f64(a, &world->grid_time);
+    talus_archive_i64(a, &world->grid_steps);
+    talus_archive_i64(a, &world->missed_steps);
+    talus_archive_bool(a, &world->said_missed);
+    talus_archive_bool(a, &world->said_infeasible);
+    talus_archive_f64(a, &world->exchange_kinetic);
+    talus_archive_f64(a, &world->exchange_potential);
+    talus_archive_f64(a, &world->impulse_step);
+    if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
+        talus_archive_refuse(a, "a counter is negative");
+    if (!(world->grid_time >= 0.0 && isfinite(world->grid_time)) || world->grid_steps < 0 ||
+        world->grid_steps > world->steps)
+        talus_archive_refuse(a, "the last shortened step is not one of the past");
+}
+
+/* ---- materials ---- */
+
+static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
+{
+    TalusMaterialDef m = {0};
+    if (!a->loading)
+        m = world->materials.def[index];
+    char *name = (char *)m.name;
+    talus_archive_text(a, &name);
+    talus_archive_f64(a, &m.friction);
+    talus_archive_f64(a, &m.density);
+    talus_archive_f64(a, &m.stiffness);
+    talus_archive_f64(a, &m.damping);
+    talus_archive_f64(a, &m.restitution);
+    talus_archive_f64(a, &m.spinning);
+    talus_archive_f64(a, &m.rolling);
+    talus_archive_f64(a, &m.cohesion);
+    if (!a->loading)
+        return;
+    m.name = name;
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_add_material(world, &m, NULL));
+    talus_release(name);
+}
+
+/* Whether anything was set for the pair. */
+static bool is_set(const TalusPairDef *pair)
+{
+    const TalusPairDef unset = talus_pair_def_default();
+    return pair->own_model || pair->friction != unset.friction ||
+           pair->restitution != unset.restitution || pair->spinning != unset.spinning ||
+           pair->rolling != unset.rolling || pair->cohesion != unset.cohesion;
+}
+
+static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
+{
+    TalusPairDef pair = talus_pair_def_default();
+    if (!a->loading)
+        pair = world->materials.pair[i * world->materials.count + j];
+    talus_archive_f64(a, &pair.friction);
+    talus_archive_f64(a, &pair.restitution);
+    talus_archive_f64(a, &pair.spinning);
+    talus_archive_f64(a, &pair.rolling);
+    talus_archive_f64(a, &pair.cohesion);
+    talus_archive_bool(a, &pair.own_model);
+    transfer_model(a, &pair.model);
+    if (a->loading && a->status == TALUS_OK && is_set(&pair)) /* each makes all laws anew */
+        talus_archive_take(a, talus_world_set_pair(world, i, j, &pair));
+}
+
+static void transfer_materials(TalusArchive *a, TalusWorld *world)
+{
+    int count = world->materials.count;
+    talus_archive_count(a, &count, 68);
+    if (a->loading) {
+        talus_materials_clear(&world->materials); /* the default one is among the saved */
+        if (count == 0)
+            talus_archive_refuse(a, "there is no material");
+    }
+    for (int i = 0; i < count; i++)
+        transfer_material(a, world, i);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i && a->status == TALUS_OK; j++)
+            transfer_pair(a, world, i, j);
+}
+
+/* ---- bodies ---- */
+
+static bool sound_numbers(const TalusBodies *b, int i)
+{
+    TalusVec3 x = b->position[i], v = b->velocity[i], w = b->spin[i];
+    TalusQuat q = b->orientation[i];
+    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    double sum = (x.x + x.y + x.z) + (v.x + v.y + v.z) + (w.x + w.y + w.z);
+    return isfinite(sum) && fabs(length - 1.0) < 1e-3;
+}
+
+/* Checks a living slot and counts it; bounds of general shapes are taken from the shape. */
+static bool admit_slot(TalusWorld *world, int i)
+{
+    TalusBodies *b = &world->bodies;
+    if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
+        b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_ASLEEP ||
+        b->group[i] >= TALUS_GROUPS || !sound_numbers(b, i))
+        return false;
+    const TalusShape *shape = &world->shape[b->shape[i]];
+    bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
+    if (sphere ? !(b->radius[i] > 0.0) || !isfinite(b->radius[i])
+               : b->radius[i] != shape->bounding_radius)
+        return false;
+    if (b->size[i] != (sphere ? b->radius[i] : shape->size))
+        return false;
+    bool loose = talus_slot_loose(b, i);
+    if (loose ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
+        return false;
+    if (loose && talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL))
+        return false;
+    b->counts.living++;
+    b->counts.general += loose && !sphere;
+    return true;
+}
+
+static void admit_bodies(TalusArchive *a, TalusWorld *world)
+{
+    TalusBodies *b = &world->bodies;
+    for (int i = 0; i < b->counts.slots && a->status == TALUS_OK; i++)
+        if (b->shape[i] < -1 || (b->shape[i] >= 0 && !admit_slot(world, i)))
+            talus_archive_refuse(a, "a body's data contradict each other");
+}
+
+static void transfer_bodies(TalusArchive *a, TalusWorld *world)
+{
+    TalusBodies *b = &world->bodies;
+    int slots = b->counts.slots;
+    talus_archive_count(a, &slots, 140);
+    if (a->loading && a->status == TALUS_OK)
+        a->status = talus_bodies_reserve(b, (size_t)slots);
+    if (a->status != TALUS_OK)
+        return;
+    for (int f = 0; f < TALUS_BODY_FIELDS; f++)
+        talus_archive_bytes(a, *talus_body_array(b, f),
+                            (size_t)slots * talus_body_fields[f].element);
+    if (!a->loading || a->status != TALUS_OK)
+        return;
+    b->counts.slots = slots;
+    admit_bodies(a, world);
+}
+
+/* ---- probes, sinks, emitters, delayed bodies ---- */
+
+static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
+{
+    TalusProbeDef def = {0};
+    TalusProbeValue value = {0};
+    char *name = NULL;
+    if (!a->loading) {
+        def = world->probe[index].def;
+        value = world->probe[index].value;
+        name = world->probe[index].name;
+    }
+    uint32_t kind = (uint32_t)def.kind;
+    talus_archive_text(a, &name);
+    talus_archive_u32(a, &kind);
+    talus_archive_u32(a, &def.body.index);
+    talus_archive_u32(a, &def.body.generation);
+    talus_archive_vec3(a, &def.lo);
+    talus_archive_vec3(a, &def.hi);
+    talus_archive_bytes(a, &value, sizeof value);
+    if (!a->loading)
+        return;
+    if (kind > TALUS_PROBE_REGION)
+        talus_archive_refuse(a, "no such probe");
+    def.kind = (TalusProbeKind)kind;
+    def.name = name;
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_probe_append(world, &def, &index));
+    if (a->status == TALUS_OK)
+        world->probe[index].value = value;
+    talus_release(name);
+}
+
+static void transfer_sink(TalusArchive *a, TalusWorld *world, int index)
+{
+    TalusSink sink = a->loading ? (TalusSink){0} : world->sources.sink[index];
+    int32_t axis = sink.axis;
+    talus_archive_i32(a, &axis);
+    talus_archive_f64(a, &sink.below);
+    if (a->loading && a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_add_sink(world, axis, sink.below));
+}
+
+static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
+{
+    int32_t material = def->material, tag = def->tag, group = def->group;
+    talus_archive_vec3(a, &def->lo);
+    talus_archive_vec3(a, &def->hi);
+    talus_archive_f64(a, &def->rate);
+    talus_archive_f64(a, &def->start);
+    talus_archive_i64(a, &def->count);
+    talus_archive_f64(a, &def->radius_min);
+    talus_archive_f64(a, &def->radius_max);
+    talus_archive_vec3(a, &def->velocity);
+    talus_archive_i32(a, &material);
+    talus_archive_f64(a, &def->density);
+    talus_archive_u64(a, &def->seed);
+    talus_archive_i32(a, &tag);
+    talus_archive_i32(a, &group);
+    def->material = material;
+    def->tag = tag;
+    def->group = group;
+}
+
+static bool sound_emitter(const TalusEmitter *e)
+{
+    bool sound = e->drawn >= e->waiting && (e->waiting == 0 || e->radius);
+    for (int i = 0; sound && i < e->waiting; i++)
+        sound = e->radius[i] >= e->def.radius_min && e->radius[i] <= e->def.radius_max;
+    return sound;
+}
+
+static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
+{
+    TalusEmitterDef def =
+        a->loading ? talus_emitter_def_default() : world->sources.emitter[index].def;
+    transfer_emitter_def(a, &def);
+    if (a->loading && a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_add_emitter(world, &def));
+    if (a->status != TALUS_OK)
+        return;
+    TalusEmitter *e = &world->sources.emitter[index];
+    talus_archive_u64(a, &e->rng.state);
+    talus_archive_i64(a, &e->drawn);
+    talus_archive_count(a, &e->waiting, sizeof *e->radius);
+    talus_archive_array(a, (void **)&e->radius, e->waiting, sizeof *e->radius);
+    if (!a->loading)
+        return;
+    e->capacity = e->radius ? (size_t)e->waiting : 0;
+    if (a->status == TALUS_OK && !sound_emitter(e))
+        talus_archive_refuse(a, "an emitter's state contradicts its definition");
+}
+
+static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
+{
+    int32_t shape = b->shape, material = b->material, tag = b->tag, group = b->group;
+    talus_archive_count(a, &b->count, sizeof(TalusVec3));
+    talus_archive_i32(a, &shape);
+    talus_archive_i32(a, &material);
+    talus_archive_bool(a, &b->fixed);
+    talus_archive_f64(a, &b->density);
+    talus_archive_f64(a, &b->mass);
+    talus_archive_i32(a, &tag);
+    talus_archive_i32(a, &group);
+    talus_archive_vec3(a, &b->force);
+    talus_archive_vec3(a, &b->torque);
+    talus_archive_array(a, (void **)&b->position, b->count, sizeof *b->position);
+    talus_archive_array(a, (void **)&b->orientation, b->count, sizeof *b->orientation);
+    talus_archive_array(a, (void **)&b->velocity, b->count, sizeof *b->velocity);
+    talus_archive_array(a, (void **)&b->spin, b->count, sizeof *b->spin);
+    talus_archive_array(a, (void **)&b->radius, b->count, sizeof *b->radius);
+    b->shape = shape;
+    b->material = material;
+    b->tag = tag;
+    b->group = group;
+}
+
+static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
+{
+    TalusPending pending = {.batch = talus_body_batch_default()};
+    if (!a->loading)
+        pending = world->sources.pending[index];
+    talus_archive_f64(a, &pending.time);
+    transfer_batch(a, &pending.batch);
+    if (!a->loading)
+        return;
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_add_bodies_at(world, pending.time, &pending.batch));
+    talus_pending_clear(&pending);
+}
+
+/* ---- solver ---- */
+
+static void transfer_solver(TalusArchive *a, TalusWorld *world)
+{
+    int size = a->loading ? 0 : (int)talus_solver_state_size(world->solver);
+    unsigned char *state = NULL;
+    talus_archive_count(a, &size, 1);
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, TALUS_ALLOC(state, (size_t)size, "solver state"));
+    if (a->status == TALUS_OK && !a->loading && size > 0)
+        talus_solver_state_save(world->solver, state);
+    if (a->status == TALUS_OK)
+        talus_archive_bytes(a, state, (size_t)size);
+    if (a->status == TALUS_OK && a->loading && size > 0)
+        talus_archive_take(a, talus_solver_state_load(world->solver, state, (size_t)size));
+    talus_release(state);
+}
+
+/* ---- everything ---- */
+
+typedef void TransferFn(TalusArchive *archive, TalusWorld *world, int index);
+
+static void transfer_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
+                          TransferFn *transfer)
+{
+    talus_archive_count(a, &count, least);
+    for (int i = 0; i < count && a->status == TALUS_OK; i++)
+        transfer(a, world, i);
+}
+
+static void transfer_world(TalusArchive *a, TalusWorld *world)
+{
+    transfer_counters(a, world);
+    transfer_list(a, world, world->shapes, 48, talus_archive_shape);
+    transfer_materials(a, world);
+    transfer_bodies(a, world);
+    talus_archive_motion(a, world);
+    talus_archive_joints(a, world);
+    transfer_list(a, world, world->probes, 152, transfer_probe);
+    transfer_list(a, world, world->sources.sinks, 12, transfer_sink);
+    transfer_list(a, world, world->sources.emitters, 140, transfer_emitter);
+    transfer_list(a, world, world->sources.pendings, 44, transfer_pending);
+    talus_archive_contacts(a, world);
+    transfer_solver(a, world);
+}
+
+static void save_header(TalusArchive *a, uint64_t size)
+{
+    uint32_t version = VERSION, zero = 0;
+    char text[sizeof magic];
+    memcpy(text, magic, sizeof magic);
+    talus_archive_bytes(a, text, sizeof text);
+    talus_archive_u32(a, &version);
+    talus_archive_u32(a, &zero);
+    talus_archive_u64(a, &size);
+}
+
+TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    TalusWorld *w = (TalusWorld *)world; /* transfers write to it only when loading */
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
+    TalusArchive a = {0};
+    size_t guess =
+        146 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
+    a.status = TALUS_RESERVE(a.bytes, a.capacity, guess, 0, "saved state");
+    save_header(&a, 0);
+    transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
+    transfer_world(&a, w);
+    if (a.status == TALUS_OK) { /* now that it is known */
+        uint64_t total = a.at + sizeof total;
+        memcpy(a.bytes + HEADER - sizeof total, &total, sizeof total);
+        uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.at);
+        talus_archive_u64(&a, &hash);
+    }
+    if (a.status != TALUS_OK) {
+        talus_release(a.bytes);
+        return a.status;
+    }
+    *bytes = a.bytes;
+    *size = a.at;
+    return TALUS_OK;
+}
+
+static void check_header(TalusArchive *a, size_t size)
+{
+    char text[sizeof magic];
+    uint32_t version, zero;
+    uint64_t stated, hash;
+    talus_archive_bytes(a, text, sizeof text);
+    if (memcmp(text, magic, sizeof magic) != 0)
+        talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
+    talus_archive_u32(a, &version);
+    if (version != VERSION)
+        talus_archive_refuse(a, version >= 1 && version < VERSION
+                                    ? "saved by a library before version 5 of this format, "
+                                      "which this one cannot go on from"
+                                    : "saved by another version of the library (expected 5)");
+    talus_archive_u32(a, &zero);
+    talus_archive_u64(a, &stated);
+    if (stated != size || size < HEADER + sizeof hash)
+        talus_archive_refuse(a, "the length differs from the one stated: cut off or joined");
+    if (a->status != TALUS_OK)
+        return;
+    memcpy(&hash, a->source + size - sizeof hash, sizeof hash);
+    if (hash != talus_hash(TALUS_HASH_SEED, a->source, size - sizeof hash))
+        talus_archive_refuse(a, "the hash does not match: the bytes are damaged");
+    a->size = size - sizeof hash;
+}
+
+static TalusWorld *load_world(TalusArchive *a, int threads)
+{
+    TalusWorldDef def = talus_world_def_default();
+    char *solver = NULL, *backend = NULL;
+    TalusWorld *world = NULL;
+    transfer_def(a, &def, &solver, &backend);
+    def.solver = solver;
+    def.backend = backend;
+    def.threads = threads;
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_create(&def, &world));
+    if (a->status == TALUS_OK) {
+        transfer_world(a, world);
+        world->mirror.bodies_ahead = world->mirror.contacts_ahead = true;
+    }
+    if (a->status == TALUS_OK && a->at != a->size)
+        talus_archive_refuse(a, "there are more bytes than expected");
+    talus_release(solver);
+    talus_release(backend);
+    return world;
+}
+
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out)
+{
+    *out = NULL;
+    TalusArchive a = {.loading = true, .source = bytes, .size = size};
+    check_header(&a, size);
+    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads) : NULL;
+    if (a.status != TALUS_OK) {
+        talus_world_destroy(world);
+        return a.status;
+    }
+    *out = world;
+    return TALUS_OK;
+}

@@ -1,0 +1,130 @@
+/* world/save/save_contacts.c - the contact list in a saved state: keys and impulses, for warm starts.
+ *
+ *     lengths of the three runs, 3 i32
+ *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
+#include "world/internal.h"
+#include "world/save/archive.h"
+
+_Static_assert(sizeof(TalusContact) == 48 && sizeof(TalusArms) == 48, "saved as they are");
+
+static bool contact_lives(const TalusWorld *world, const TalusContact *c)
+{
+    return world->bodies.shape[c->a] >= 0 && world->bodies.shape[c->b] >= 0;
+}
+
+/* The run a contact belongs to: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
+static int contact_run(const TalusContactList *list, int i)
+{
+    return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
+}
+
+/* A body may have become fixed or driven, or have fallen asleep since. */
+static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
+{
+    uint8_t other = world->bodies.fixed[c->b];
+    bool sphere = talus_slot_is_sphere(world, (int)c->a);
+    if (run == 0)
+        return other == TALUS_MOTION_FREE && sphere && talus_slot_is_sphere(world, (int)c->b);
+    return run == 1 ? other == TALUS_MOTION_FIXED && sphere
+                    : other != TALUS_MOTION_FIXED || !sphere;
+}
+
+/* Contacts of bodies removed since the last step are left out: they can match nothing any more. */
+static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
+{
+    const TalusContact *c = &list->contact[i];
+    return contact_lives(world, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
+           fits_run(world, c, contact_run(list, i));
+}
+
+static void save_contacts(TalusArchive *a, const TalusWorld *world)
+{
+    const TalusContactList *list = talus_world_contacts(world);
+    int runs[3] = {0, 0, 0};
+    for (int i = 0; i < list->count; i++)
+        runs[contact_run(list, i)] += is_saved(world, list, i);
+    for (int r = 0; r < 3; r++)
+        talus_archive_i32(a, &runs[r]);
+    uint32_t general = 0;
+    for (int i = 0; i < list->count; i++) {
+        TalusContact c = list->contact[i];
+        if (!is_saved(world, list, i))
+            continue;
+        TalusArms *arms = contact_run(list, i) == 2 ? &list->arms[c.general] : NULL;
+        c.general = arms ? general++ : 0;
+        talus_archive_bytes(a, &c, sizeof c);
+        talus_archive_bytes(a, &list->impulse[i], sizeof list->impulse[i]);
+        if (arms)
+            talus_archive_bytes(a, arms, sizeof *arms);
+    }
+}
+
+static bool sound_contact(const TalusWorld *world, const TalusContactList *list, int i)
+{
+    const TalusContact *c = &list->contact[i];
+    uint32_t slots = (uint32_t)world->bodies.counts.slots;
+    if (c->a >= slots || c->b >= slots || c->a == c->b || !contact_lives(world, c) ||
+        !talus_slot_moves(&world->bodies, (int)c->a))
+        return false;
+    if (!fits_run(world, c, contact_run(list, i)))
+        return false;
+    TalusVec3 n = c->normal, p = list->impulse[i];
+    return isfinite((n.x + n.y + n.z) + (p.x + p.y + p.z) + c->gap);
+}
+
+static bool in_order(const TalusContact *p, const TalusContact *q)
+{
+    if (p->a != q->a)
+        return p->a < q->a;
+    return p->b != q->b ? p->b < q->b : p->feature < q->feature;
+}
+
+static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)
+{
+    TalusContact *c = &list->contact[i];
+    talus_archive_bytes(a, c, sizeof *c);
+    talus_archive_bytes(a, &list->impulse[i], sizeof *list->impulse);
+    int first_general = list->sphere_sphere + list->sphere_fixed;
+    if (i >= first_general) {
+        talus_archive_bytes(a, &list->arms[i - first_general], sizeof *list->arms);
+        if (c->general != (uint32_t)(i - first_general))
+            talus_archive_refuse(a, "a contact's arms are missing");
+    }
+    if (a->status == TALUS_OK && !sound_contact(world, list, i))
+        talus_archive_refuse(a, "a contact does not fit its bodies");
+    if (a->status == TALUS_OK && i > 0 && contact_run(list, i) == contact_run(list, i - 1) &&
+        !in_order(c - 1, c))
+        talus_archive_refuse(a, "contacts are out of order");
+}
+
+static void load_contacts(TalusArchive *a, TalusWorld *world)
+{
+    TalusContactList list = {0};
+    talus_archive_count(a, &list.sphere_sphere, 72);
+    talus_archive_count(a, &list.sphere_fixed, 72);
+    talus_archive_count(a, &list.general, 120);
+    int64_t count = (int64_t)list.sphere_sphere + list.sphere_fixed + list.general;
+    if (count > INT32_MAX)
+        talus_archive_refuse(a, "there are too many contacts");
+    if (a->status != TALUS_OK)
+        return;
+    list.count = (int)count;
+    talus_archive_take(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
+    talus_archive_take(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
+    talus_archive_take(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
+    for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
+        read_contact(a, world, &list, i);
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, world->host.ops->put_contacts(world->host.engine, &list));
+    talus_release(list.contact);
+    talus_release(list.impulse);
+    talus_release(list.arms);
+}
+
+void talus_archive_contacts(TalusArchive *archive, TalusWorld *world)
+{
+    if (archive->loading)
+        load_contacts(archive, world);
+    else
+        save_contacts(archive, world);
+}

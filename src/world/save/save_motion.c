@@ -1,0 +1,142 @@
+/* world/save/save_motion.c - what moves bodies and keeps them apart, in a saved state: groups that meet, excluded
+ * pairs, applied forces, drives, what sleeps. */
+#include "world/internal.h"
+#include "world/save/archive.h"
+
+static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
+{
+    TalusSleep *s = &world->sleep;
+    int slots = world->bodies.counts.slots;
+    talus_archive_i32(a, &s->calm[i]);
+    talus_archive_i32(a, &s->island[i]);
+    if (a->loading && (s->calm[i] < 0 || s->island[i] < 0 || s->island[i] >= slots))
+        talus_archive_refuse(a, "what sleeps is out of range");
+    s->asleep += a->loading && talus_slot_asleep(&world->bodies, i);
+}
+
+static void transfer_sleep(TalusArchive *a, TalusWorld *world)
+{
+    if (a->status == TALUS_OK)
+        a->status = talus_sleep_reserve(world); /* for bodies since the last step, too */
+    for (int i = 0; a->status == TALUS_OK && i < world->sleep.slots; i++)
+        transfer_sleeper(a, world, i);
+    for (int i = 0; a->loading && i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i) && world->sleep.slots == 0)
+            talus_archive_refuse(a, "a body sleeps where none may");
+}
+
+static void transfer_groups(TalusArchive *a, TalusWorld *world)
+{
+    for (int g = 0; g < TALUS_GROUPS; g++) {
+        uint32_t meets = world->filters.meets[g];
+        talus_archive_u32(a, &meets);
+        for (int k = 0; k < TALUS_GROUPS && a->loading && a->status == TALUS_OK; k++)
+            if (!(meets >> k & 1))
+                talus_archive_take(a, talus_world_set_groups(world, g, k, false));
+    }
+}
+
+static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
+{
+    TalusFilters *f = &world->filters;
+    uint32_t pair[2] = {0, 0}, slots = (uint32_t)world->bodies.counts.slots;
+    int32_t times = 0;
+    if (!a->loading) {
+        pair[0] = f->excluded[i][0];
+        pair[1] = f->excluded[i][1];
+        times = f->times[i];
+    }
+    talus_archive_u32(a, &pair[0]);
+    talus_archive_u32(a, &pair[1]);
+    talus_archive_i32(a, &times);
+    if (!a->loading || a->status != TALUS_OK)
+        return;
+    if (pair[0] >= pair[1] || pair[1] >= slots || times < 1)
+        talus_archive_refuse(a, "an excluded pair is not of two bodies");
+    else
+        talus_archive_take(a, talus_pair_exclude(world, (int)pair[0], (int)pair[1]));
+    if (a->status == TALUS_OK && f->count != i + 1)
+        talus_archive_refuse(a, "a pair is excluded twice");
+    if (a->status == TALUS_OK)
+        f->times[i] = times;
+}
+
+static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
+{
+    TalusVec3 force = {0.0, 0.0, 0.0}, torque = {0.0, 0.0, 0.0};
+    if (!a->loading) {
+        force = world->forces.force[slot];
+        torque = world->forces.torque[slot];
+    }
+    talus_archive_vec3(a, &force);
+    talus_archive_vec3(a, &torque);
+    if (!a->loading || a->status != TALUS_OK)
+        return;
+    if (slot >= world->bodies.counts.slots)
+        talus_archive_refuse(a, "there are more forces than bodies");
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_slot_push(world, slot, force, torque));
+}
+
+static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
+{
+    talus_archive_vec3(a, &def->velocity);
+    talus_archive_vec3(a, &def->amplitude);
+    talus_archive_f64(a, &def->frequency);
+    talus_archive_f64(a, &def->phase);
+    talus_archive_vec3(a, &def->spin);
+    talus_archive_bool(a, &def->own_axis);
+    talus_archive_vec3(a, &def->point);
+    talus_archive_f64(a, &def->start);
+    talus_archive_f64(a, &def->stop);
+}
+
+/* The body's own state, where it is now and how fast, is with the bodies. */
+static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
+{
+    TalusDrive drive = {.def = talus_drive_def_default(), .orientation = talus_quat_identity()};
+    if (!a->loading)
+        drive = world->drive[i];
+    int32_t slot = drive.slot;
+    TalusQuat *q = &drive.orientation;
+    talus_archive_i32(a, &slot);
+    transfer_drive_def(a, &drive.def);
+    talus_archive_vec3(a, &drive.position);
+    talus_archive_f64(a, &q->w);
+    talus_archive_f64(a, &q->x);
+    talus_archive_f64(a, &q->y);
+    talus_archive_f64(a, &q->z);
+    if (!a->loading || a->status != TALUS_OK)
+        return;
+    drive.slot = slot;
+    double length = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
+    if (slot < 0 || slot >= world->bodies.counts.slots ||
+        !talus_slot_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
+        talus_archive_refuse(a, "a drive does not fit its body");
+    else
+        talus_archive_take(a, talus_drive_admit(world, &drive));
+}
+
+typedef void TransferFn(TalusArchive *archive, TalusWorld *world, int index);
+
+static void transfer_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
+                          TransferFn *transfer)
+{
+    talus_archive_count(a, &count, least);
+    for (int i = 0; i < count && a->status == TALUS_OK; i++)
+        transfer(a, world, i);
+}
+
+void talus_archive_motion(TalusArchive *a, TalusWorld *world)
+{
+    int driven = 0;
+    transfer_groups(a, world);
+    transfer_list(a, world, world->filters.count, 12, transfer_exclusion);
+    transfer_list(a, world, world->forces.count, 48, transfer_force);
+    transfer_list(a, world, world->drives, 200, transfer_drive);
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        driven += talus_slot_driven(&world->bodies, i);
+    if (a->loading && a->status == TALUS_OK && driven != world->drives)
+        talus_archive_refuse(a, "a driven body has no drive, or two");
+    transfer_sleep(a, world); /* last: until the sleeping are counted nothing wakes them */
+}

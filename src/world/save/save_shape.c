@@ -1,0 +1,126 @@
+/* world/save/save_shape.c - a shape in a saved state: its definition, from which the same bits are made again.
+ *
+ *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are there
+ *     parts of a compound: each the same, then position and orientation */
+#include "world/internal.h"
+#include "world/save/archive.h"
+
+#include <string.h>
+
+/* Arrays as they are written and read: the def holds pointers to const. */
+typedef struct Arrays {
+    double *profile, *height;
+    TalusVec3 *vertex;
+    int32_t *triangle;
+} Arrays;
+
+static void release_def(TalusShapeDef *def)
+{
+    talus_release((void *)def->profile);
+    talus_release((void *)def->height);
+    talus_release((void *)def->vertex);
+    talus_release((void *)def->triangle);
+}
+
+/* A number of values that is a product, and fits. */
+static int product(TalusArchive *a, int x, int y)
+{
+    int64_t n = (int64_t)x * y;
+    if (x < 0 || y < 0 || n > INT32_MAX) {
+        talus_archive_refuse(a, "a shape has too many values");
+        return 0;
+    }
+    return (int)n;
+}
+
+static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
+{
+    Arrays r = {(double *)def->profile, (double *)def->height, (TalusVec3 *)def->vertex,
+                (int32_t *)def->triangle};
+    talus_archive_count(a, &def->point_count, 0);
+    talus_archive_count(a, &def->vertex_count, 0);
+    talus_archive_count(a, &def->triangle_count, 0);
+    talus_archive_count(a, &def->columns, 0);
+    talus_archive_count(a, &def->rows, 0);
+    talus_archive_array(a, (void **)&r.profile, product(a, 2, def->point_count), sizeof(double));
+    talus_archive_array(a, (void **)&r.vertex, def->vertex_count, sizeof(TalusVec3));
+    talus_archive_array(a, (void **)&r.triangle, product(a, 3, def->triangle_count),
+                        sizeof(int32_t));
+    talus_archive_array(a, (void **)&r.height, product(a, def->columns, def->rows), sizeof(double));
+    def->profile = r.profile;
+    def->height = r.height;
+    def->vertex = r.vertex;
+    def->triangle = r.triangle;
+}
+
+/* All but the parts. What was loaded has arrays of its own, to be released also where this fails. */
+static void transfer_def(TalusArchive *a, TalusShapeDef *def)
+{
+    uint32_t kind = (uint32_t)def->kind;
+    talus_archive_u32(a, &kind);
+    talus_archive_vec3(a, &def->half);
+    talus_archive_f64(a, &def->radius);
+    talus_archive_f64(a, &def->half_height);
+    talus_archive_f64(a, &def->spacing);
+    transfer_arrays(a, def);
+    if (a->loading && kind >= TALUS_SHAPE_KINDS)
+        talus_archive_refuse(a, "no such shape");
+    def->kind = (TalusShapeKind)kind;
+}
+
+static void transfer_part(TalusArchive *a, TalusShapePart *part, TalusShapeDef *def)
+{
+    transfer_def(a, def);
+    talus_archive_vec3(a, &part->position);
+    talus_archive_f64(a, &part->orientation.w);
+    talus_archive_f64(a, &part->orientation.x);
+    talus_archive_f64(a, &part->orientation.y);
+    talus_archive_f64(a, &part->orientation.z);
+}
+
+static void save_shape(TalusArchive *a, const TalusShape *shape)
+{
+    TalusShapeDef def = shape->def;
+    transfer_def(a, &def);
+    talus_archive_count(a, &def.part_count, 0);
+    for (int k = 0; k < def.part_count; k++) {
+        TalusShapePart part = def.part[k];
+        TalusShapeDef own = *part.shape;
+        transfer_part(a, &part, &own);
+    }
+}
+
+static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
+{
+    TalusShapePart *part = NULL;
+    TalusShapeDef *own = NULL;
+    talus_archive_count(a, &def->part_count, 144);
+    size_t count = (size_t)def->part_count;
+    if (a->status == TALUS_OK)
+        a->status = TALUS_ALLOC(part, count, "saved state");
+    if (a->status == TALUS_OK)
+        a->status = TALUS_ALLOC(own, count, "saved state");
+    for (size_t k = 0; k < count && a->status == TALUS_OK; k++) {
+        transfer_part(a, &part[k], &own[k]);
+        part[k].shape = &own[k];
+    }
+    def->part = count > 0 ? part : NULL;
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_world_add_shape(world, def, NULL));
+    for (size_t k = 0; own && k < count; k++)
+        release_def(&own[k]);
+    talus_release(own);
+    talus_release(part);
+}
+
+void talus_archive_shape(TalusArchive *a, TalusWorld *world, int index)
+{
+    if (!a->loading) {
+        save_shape(a, &world->shape[index]);
+        return;
+    }
+    TalusShapeDef def = {0};
+    transfer_def(a, &def);
+    load_parts(a, world, &def);
+    release_def(&def);
+}

@@ -1,0 +1,252 @@
+/* world/source/arrival.c - whether there is room for what arrives later: batches and emitters.
+ *
+ * Where the bodies that move will be by then is not known, so only what is fixed counts, and what arrives together. At
+ * the step in which a batch arrives, the contacts of that step tell the rest. */
+#include "world/source/overlap.h"
+#include "world/source/survey.h"
+
+#include "collide/period.h"
+
+/* ---- bodies gathered for a detector ---- */
+
+typedef struct Crowd {
+    int count;
+    TalusVec3 *position, *velocity;
+    TalusQuat *orientation;
+    double *radius, *size;
+    int32_t *shape;
+    uint8_t *fixed, *group;
+    TalusWho *who;
+} Crowd;
+
+static void crowd_clear(Crowd *c)
+{
+    talus_release(c->position);
+    talus_release(c->velocity);
+    talus_release(c->orientation);
+    talus_release(c->radius);
+    talus_release(c->size);
+    talus_release(c->shape);
+    talus_release(c->fixed);
+    talus_release(c->group);
+    talus_release(c->who);
+}
+
+static void crowd_add(Crowd *c, const TalusSurveyBody *b)
+{
+    int at = c->count++;
+    c->position[at] = b->position;
+    c->orientation[at] = b->orientation;
+    c->radius[at] = b->radius;
+    c->size[at] = b->size;
+    c->shape[at] = b->shape_index;
+    c->fixed[at] = b->fixed;
+    c->group[at] = (uint8_t)b->group;
+    c->who[at] = b->who;
+}
+
+static bool is_fixed(const TalusWorld *world, int slot)
+{
+    return world->bodies.shape[slot] >= 0 && world->bodies.fixed[slot] == TALUS_MOTION_FIXED;
+}
+
+/* Of all fixed bodies, with capacity for `more`. To be cleared even if it fails. */
+static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
+{
+    size_t capacity = more + 1;
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        capacity += is_fixed(world, i);
+    TALUS_TRY(TALUS_ALLOC(c->position, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->velocity, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->orientation, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->radius, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->size, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->shape, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->fixed, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->group, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->who, capacity, "arrivals"));
+    for (int i = 0; i < world->bodies.counts.slots; i++) {
+        if (!is_fixed(world, i))
+            continue;
+        TalusSurveyBody body = talus_survey_body(world, (TalusWho){-1, i});
+        crowd_add(c, &body);
+    }
+    return TALUS_OK;
+}
+
+static TalusBodyView crowd_view(const Crowd *c, const TalusWorld *world, const TalusFilter *filter)
+{
+    TalusBodyView view = {
+        .count = c->count,
+        .position = c->position,
+        .orientation = c->orientation,
+        .velocity = c->velocity,
+        .radius = c->radius,
+        .size = c->size,
+        .shape = c->shape,
+        .fixed = c->fixed,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+        .filter = filter,
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+    };
+    return view;
+}
+
+/* ---- batches ---- */
+
+/* Adds the batches that arrive with the k-th, which is the first of them. */
+static void add_together(Crowd *c, const TalusWorld *world, int k)
+{
+    const TalusSources *s = &world->sources;
+    for (int i = k; i < s->pendings; i++)
+        for (int j = 0; s->pending[i].time == s->pending[k].time && j < s->pending[i].batch.count;
+             j++) {
+            TalusSurveyBody body = talus_survey_body(world, (TalusWho){i, j});
+            crowd_add(c, &body);
+        }
+}
+
+static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalOverlap *out)
+{
+    int before = c->count;
+    TalusOverlapPair worst;
+    add_together(c, world, k);
+    TalusFilter groups = {.group = c->group, .meets = world->filters.meets};
+    TalusBodyView view = crowd_view(c, world, &groups);
+    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
+    c->count = before;
+    if (worst.a < 0 || worst.depth * out->size <= out->depth * worst.size)
+        return TALUS_OK;
+    *out = (TalusArrivalOverlap){.a = c->who[worst.a],
+                                 .b = c->who[worst.b],
+                                 .depth = worst.depth,
+                                 .size = worst.size,
+                                 .time = world->sources.pending[k].time};
+    return TALUS_OK;
+}
+
+static bool is_first(const TalusSources *s, int k)
+{
+    for (int i = 0; i < k; i++)
+        if (s->pending[i].time == s->pending[k].time)
+            return false;
+    return true;
+}
+
+TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *out)
+{
+    const TalusSources *s = &world->sources;
+    Crowd crowd = {0};
+    size_t most = 0;
+    *out = (TalusArrivalOverlap){.size = 1.0};
+    if (s->pendings == 0)
+        return TALUS_OK;
+    for (int k = 0; k < s->pendings; k++)
+        most += (size_t)s->pending[k].batch.count;
+    TalusStatus status = crowd_make(&crowd, world, most);
+    for (int k = 0; status == TALUS_OK && k < s->pendings; k++)
+        if (is_first(s, k))
+            status = arrivals_of(world, &crowd, k, out);
+    crowd_clear(&crowd);
+    return status;
+}
+
+static double size_of(const TalusWorld *world, const TalusContact *c)
+{
+    const TalusBodies *b = &world->bodies;
+    return talus_contact_size(b->size, b->shape, b->fixed, c);
+}
+
+/* The deepest of the contacts that the step began with. */
+static const TalusContact *deepest(const TalusWorld *world)
+{
+    const TalusContactList *list = talus_world_contacts(world);
+    const TalusContact *worst = NULL;
+    double ratio = 0.0;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        double r = -c->gap / size_of(world, c);
+        if (r > ratio) {
+            ratio = r;
+            worst = c;
+        }
+    }
+    return worst;
+}
+
+void talus_arrivals_tell(TalusWorld *world)
+{
+    const TalusSources *s = &world->sources;
+    bool any = false;
+    for (int i = 0; i < s->pendings; i++)
+        any = any || s->pending[i].added;
+    if (!any || world->said_overlap || !(world->info.penetration_max > TALUS_DEEP_OVERLAP) ||
+        talus_world_look_contacts(world) != TALUS_OK)
+        return;
+    const TalusContact *c = deepest(world);
+    if (!c)
+        return;
+    world->said_overlap = true;
+    talus_log_to(
+        &world->log, TALUS_LOG_WARNING, "step.overlap",
+        "step %lld: bodies arrive where others are: body %u (tag %d) and body %u (tag %d) overlap "
+        "by %.3g m, %.3g of the smaller size (said once)",
+        (long long)world->steps + 1, c->a, (int)world->bodies.tag[c->a], c->b,
+        (int)world->bodies.tag[c->b], -c->gap, -c->gap / size_of(world, c));
+}
+
+/* ---- emitters ---- */
+
+static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter *e, int tries)
+{
+    const TalusEmitterDef *def = &e->def;
+    TalusRng rng = talus_rng(def->seed);
+    for (int i = 0; i < tries; i++) {
+        TalusVec3 at = talus_emitter_spot(def, &rng);
+        TalusSurveyBody body = {.shape_index = e->shape,
+                                .group = 1,
+                                .position = talus_wrap(&world->def.period, at),
+                                .orientation = talus_quat_identity(),
+                                .radius = def->radius_min,
+                                .size = def->radius_min};
+        crowd_add(c, &body);
+    }
+}
+
+/* Candidates do not mind one another, and an emitter does not ask for groups. */
+static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
+{
+    static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};
+    TalusFilter filter = {.group = c->group, .meets = meets};
+    TalusBodyView view = crowd_view(c, world, &filter);
+    TalusDetectOptions touch = {0};
+    TalusDetector *detector;
+    TalusContactList *list;
+    TALUS_TRY(talus_detector_create(&detector));
+    TalusStatus status = talus_detect(detector, world->pool, &view, &touch, &list);
+    *free = c->count - first;
+    for (int i = 0, last = -1; status == TALUS_OK && i < list->count; i++) {
+        *free -= list->contact[i].gap < 0.0 && (int)list->contact[i].a != last;
+        if (list->contact[i].gap < 0.0)
+            last = (int)list->contact[i].a;
+    }
+    talus_detector_destroy(detector);
+    return status;
+}
+
+TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, int tries, int *free)
+{
+    Crowd crowd = {0};
+    *free = tries;
+    TalusStatus status = crowd_make(&crowd, world, (size_t)tries);
+    int first = crowd.count;
+    for (int i = 0; status == TALUS_OK && i < first; i++)
+        crowd.group[i] = 0;
+    if (status == TALUS_OK) {
+        add_candidates(&crowd, world, emitter, tries);
+        status = count_free(world, &crowd, first, free);
+    }
+    crowd_clear(&crowd);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* world/source/emit.c - placing the spheres of an emitter at free spots.
+ *
+ * Centres are drawn uniformly from the region. To learn which spots are free, the bodies near the
+ * region (as fixed ones) and the candidates (as moving spheres) are given to a contact detector of
+ * the emitter's own with no envelope: what it finds is what overlaps, exactly, for every shape. A
+ * candidate that overlaps a body or a candidate before it is drawn again, a few rounds, then waits
+ * for the next step with its radius kept. All of it depends on the emitter's random state and the
+ * bodies alone, not on threads. */
+#include "world/internal.h"
+
+#include "collide/period.h"
+
+#include <string.h>
+
+enum { ROUNDS = 4 };
+
+void talus_nursery_clear(TalusNursery *n)
+{
+    talus_detector_destroy(n->detector);
+    talus_release(n->position);
+    talus_release(n->velocity);
+    talus_release(n->orientation);
+    talus_release(n->radius);
+    talus_release(n->size);
+    talus_release(n->shape);
+    talus_release(n->fixed);
+    talus_release(n->taken);
+    talus_release(n->placed_position);
+    talus_release(n->placed_radius);
+    *n = (TalusNursery){0};
+}
+
+static TalusStatus reserve(TalusNursery *n, size_t need)
+{
+    struct {
+        void **array;
+        size_t element;
+    } arrays[] = {
+        {(void **)&n->position, sizeof *n->position},
+        {(void **)&n->velocity, sizeof *n->velocity},
+        {(void **)&n->orientation, sizeof *n->orientation},
+        {(void **)&n->radius, sizeof *n->radius},
+        {(void **)&n->size, sizeof *n->size},
+        {(void **)&n->shape, sizeof *n->shape},
+        {(void **)&n->fixed, sizeof *n->fixed},
+        {(void **)&n->taken, sizeof *n->taken},
+    };
+    size_t capacity = n->capacity;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        capacity = n->capacity;
+        TALUS_TRY(talus_reserve(arrays[i].array, &capacity, need, (size_t)n->count,
+                                arrays[i].element, "emitter"));
+    }
+    n->capacity = capacity;
+    return TALUS_OK;
+}
+
+static void put(TalusNursery *n, int at, TalusVec3 position, double radius, int shape, bool fixed)
+{
+    n->position[at] = position;
+    n->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
+    n->orientation[at] = talus_quat_identity();
+    n->radius[at] = n->size[at] = radius;
+    n->shape[at] = shape;
+    n->fixed[at] = fixed;
+}
+
+static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
+{
+    const TalusBodies *b = &world->bodies;
+    if (b->shape[slot] < 0)
+        return false;
+    if (b->radius[slot] == 0.0)
+        return true; /* unbounded */
+    double reach = b->radius[slot] + def->radius_max;
+    TalusVec3 middle = talus_scale(0.5, talus_add(def->lo, def->hi));
+    TalusVec3 x = b->position[slot];
+    if (talus_periodic(&world->def.period))
+        x = talus_add(middle, talus_image(&world->def.period, talus_sub(x, middle)));
+    return x.x >= def->lo.x - reach && x.x <= def->hi.x + reach && x.y >= def->lo.y - reach &&
+           x.y <= def->hi.y + reach && x.z >= def->lo.z - reach && x.z <= def->hi.z + reach;
+}
+
+static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
+{
+    TalusNursery *n = &world->nursery;
+    const TalusBodies *b = &world->bodies;
+    n->count = 0;
+    for (int i = 0; i < b->counts.slots; i++) {
+        if (!is_near(world, i, def))
+            continue;
+        TALUS_TRY(reserve(n, (size_t)n->count + 1));
+        put(n, n->count, b->position[i], b->radius[i], b->shape[i], true);
+        n->orientation[n->count] = b->orientation[i];
+        n->size[n->count++] = b->size[i];
+    }
+    n->near = n->count;
+    return TALUS_OK;
+}
+
+/* Bodies the region could hold: no more need be tried at once. */
+static int region_room(const TalusEmitterDef *def)
+{
+    double r = def->radius_min;
+    TalusVec3 d = talus_sub(def->hi, def->lo);
+    double room = (d.x / (2.0 * r) + 1.0) * (d.y / (2.0 * r) + 1.0) * (d.z / (2.0 * r) + 1.0);
+    return room < 100000.0 ? (int)room + 1 : 100000;
+}
+
+/* Draws the radii that are due by the end of this step, as many as there may be room for. */
+static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
+{
+    double elapsed = talus_world_time(world) + world->info.length - e->def.start;
+    double asked = floor(e->def.rate * elapsed * (1.0 + 1e-12));
+    int64_t due = asked < (double)e->def.count ? (int64_t)asked : e->def.count;
+    int64_t missing = due - e->drawn;
+    int64_t room = region_room(&e->def) - e->waiting;
+    int fresh = (int)(missing < room ? missing : room);
+    if (fresh <= 0)
+        return TALUS_OK;
+    size_t waiting = (size_t)e->waiting;
+    TALUS_TRY(TALUS_RESERVE(e->radius, e->capacity, waiting + (size_t)fresh, waiting, "emitter"));
+    for (int i = 0; i < fresh; i++)
+        e->radius[e->waiting++] = e->def.radius_min + (e->def.radius_max - e->def.radius_min) *
+                                                          talus_rng_uniform(&e->rng);
+    e->drawn += fresh;
+    return TALUS_OK;
+}
+
+TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
+{
+    TalusVec3 lo = def->lo, d = talus_sub(def->hi, lo);
+    double x = talus_rng_uniform(rng), y = talus_rng_uniform(rng), z = talus_rng_uniform(rng);
+    return talus_vec3(lo.x + x * d.x, lo.y + y * d.y, lo.z + z * d.z);
+}
+
+/* Marks candidates that overlap a body, then, in order, those that overlap an earlier candidate
+ * that stays. The list is sorted by a, so a candidate's own fate is known when its turn comes. */
+static void mark_taken(TalusNursery *n, const TalusContactList *list)
+{
+    memset(n->taken, 0, (size_t)n->count);
+    for (int i = list->sphere_sphere; i < list->count; i++)
+        if (list->contact[i].gap < 0.0)
+            n->taken[list->contact[i].a] = 1;
+    for (int i = 0; i < list->sphere_sphere; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (c->gap < 0.0 && !n->taken[c->a])
+            n->taken[c->b] = 1;
+    }
+}
+
+static TalusStatus find_overlaps(TalusWorld *world)
+{
+    TalusNursery *n = &world->nursery;
+    if (!n->detector)
+        TALUS_TRY(talus_detector_create(&n->detector));
+    TalusBodyView view = {
+        .count = n->count,
+        .position = n->position,
+        .orientation = n->orientation,
+        .velocity = n->velocity,
+        .radius = n->radius,
+        .size = n->size,
+        .shape = n->shape,
+        .fixed = n->fixed,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+    };
+    TalusDetectOptions options = {.h = world->info.length};
+    TalusContactList *list;
+    TALUS_TRY(talus_detect(n->detector, world->pool, &view, &options, &list));
+    mark_taken(n, list);
+    return TALUS_OK;
+}
+
+/* Candidates that fit become bodies of the neighbourhood; the others' radii go on waiting. */
+static void settle(TalusNursery *n, TalusEmitter *e)
+{
+    int first = n->near, waiting = 0;
+    for (int i = first; i < n->count; i++) {
+        TalusVec3 position = n->position[i];
+        double radius = n->radius[i];
+        if (n->taken[i]) {
+            e->radius[waiting++] = radius;
+            continue;
+        }
+        n->placed_position[n->placed] = position;
+        n->placed_radius[n->placed++] = radius;
+        put(n, n->near++, position, radius, e->shape, true);
+    }
+    n->count = n->near;
+    e->waiting = waiting;
+}
+
+static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
+{
+    TalusNursery *n = &world->nursery;
+    TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
+    n->count = n->near;
+    for (int i = 0; i < e->waiting; i++)
+        put(n, n->count++, talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)),
+            e->radius[i], e->shape, false);
+    TALUS_TRY(find_overlaps(world));
+    settle(n, e);
+    return TALUS_OK;
+}
+
+static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
+{
+    TalusNursery *n = &world->nursery;
+    for (int i = 0; i < n->placed; i++)
+        n->velocity[i] = e->def.velocity; /* room: every placed body has a place in the nursery */
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = n->placed;
+    batch.shape = e->shape;
+    batch.material = e->def.material;
+    batch.position = n->placed_position;
+    batch.velocity = n->velocity;
+    batch.radius = n->placed_radius;
+    batch.density = e->def.density;
+    batch.tag = e->def.tag;
+    batch.group = e->def.group;
+    return talus_world_add_bodies(world, &batch, NULL);
+}
+
+TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
+{
+    TalusNursery *n = &world->nursery;
+    TALUS_TRY(draw_radii(world, e));
+    if (e->waiting == 0)
+        return TALUS_OK;
+    size_t most = (size_t)e->waiting;
+    TALUS_TRY(TALUS_RESERVE(n->placed_position, n->placed_capacity, most, 0, "emitter"));
+    TALUS_TRY(TALUS_RESERVE(n->placed_radius, n->radius_capacity, most, 0, "emitter"));
+    n->placed = 0;
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(gather_near(world, &e->def));
+    for (int round = 0; round < ROUNDS && e->waiting > 0; round++)
+        TALUS_TRY(try_round(world, e));
+    return add_placed(world, e);
+}

@@ -1,0 +1,303 @@
+/* world/source/generate.c - the generators of world/source/generate.h. */
+#include "world/source/generate.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/status.h"
+
+#define TURN 6.28318530717958647692
+
+/* ---- rotations ---- */
+
+/* The half angle by the half vector: q = (1 + z.n, z x n) normalised. */
+TalusQuat talus_quat_to(TalusVec3 direction)
+{
+    TalusVec3 n = talus_normalize(direction, talus_vec3(0, 0, 1));
+    TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0};
+    if (half.w * half.w + n.x * n.x + n.y * n.y == 0.0) {
+        TalusQuat down = {0.0, 1.0, 0.0, 0.0};
+        return down;
+    }
+    return talus_quat_normalize(half);
+}
+
+TalusQuat talus_quat_turn(TalusVec3 axis, double turns)
+{
+    double c, s;
+    talus_turn(0.5 * turns, &c, &s);
+    TalusVec3 v = talus_scale(s, talus_normalize(axis, talus_vec3(0, 0, 1)));
+    TalusQuat q = {c, v.x, v.y, v.z};
+    return q;
+}
+
+/* ---- sizes ---- */
+
+void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out)
+{
+    TalusRng rng = talus_rng(seed);
+    for (int64_t i = 0; i < count; i++) {
+        double size = min + (max - min) * talus_rng_uniform(&rng);
+        out[i] = size < max ? size : max;
+    }
+}
+
+/* ---- lattice ---- */
+
+/* Uniform in [-1, 1). */
+static double shift(TalusRng *rng)
+{
+    return 2.0 * talus_rng_uniform(rng) - 1.0;
+}
+
+void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out)
+{
+    TalusRng rng = talus_rng(l->seed);
+    TalusVec3 room = talus_scale(l->jitter, talus_madd(talus_scale(0.5, l->spacing), -1, l->half));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t ix = i % l->cells[0], iy = i / l->cells[0] % l->cells[1];
+        int64_t iz = i / l->cells[0] / l->cells[1];
+        out[i] = talus_vec3(l->lo.x + l->spacing.x * ((double)ix + 0.5),
+                            l->lo.y + l->spacing.y * ((double)iy + 0.5),
+                            l->lo.z + l->spacing.z * ((double)iz + 0.5));
+        if (l->jitter > 0.0) {
+            out[i].x += room.x * shift(&rng);
+            out[i].y += room.y * shift(&rng);
+            out[i].z += room.z * shift(&rng);
+        }
+    }
+}
+
+/* ---- layers ---- */
+
+/* Most bodies on the k-th circle (radius k spacings) with chords of at least one spacing. */
+static int64_t circle_places(int64_t k)
+{
+    if (k == 0)
+        return 1;
+    int64_t n = (int64_t)(TURN * (double)k);
+    double c, s;
+    do {
+        talus_turn(0.5 / (double)n, &c, &s);
+    } while (2.0 * (double)k * s < 1.0 - 1e-14 && --n > 1); /* six touching ones round one: k = 1 */
+    return n;
+}
+
+/* Rows that fit into `reach` spacings. Beyond 65,536 a layer has more places than an int counts. */
+static int64_t rows(double reach)
+{
+    return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
+}
+
+static int64_t circles(const TalusLayers *l)
+{
+    return rows((l->radius - l->size) / l->spacing);
+}
+
+/* Columns of a grid: centres lie within half - size, a spacing apart. */
+static int64_t columns(const TalusLayers *l, int axis)
+{
+    return rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
+}
+
+static int64_t layer_places(const TalusLayers *l)
+{
+    if (l->radius <= 0.0)
+        return columns(l, 0) * columns(l, 1);
+    int64_t places = 0;
+    for (int64_t k = 0; k < circles(l); k++)
+        places += circle_places(k);
+    return places;
+}
+
+int64_t talus_layers_places(const TalusLayers *l, int64_t repeat)
+{
+    int64_t places = layer_places(l);
+    return places > 0 && repeat > INT64_MAX / places ? INT64_MAX : places * repeat;
+}
+
+typedef struct LayerWriter {
+    const TalusLayers *layers;
+    TalusRng rng;
+    int64_t count, used;
+    double z;
+    TalusVec3 *out;
+} LayerWriter;
+
+/* Two neighbours move by half their room at most, so they never meet; a body that jitter would move
+ * out of the region stays in its place. */
+static void put(LayerWriter *w, double x, double y)
+{
+    const TalusLayers *l = w->layers;
+    double across = l->jitter * 0.5 * (l->spacing - 2.0 * l->size);
+    double up = l->jitter * 0.5 * (l->rise - 2.0 * l->height), z = w->z;
+    if (l->jitter > 0.0) {
+        double c, s, turn = talus_rng_uniform(&w->rng), reach = talus_rng_uniform(&w->rng);
+        talus_turn(turn, &c, &s);
+        TalusVec3 to = talus_vec3(x + across * reach * c, y + across * reach * s, 0.0);
+        bool inside = l->radius > 0.0 ? talus_norm(to) <= l->radius - l->size
+                                      : fabs(to.x) <= l->half[0] - l->size &&
+                                            fabs(to.y) <= l->half[1] - l->size;
+        if (inside) {
+            x = to.x;
+            y = to.y;
+        }
+        z += up * shift(&w->rng);
+    }
+    w->out[w->used++] = talus_add(l->bottom, talus_vec3(x, y, z));
+}
+
+static void put_circles(LayerWriter *w, int64_t layer)
+{
+    const TalusLayers *l = w->layers;
+    for (int64_t k = 0; k < circles(l) && w->used < w->count; k++) {
+        int64_t n = circle_places(k);
+        for (int64_t i = 0; i < n && w->used < w->count; i++) {
+            double c, s, r = (double)k * l->spacing;
+            talus_turn(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
+            put(w, r * c, r * s);
+        }
+    }
+}
+
+static void put_grid(LayerWriter *w)
+{
+    const TalusLayers *l = w->layers;
+    int64_t nx = columns(l, 0), ny = columns(l, 1);
+    for (int64_t j = 0; j < ny && w->used < w->count; j++)
+        for (int64_t i = 0; i < nx && w->used < w->count; i++)
+            put(w, l->spacing * ((double)i - 0.5 * (double)(nx - 1)),
+                l->spacing * ((double)j - 0.5 * (double)(ny - 1)));
+}
+
+void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
+{
+    LayerWriter w = {.layers = l, .rng = talus_rng(l->seed), .count = count, .out = out};
+    for (int64_t layer = 0; w.used < count; layer++) {
+        w.z = l->rise * ((double)layer + 0.5);
+        if (l->radius > 0.0)
+            put_circles(&w, layer);
+        else
+            put_grid(&w);
+    }
+}
+
+/* ---- fill ---- */
+
+const int talus_fill_tries = 10000;
+
+/* Chains of spheres by grid cell. A cell is as wide as the largest diameter, so that whatever
+ * overlaps a sphere lies in its own or the 26 cells about it. */
+typedef struct FillGrid {
+    TalusVec3 lo;
+    double width;
+    int64_t n[3];
+    int64_t *head, *next; /* 1 + index; 0: none */
+} FillGrid;
+
+static int64_t cell_of(double x, double lo, double width, int64_t n)
+{
+    int64_t i = (int64_t)((x - lo) / width);
+    return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+/* At most about as many cells as bodies, however small they are in their region. */
+static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int64_t count,
+                      double largest)
+{
+    grid->lo = fill->radius > 0.0 ? talus_sub(fill->lo, talus_vec3(fill->radius, fill->radius, 0.0))
+                                  : fill->lo;
+    grid->width = 2.0 * largest;
+    for (;; grid->width *= 1.5) {
+        double sides[3] = {size.x, size.y, size.z}, total = 1.0;
+        for (int k = 0; k < 3; k++) {
+            double n = floor(sides[k] / grid->width);
+            grid->n[k] = n < 1.0 ? 1 : n < 1e6 ? (int64_t)n : 1000000;
+            total *= n < 1.0 ? 1.0 : n;
+        }
+        if (!(total > 4.0 * (double)count + 64.0))
+            return;
+    }
+}
+
+static bool is_free(const FillGrid *g, TalusVec3 p, double r, const TalusVec3 *x,
+                    const double *radius)
+{
+    int64_t c[3] = {cell_of(p.x, g->lo.x, g->width, g->n[0]),
+                    cell_of(p.y, g->lo.y, g->width, g->n[1]),
+                    cell_of(p.z, g->lo.z, g->width, g->n[2])};
+    for (int64_t k = c[2] > 0 ? c[2] - 1 : 0; k <= c[2] + 1 && k < g->n[2]; k++)
+        for (int64_t j = c[1] > 0 ? c[1] - 1 : 0; j <= c[1] + 1 && j < g->n[1]; j++)
+            for (int64_t i = c[0] > 0 ? c[0] - 1 : 0; i <= c[0] + 1 && i < g->n[0]; i++)
+                for (int64_t b = g->head[(k * g->n[1] + j) * g->n[0] + i]; b; b = g->next[b - 1]) {
+                    TalusVec3 d = talus_sub(p, x[b - 1]);
+                    double touch = r + radius[b - 1];
+                    if (talus_dot(d, d) < touch * touch)
+                        return false;
+                }
+    return true;
+}
+
+static double between(TalusRng *rng, double lo, double hi)
+{
+    return lo + (hi - lo) * talus_rng_uniform(rng);
+}
+
+static TalusVec3 throw_dart(TalusRng *rng, const TalusFill *fill, double r)
+{
+    double z = between(rng, fill->lo.z + r, fill->hi.z - r);
+    if (fill->radius <= 0.0) {
+        double x = between(rng, fill->lo.x + r, fill->hi.x - r);
+        return talus_vec3(x, between(rng, fill->lo.y + r, fill->hi.y - r), z);
+    }
+    double c, s, reach = (fill->radius - r) * sqrt(talus_rng_uniform(rng));
+    talus_turn(talus_rng_uniform(rng), &c, &s);
+    return talus_vec3(fill->lo.x + reach * c, fill->lo.y + reach * s, z);
+}
+
+static bool holds_one(const TalusFill *fill, TalusVec3 size, double r)
+{
+    double across = fill->radius > 0.0 ? 2.0 * fill->radius : size.x < size.y ? size.x : size.y;
+    return across >= 2.0 * r && size.z >= 2.0 * r;
+}
+
+static bool place_one(FillGrid *g, TalusRng *rng, const TalusFill *fill, int64_t index,
+                      const double *radius, TalusVec3 *x)
+{
+    for (int t = 0; t < talus_fill_tries; t++) {
+        TalusVec3 p = throw_dart(rng, fill, radius[index]);
+        if (!is_free(g, p, radius[index], x, radius))
+            continue;
+        int64_t cell = (cell_of(p.z, g->lo.z, g->width, g->n[2]) * g->n[1] +
+                        cell_of(p.y, g->lo.y, g->width, g->n[1])) *
+                           g->n[0] +
+                       cell_of(p.x, g->lo.x, g->width, g->n[0]);
+        x[index] = p;
+        g->next[index] = g->head[cell];
+        g->head[cell] = index + 1;
+        return true;
+    }
+    return false;
+}
+
+TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
+                                TalusVec3 *out, int64_t *placed)
+{
+    TalusVec3 size = talus_sub(fill->hi, fill->lo);
+    if (fill->radius > 0.0)
+        size.x = size.y = 2.0 * fill->radius;
+    *placed = 0;
+    if (count == 0 || !holds_one(fill, size, radius[0]))
+        return TALUS_OK;
+    FillGrid g = {0};
+    TalusRng rng = talus_rng(fill->seed);
+    size_grid(&g, fill, size, count, radius[0]);
+    TalusStatus status = TALUS_ALLOC(g.head, (size_t)(g.n[0] * g.n[1] * g.n[2]), "fill grid");
+    if (status == TALUS_OK)
+        status = TALUS_ALLOC(g.next, (size_t)count, "fill grid");
+    if (status == TALUS_OK)
+        while (*placed < count && place_one(&g, &rng, fill, *placed, radius, out))
+            ++*placed;
+    talus_release(g.head);
+    talus_release(g.next);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* world/source/generate.h - places for many bodies: lattices, layers, random fill.
+ *
+ * Pure functions of their arguments; the same places on every IEEE platform. A generator keeps
+ * whole bodies inside its region, and no two of its bodies overlap. */
+#ifndef TALUS_WORLD_GENERATE_H
+#define TALUS_WORLD_GENERATE_H
+
+#include "base/turn.h"
+
+#include <talus/base.h>
+#include <talus/math.h>
+
+/* The shortest rotation that takes the z axis to `direction` (not zero). */
+TalusQuat talus_quat_to(TalusVec3 direction);
+/* Rotation by a number of turns about an axis (not zero). */
+TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
+
+/* `count` sizes uniform in [min, max]. */
+void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
+
+/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each
+ * body by up to that share of the room that spacing - 2 half leaves in its cell. */
+typedef struct TalusLattice {
+    TalusVec3 lo, spacing;
+    TalusVec3 half; /* half extents of the largest body */
+    int64_t cells[3];
+    double jitter; /* 0 to 1 */
+    uint64_t seed;
+} TalusLattice;
+
+void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec3 *out);
+
+/* Layers above `bottom`, `rise` apart: circles about the middle where `radius` > 0, else a grid
+ * over |x| <= half[0], |y| <= half[1]. Odd layers of circles are turned by half a gap. */
+typedef struct TalusLayers {
+    TalusVec3 bottom;
+    double radius, half[2];
+    double spacing, rise;
+    double size, height; /* half extents of the largest body, across and up */
+    double jitter;
+    uint64_t seed;
+} TalusLayers;
+
+/* Places in `repeat` layers; 0 when the region is narrower than a body. */
+int64_t talus_layers_places(const TalusLayers *layers, int64_t repeat);
+void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
+
+/* Random places for spheres of the given radii, largest first in `radius`. A cylinder where
+ * `radius` > 0: lo.z to hi.z about the axis through lo.x, lo.y; else the box [lo, hi]. */
+typedef struct TalusFill {
+    TalusVec3 lo, hi;
+    double radius;
+    uint64_t seed;
+} TalusFill;
+
+/* `placed` is below `count` when a body found no place in talus_fill_tries throws. */
+extern const int talus_fill_tries;
+TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
+                                TalusVec3 *out, int64_t *placed);
+
+#endif

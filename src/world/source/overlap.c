@@ -1,0 +1,206 @@
+/* world/source/overlap.c - how deep bodies lie in each other, asked outside of a step.
+ *
+ * A detector of its own finds the contacts of the bodies where they are, at rest and without an envelope: what it
+ * finds overlaps. The world's own list and its impulses stay as they are, so asking changes nothing of a run. It costs
+ * at most what the detection of a step costs.
+ *
+ * Contacts with a mesh do not see a body that is deeper inside a solid than its own reach (docs/meshes.md). Bodies whose
+ * centre lies inside one are found here by the faces above the centre: those that look up less those that look down,
+ * which is 1 inside and 0 outside. */
+#include "world/source/overlap.h"
+
+#include "collide/envelope.h"
+#include "geometry/bounds.h"
+#include "geometry/facets.h"
+
+/* ---- a list of contacts ---- */
+
+static double worse(const TalusOverlapPair *p)
+{
+    return p->size > 0.0 ? p->depth / p->size : 0.0;
+}
+
+static void take(TalusOverlapPair *worst, const TalusOverlapPair *p)
+{
+    if (worse(p) > worse(worst))
+        *worst = *p;
+}
+
+static bool same_pair(const TalusContact *p, const TalusContact *q)
+{
+    return p->a == q->a && p->b == q->b;
+}
+
+/* Contacts of one pair follow one another. */
+static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
+                          TalusOverlapPair *worst)
+{
+    const TalusContact *last = NULL;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (!(c->gap < 0.0))
+            continue;
+        worst->pairs += !last || !same_pair(last, c);
+        last = c;
+        TalusOverlapPair p = {
+            .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};
+        p.size = v->fixed[c->b] ? v->size[c->a] : fmin(v->size[c->a], v->size[c->b]);
+        take(worst, &p);
+    }
+}
+
+/* ---- inside solid meshes ---- */
+
+/* Whether the line along z through p passes the triangle's shadow. Of triangles that share an edge one alone has it:
+ * an edge is cut by the same arithmetic from either side. */
+static bool over(const TalusFacet *f, TalusVec3 p)
+{
+    bool odd = false;
+    for (int k = 0; k < 3; k++) {
+        TalusVec3 a = f->corner[k], b = f->corner[k == 2 ? 0 : k + 1];
+        if (a.y > b.y || (a.y == b.y && a.x > b.x)) {
+            TalusVec3 t = a;
+            a = b;
+            b = t;
+        }
+        if ((a.y > p.y) != (b.y > p.y) && p.x < a.x + (p.y - a.y) / (b.y - a.y) * (b.x - a.x))
+            odd = !odd;
+    }
+    return odd;
+}
+
+static bool is_inside(const TalusShape *mesh, TalusVec3 p)
+{
+    TalusAabb up = {p, talus_vec3(p.x, p.y, mesh->box.hi.z)};
+    TalusFacetWalk walk = talus_facets_in(mesh, up);
+    int around = 0;
+    for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
+        if (!talus_facet_solid(mesh, t))
+            continue;
+        TalusFacet f = talus_facet(&mesh->def, t);
+        double height = talus_dot(f.normal, talus_sub(f.corner[0], p));
+        if (over(&f, p) && height * f.normal.z > 0.0)
+            around += f.normal.z > 0.0 ? 1 : -1;
+    }
+    return around > 0;
+}
+
+/* By boxes that double, from the body's own size. */
+static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
+{
+    for (;; reach *= 2.0) {
+        double nearest = INFINITY;
+        TalusFacetWalk walk = talus_facets_in(mesh, talus_box_around(p, reach));
+        for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
+            TalusFacet f = talus_facet(&mesh->def, t);
+            nearest = fmin(nearest, talus_norm(talus_facet_foot(&f, p).from));
+        }
+        if (nearest <= reach || reach > TALUS_FACET_REACH)
+            return nearest;
+    }
+}
+
+static bool is_solid(const TalusShape *shape)
+{
+    bool solid = false;
+    for (int32_t t = 0; shape->def.kind == TALUS_SHAPE_MESH && t < shape->def.triangle_count; t++)
+        solid = solid || talus_facet_solid(shape, t);
+    return solid;
+}
+
+static bool in_box(const TalusAabb *box, TalusVec3 p)
+{
+    return p.x > box->lo.x && p.x < box->hi.x && p.y > box->lo.y && p.y < box->hi.y &&
+           p.z > box->lo.z && p.z < box->hi.z;
+}
+
+static bool may_meet(const TalusFilter *f, int a, int b)
+{
+    if (!f)
+        return true;
+    uint32_t low = (uint32_t)(a < b ? a : b), high = (uint32_t)(a < b ? b : a);
+    for (int i = 0; i < f->excluded_count; i++)
+        if (f->excluded[i][0] == low && f->excluded[i][1] == high)
+            return false;
+    return !f->group || f->meets[f->group[a]] >> f->group[b] & 1;
+}
+
+typedef struct Inside {
+    const TalusBodyView *view;
+    int wall;
+    TalusOverlapPair *worst; /* of each chunk of bodies */
+} Inside;
+
+static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Inside *c = context;
+    const TalusBodyView *v = c->view;
+    const TalusShape *mesh = &v->shapes[v->shape[c->wall]];
+    for (int i = (int)begin; i < (int)end; i++) {
+        if (v->shape[i] < 0 || v->fixed[i])
+            continue;
+        TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
+        TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
+        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) || !may_meet(v->filter, i, c->wall))
+            continue;
+        double depth = distance_to(mesh, p, v->size[i]) + v->size[i];
+        TalusOverlapPair q = {.a = i, .b = c->wall, .depth = depth, .size = v->size[i]};
+        take(&c->worst[chunk], &q);
+    }
+}
+
+static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall,
+                               TalusOverlapPair *worst)
+{
+    Inside c = {.view = v, .wall = wall};
+    int64_t chunks = talus_chunks(v->count, TALUS_GRAIN);
+    if (v->shape[wall] < 0 || !v->fixed[wall] || !is_solid(&v->shapes[v->shape[wall]]))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks, "overlaps"));
+    talus_parallel(pool, v->count, TALUS_GRAIN, search_inside, &c);
+    int pairs = worst->pairs;
+    for (int64_t k = 0; k < chunks; k++)
+        take(worst, &c.worst[k]);
+    worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
+    talus_release(c.worst);
+    return TALUS_OK;
+}
+
+/* ---- the question ---- */
+
+TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst)
+{
+    TalusDetector *detector;
+    TalusContactList *list;
+    TalusDetectOptions touch = {0};
+    *worst = (TalusOverlapPair){.a = -1, .b = -1};
+    TALUS_TRY(talus_detector_create(&detector));
+    TalusStatus status = talus_detect(detector, pool, view, &touch, &list);
+    if (status == TALUS_OK)
+        take_contacts(view, list, worst);
+    for (int i = 0; status == TALUS_OK && i < view->count; i++)
+        status = take_inside(pool, view, i, worst);
+    talus_detector_destroy(detector);
+    return status;
+}
+
+TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out)
+{
+    TalusWorld *w =
+        (TalusWorld *)world; /* whose filters are sorted when they are first asked for */
+    TalusVec3 *still;
+    TalusOverlapPair worst;
+    *out = (TalusOverlap){0};
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(TALUS_ALLOC(still, (size_t)world->bodies.counts.slots + 1, "overlaps"));
+    TalusBodyView view = talus_world_view(w, still, NULL);
+    TalusStatus status = talus_view_overlap(world->pool, &view, &worst);
+    talus_release(still);
+    TALUS_TRY(status);
+    if (worst.a < 0)
+        return TALUS_OK;
+    *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};
+    out->a = talus_slot_id(&world->bodies, (uint32_t)worst.a);
+    out->b = talus_slot_id(&world->bodies, (uint32_t)worst.b);
+    return TALUS_OK;
+}

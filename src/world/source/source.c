@@ -1,0 +1,337 @@
+/* world/source/source.c - bodies that come and go while the world runs: delayed batches, emitters, sinks.
+ *
+ * They act at the start of a step in this order: batches that are due, emitters, sinks. Every
+ * change is noted in a journal until the step has succeeded, so that a failed step leaves no
+ * trace. Sinks come last, so a slot they free is not used again before the detector has seen it
+ * empty, and no impulse can pass from the body that left to one that comes. */
+#include "world/internal.h"
+
+#include "backend/backend.h"
+
+#include <string.h>
+
+enum { EMITTER_COOKIE = 0x7a10e317 };
+
+/* ---- journal ---- */
+
+TalusStatus talus_journal_reserve(TalusWorld *world, int entries)
+{
+    TalusSources *s = &world->sources;
+    if (!s->recording)
+        return TALUS_OK;
+    size_t used = (size_t)s->journal_count;
+    return TALUS_RESERVE(s->journal, s->journal_capacity, used + (size_t)entries, used, "arrivals");
+}
+
+void talus_journal_note(TalusWorld *world, int slot, int shape_before)
+{
+    TalusSources *s = &world->sources;
+    if (s->recording)
+        s->journal[s->journal_count++] = (TalusJournalEntry){slot, shape_before};
+}
+
+static TalusStatus begin_emitter(TalusEmitter *e)
+{
+    size_t waiting = (size_t)e->waiting;
+    TALUS_TRY(TALUS_RESERVE(e->radius_before, e->before_capacity, waiting, 0, "emitter"));
+    e->rng_before = e->rng;
+    e->drawn_before = e->drawn;
+    e->waiting_before = e->waiting;
+    if (waiting)
+        memcpy(e->radius_before, e->radius, waiting * sizeof *e->radius);
+    return TALUS_OK;
+}
+
+static TalusStatus begin(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    for (int i = 0; i < s->emitters; i++)
+        TALUS_TRY(begin_emitter(&s->emitter[i]));
+    s->recording = true;
+    s->journal_count = 0;
+    s->counts_before = world->bodies.counts;
+    s->kinetic_before = world->exchange_kinetic;
+    s->potential_before = world->exchange_potential;
+    return TALUS_OK;
+}
+
+void talus_sources_undo(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    if (!s->recording)
+        return;
+    if (s->journal_count > 0)
+        (void)talus_world_touch(world); /* fails where the device does, as all that follows then */
+    for (int i = s->journal_count - 1; i >= 0; i--) {
+        TalusJournalEntry entry = s->journal[i];
+        world->bodies.shape[entry.slot] = entry.shape;
+        if (entry.shape < 0) {
+            world->bodies.generation[entry.slot]--;
+            talus_world_forget(world, entry.slot);
+        }
+    }
+    world->bodies.counts = s->counts_before;
+    world->exchange_kinetic = s->kinetic_before;
+    world->exchange_potential = s->potential_before;
+    for (int i = 0; i < s->emitters; i++) {
+        TalusEmitter *e = &s->emitter[i];
+        e->rng = e->rng_before;
+        e->drawn = e->drawn_before;
+        e->waiting = e->waiting_before;
+        if (e->waiting)
+            memcpy(e->radius, e->radius_before, (size_t)e->waiting * sizeof *e->radius);
+    }
+    for (int i = 0; i < s->pendings; i++)
+        s->pending[i].added = false;
+    s->recording = false;
+}
+
+void talus_sources_keep(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    int left = 0;
+    for (int i = 0; i < s->pendings; i++) {
+        if (s->pending[i].added)
+            talus_pending_clear(&s->pending[i]);
+        else
+            s->pending[left++] = s->pending[i];
+    }
+    s->pendings = left;
+    s->recording = false;
+}
+
+/* ---- delayed batches ---- */
+
+static TalusStatus copy_array(const void *from, int count, size_t element, const void **to)
+{
+    *to = NULL;
+    if (!from)
+        return TALUS_OK;
+    void *block;
+    TALUS_TRY(talus_alloc(&block, (size_t)count, element, "delayed bodies"));
+    if (count > 0)
+        memcpy(block, from, (size_t)count * element);
+    *to = block;
+    return TALUS_OK;
+}
+
+static TalusStatus copy_batch(const TalusBodyBatch *from, TalusBodyBatch *to)
+{
+    int n = from->count;
+    *to = *from;
+    to->position = to->velocity = to->spin = NULL;
+    to->orientation = NULL;
+    to->radius = NULL;
+    TALUS_TRY(copy_array(from->position, n, sizeof(TalusVec3), (const void **)&to->position));
+    TALUS_TRY(copy_array(from->orientation, n, sizeof(TalusQuat), (const void **)&to->orientation));
+    TALUS_TRY(copy_array(from->velocity, n, sizeof(TalusVec3), (const void **)&to->velocity));
+    TALUS_TRY(copy_array(from->spin, n, sizeof(TalusVec3), (const void **)&to->spin));
+    return copy_array(from->radius, n, sizeof(double), (const void **)&to->radius);
+}
+
+void talus_pending_clear(TalusPending *pending)
+{
+    const TalusBodyBatch *b = &pending->batch;
+    talus_release((void *)b->position);
+    talus_release((void *)b->orientation);
+    talus_release((void *)b->velocity);
+    talus_release((void *)b->spin);
+    talus_release((void *)b->radius);
+}
+
+TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch)
+{
+    TALUS_TRY(talus_batch_check(world, batch));
+    if (!isfinite(time))
+        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: time is %g; expected seconds", time);
+    TalusSources *s = &world->sources;
+    size_t n = (size_t)s->pendings;
+    TALUS_TRY(TALUS_RESERVE(s->pending, s->pending_capacity, n + 1, n, "delayed bodies"));
+    TalusPending *pending = &s->pending[n];
+    *pending = (TalusPending){.time = time};
+    TalusStatus status = copy_batch(batch, &pending->batch);
+    if (status != TALUS_OK)
+        talus_pending_clear(pending);
+    else
+        s->pendings++;
+    return status;
+}
+
+/* Times are compared with a millionth of a step to spare: step counts times h round either way. */
+static bool is_due(const TalusWorld *world, double time)
+{
+    return time <= talus_world_time(world) + 1e-6 * world->def.step;
+}
+
+static TalusStatus add_due_batches(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    for (int i = 0; i < s->pendings; i++) {
+        if (!is_due(world, s->pending[i].time))
+            continue;
+        TALUS_TRY(talus_world_add_bodies(world, &s->pending[i].batch, NULL));
+        s->pending[i].added = true;
+    }
+    return TALUS_OK;
+}
+
+/* ---- emitters ---- */
+
+TalusEmitterDef talus_emitter_def_default(void)
+{
+    TalusEmitterDef def = {.cookie = EMITTER_COOKIE, .count = INT64_MAX};
+    return def;
+}
+
+static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef *def)
+{
+    if (!def || def->cookie != EMITTER_COOKIE)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: the def was not made by talus_emitter_def_default()");
+    TalusVec3 d = talus_sub(def->hi, def->lo);
+    if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
+        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: hi is below lo, or not finite");
+    if (!(def->rate > 0.0) || !isfinite(def->rate))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: rate is %g; expected more than 0 bodies per second", def->rate);
+    if (!(def->radius_min > 0.0) || !(def->radius_max >= def->radius_min) ||
+        !isfinite(def->radius_max))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: radii from %g to %g; expected 0 < radius_min <= radius_max",
+                          def->radius_min, def->radius_max);
+    if (!isfinite(def->start) || def->count < 0 || !isfinite(talus_norm(def->velocity)))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "emitter: start %g, count %lld or the velocity is out of range",
+                          def->start, (long long)def->count);
+    if (def->material < 0 || def->material >= world->materials.count)
+        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: material %d; there are %d", def->material,
+                          world->materials.count);
+    if (def->group < 0 || def->group >= TALUS_GROUPS)
+        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: group %d; expected 0 to %d", def->group,
+                          TALUS_GROUPS - 1);
+    if (!(def->density >= 0.0) || !isfinite(def->density) ||
+        (def->density == 0.0 && world->materials.def[def->material].density == 0.0))
+        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: density is %g and the material has none",
+                          def->density);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def)
+{
+    TALUS_TRY(check_emitter(world, def));
+    TalusSources *s = &world->sources;
+    size_t n = (size_t)s->emitters;
+    TALUS_TRY(TALUS_RESERVE(s->emitter, s->emitter_capacity, n + 1, n, "emitters"));
+    TalusEmitter *e = &s->emitter[n];
+    *e = (TalusEmitter){.def = *def, .rng = talus_rng(def->seed)};
+    TALUS_TRY(talus_sphere_shape(world, def->radius_max, &e->shape));
+    s->emitters++;
+    return TALUS_OK;
+}
+
+/* ---- sinks ---- */
+
+TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
+{
+    if (axis < 0 || axis > 2 || !isfinite(below))
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
+                          axis, below);
+    TalusSources *s = &world->sources;
+    size_t n = (size_t)s->sinks;
+    TALUS_TRY(TALUS_RESERVE(s->sink, s->sink_capacity, n + 1, n, "sinks"));
+    s->sink[s->sinks++] = (TalusSink){axis, below};
+    return TALUS_OK;
+}
+
+static bool is_below(const TalusWorld *world, int slot)
+{
+    const TalusBodies *b = &world->bodies;
+    if (!talus_slot_moves(b, slot))
+        return false;
+    TalusVec3 x = b->position[slot];
+    const double at[3] = {x.x, x.y, x.z};
+    for (int j = 0; j < world->sources.sinks; j++)
+        if (at[world->sources.sink[j].axis] < world->sources.sink[j].below)
+            return true;
+    return false;
+}
+
+static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusWorld *world = context;
+    double number = 0.0;
+    for (int64_t i = begin; i < end; i++)
+        number += is_below(world, (int)i);
+    world->partial[chunk][0] = number;
+}
+
+/* Whether it is worth looking at the bodies: an engine that has them all can count by itself. */
+static TalusStatus any_below(TalusWorld *world, bool *any)
+{
+    const TalusSources *s = &world->sources;
+    *any = s->sinks > 0;
+    if (!*any || !world->mirror.bodies_behind)
+        return TALUS_OK;
+    int64_t total = 0, count;
+    for (int j = 0; j < s->sinks; j++) {
+        TALUS_TRY(
+            world->on.ops->below(world->on.engine, s->sink[j].axis, s->sink[j].below, &count));
+        total += count;
+    }
+    *any = total > 0;
+    return *any ? talus_world_look(world) : TALUS_OK;
+}
+
+static TalusStatus apply_sinks(TalusWorld *world)
+{
+    bool any;
+    TALUS_TRY(any_below(world, &any));
+    if (!any)
+        return TALUS_OK;
+    int slots = world->bodies.counts.slots;
+    size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
+    TALUS_TRY(TALUS_RESERVE(world->partial, world->partial_capacity, chunks, 0, "partial sums"));
+    talus_parallel(world->pool, slots, TALUS_GRAIN, count_below, world);
+    double total;
+    talus_sum_partials(world, slots, 1, &total);
+    if (total == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(talus_journal_reserve(world, (int)total));
+    TALUS_TRY(talus_world_touch(world));
+    for (int i = 0; i < slots; i++)
+        if (is_below(world, i))
+            talus_slot_remove(world, i);
+    return TALUS_OK;
+}
+
+/* ---- all of them ---- */
+
+TalusStatus talus_sources_apply(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    if (s->emitters + s->pendings + s->sinks == 0)
+        return TALUS_OK;
+    TALUS_TRY(begin(world));
+    TALUS_TRY(add_due_batches(world));
+    for (int i = 0; i < s->emitters; i++)
+        if (is_due(world, s->emitter[i].def.start))
+            TALUS_TRY(talus_emit(world, &s->emitter[i]));
+    return apply_sinks(world);
+}
+
+void talus_sources_clear(TalusWorld *world)
+{
+    TalusSources *s = &world->sources;
+    for (int i = 0; i < s->emitters; i++) {
+        talus_release(s->emitter[i].radius);
+        talus_release(s->emitter[i].radius_before);
+    }
+    for (int i = 0; i < s->pendings; i++)
+        talus_pending_clear(&s->pending[i]);
+    talus_release(s->emitter);
+    talus_release(s->pending);
+    talus_release(s->sink);
+    talus_release(s->journal);
+    *s = (TalusSources){0};
+}

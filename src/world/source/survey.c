@@ -1,0 +1,243 @@
+/* world/source/survey.c - bounds, sizes and masses of a world's bodies, and which of them nothing will hold. */
+#include "world/source/survey.h"
+
+#include "collide/period.h"
+#include "geometry/bounds.h"
+#include "world/source/generate.h"
+
+/* ---- bodies, one by one ---- */
+
+static double volume_of(const TalusShape *shape, double radius)
+{
+    TalusMassProperties unit;
+    if (talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL) ||
+        talus_shape_properties(shape, radius, 1.0, &unit) != TALUS_OK)
+        return 0.0;
+    return unit.mass;
+}
+
+static TalusSurveyBody slot_body(const TalusWorld *world, int i)
+{
+    const TalusBodies *b = &world->bodies;
+    TalusSurveyBody body = {
+        .who = {-1, i},
+        .shape = &world->shape[b->shape[i]],
+        .shape_index = b->shape[i],
+        .group = b->group[i],
+        .fixed = !talus_slot_loose(b, i),
+        .position = b->position[i],
+        .velocity = b->velocity[i],
+        .orientation = b->orientation[i],
+        .radius = b->radius[i],
+        .size = b->size[i],
+        .mass = b->mass[i],
+    };
+    body.volume = volume_of(body.shape, body.radius);
+    return body;
+}
+
+static TalusSurveyBody batch_body(const TalusWorld *world, TalusWho who)
+{
+    const TalusBodyBatch *t = &world->sources.pending[who.pending].batch;
+    const TalusShape *shape = &world->shape[t->shape];
+    bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
+    double own = t->radius ? t->radius[who.index] : shape->def.radius;
+    double density = t->density > 0.0 ? t->density : world->materials.def[t->material].density;
+    TalusSurveyBody body = {
+        .who = who,
+        .shape = shape,
+        .shape_index = t->shape,
+        .group = t->group,
+        .fixed = t->fixed,
+        .position = talus_wrap(&world->def.period, t->position[who.index]),
+        .velocity = t->velocity ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),
+        .orientation = t->orientation ? t->orientation[who.index] : talus_quat_identity(),
+        .radius = sphere ? own : shape->bounding_radius,
+        .size = sphere ? own : shape->size,
+    };
+    body.volume = volume_of(shape, body.radius);
+    body.mass = t->fixed ? 0.0 : t->mass > 0.0 ? t->mass : density * body.volume;
+    return body;
+}
+
+TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusWho who)
+{
+    return who.pending < 0 ? slot_body(world, who.index) : batch_body(world, who);
+}
+
+void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context)
+{
+    for (int i = 0; i < world->bodies.counts.slots; i++) {
+        if (world->bodies.shape[i] < 0)
+            continue;
+        TalusSurveyBody body = slot_body(world, i);
+        fn(context, &body);
+    }
+    for (int k = 0; k < world->sources.pendings; k++)
+        for (int i = 0; i < world->sources.pending[k].batch.count; i++) {
+            TalusSurveyBody body = batch_body(world, (TalusWho){k, i});
+            fn(context, &body);
+        }
+}
+
+/* ---- sums and extremes ---- */
+
+static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
+                                  {-INFINITY, -INFINITY, -INFINITY}};
+
+static TalusAabb bounds_of(const TalusSurveyBody *b)
+{
+    return talus_shape_bounds(b->shape, b->radius, b->position, b->orientation);
+}
+
+static void take_moving(TalusSurvey *s, const TalusSurveyBody *b)
+{
+    bool first = s->moving++ == 0;
+    s->moving_bounds = talus_aabb_join(s->moving_bounds, bounds_of(b));
+    s->mass += b->mass;
+    s->volume += b->volume;
+    if (first || b->radius < s->smallest.radius)
+        s->smallest = *b;
+    if (first || b->radius > s->largest.radius)
+        s->largest = *b;
+    if (first || b->size < s->thinnest.size)
+        s->thinnest = *b;
+    if (first || b->mass < s->lightest.mass)
+        s->lightest = *b;
+    if (first || b->mass > s->heaviest.mass)
+        s->heaviest = *b;
+    if (first || talus_norm(b->velocity) > talus_norm(s->fastest.velocity))
+        s->fastest = *b;
+}
+
+static void take_body(void *context, const TalusSurveyBody *b)
+{
+    TalusSurvey *s = context;
+    if (!b->fixed) {
+        take_moving(s, b);
+        return;
+    }
+    s->fixed++;
+    if (b->shape->def.kind == TALUS_SHAPE_PLANE)
+        s->unbounded++;
+    else
+        s->fixed_bounds = talus_aabb_join(s->fixed_bounds, bounds_of(b));
+}
+
+void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
+{
+    *out = (TalusSurvey){.moving_bounds = nothing, .fixed_bounds = nothing, .fall_time = INFINITY};
+    talus_world_see(world, false);
+    talus_survey_each(world, take_body, out);
+    if (out->moving > 0 && world->gravity_norm > 0.0)
+        out->fall_time = sqrt(2.0 * out->thinnest.size / world->gravity_norm);
+}
+
+double talus_survey_fill(const TalusSurvey *s)
+{
+    TalusVec3 d = talus_sub(s->moving_bounds.hi, s->moving_bounds.lo);
+    double box = s->moving > 0 ? d.x * d.y * d.z : 0.0;
+    return box > 0.0 ? s->volume / box : 0.0;
+}
+
+/* ---- what nothing will hold ---- */
+
+/* All that is fixed, in axes whose z is up. */
+typedef struct Ground {
+    TalusVec3 up;
+    TalusQuat upright; /* from the world's axes to those */
+    bool endless;      /* a plane holds whatever falls */
+    TalusAabb box;
+    const uint8_t *jointed; /* by slot */
+    int within;             /* moving bodies that are not beyond it */
+    TalusStrays *strays;
+} Ground;
+
+static TalusAabb upright_bounds(const Ground *g, const TalusSurveyBody *b)
+{
+    return talus_shape_bounds(b->shape, b->radius, talus_rotate(g->upright, b->position),
+                              talus_quat_mul(g->upright, b->orientation));
+}
+
+static void add_ground(void *context, const TalusSurveyBody *b)
+{
+    Ground *g = context;
+    if (!b->fixed)
+        return;
+    if (b->shape->def.kind != TALUS_SHAPE_PLANE)
+        g->box = talus_aabb_join(g->box, upright_bounds(g, b));
+    else if (talus_dot(talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0)), g->up) > 1e-3)
+        g->endless = true;
+}
+
+static bool falls(const Ground *g, TalusAabb box)
+{
+    return box.lo.x > g->box.hi.x || box.hi.x < g->box.lo.x || box.lo.y > g->box.hi.y ||
+           box.hi.y < g->box.lo.y || box.hi.z < g->box.lo.z;
+}
+
+static void find_stray(void *context, const TalusSurveyBody *b)
+{
+    Ground *g = context;
+    if (b->fixed || (b->who.pending < 0 && g->jointed[b->who.index]))
+        return;
+    if (!falls(g, upright_bounds(g, b)))
+        g->within++;
+    else if (g->strays->count++ == 0)
+        g->strays->first = *b;
+}
+
+/* False: nothing falls. */
+static bool survey_ground(const TalusWorld *world, Ground *g)
+{
+    *g = (Ground){.box = nothing};
+    if (!(world->gravity_norm > 0.0) || talus_periodic(&world->def.period))
+        return false;
+    g->up = talus_scale(-1.0 / world->gravity_norm, world->def.gravity);
+    TalusQuat turn = talus_quat_to(g->up);
+    g->upright = (TalusQuat){turn.w, -turn.x, -turn.y, -turn.z};
+    talus_survey_each(world, add_ground, g);
+    return true;
+}
+
+static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
+{
+    for (int i = 0; i < world->joints.slots; i++) {
+        const TalusJoint *joint = &world->joints.joint[i];
+        int a = joint->used ? talus_slot_of(world, joint->def.a) : -1;
+        int b = joint->used ? talus_slot_of(world, joint->def.b) : -1;
+        if (a >= 0)
+            jointed[a] = 1;
+        if (b >= 0)
+            jointed[b] = 1;
+    }
+}
+
+TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
+{
+    Ground g;
+    uint8_t *jointed;
+    *out = (TalusStrays){0};
+    talus_world_see(world, false);
+    if (!survey_ground(world, &g))
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(jointed, (size_t)world->bodies.counts.slots + 1, "survey"));
+    mark_jointed(world, jointed);
+    g.jointed = jointed;
+    g.strays = out;
+    talus_survey_each(world, find_stray, &g);
+    talus_release(jointed);
+    out->held = g.endless;
+    if (out->held && g.within < 9 * out->count)
+        *out = (TalusStrays){0};
+    return TALUS_OK;
+}
+
+bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
+{
+    Ground g;
+    if (!survey_ground(world, &g) || g.endless)
+        return false;
+    TalusAabb box = {lo, hi};
+    return falls(&g, talus_turned_box(box, talus_vec3(0.0, 0.0, 0.0), g.upright));
+}

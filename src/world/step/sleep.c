@@ -1,0 +1,248 @@
+/* world/step/sleep.c - settled bodies that are left out of the steps.
+ *
+ * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed. An island, bodies that
+ * are connected by contacts which carry something, falls asleep when all of it has been calm for sleep_steps
+ * steps: its velocities become 0 and its bodies count as fixed. Whatever touches it and is not calm wakes it,
+ * and so do driven bodies that move nearby and most calls that change the world.
+ *
+ * What is neglected: motion slower than that speed, which is reported as the bound of the error in velocity;
+ * and the load that calm bodies put on sleeping ones until they fall asleep as well. A body without contacts
+ * never sleeps, nor does one of a joint. */
+#include "world/internal.h"
+
+#include "collide/period.h"
+#include "geometry/bounds.h"
+
+#include <string.h>
+
+static double sleep_limit(const TalusWorld *world)
+{
+    return world->def.sleep_speed * world->reference_speed;
+}
+
+TalusStatus talus_sleep_reserve(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    size_t slots = (size_t)world->bodies.counts.slots, have = (size_t)s->slots;
+    if (world->def.sleep_speed == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(s->jointed, s->jointed_capacity,
+                            (size_t)talus_joints_pairs(world, NULL, 0), 0, "sleeping bodies"));
+    if (slots <= have)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_RESERVE(s->calm, s->calm_capacity, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_RESERVE(s->island, s->island_capacity, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_RESERVE(s->restless, s->restless_capacity, slots, have, "sleeping bodies"));
+    for (; s->slots < (int)slots; s->slots++) {
+        s->calm[s->slots] = 0;
+        s->island[s->slots] = s->slots;
+    }
+    return TALUS_OK;
+}
+
+void talus_sleep_clear(TalusWorld *world)
+{
+    talus_release(world->sleep.calm);
+    talus_release(world->sleep.island);
+    talus_release(world->sleep.restless);
+    talus_release(world->sleep.jointed);
+    world->sleep = (TalusSleep){0};
+}
+
+/* ---- waking ---- */
+
+static void wake_slot(TalusWorld *world, int slot)
+{
+    world->bodies.fixed[slot] = TALUS_MOTION_FREE;
+    /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
+    world->mirror.bodies_ahead = true;
+    world->sleep.calm[slot] = 0;
+    world->sleep.asleep--;
+}
+
+static void wake_island(TalusWorld *world, int island)
+{
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i) && world->sleep.island[i] == island)
+            wake_slot(world, i);
+}
+
+void talus_slot_wake(TalusWorld *world, int slot)
+{
+    if (slot < world->sleep.slots)
+        world->sleep.calm[slot] = 0;
+    if (talus_slot_asleep(&world->bodies, slot))
+        wake_island(world, world->sleep.island[slot]);
+}
+
+void talus_wake_all(TalusWorld *world)
+{
+    for (int i = 0; world->sleep.asleep > 0 && i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i))
+            wake_slot(world, i);
+}
+
+/* Whether a driven body that moves may reach the slot within a step: by their bounds. */
+static bool near_drive(const TalusWorld *world, int slot)
+{
+    const TalusBodies *b = &world->bodies;
+    TalusVec3 x = b->position[slot];
+    for (int k = 0; k < world->drives; k++) {
+        int d = world->drive[k].slot;
+        double speed = talus_norm(b->velocity[d]) + talus_norm(b->spin[d]);
+        if (b->shape[d] < 0 || speed == 0.0)
+            continue;
+        TalusAabb box = talus_shape_bounds(&world->shape[b->shape[d]], b->radius[d], b->position[d],
+                                           b->orientation[d]);
+        TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
+        TalusVec3 half = talus_scale(0.5, talus_sub(box.hi, box.lo));
+        TalusVec3 way = talus_image(&world->def.period, talus_sub(x, middle));
+        double reach = b->radius[slot] * (1.0 + world->def.envelope) +
+                       world->def.step *
+                           (talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * talus_norm(half));
+        bool apart = fabs(way.x) > half.x + reach || fabs(way.y) > half.y + reach ||
+                     fabs(way.z) > half.z + reach;
+        if (!apart) /* a plane has no end, and all that is not finite is near */
+            return true;
+    }
+    return false;
+}
+
+TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
+{
+    TalusSleep *s = &world->sleep;
+    const TalusBodies *b = &world->bodies;
+    uint8_t *stirred = s->restless; /* by island */
+    int before = s->asleep;
+    *woken = false;
+    if (before == 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
+    const TalusContactList *list = talus_world_contacts(world);
+    memset(stirred, 0, (size_t)s->slots);
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (talus_slot_asleep(b, (int)c->b) && s->calm[c->a] == 0)
+            stirred[s->island[c->b]] = 1;
+    }
+    for (int i = 0; world->drives > 0 && i < s->slots; i++)
+        if (talus_slot_asleep(b, i) && !stirred[s->island[i]] && near_drive(world, i))
+            stirred[s->island[i]] = 1;
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_asleep(b, i) && stirred[s->island[i]])
+            wake_slot(world, i);
+    *woken = s->asleep < before;
+    return TALUS_OK;
+}
+
+/* ---- falling asleep ---- */
+
+static int root_of(int32_t *island, int slot)
+{
+    while (island[slot] != slot) {
+        island[slot] = island[island[slot]];
+        slot = island[slot];
+    }
+    return slot;
+}
+
+/* The smaller slot stands for both. */
+static void join(int32_t *island, int a, int b)
+{
+    a = root_of(island, a);
+    b = root_of(island, b);
+    island[a > b ? a : b] = a > b ? b : a;
+}
+
+static bool is_loaded(const TalusContactList *list, int i)
+{
+    TalusVec3 p = list->impulse[i];
+    return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
+}
+
+/* Islands of the bodies that are awake; `restless` by body until it has a loaded contact, then by island. */
+static void find_islands(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    const TalusBodies *b = &world->bodies;
+    const TalusContactList *list = talus_world_contacts(world);
+    for (int i = 0; i < s->slots; i++) {
+        if (talus_slot_asleep(b, i))
+            continue;
+        s->island[i] = i;
+        s->restless[i] = 1;
+    }
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (!is_loaded(list, i))
+            continue;
+        s->restless[c->a] = 0;
+        if (talus_slot_moves(b, (int)c->b)) {
+            s->restless[c->b] = 0;
+            join(s->island, (int)c->a, (int)c->b);
+        }
+    }
+    int joints = talus_joints_pairs(world, s->jointed, (int)s->jointed_capacity);
+    for (int k = 0; k < 2 * joints; k++)
+        if (s->jointed[k / 2][k % 2] >= 0)
+            s->restless[s->jointed[k / 2][k % 2]] = 1;
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_moves(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
+                                       (world->drives > 0 && near_drive(world, i))))
+            s->restless[root_of(s->island, i)] = 1;
+}
+
+static void put_to_sleep(TalusWorld *world, int slot)
+{
+    TalusBodies *b = &world->bodies;
+    double kinetic = talus_slot_kinetic(world, slot);
+    world->exchange_kinetic -= kinetic;
+    world->info.ledger.kinetic -= kinetic;
+    b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
+    b->fixed[slot] = TALUS_MOTION_ASLEEP;
+    world->mirror.bodies_ahead = true;
+    world->sleep.asleep++;
+}
+
+/* A state that cannot be downloaded leaves things as they are; the next step meets that, too. */
+void talus_sleep_update(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    const TalusBodies *b = &world->bodies;
+    bool any = false;
+    if (world->def.sleep_speed == 0.0)
+        return;
+    talus_world_see(world, true);
+    if (world->mirror.bodies_behind || world->mirror.contacts_behind)
+        return;
+    for (int i = 0; i < s->slots; i++) {
+        if (!talus_slot_moves(b, i))
+            continue;
+        double speed = talus_norm(b->velocity[i]) + talus_norm(b->spin[i]) * b->radius[i];
+        s->calm[i] = speed < sleep_limit(world) ? s->calm[i] + (s->calm[i] < INT32_MAX) : 0;
+        any |= s->calm[i] >= world->def.sleep_steps;
+    }
+    if (any) {
+        find_islands(world);
+        for (int i = 0; i < s->slots; i++)
+            if (talus_slot_moves(b, i))
+                s->island[i] = root_of(s->island, i);
+        for (int i = 0; i < s->slots; i++)
+            if (talus_slot_moves(b, i) && !s->restless[s->island[i]])
+                put_to_sleep(world, i);
+    }
+    world->info.asleep = s->asleep;
+    world->info.sleep_speed = s->asleep > 0 ? sleep_limit(world) : 0.0;
+}
+
+/* Potential energy of what sleeps, which no loop over moving bodies sees. */
+double talus_sleep_potential(const TalusWorld *world)
+{
+    const TalusBodies *b = &world->bodies;
+    double sum = 0.0;
+    for (int i = 0; world->sleep.asleep > 0 && i < b->counts.slots; i++)
+        if (talus_slot_asleep(b, i))
+            sum -= b->mass[i] * talus_dot(world->def.gravity, b->position[i]);
+    return sum;
+}

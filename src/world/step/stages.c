@@ -1,0 +1,274 @@
+/* world/step/stages.c - the stages of a step, carried out by the world's engine (backend/engine.h).
+ *
+ * What belongs to the world and not to an engine is done here in between: driven bodies, joints, sleeping bodies,
+ * the energy ledger. Times are wall times. */
+#include "world/internal.h"
+
+#include "base/timer.h"
+#include "collide/period.h"
+
+static const double softening = 1e-3; /* of N_nn, as compliance for infeasible steps */
+
+/* ---- detection ---- */
+
+TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
+{
+    /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
+    bool attract = world->materials.any_cohesion;
+    double envelope =
+        attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
+    TalusDetectOptions options = {h, envelope, world->reference_speed,
+                                  fmin(world->materials.max_friction, 1.0)};
+    return options;
+}
+
+TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin)
+{
+    const TalusBodies *b = &world->bodies;
+    TalusBodyView view = {
+        .count = b->counts.slots,
+        .position = b->position,
+        .orientation = b->orientation,
+        .velocity = velocity,
+        .spin = spin,
+        .radius = b->radius,
+        .size = b->size,
+        .shape = b->shape,
+        .fixed = b->fixed,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+        .filter = talus_filter_view(world),
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+    };
+    return view;
+}
+
+static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
+{
+    talus_mirror_contacts_changed(world);
+    world->contact_count = counts->contacts;
+    world->least_size = counts->least_size;
+    world->clipped = counts->clipped;
+}
+
+static TalusStatus find_contacts(TalusWorld *world, double h)
+{
+    TalusDetectOptions options = talus_detect_options(world, h);
+    TalusEngineCounts counts;
+    TALUS_TRY(talus_mirror_send(world));
+    talus_drives_aim(world, h);
+    TALUS_TRY(talus_mirror_send_driven(world));
+    TALUS_TRY(world->on.ops->detect(world->on.engine, &options, world->def.gravity,
+                                    (long long)world->steps + 1, &counts));
+    take_counts(world, &counts);
+    return TALUS_OK;
+}
+
+TalusStatus talus_stage_detect(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    bool woken;
+    TALUS_TRY(talus_sleep_reserve(world));
+    do {
+        TALUS_TRY(find_contacts(world, h));
+        TALUS_TRY(talus_sleep_disturb(world, &woken));
+    } while (woken); /* what has woken has contacts that were not looked for */
+    world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- the problem ---- */
+
+static TalusBuildOptions build_options(const TalusWorld *world, double h, bool soften)
+{
+    bool heavy = world->gravity_norm > 0.0;
+    TalusBuildOptions options = {
+        .h = h,
+        .warm = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
+        .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
+        .scale = world->gravity_norm,
+        .soften = soften ? softening : 0.0,
+        .kick = talus_scale(h, world->def.gravity),
+        .bounce = world->def.restitution_threshold * world->gravity_norm * h,
+        .reach = world->def.cohesion_range,
+    };
+    return options;
+}
+
+TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
+{
+    double start = talus_now();
+    TalusBuildReport report;
+    TalusOperator *op;
+    double *gamma;
+    world->built = build_options(world, h, soften);
+    if (world->joints.living > 0 || world->joints.exchange.problem)
+        TALUS_TRY(talus_exchange_send(world, h));
+    TALUS_TRY(world->on.ops->build(world->on.engine, &world->built, &op, &gamma, &report));
+    if (op)
+        talus_problem_lend(world->problem, world->backend, op, gamma);
+    world->penetration_mean = report.penetration_mean;
+    world->penetration_max = report.penetration_max;
+    world->info.build_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- after a solve ---- */
+
+/* Two bodies outside each other's envelope meet only if their velocities change, together, by more than twice this. */
+double talus_change_limit(const TalusWorld *world, double h)
+{
+    return 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
+}
+
+TalusStatus talus_stage_solved(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TALUS_TRY(world->on.ops->solved(world->on.engine, talus_change_limit(world, h),
+                                    &world->velocities_changed));
+    world->info.solve_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
+{
+    double start = talus_now();
+    TalusDetectOptions options = talus_detect_options(world, h);
+    TalusEngineCounts counts;
+    *missed = world->velocities_changed;
+    if (!*missed || !world->on.ops->missed)
+        return TALUS_OK;
+    TALUS_TRY(world->on.ops->missed(world->on.engine, &options, talus_change_limit(world, h),
+                                    world->def.tolerance * world->reference_speed, missed));
+    world->on.ops->counts(world->on.engine, &counts);
+    world->clipped = counts.clipped;
+    world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+TalusStatus talus_stage_redetect(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TalusDetectOptions options = talus_detect_options(world, h);
+    TalusEngineCounts counts;
+    TALUS_TRY(world->on.ops->store_impulses(world->on.engine));
+    TALUS_TRY(talus_exchange_store(world));
+    world->impulse_step = h;
+    TALUS_TRY(world->on.ops->redetect(world->on.engine, &options, world->def.gravity, &counts));
+    take_counts(world, &counts);
+    world->info.detect_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- integration ---- */
+
+static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
+{
+    sum->kinetic = part->kinetic;
+    sum->potential = part->potential;
+    sum->kinetic_change += part->kinetic_change;
+    sum->potential_change += part->potential_change;
+    sum->gravity_error += part->gravity_error;
+    sum->spin += part->spin;
+    sum->friction += part->friction;
+    sum->stabilisation += part->stabilisation;
+    sum->impact += part->impact;
+    sum->cohesion += part->cohesion;
+    sum->driven += part->driven;
+    sum->applied += part->applied;
+}
+
+/* Gravity may have a part along a period, as on a slope: a body that goes around is lifted, and that energy
+ * is exchanged with nobody knows whom. */
+static TalusStatus wrap_bodies(TalusWorld *world)
+{
+    TalusLedger *ledger = &world->info.ledger;
+    double lifted;
+    if (!talus_periodic(&world->def.period))
+        return TALUS_OK;
+    TALUS_TRY(world->on.ops->wrap(world->on.engine, world->def.gravity, &lifted));
+    ledger->potential += lifted;
+    ledger->potential_change += lifted;
+    ledger->exchange += lifted;
+    return TALUS_OK;
+}
+
+TalusStatus talus_stage_integrate(TalusWorld *world, double h)
+{
+    double start = talus_now();
+    TalusEngineLedger ledger;
+    TALUS_TRY(talus_probes_ask(world));
+    TALUS_TRY(talus_joints_aim(world));
+    TALUS_TRY(world->on.ops->integrate(world->on.engine, h, world->def.gravity,
+                                       (long long)world->steps + 1, &ledger));
+    talus_mirror_bodies_changed(world);
+    talus_mirror_contacts_changed(world);
+    TALUS_TRY(talus_probes_take(world));
+    add_ledger(&world->info.ledger, &ledger);
+    world->info.ledger.potential += talus_sleep_potential(world);
+    talus_drives_arrive(world);
+    if (world->joints.living > 0)
+        TALUS_TRY(talus_exchange_close(world, h));
+    TALUS_TRY(wrap_bodies(world));
+    world->impulse_step = h;
+    world->info.integrate_seconds += talus_now() - start;
+    return TALUS_OK;
+}
+
+/* ---- snapshot and rollback ---- */
+
+TalusStatus talus_stage_snapshot(TalusWorld *world)
+{
+    TALUS_TRY(world->on.ops->snapshot(world->on.engine));
+    world->snapshot.impulse_step = world->impulse_step;
+    return talus_joints_keep(world);
+}
+
+/* Where an engine fails to, the impulses are lost, which scaling them by 0 says, or it fails in every later call. */
+void talus_stage_rollback(TalusWorld *world)
+{
+    TalusStatus status = world->on.ops->rollback(world->on.engine);
+    talus_mirror_contacts_changed(world);
+    talus_joints_go_back(world);
+    if (status == TALUS_OK)
+        status = talus_mirror_fetch_driven(world);
+    if (status == TALUS_OK && world->joints.living > 0)
+        status = talus_exchange_fetch(world);
+    world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
+}
+
+/* ---- the problem of a step, lent ---- */
+
+static TalusStatus build_on_host(TalusWorld *world)
+{
+    TalusEngineHandle on = world->on;
+    world->on = world->host;
+    TalusStatus status = talus_stage_detect(world, world->def.step);
+    if (status == TALUS_OK)
+        status = talus_stage_build(world, world->def.step, false);
+    world->on = on;
+    return status;
+}
+
+/* Of the bodies as they are: arrivals and sinks belong to the step and are left to it. On the host
+ * wherever the world lives, so that the problem's arrays are there for whoever asks. */
+TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
+{
+    *problem = NULL;
+    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_look_contacts(world));
+    world->part_time = talus_world_time(world);
+    talus_drives_begin(world);
+    TalusStatus status = build_on_host(world);
+    talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */
+    TALUS_TRY(status);
+    if (world->clipped > 0)
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "build.clipped",
+            "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
+            "past the room beside a wall; a run would halve it, and the problem of the whole step "
+            "may lack contacts of theirs",
+            (long long)world->steps + 1, world->clipped);
+    *problem = world->problem;
+    return TALUS_OK;
+}

@@ -1,0 +1,354 @@
+/* world/step/step.c - one step: arrivals, detect, build, solve, integrate.
+ *
+ * The stages are in stages.c, carried out by an engine; what is decided between them is decided here.
+ *
+ * Nothing of the bodies' state is written before the solved velocities have been checked, so a
+ * step that fails needs no copy to go back. Two things change earlier and are taken back: arrivals
+ * and sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before).
+ * The contact list is made anew by every attempt; detecting twice from one state gives the same
+ * list with the same impulses.
+ *
+ * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of
+ * half the length, each of which may be halved again, to a sixteenth; only then is a copy of the
+ * state made, because the first half may succeed and the second fail. Arrivals happen once for the
+ * whole step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with
+ * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed.
+ *
+ * Whatever the policy, a step is halved in which a body moves farther than one image of a period allows
+ * (grid_images.c): two halves see contacts that the whole would miss. What a sixteenth may still have missed is
+ * reported. */
+#include "world/internal.h"
+
+enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
+
+/* The state as the step found it, once. */
+static TalusStatus take_snapshot(TalusWorld *world)
+{
+    if (!world->snapshot.taken)
+        TALUS_TRY(talus_stage_snapshot(world));
+    world->snapshot.taken = true;
+    return TALUS_OK;
+}
+
+static TalusStatus save_solver(TalusWorld *world)
+{
+    size_t size = talus_solver_state_size(world->solver);
+    TALUS_TRY(
+        TALUS_RESERVE(world->solver_state, world->solver_state_capacity, size, 0, "solver state"));
+    if (size)
+        talus_solver_state_save(world->solver, world->solver_state);
+    world->solver_state_size = size;
+    return TALUS_OK;
+}
+
+/* ---- solve ---- */
+
+/* What a solve costs, on top of other solves of the step: the one place that knows these figures. */
+static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
+{
+    sum->iterations += part->iterations;
+    sum->products += part->products;
+    sum->updates += part->updates;
+    sum->factorisations += part->factorisations;
+    sum->seconds += part->seconds;
+    if (part->memory_bytes > sum->memory_bytes)
+        sum->memory_bytes = part->memory_bytes;
+}
+
+/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
+static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
+{
+    add_cost(sum, part);
+    sum->solver = part->solver;
+    sum->residual.rms = fmax(sum->residual.rms, part->residual.rms);
+    sum->rounding = fmax(sum->rounding, part->rounding);
+    sum->jammed |= part->jammed;
+    sum->residual.max = fmax(sum->residual.max, part->residual.max);
+    sum->start_residual = fmax(sum->start_residual, part->start_residual);
+    if (part->outcome > sum->outcome)
+        sum->outcome = part->outcome;
+}
+
+/* One solve with what `used` iterations have left of the step's budget. */
+static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
+{
+    TalusSolveOptions options = talus_solve_options_default();
+    options.tolerance = world->def.tolerance * world->reference_speed;
+    options.norm = world->def.norm;
+    options.reference_speed = world->reference_speed;
+    options.max_iterations = world->def.max_iterations - used;
+    *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
+    if (world->contact_count + world->joints.kept + world->joints.free > 0)
+        TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
+    world->info.solve_seconds += part->seconds;
+    if (part->outcome == TALUS_OUTCOME_DIVERGED)
+        return talus_fail(TALUS_ERR_NUMERIC, "step %lld: solver %s met a NaN or infinity",
+                          (long long)world->steps + 1, part->solver);
+    return talus_stage_solved(world, h);
+}
+
+/* Whether there is no solution, or none was found and friction holds bodies between others. */
+static bool is_wedged(const TalusSolveInfo *part)
+{
+    return part->outcome == TALUS_OUTCOME_INFEASIBLE ||
+           (part->outcome == TALUS_OUTCOME_BUDGET && part->jammed);
+}
+
+static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
+{
+    bool proven = part->outcome == TALUS_OUTCOME_INFEASIBLE;
+    bool *said = proven ? &world->said_infeasible : &world->said_jammed;
+    if (!*said)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, proven ? "step.infeasible" : "step.jammed",
+                     "step %lld: bodies are %s; solved with normal compliance (said once)",
+                     (long long)world->steps + 1,
+                     proven ? "wedged between fixed ones, or their joints contradict each other"
+                            : "held between others by friction, and no solution was found");
+    *said = true;
+}
+
+static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
+{
+    TALUS_TRY(solve_once(world, h, used, part));
+    if (!is_wedged(part))
+        return TALUS_OK;
+    warn_wedged(world, part);
+    TalusSolveInfo first = *part;
+    TALUS_TRY(talus_stage_build(world, h, true));
+    TALUS_TRY(solve_once(world, h, 0, part));
+    part->outcome = first.outcome;
+    part->jammed = first.jammed;
+    add_cost(part, &first);
+    return TALUS_OK;
+}
+
+/* ---- one part of a step ---- */
+
+static bool missed(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
+        return false; /* a budget was asked for, not a tolerance */
+    return part->outcome != TALUS_OUTCOME_CONVERGED;
+}
+
+/* In the norm that the tolerance is held against. */
+static double reached(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    return world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
+}
+
+static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *part)
+{
+    return talus_fail(TALUS_ERR_TOLERANCE,
+                      "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s",
+                      (long long)world->steps + 1, talus_outcome_name(part->outcome),
+                      part->iterations, reached(world, part),
+                      world->def.tolerance * world->reference_speed);
+}
+
+/* Of the first part that is solved: the whole step, unless bodies move too far in it. */
+static void report_start(TalusWorld *world)
+{
+    if (world->start_reported)
+        return;
+    world->start_reported = true;
+    world->info.contacts = world->contact_count;
+    world->info.penetration_mean = world->penetration_mean;
+    world->info.penetration_max = world->penetration_max;
+}
+
+/* Detects and solves again as long as the solve itself brings bodies near each other that were not watched, and
+ * the step has iterations left. */
+static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
+{
+    for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
+        TalusSolveInfo first = *part;
+        bool missed;
+        TALUS_TRY(talus_stage_missed(world, h, &missed));
+        if (!missed)
+            return TALUS_OK;
+        TALUS_TRY(take_snapshot(world)); /* the impulses are about to change */
+        TALUS_TRY(talus_stage_redetect(world, h));
+        TALUS_TRY(talus_stage_build(world, h, false));
+        TALUS_TRY(solve(world, h, first.iterations, part));
+        add_cost(part, &first);
+        part->start_residual = first.start_residual;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus advance(TalusWorld *world, double h, int depth);
+
+/* Two halves in place of a part that has cost `part`, NULL: nothing yet. */
+static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
+                                  const TalusSolveInfo *part)
+{
+    if (part)
+        add_cost(&world->info.solve, part); /* spent, though nothing else of it counts */
+    world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
+    TALUS_TRY(take_snapshot(world));
+    TALUS_TRY(advance(world, 0.5 * h, depth + 1));
+    return advance(world, 0.5 * h, depth + 1);
+}
+
+/* Whether bodies move so far within this part of the step that it must be halved; the smallest parts stand, and
+ * report it. */
+static bool moves_too_far(TalusWorld *world, int depth)
+{
+    if (world->clipped == 0 || depth < MAX_HALVINGS)
+        return world->clipped > 0;
+    if (world->clipped > world->info.clipped)
+        world->info.clipped = world->clipped;
+    if (!world->said_clipped)
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "step.clipped",
+            "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
+            "of a period or past the room beside a wall; contacts of theirs may be missed (said "
+            "once; a shorter step sees them)",
+            (long long)world->steps + 1, world->clipped);
+    world->said_clipped = true;
+    return false;
+}
+
+static TalusStatus advance(TalusWorld *world, double h, int depth)
+{
+    TalusSolveInfo part;
+    TALUS_TRY(talus_stage_detect(world, h));
+    if (moves_too_far(world, depth))
+        return advance_halves(world, h, depth, NULL);
+    TALUS_TRY(talus_stage_build(world, h, false));
+    TALUS_TRY(solve(world, h, 0, &part));
+    TALUS_TRY(follow_up(world, h, &part));
+    if (moves_too_far(world, depth))
+        return advance_halves(world, h, depth, &part);
+    report_start(world);
+    bool miss = missed(world, &part);
+    if (miss && world->def.on_miss == TALUS_MISS_STOP)
+        return fail_missed(world, &part);
+    if (miss && world->def.on_miss == TALUS_MISS_HALVE && depth < MAX_HALVINGS && !is_wedged(&part))
+        return advance_halves(world, h, depth, &part);
+    world->info.missed |= miss;
+    report_solve(&world->info.solve, &part);
+    if (world->joints.living > 0)
+        TALUS_TRY(take_snapshot(world)); /* their projection may fail once bodies have moved */
+    TALUS_TRY(talus_stage_integrate(world, h));
+    world->part_time += h;
+    return TALUS_OK;
+}
+
+/* ---- the step ---- */
+
+static TalusStatus try_step(TalusWorld *world, double length)
+{
+    world->snapshot.taken = world->start_reported = false;
+    world->info = (TalusStepInfo){.length = length,
+                                  .reference_speed = world->reference_speed,
+                                  .tolerance = world->def.tolerance * world->reference_speed};
+    world->part_time = talus_world_time(world);
+    talus_probes_begin(world);
+    talus_joints_begin(world);
+    talus_drives_begin(world);
+    TALUS_TRY(save_solver(world));
+    TALUS_TRY(talus_sources_apply(world));
+    return advance(world, length, 0);
+}
+
+static void take_back(TalusWorld *world)
+{
+    if (world->snapshot.taken)
+        talus_stage_rollback(world);
+    talus_drives_undo(world);
+    if (world->solver_state_size)
+        (void)talus_solver_state_load(world->solver, world->solver_state,
+                                      world->solver_state_size); /* its own bytes: cannot fail */
+    talus_sources_undo(world);
+}
+
+static void warn_fallback(TalusWorld *world)
+{
+    const TalusStepInfo *info = &world->info;
+    if (info->projection_fallbacks > 0 && !world->said_fallback)
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "step.projection",
+            "step %lld: no impulse closes the joints of %d machine%s, which loses energy: its "
+            "bodies turn too far in a step of %g s, or it is too taut or struck too hard for one; "
+            "shorter steps help (said once; every step reports projection_fallbacks)",
+            (long long)info->step, info->projection_fallbacks,
+            info->projection_fallbacks > 1 ? "s" : "", info->length);
+    world->said_fallback |= info->projection_fallbacks > 0;
+}
+
+/* `end` is where a shortened step ends, and where whole ones begin again; NAN: this one was whole. */
+static void report_step(TalusWorld *world, double end)
+{
+    TalusStepInfo *info = &world->info;
+    talus_sleep_update(world);
+    talus_ledger_close(world);
+    talus_probes_close(world, info->length);
+    talus_joints_close(world, info->length);
+    info->step = ++world->steps;
+    if (!isnan(end)) {
+        world->grid_time = end;
+        world->grid_steps = world->steps;
+    }
+    info->time = talus_world_time(world);
+    info->bodies = world->bodies.counts.living;
+    warn_fallback(world);
+    if (!info->missed)
+        return;
+    world->missed_steps++;
+    if (!world->said_missed)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "step.missed",
+                     "step %lld: %s after %d iterations: residual %.3g m/s, tolerance %.3g m/s "
+                     "(said once; every step reports what it reached)",
+                     (long long)info->step, talus_outcome_name(info->solve.outcome),
+                     info->solve.iterations, reached(world, &info->solve),
+                     world->def.tolerance * world->reference_speed);
+    world->said_missed = true;
+}
+
+static TalusStatus step(TalusWorld *world, double length, double end, TalusStepInfo *info)
+{
+    TalusStatus status = try_step(world, length);
+    if (status != TALUS_OK) {
+        take_back(world);
+        return status;
+    }
+    talus_arrivals_tell(world);
+    talus_sources_keep(world);
+    report_step(world, end);
+    if (info)
+        *info = world->info;
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
+{
+    return step(world, world->def.step, NAN, info);
+}
+
+/* A remainder shorter than half a step is shared with the step before. Overlaps and open joints are undone within
+ * the step that meets them, and forces are impulses over its length: a very short step would throw bodies about that
+ * rest, and report forces that nobody felt. */
+double talus_world_next_length(const TalusWorld *world, double time)
+{
+    const double slack = 1e-6;
+    double left = time - talus_world_time(world), h = world->def.step;
+    if (!(left > 2.0 * slack * h)) /* more than a whole step may leave, with its rounding */
+        return 0.0;
+    if (left < (1.0 - slack) * h)
+        return left;
+    return left > (1.0 + slack) * h && left < 1.5 * h ? 0.5 * left : h;
+}
+
+TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info)
+{
+    double now = talus_world_time(world), length = talus_world_next_length(world, time);
+    if (length == 0.0)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "talus_world_step_to: time %g; expected one after the world's, %g", time,
+                          now);
+    if (length == world->def.step)
+        return talus_world_step(world, info);
+    return step(world, length, length == time - now ? time : now + length, info);
+}
