@@ -154,7 +154,7 @@ static void apply_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const Loop *loop = context;
     (void)chunk;
     for (int64_t m = begin; m < end; m++)
-        talus_machine_apply(&loop->machines, (int)m, loop->velocity, (TalusTeam){0, 1});
+        talus_machine_apply(&loop->machines, (int)m, loop->velocity, talus_team_of_one);
 }
 
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8])

@@ -180,17 +180,16 @@ static void draw_motion(TalusElimination *e, int m)
 static int count_rounds(TalusElimination *e, int m)
 {
     const TalusMachines machines = talus_machines_local(e, NULL);
-    const TalusTeam one = {0, 1};
     double first = 0.0, before = 0.0;
     draw_motion(e, m);
     for (int round = 0; round <= MOST_ROUNDS; round++) {
-        talus_machine_residual(&machines, m, e->motion, round > 0, one);
+        talus_machine_residual(&machines, m, e->motion, round > 0, talus_team_of_one);
         double now = largest(e, m);
         if (round > 0 && (now <= SOLVED * first || now > 0.5 * before))
             return round - 1;
         first = round == 0 ? now : first;
         before = now;
-        talus_machine_step(&machines, m, e->motion, round > 0, one);
+        talus_machine_step(&machines, m, e->motion, round > 0, talus_team_of_one);
     }
     return MOST_ROUNDS;
 }

@@ -41,10 +41,13 @@ typedef struct TalusMachines {
     double *x, *y;                    /* [rows]: impulses found; work */
 } TalusMachines;
 
-/* Thread `lane` of `lanes`. */
+/* Thread `lane` of `lanes`; these are also `groups` with `members` each, of which the thread is member `member` of
+ * group `group`. Work goes by lanes, or by groups and, within, members. */
 typedef struct TalusTeam {
-    int lane, lanes;
+    int lane, lanes, group, groups, member, members;
 } TalusTeam;
+
+static const TalusTeam talus_team_of_one = {0, 1, 0, 1, 0, 1};
 
 /* Until all threads of the team are here. */
 TALUS_INLINE void talus_team_wait(TalusTeam team)
@@ -71,17 +74,22 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     const double *a = e->value + e->diagonal_at[p];
     double *mine = e->y + e->place[p];
     for (int k = 0; k < size && team.lane == 0; k++) {
+        double sum = mine[k];
         for (int j = 0; j < k; j++)
-            mine[k] -= a[k * size + j] * mine[j];
-        mine[k] *= a[k * size + k];
+            sum -= a[k * size + j] * mine[j];
+        mine[k] = sum * a[k * size + k];
     }
     talus_team_wait(team);
-    for (int32_t i = e->start[p] + team.lane; i < e->start[p + 1]; i += team.lanes) {
-        const double *block = e->value + e->block_at[i];
+    for (int32_t i = e->start[p] + team.group; i < e->start[p + 1]; i += team.groups) {
+        const int rows = talus_node_size(e, e->below[i]);
         double *other = e->y + e->place[e->below[i]];
-        for (int r = 0; r < talus_node_size(e, e->below[i]); r++, block += size)
+        for (int r = team.member; r < rows; r += team.members) {
+            const double *block = e->value + e->block_at[i] + r * size;
+            double sum = other[r];
             for (int k = 0; k < size; k++)
-                other[r] -= block[k] * mine[k];
+                sum -= block[k] * mine[k];
+            other[r] = sum;
+        }
     }
     talus_team_wait(team);
 }
@@ -92,17 +100,22 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
     const int size = talus_node_size(e, p);
     const double *a = e->value + e->diagonal_at[p];
     double *mine = e->y + e->place[p];
-    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
-        const double *block = e->value + e->block_at[i], *other = e->y + e->place[e->below[i]];
-        for (int r = 0; r < talus_node_size(e, e->below[i]); r++, block += size)
-            for (int k = team.lane; k < size; k += team.lanes)
-                mine[k] -= block[k] * other[r];
+    for (int k = team.lane; k < size; k += team.lanes) {
+        double sum = mine[k];
+        for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+            const double *block = e->value + e->block_at[i] + k;
+            const double *other = e->y + e->place[e->below[i]];
+            for (int r = 0; r < talus_node_size(e, e->below[i]); r++)
+                sum -= block[r * size] * other[r];
+        }
+        mine[k] = sum;
     }
     talus_team_wait(team);
     for (int k = size - 1; k >= 0 && team.lane == 0; k--) {
+        double sum = mine[k];
         for (int j = k + 1; j < size; j++)
-            mine[k] -= a[j * size + k] * mine[j];
-        mine[k] *= a[k * size + k];
+            sum -= a[j * size + k] * mine[j];
+        mine[k] = sum * a[k * size + k];
     }
     talus_team_wait(team);
 }
@@ -113,23 +126,20 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
                                          bool again, TalusTeam team)
 {
-    for (int p = e->machine_start[m] + team.lane; p < e->machine_start[m + 1]; p += team.lanes) {
-        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-            e->y[row] = e->bias ? e->bias[row] : 0.0;
+    for (int p = e->machine_start[m] + team.group; p < e->machine_start[m + 1]; p += team.groups)
+        for (int row = e->place[p] + team.member; row < e->place[p + 1]; row += team.members) {
+            double sum = e->bias ? e->bias[row] : 0.0;
             if (again)
-                e->y[row] -= e->row[row].compliance * e->x[row];
-        }
-        for (int side = 0; side < 2; side++) {
-            if (e->body[p][side] < 0)
-                continue;
-            const double *v = velocity[e->body[p][side]];
-            for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-                const double *arm = e->row[row].arm[side];
-                e->y[row] += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
-                             (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
+                sum -= e->row[row].compliance * e->x[row];
+            for (int side = 0; side < 2; side++) {
+                if (e->body[p][side] < 0)
+                    continue;
+                const double *v = velocity[e->body[p][side]], *arm = e->row[row].arm[side];
+                sum += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
+                       (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
             }
+            e->y[row] = sum;
         }
-    }
     talus_team_wait(team);
 }
 
@@ -139,18 +149,14 @@ TALUS_INLINE int talus_vertex_body(const TalusMachines *e, int vertex)
     return e->vertex_body ? e->vertex_body[vertex] : vertex;
 }
 
-/* v of a vertex loses M^-1 D y. */
-TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8])
+/* v of a vertex loses M^-1 D y, a member's components at a time. */
+TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8], TalusTeam team)
 {
     for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
-        int p = e->list[i], side = e->vertex[p][0] == vertex ? 0 : 1;
-        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-            const double *push = e->row[row].push[side];
-            for (int k = 0; k < 3; k++) {
-                v[k] -= push[k] * e->y[row];
-                v[4 + k] -= push[3 + k] * e->y[row];
-            }
-        }
+        const int p = e->list[i], side = e->vertex[p][0] == vertex ? 0 : 1;
+        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+            for (int k = team.member; k < 6; k += team.members)
+                v[k < 3 ? k : k + 1] -= e->row[row].push[side][k] * e->y[row];
     }
 }
 
@@ -163,8 +169,8 @@ TALUS_INLINE void talus_machine_step(const TalusMachines *e, int m, double (*vel
         talus_node_forward(e, p, team);
     for (int p = last - 1; p >= first; p--)
         talus_node_backward(e, p, team);
-    for (int v = e->machine_vertex[m] + team.lane; v < e->machine_vertex[m + 1]; v += team.lanes)
-        talus_vertex_push(e, v, velocity[talus_vertex_body(e, v)]);
+    for (int v = e->machine_vertex[m] + team.group; v < e->machine_vertex[m + 1]; v += team.groups)
+        talus_vertex_push(e, v, velocity[talus_vertex_body(e, v)], team);
     for (int row = e->place[first] + team.lane; row < e->place[last]; row += team.lanes)
         e->x[row] = again ? e->x[row] + e->y[row] : e->y[row];
     talus_team_wait(team);

@@ -9,16 +9,22 @@ extern "C" {
 #include "linalg/machine.h"
 }
 
-/* A block of these to a machine. */
+/* A block of these to a machine, in groups of the rows that a node has at most. */
 #ifdef TALUS_EMULATED
-enum { MACHINE_THREADS = 4 };
+enum { MACHINE_THREADS = 12, MACHINE_MEMBERS = 6 };
 #else
-enum { MACHINE_THREADS = 32 };
+enum { MACHINE_THREADS = 30, MACHINE_MEMBERS = 6 };
 #endif
 
 static __device__ inline TalusTeam cu_team()
 {
-    return TalusTeam{(int)threadIdx.x, MACHINE_THREADS};
+    const int lane = (int)threadIdx.x;
+    return TalusTeam{lane,
+                     MACHINE_THREADS,
+                     lane / MACHINE_MEMBERS,
+                     MACHINE_THREADS / MACHINE_MEMBERS,
+                     lane % MACHINE_MEMBERS,
+                     MACHINE_MEMBERS};
 }
 
 /* machines.cu. The operator's factorisation, brought here by cu_machines_put; no machines where it has none. */
