@@ -4,8 +4,8 @@
 
 #include "test_world_scene.h"
 
-#include "backend/backend.h"
 #include "base/rng.h"
+#include "engine/engine.h"
 #include "support/cuda.h"
 
 /* ---- worlds ---- */
@@ -146,7 +146,7 @@ typedef struct Both {
 
 static inline const TalusEngineOps *ops(void)
 {
-    return cuda->engine;
+    return talus_engine_ops(cuda);
 }
 
 static inline TalusBodyArrays arrays_of(TalusWorld *world)

@@ -4,8 +4,8 @@
 
 #include "collide_scene.h"
 
-#include "backend/backend.h"
 #include "base/status.h"
+#include "engine/engine.h"
 #include "support/cuda.h"
 
 #include <stdlib.h>
@@ -25,11 +25,11 @@ static inline bool open_both(Both *b, const Scene *s)
                           .shapes = s->view.shape_count,
                           .law = &law,
                           .materials = 1};
+    TalusEngineSetup setup = {.context = cuda_context(), .period = s->view.period};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
-           CHECK_OK(
-               cuda->engine->create(&(TalusEngineSetup){.context = cuda_context()}, &b->engine)) &&
-           CHECK_OK(cuda->engine->tables(b->engine, &tables));
+           CHECK_OK(talus_engine_ops(cuda)->create(&setup, &b->engine)) &&
+           CHECK_OK(talus_engine_ops(cuda)->tables(b->engine, &tables));
 }
 
 static inline void free_list(TalusContactList *list)
@@ -43,7 +43,7 @@ static inline void free_list(TalusContactList *list)
 static inline void close_both(Both *b)
 {
     talus_detector_destroy(b->detector);
-    cuda->engine->destroy(b->engine);
+    talus_engine_ops(cuda)->destroy(b->engine);
     free_list(&b->device);
 }
 
@@ -52,11 +52,11 @@ static inline bool fetch(Both *b)
 {
     TalusEngineCounts n;
     free_list(&b->device);
-    cuda->engine->counts(b->engine, &n);
+    talus_engine_ops(cuda)->counts(b->engine, &n);
     b->device.contact = calloc((size_t)n.contacts + 1, sizeof *b->device.contact);
     b->device.arms = calloc((size_t)n.general + 1, sizeof *b->device.arms);
     b->device.impulse = calloc((size_t)n.contacts + 1, sizeof *b->device.impulse);
-    return CHECK_OK(cuda->engine->get_contacts(b->engine, &b->device));
+    return CHECK_OK(talus_engine_ops(cuda)->get_contacts(b->engine, &b->device));
 }
 
 static inline TalusStatus detect_on_device(Both *b, Scene *s)
@@ -80,9 +80,9 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
         mass[i] = 1.0;
         arrays.driven |= s->fixed[i] == 2;
     }
-    TALUS_TRY(cuda->engine->put_filter(b->engine, s->view.filter, s->view.count));
-    TALUS_TRY(cuda->engine->put_bodies(b->engine, &arrays, NULL));
-    return cuda->engine->detect(b->engine, &s->options, none, 1, &counts);
+    TALUS_TRY(talus_engine_ops(cuda)->put_filter(b->engine, s->view.filter, s->view.count));
+    TALUS_TRY(talus_engine_ops(cuda)->put_bodies(b->engine, &arrays, NULL));
+    return talus_engine_ops(cuda)->detect(b->engine, &s->options, none, 1, &counts);
 }
 
 static inline bool equal_bits(const void *x, const void *y, int count, size_t element)
@@ -108,8 +108,12 @@ static inline bool detect(Both *b, Scene *s)
 {
     bool fine = CHECK_OK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host)) &&
                 CHECK_OK(detect_on_device(b, s)) && fetch(b);
-    if (fine)
+    TalusEngineCounts n;
+    if (fine) {
         compare(b);
+        talus_engine_ops(cuda)->counts(b->engine, &n);
+        CHECK_INT(n.clipped, talus_detector_clipped(b->detector));
+    }
     return fine;
 }
 
@@ -117,7 +121,7 @@ static inline bool detect(Both *b, Scene *s)
 static inline void mark_both(Both *b)
 {
     mark_all(b->host);
-    CHECK_OK(cuda->engine->put_contacts(b->engine, b->host));
+    CHECK_OK(talus_engine_ops(cuda)->put_contacts(b->engine, b->host));
 }
 
 static inline int impulses(const TalusContactList *list)
@@ -141,6 +145,23 @@ static inline void detect_thrice(Both *b, Scene *s)
     shake(s);
     if (detect(b, s))
         CHECK(impulses(&b->device) > b->device.count / 4);
+}
+
+/* Fails on both with the same words; the device's list stays as it is. */
+static inline void check_refused(Both *b, Scene *s, TalusStatus expected)
+{
+    char text[512];
+    int count = b->device.count;
+    CHECK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host) == expected);
+    strncpy(text, talus_error(), sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    CHECK(detect_on_device(b, s) == expected);
+    CHECK_STR(talus_error(), text);
+    if (fetch(b)) {
+        CHECK_INT(b->device.count, count);
+        b->host = talus_detector_contacts(b->detector);
+        compare(b);
+    }
 }
 
 #endif

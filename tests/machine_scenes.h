@@ -1,5 +1,5 @@
 /* Machines of the shipped scenes: a wheel against closed forms, the rover on a floor and over a rock, the hanging
- * bridge under its load; on any backend. docs/machines.md has the long runs. */
+ * bridge under its load; on any backend. docs/explanation/machines.md has the long runs. */
 #ifndef TALUS_TESTS_MACHINE_SCENES_H
 #define TALUS_TESTS_MACHINE_SCENES_H
 

@@ -11,7 +11,6 @@
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
-#include "backend/engine.h"
 #include "backend/operator.h"
 #include "linalg/machine.h"
 #include "sets/one_contact.h"
@@ -367,8 +366,7 @@ enum {
 
 typedef struct TalusBackend {
     const char *name, *summary;
-    unsigned capabilities;        /* TALUS_CAP_... */
-    const TalusEngineOps *engine; /* worlds on this backend; NULL: the host's own loops */
+    unsigned capabilities; /* TALUS_CAP_... */
 
     /* Whether it can be used on this machine; the message says why not. */
     TalusStatus (*open)(void);

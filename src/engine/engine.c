@@ -1,4 +1,4 @@
-/* engine/engine.c - the table of engines. */
+/* engine/engine.c - which engine a backend's worlds have. */
 #include "engine/engine.h"
 
 #include "engine/cpu/engine.h"
@@ -10,5 +10,10 @@ const TalusEngineOps *talus_engine_host(void)
 
 const TalusEngineOps *talus_engine_ops(const TalusBackend *backend)
 {
-    return backend->engine ? backend->engine : talus_engine_host();
+#ifdef TALUS_HAVE_CUDA
+    if (backend == &talus_backend_cuda || backend == &talus_backend_cuda_mixed)
+        return &talus_engine_cuda;
+#endif
+    (void)backend;
+    return talus_engine_host();
 }

@@ -39,7 +39,7 @@ TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **ou
 /* The model as operators hold it. */
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 
-/* A problem that was made elsewhere, in a backend's memory (backend/engine.h): solvers work on `op` and
+/* A problem that was made elsewhere, in a backend's memory (engine/engine.h): solvers work on `op` and
  * `gamma`, which stay the lender's, until the next call of this or of talus_problem_resize. What reads
  * the problem on the host is not to be called meanwhile, but for its counts. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,

@@ -50,7 +50,7 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* docs/frames.md says what a frames file keeps; here it is in the units of this one. */
+/* docs/reference/frames.md says what a frames file keeps; here it is in the units of this one. */
 static void report(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->written, c->written == 1 ? "" : "s", c->kind);
@@ -136,8 +136,7 @@ static TalusStatus convert(Conversion *c, const RunPlace *place)
     TALUS_TRY(check_range(c));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
     TalusStatus status = convert_frames(c);
-    if (status == TALUS_OK)
-        status = talus_format_sync(c->writer);
+    TALUS_THEN(status, talus_format_sync(c->writer));
     erase_bar(c);
     return status;
 }

@@ -1,6 +1,6 @@
 /* cli/serve/serve_index.h - where the frames of a growing frames file are, from its chunk headers alone.
  *
- * Knows no more of the file than docs/frames.md says of chunks, decodes nothing, and asks nothing but
+ * Knows no more of the file than docs/reference/frames.md says of chunks, decodes nothing, and asks nothing but
  * an open descriptor: the server opens the file itself, so that it can be no other. Payloads are not
  * read, so a damaged one is found by whoever decodes it. */
 #ifndef TALUS_CLI_SERVE_INDEX_H
@@ -27,7 +27,6 @@ typedef struct ServeIndex {
     int frame_count, head_count;
     ServeFrame *frames;
     ServePlace *heads;
-    size_t frame_capacity, head_capacity;
     uint64_t end;           /* of the last whole chunk before an index; where looking goes on */
     uint64_t size;          /* of all that is whole: `end`, or the file where it is complete */
     bool complete;          /* an index ends the file */

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/timer.h"
 
 #include <math.h>
@@ -34,10 +35,7 @@ const WorldsRow *worlds_find(const char *name)
 
 void worlds_set(WorldsSets *sets, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sets->text[sets->count], sizeof sets->text[0], format, args);
-    va_end(args);
+    TALUS_FORMAT(sets->text[sets->count], format);
     sets->count++;
 }
 
@@ -163,17 +161,11 @@ double worlds_memory(const char *backend)
 
 /* ---- numbers ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double worlds_median(double *values, int count)
 {
     if (count == 0)
         return NAN;
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, talus_ascending);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
@@ -286,22 +278,13 @@ static void judge_failure(Worlds *w, const char *row)
 
 static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
 {
-    lab_table_add(t, "%s", v->what);
     if (v->failed) {
-        for (int i = 0; i < 4; i++)
-            lab_table_add(t, "-");
+        lab_table_row(t, "%s\t-\t-\t-\t-", v->what);
         lab_table_add(t, "failed: %s", v->found);
         return;
     }
-    lab_table_add(t, "%.4g %s", v->target, v->unit);
-    lab_table_add(t, "%.4g %s", v->measured, v->unit);
-    if (isnan(v->rms)) {
-        lab_table_add(t, "-");
-        lab_table_add(t, "-");
-    } else {
-        lab_table_add(t, "%.2e", v->rms);
-        lab_table_add(t, "%.2e", v->relative);
-    }
+    lab_table_row(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit, v->measured,
+                  v->unit, v->rms, isnan(v->rms) ? NAN : v->relative);
     if (w->quick)
         lab_table_add(t, "quick: not judged");
     else if (v->found[0])
@@ -312,12 +295,8 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
 
 static void add_verdicts(Worlds *w)
 {
-    static const char *const headings[] = {"figure",   "at most",      "measured",
-                                           "rms, m/s", "rms over g h", "verdict"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
-    LabTable *t = lab_set_table(w->set, "Targets", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "Targets",
+                                "figure\tat most\tmeasured\trms, m/s\trms over g h\tverdict");
     for (int i = 0; i < w->verdicts; i++)
         add_verdict(w, t, &w->verdict[i]);
 }

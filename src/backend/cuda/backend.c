@@ -4,39 +4,9 @@
 
 #include "backend/cuda/cuda.h"
 
-static const TalusEngineOps engine_ops = {
-    .capabilities = TALUS_ENGINE_SLEEP,
-    .create = cu_engine_create,
-    .destroy = cu_engine_destroy,
-    .tables = cu_engine_tables,
-    .put_bodies = cu_engine_put_bodies,
-    .get_bodies = cu_engine_get_bodies,
-    .put_states = cu_engine_put_states,
-    .get_states = cu_engine_get_states,
-    .put_filter = cu_engine_put_filter,
-    .put_forces = cu_engine_put_forces,
-    .put_joints = cu_engine_put_joints,
-    .get_joints = cu_engine_get_joints,
-    .put_contacts = cu_engine_put_contacts,
-    .get_contacts = cu_engine_get_contacts,
-    .counts = cu_engine_counts,
-    .below = cu_engine_below,
-    .detect = cu_engine_detect,
-    .redetect = cu_engine_redetect,
-    .build = cu_engine_build,
-    .solved = cu_engine_solved,
-    .store_impulses = cu_engine_store_impulses,
-    .integrate = cu_engine_integrate,
-    .sum_probes = cu_engine_sum_probes,
-    .get_probes = cu_engine_get_probes,
-    .snapshot = cu_engine_snapshot,
-    .rollback = cu_engine_rollback,
-};
-
 /* clang-format off */
 #define COMMON \
     .capabilities = TALUS_CAP_FINDS_METRIC, \
-    .engine = &engine_ops, \
     .open = cu_open, \
     .describe = cu_describe, \
     .memory = cu_memory_now, \

@@ -12,11 +12,11 @@
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
-#include "backend/block.h"
-#include "backend/body.h"
-#include "backend/engine.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "engine/body.h"
+#include "engine/contact.h"
+#include "engine/engine.h"
 #include "problem/build.h"
 
 enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
@@ -25,9 +25,7 @@ enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
-    size_t capacity;
     TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
 } CpuSnapshot;
 
 typedef struct CpuEngine {
@@ -58,12 +56,10 @@ typedef struct CpuEngine {
     bool missed_known;              /* the detector has the touches that were missed */
     TalusBuildOptions built;
     double (*partial)[CPU_PARTIALS];
-    size_t free_capacity, solved_capacity, solved_spin_capacity, changed_capacity, partial_capacity;
 
     const TalusEngineProbe *probe; /* the world's */
     TalusProbeSums *probe_sums;
     int probes;
-    size_t probe_sums_capacity;
 
     CpuSnapshot snapshot;
 } CpuEngine;

@@ -1,5 +1,5 @@
 /* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step: what
- * engine/cpu/build.c does on the host, with the formulas of backend/body.h and block.h.
+ * engine/cpu/build.c does on the host, with the formulas of engine/body.h and block.h.
  *
  * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
@@ -9,7 +9,7 @@
 #include "engine/cuda/material.h"
 
 extern "C" {
-#include "backend/body.h"
+#include "engine/body.h"
 }
 
 /* ---- velocities ---- */

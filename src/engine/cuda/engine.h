@@ -1,6 +1,6 @@
 /* engine/cuda/engine.h - a world on the device: what the files of its step share.
  *
- *     engine.cu      create, tables, bodies in and out, backup                   (backend/engine.h)
+ *     engine.cu      create, tables, bodies in and out, backup                   (engine/engine.h)
  *     extra.cu       shapes; filters, forces, states of a few bodies
  *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
  *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
@@ -16,13 +16,13 @@
  * by the lower of the places of a and b (that of a, where b has none), then as the search from there finds
  * b, then by feature. All of that depends on the state alone. a and b themselves are as in
  * collide/contact.h, chosen by slots, so contact, normal and impulse are those of the host. */
-#ifndef TALUS_BACKEND_CUDA_ENGINE_H
-#define TALUS_BACKEND_CUDA_ENGINE_H
+#ifndef TALUS_ENGINE_CUDA_ENGINE_H
+#define TALUS_ENGINE_CUDA_ENGINE_H
 
 #include "backend/cuda/device/device.h"
 
 extern "C" {
-#include "backend/engine.h"
+#include "engine/cuda/table.h"
 }
 
 /* Elements of the operator's arrays (backend/operator.h). */
@@ -62,14 +62,6 @@ struct CuBodies {
     int driven; /* bodies with fixed 2 among them */
     int pushed; /* slots that have a force and a torque: */
     CuArray<TalusVec3> force, torque;
-};
-
-/* Which pairs are left out (collide/contact.h); all meet where there is no group. */
-struct CuFilter {
-    const uint8_t *group; /* by slot; NULL: all meet */
-    const uint32_t *meets;
-    const uint32_t (*excluded)[2];
-    int excluded_count;
 };
 
 /* Sums of a few probes lie in the totals, from CU_PROBES on, and are fetched with the step's other numbers. */
@@ -126,7 +118,8 @@ struct CuJoints {
 };
 
 struct TalusEngine {
-    CuContext *cu; /* the world's */
+    CuContext *cu;               /* the world's */
+    CuArray<TalusPeriod> period; /* one, where space repeats itself */
     CuTables tables;
     CuBodies bodies;
     CuList list[2];
@@ -136,7 +129,7 @@ struct TalusEngine {
     CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
     CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
     CuArray<uint8_t> forgotten;
-    CuFilter filter;
+    TalusFilter filter;          /* all meet where there is no group */
     CuArray<uint8_t> group;      /* what the filter points at: this, */
     CuArray<uint32_t> apart;     /*   and here groups, then pairs */
     CuArray<int32_t> few;        /* slots whose states are put or fetched, */

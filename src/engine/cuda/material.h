@@ -1,12 +1,12 @@
 /* engine/cuda/material.h - the law of a contact, as the kernels of a step find it (world/material.c has the
- * laws, backend/block.h what follows from them). */
-#ifndef TALUS_BACKEND_CUDA_MATERIAL_H
-#define TALUS_BACKEND_CUDA_MATERIAL_H
+ * laws, engine/contact.h what follows from them). */
+#ifndef TALUS_ENGINE_CUDA_MATERIAL_H
+#define TALUS_ENGINE_CUDA_MATERIAL_H
 
 #include "engine/cuda/engine.h"
 
 extern "C" {
-#include "backend/block.h"
+#include "engine/contact.h"
 }
 
 /* What a contact's law, size and pull follow from. */

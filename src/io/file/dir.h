@@ -3,8 +3,8 @@
  * What is written goes into this directory whatever becomes of its name; talus_dir_check tells whether the
  * name still leads to it. Nothing in it is followed or waited for: a link, a named pipe or a device that
  * stands where a file of ours would is refused with a word, and left alone. */
-#ifndef TALUS_IO_DIR_H
-#define TALUS_IO_DIR_H
+#ifndef TALUS_IO_FILE_DIR_H
+#define TALUS_IO_FILE_DIR_H
 
 #include "io/file/file.h"
 #include "io/run/manifest.h"

@@ -63,10 +63,7 @@ static void file_free(TalusFile *file)
 {
     if (file->fd >= 0)
         close(file->fd);
-    talus_release(file->path);
-    talus_release(file->target);
-    talus_release(file->temporary);
-    talus_release(file);
+    TALUS_RELEASE(file->path, file->target, file->temporary, file);
 }
 
 static TalusStatus create_failed(const TalusFile *file)
@@ -277,7 +274,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
                                "has %jd bytes, more than the %zu accepted here",
                                (intmax_t)about.st_size, limit);
     *size = (size_t)about.st_size;
-    TALUS_TRY(talus_alloc((void **)bytes, *size + 1, 1, path));
+    TALUS_TRY(TALUS_ALLOC(*bytes, *size + 1, path));
     TalusStatus status = read_fully(fd, path, *bytes, *size);
     if (status != TALUS_OK) {
         talus_release(*bytes);
@@ -342,8 +339,7 @@ TalusStatus talus_make_directory(const char *path)
             status = make_one(part);
             *p = '/';
         }
-    if (status == TALUS_OK)
-        status = make_one(part);
+    TALUS_THEN(status, make_one(part));
     talus_release(part);
     return status;
 }
@@ -358,7 +354,7 @@ TalusStatus talus_path(char **out, const char *format, ...)
     *out = NULL;
     if (n < 0 || n >= PATH_BYTES)
         return talus_fail(TALUS_ERR_IO, "%.60s...: a path of %d bytes is too long", text, n);
-    TALUS_TRY(talus_alloc((void **)out, (size_t)n + 1, 1, "path"));
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)n + 1, "path"));
     memcpy(*out, text, (size_t)n + 1);
     return TALUS_OK;
 }

@@ -4,8 +4,8 @@
  * a reader nor a crash nor a full disk ever meets half a file; what is not a regular file is written
  * through. Failures on the way are sticky: they are remembered and reported by the commit, so that
  * writers need no check per line. */
-#ifndef TALUS_IO_FILE_H
-#define TALUS_IO_FILE_H
+#ifndef TALUS_IO_FILE_FILE_H
+#define TALUS_IO_FILE_FILE_H
 
 #include "base/status.h"
 

@@ -2,8 +2,8 @@
  *
  * A piece goes to the system by one write, so a killed process loses none. A piece that does not fit on the
  * disk is cut off again. */
-#ifndef TALUS_IO_GROWING_H
-#define TALUS_IO_GROWING_H
+#ifndef TALUS_IO_FILE_GROWING_H
+#define TALUS_IO_FILE_GROWING_H
 
 #include "io/file/dir.h"
 

@@ -3,8 +3,8 @@
  * A regular file, or one that does not exist yet, is replaced as a whole: links are followed first, so that
  * the file a link leads to is replaced and the link stays. Whatever is not a regular file (a device, a pipe,
  * a terminal, the program's own standard output) is written through and stays what it is. */
-#ifndef TALUS_IO_TARGET_H
-#define TALUS_IO_TARGET_H
+#ifndef TALUS_IO_FILE_TARGET_H
+#define TALUS_IO_FILE_TARGET_H
 
 #include "base/status.h"
 

@@ -2,8 +2,8 @@
  *
  * One table for all formats, so that a field has the same name, meaning and precision wherever it is
  * written. Names follow the draft of the DEM community (ON-DEM): snake_case, w x y z. */
-#ifndef TALUS_IO_FIELDS_H
-#define TALUS_IO_FIELDS_H
+#ifndef TALUS_IO_FORMATS_FIELDS_H
+#define TALUS_IO_FORMATS_FIELDS_H
 
 #include <talus/frames.h>
 
@@ -82,7 +82,6 @@ double talus_contact_force(const TalusSnapshot *snapshot, int contact);
 typedef struct TalusRows {
     int *row;
     int count;
-    size_t capacity;
 } TalusRows;
 
 /* All bodies but planes, which have no extent, and revolved walls, meshes and fields, which as a ball of

@@ -3,8 +3,8 @@
  * A collection DIR/NAME.pvd lists a series of .vtp files with their times; it is what ParaView
  * opens. It names only files that are there: it grows after its file and shrinks before. It has an
  * entry for every frame, because between two entries ParaView shows the later one. */
-#ifndef TALUS_IO_FRAME_FILES_H
-#define TALUS_IO_FRAME_FILES_H
+#ifndef TALUS_IO_FORMATS_FRAME_FILES_H
+#define TALUS_IO_FORMATS_FRAME_FILES_H
 
 #include "io/file/growing.h"
 

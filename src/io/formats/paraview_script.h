@@ -1,6 +1,6 @@
 /* io/formats/paraview_script.h - the script that shows a run's .vtp files in ParaView. */
-#ifndef TALUS_IO_PARAVIEW_SCRIPT_H
-#define TALUS_IO_PARAVIEW_SCRIPT_H
+#ifndef TALUS_IO_FORMATS_PARAVIEW_SCRIPT_H
+#define TALUS_IO_FORMATS_PARAVIEW_SCRIPT_H
 
 #include "io/file/dir.h"
 

@@ -1,6 +1,6 @@
 /* io/formats/vtp_surface.h - true surfaces of bodies as triangles in a .vtp file. */
-#ifndef TALUS_IO_VTP_SURFACE_H
-#define TALUS_IO_VTP_SURFACE_H
+#ifndef TALUS_IO_FORMATS_VTP_SURFACE_H
+#define TALUS_IO_FORMATS_VTP_SURFACE_H
 
 #include "geometry/mesh.h"
 #include "io/file/file.h"
@@ -15,10 +15,8 @@ typedef struct TalusSurfacePart {
 /* Keeps its memory from frame to frame; starts zeroed. */
 typedef struct TalusVtpSurface {
     TalusMesh *mesh;
-    size_t mesh_capacity;
     int mesh_count;
     TalusSurfacePart *part;
-    size_t part_capacity;
     int part_count;
     TalusRows rows; /* of each triangle */
 } TalusVtpSurface;

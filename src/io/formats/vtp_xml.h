@@ -3,8 +3,8 @@
  * Inline base64, uncompressed: ParaView 5.11 as Debian builds it cannot read appended data, and
  * OVITO needs inline data with NumberOfVerts = NumberOfPoints. Each array is one base64 stream of
  * its byte count (UInt64) and its bytes. */
-#ifndef TALUS_IO_VTP_XML_H
-#define TALUS_IO_VTP_XML_H
+#ifndef TALUS_IO_FORMATS_VTP_XML_H
+#define TALUS_IO_FORMATS_VTP_XML_H
 
 #include "io/file/dir.h"
 #include "io/formats/fields.h"

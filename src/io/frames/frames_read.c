@@ -49,11 +49,7 @@ void talus_frames_close(TalusFrames *frames)
         return;
     if (frames->fd >= 0)
         close(frames->fd);
-    talus_release(frames->path);
-    talus_release(frames->frame);
-    talus_release(frames->frame_head);
-    talus_release(frames->head);
-    talus_release(frames->payload);
+    TALUS_RELEASE(frames->path, frames->frame, frames->frame_head, frames->head, frames->payload);
     talus_frames_head_clear(&frames->loaded);
     talus_frame_decoder_clear(&frames->decoder);
     talus_frame_state_clear(&frames->state[0]);
@@ -134,7 +130,7 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
                                "damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
                                " bytes of the %" PRIu64 " after it",
                                offset, chunk->size, start > size ? 0 : size - start);
-    TALUS_TRY(TALUS_RESERVE(f->payload, f->payload_capacity, (size_t)chunk->size, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(f->payload, (size_t)chunk->size, 0, "frame"));
     TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
     if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,

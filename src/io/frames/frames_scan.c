@@ -71,8 +71,8 @@ void talus_frames_forget(TalusFrames *f)
 static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
 {
     size_t n = (size_t)f->count;
-    TALUS_TRY(TALUS_RESERVE(f->frame, f->frame_capacity, n + 1, n, "frames"));
-    TALUS_TRY(TALUS_RESERVE(f->frame_head, f->frame_head_capacity, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->frame, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->frame_head, n + 1, n, "frames"));
     f->frame[n] = (TalusFrameInfo){.time = row->time,
                                    .step = row->step,
                                    .offset = row->offset,
@@ -87,7 +87,7 @@ static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
 static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 {
     size_t n = (size_t)f->heads;
-    TALUS_TRY(TALUS_RESERVE(f->head, f->head_capacity, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->head, n + 1, n, "frames"));
     f->head[f->heads++] = (TalusHeadPlace){offset, size};
     return TALUS_OK;
 }

@@ -12,8 +12,8 @@
  *
  * Paths are absolute, such as "/fclib_local/W/p". Failures say FILE: PATH: what is there and what
  * would be right. */
-#ifndef TALUS_IO_HDF5_H
-#define TALUS_IO_HDF5_H
+#ifndef TALUS_IO_HDF5_HDF5_H
+#define TALUS_IO_HDF5_HDF5_H
 
 #include "base/status.h"
 

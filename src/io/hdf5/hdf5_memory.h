@@ -1,6 +1,6 @@
 /* io/hdf5/hdf5_memory.h - an HDF5 file that is bytes in memory, to be read. */
-#ifndef TALUS_IO_HDF5_MEMORY_H
-#define TALUS_IO_HDF5_MEMORY_H
+#ifndef TALUS_IO_HDF5_HDF5_MEMORY_H
+#define TALUS_IO_HDF5_HDF5_MEMORY_H
 
 #include <talus/base.h>
 

@@ -2,8 +2,8 @@
  *
  * Of files on the disk that this program writes; io/hdf5/hdf5.h reads and writes those of others in memory. Paths are
  * absolute. What returns bool is false where HDF5 failed; identifiers that are not valid are taken, and fail. */
-#ifndef TALUS_IO_HDF5_ROWS_H
-#define TALUS_IO_HDF5_ROWS_H
+#ifndef TALUS_IO_HDF5_HDF5_ROWS_H
+#define TALUS_IO_HDF5_HDF5_ROWS_H
 
 #include <hdf5.h>
 #include <stdbool.h>

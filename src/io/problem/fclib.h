@@ -1,6 +1,6 @@
 /* io/problem/fclib.h - what the parts of the FCLIB reader, writer and condenser share. */
-#ifndef TALUS_IO_FCLIB_H
-#define TALUS_IO_FCLIB_H
+#ifndef TALUS_IO_PROBLEM_FCLIB_H
+#define TALUS_IO_PROBLEM_FCLIB_H
 
 #include "base/status.h"
 

@@ -1,6 +1,6 @@
 /* io/problem/fclib_condense.h - a global problem's bodies and joints eliminated. */
-#ifndef TALUS_IO_FCLIB_CONDENSE_H
-#define TALUS_IO_FCLIB_CONDENSE_H
+#ifndef TALUS_IO_PROBLEM_FCLIB_CONDENSE_H
+#define TALUS_IO_PROBLEM_FCLIB_CONDENSE_H
 
 #include "io/problem/fclib.h"
 #include "linalg/ldl.h"

@@ -1,6 +1,6 @@
-/* io/problem/problem_stored.h - a problem as its file has it; docs/problem-file.md has the format. */
-#ifndef TALUS_IO_PROBLEM_STORED_H
-#define TALUS_IO_PROBLEM_STORED_H
+/* io/problem/problem_stored.h - a problem as its file has it; docs/reference/problem-file.md has the format. */
+#ifndef TALUS_IO_PROBLEM_PROBLEM_STORED_H
+#define TALUS_IO_PROBLEM_PROBLEM_STORED_H
 
 #include "base/status.h"
 

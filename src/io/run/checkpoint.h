@@ -1,6 +1,6 @@
 /* io/run/checkpoint.h - what a checkpoint file says about itself. */
-#ifndef TALUS_IO_CHECKPOINT_H
-#define TALUS_IO_CHECKPOINT_H
+#ifndef TALUS_IO_RUN_CHECKPOINT_H
+#define TALUS_IO_RUN_CHECKPOINT_H
 
 #include "io/file/dir.h"
 

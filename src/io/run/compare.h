@@ -1,6 +1,6 @@
 /* io/run/compare.h - whether a run's files are as its checkpoint left them. */
-#ifndef TALUS_IO_COMPARE_H
-#define TALUS_IO_COMPARE_H
+#ifndef TALUS_IO_RUN_COMPARE_H
+#define TALUS_IO_RUN_COMPARE_H
 
 #include "io/file/dir.h"
 

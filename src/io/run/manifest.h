@@ -2,8 +2,8 @@
  *
  * The list is kept up to date while files are written, so that a checkpoint, which stores it, reads no file
  * again. A resumed run compares the files with the list of its checkpoint. */
-#ifndef TALUS_IO_MANIFEST_H
-#define TALUS_IO_MANIFEST_H
+#ifndef TALUS_IO_RUN_MANIFEST_H
+#define TALUS_IO_RUN_MANIFEST_H
 
 #include "base/status.h"
 
@@ -25,7 +25,6 @@ typedef struct TalusEntry {
 /* A zeroed one is empty. */
 typedef struct TalusManifest {
     TalusEntry *entry;
-    size_t capacity;
     int count;
     bool sorted; /* by name, as a list that was read is */
 } TalusManifest;

@@ -1,6 +1,6 @@
 /* io/scene/scene_arena.h - the memory of one scene: its JSON tree and what is read from it. */
-#ifndef TALUS_IO_SCENE_ARENA_H
-#define TALUS_IO_SCENE_ARENA_H
+#ifndef TALUS_IO_SCENE_SCENE_ARENA_H
+#define TALUS_IO_SCENE_SCENE_ARENA_H
 
 #include <talus/base.h>
 

@@ -1,6 +1,6 @@
 /* io/scene/scene_start.h - whether the world of a scene is one to start with (scene_start.c). */
-#ifndef TALUS_IO_SCENE_START_H
-#define TALUS_IO_SCENE_START_H
+#ifndef TALUS_IO_SCENE_SCENE_START_H
+#define TALUS_IO_SCENE_SCENE_START_H
 
 #include "io/scene/scene.h"
 #include "world/source/survey.h"

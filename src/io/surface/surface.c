@@ -17,8 +17,7 @@ static const size_t file_limit = (size_t)1 << 34;
 
 void talus_soup_clear(TalusSoup *soup)
 {
-    talus_release(soup->vertex);
-    talus_release(soup->triangle);
+    TALUS_RELEASE(soup->vertex, soup->triangle);
 }
 
 bool talus_soup_fits(double coordinate)
@@ -38,7 +37,7 @@ TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x)
 {
     size_t have = (size_t)soup->vertices;
     TALUS_TRY(check_count(soup, soup->vertices, "vertices"));
-    TALUS_TRY(TALUS_RESERVE(soup->vertex, soup->vertex_capacity, have + 1, have, "vertices"));
+    TALUS_TRY(TALUS_GROW(soup->vertex, have + 1, have, "vertices"));
     soup->vertex[soup->vertices++] = x;
     return TALUS_OK;
 }
@@ -48,7 +47,7 @@ TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32
     size_t have = 3 * (size_t)soup->triangles;
     if (soup->triangles == TALUS_SURFACE_TRIANGLES)
         return check_count(soup, 3 * TALUS_SURFACE_TRIANGLES, "triangle corners");
-    TALUS_TRY(TALUS_RESERVE(soup->triangle, soup->triangle_capacity, have + 3, have, "triangles"));
+    TALUS_TRY(TALUS_GROW(soup->triangle, have + 3, have, "triangles"));
     int32_t *t = soup->triangle + have;
     t[0] = a;
     t[1] = b;
@@ -162,8 +161,7 @@ TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size
     TalusSoup soup = {.name = name};
     memset(out, 0, sizeof *out);
     TalusStatus status = read_soup(&soup, bytes, size);
-    if (status == TALUS_OK)
-        status = make_surface(&soup, out);
+    TALUS_THEN(status, make_surface(&soup, out));
     talus_soup_clear(&soup);
     if (status != TALUS_OK)
         memset(out, 0, sizeof *out);
@@ -183,7 +181,6 @@ TalusStatus talus_surface_read(const char *path, TalusSurface *out)
 
 void talus_surface_free(TalusSurface *surface)
 {
-    talus_release(surface->vertex);
-    talus_release(surface->triangle);
+    TALUS_RELEASE(surface->vertex, surface->triangle);
     memset(surface, 0, sizeof *surface);
 }

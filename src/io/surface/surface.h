@@ -3,8 +3,8 @@
  * A reader (surface_stl.c, surface_obj.c) makes a soup: corners as the file has them, and triangles over
  * them. surface_weld.c joins corners that are the same point and drops what is no triangle;
  * surface_orient.c makes the windings agree. surface.c calls them in turn. */
-#ifndef TALUS_IO_SURFACE_H
-#define TALUS_IO_SURFACE_H
+#ifndef TALUS_IO_SURFACE_SURFACE_H
+#define TALUS_IO_SURFACE_SURFACE_H
 
 #include "base/status.h"
 
@@ -16,10 +16,8 @@ enum { TALUS_SURFACE_TRIANGLES = 1 << 28 };
 typedef struct TalusSoup {
     const char *name; /* of the file, for messages */
     TalusVec3 *vertex;
-    size_t vertex_capacity;
     int vertices;
     int32_t *triangle;
-    size_t triangle_capacity; /* in indices */
     int triangles;
 } TalusSoup;
 

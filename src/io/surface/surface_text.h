@@ -1,6 +1,6 @@
 /* io/surface/surface_text.h - words and numbers of a text file, line by line, for the readers of STL and OBJ. */
-#ifndef TALUS_IO_SURFACE_TEXT_H
-#define TALUS_IO_SURFACE_TEXT_H
+#ifndef TALUS_IO_SURFACE_SURFACE_TEXT_H
+#define TALUS_IO_SURFACE_SURFACE_TEXT_H
 
 #include "base/status.h"
 

@@ -1,6 +1,6 @@
 /* io/text/base64.h - bytes as base64 text, streamed into a file or in memory. */
-#ifndef TALUS_IO_BASE64_H
-#define TALUS_IO_BASE64_H
+#ifndef TALUS_IO_TEXT_BASE64_H
+#define TALUS_IO_TEXT_BASE64_H
 
 #include "io/file/file.h"
 

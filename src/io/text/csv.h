@@ -1,6 +1,6 @@
 /* io/text/csv.h - a table that grows by rows and can be cut back to an earlier time. */
-#ifndef TALUS_IO_CSV_H
-#define TALUS_IO_CSV_H
+#ifndef TALUS_IO_TEXT_CSV_H
+#define TALUS_IO_TEXT_CSV_H
 
 #include "io/file/growing.h"
 

@@ -5,8 +5,8 @@
  * signed  = [-|+] signed | power
  * Functions: sqrt cbrt min max ceil floor round abs; pi is a name. Only + - * / sqrt and floor are
  * used, so a scene means the same numbers on every IEEE platform. */
-#ifndef TALUS_IO_EXPR_H
-#define TALUS_IO_EXPR_H
+#ifndef TALUS_IO_TEXT_EXPR_H
+#define TALUS_IO_TEXT_EXPR_H
 
 #include <talus/base.h>
 

@@ -3,8 +3,8 @@
  * JSON as in RFC 8259, plus line and block comments and trailing commas. Duplicate keys, malformed
  * UTF-8, U+0000 in strings, numbers beyond double and nesting deeper than TALUS_JSON_DEPTH are
  * errors. The tree, and whatever else its owner puts there, lives in one arena. */
-#ifndef TALUS_IO_JSON_H
-#define TALUS_IO_JSON_H
+#ifndef TALUS_IO_TEXT_JSON_H
+#define TALUS_IO_TEXT_JSON_H
 
 #include "base/status.h"
 #include "io/scene/scene_arena.h"
@@ -49,6 +49,8 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 
 /* The member `key` of an object, or NULL. */
 TalusJson *talus_json_get(const TalusJson *object, const char *key);
+/* The place to blame for a key: its value where given, else the object. */
+const TalusJson *talus_json_at(const TalusJson *object, const char *key);
 /* Makes `child` the last member (with its key set) or element of `parent`. */
 void talus_json_append(TalusJson *parent, TalusJson *child);
 void talus_json_remove(TalusJson *parent, TalusJson *child);

@@ -1,6 +1,6 @@
 /* solvers/driver/auto.h - the parts of "auto". */
-#ifndef TALUS_SOLVERS_AUTO_H
-#define TALUS_SOLVERS_AUTO_H
+#ifndef TALUS_SOLVERS_DRIVER_AUTO_H
+#define TALUS_SOLVERS_DRIVER_AUTO_H
 
 /* In the order in which their states are saved. */
 enum {

@@ -1,6 +1,6 @@
 /* solvers/driver/best.h - the best iterate so far, for methods whose residual is not monotone. */
-#ifndef TALUS_SOLVERS_BEST_H
-#define TALUS_SOLVERS_BEST_H
+#ifndef TALUS_SOLVERS_DRIVER_BEST_H
+#define TALUS_SOLVERS_DRIVER_BEST_H
 
 #include "solvers/driver/solver.h"
 

@@ -14,8 +14,8 @@
  * It is taken for a proof where balance is rounding and gain is more than BOUND times as large: then impulses
  * that solve the problem would be at least about BOUND times as large as those that its data suggest. And
  * -q'delta / |delta| must be above what rounding may hide of q, which is relative to its terms (backend/terms.h). */
-#ifndef TALUS_SOLVERS_CERTIFICATE_H
-#define TALUS_SOLVERS_CERTIFICATE_H
+#ifndef TALUS_SOLVERS_DRIVER_CERTIFICATE_H
+#define TALUS_SOLVERS_DRIVER_CERTIFICATE_H
 
 #include "solvers/driver/solver.h"
 

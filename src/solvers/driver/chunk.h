@@ -1,6 +1,6 @@
 /* solvers/driver/chunk.h - a solve in runs of many iterations (TalusRun, backend/backend.h). */
-#ifndef TALUS_SOLVERS_CHUNK_H
-#define TALUS_SOLVERS_CHUNK_H
+#ifndef TALUS_SOLVERS_DRIVER_CHUNK_H
+#define TALUS_SOLVERS_DRIVER_CHUNK_H
 
 #include "solvers/driver/solver.h"
 

@@ -1,6 +1,6 @@
 /* solvers/driver/infeasibility.h - the monitor that notices that a problem has no solution. */
-#ifndef TALUS_SOLVERS_INFEASIBILITY_H
-#define TALUS_SOLVERS_INFEASIBILITY_H
+#ifndef TALUS_SOLVERS_DRIVER_INFEASIBILITY_H
+#define TALUS_SOLVERS_DRIVER_INFEASIBILITY_H
 
 #include "solvers/driver/certificate.h"
 

@@ -1,6 +1,6 @@
 /* solvers/driver/outer.h - laws beyond ccp around algorithms for convex sets. */
-#ifndef TALUS_SOLVERS_OUTER_H
-#define TALUS_SOLVERS_OUTER_H
+#ifndef TALUS_SOLVERS_DRIVER_OUTER_H
+#define TALUS_SOLVERS_DRIVER_OUTER_H
 
 #include "solvers/driver/solver.h"
 

@@ -1,6 +1,6 @@
 /* solvers/driver/session.h - a solver as an object, which solver.c creates and driver.c runs. */
-#ifndef TALUS_SOLVERS_SESSION_H
-#define TALUS_SOLVERS_SESSION_H
+#ifndef TALUS_SOLVERS_DRIVER_SESSION_H
+#define TALUS_SOLVERS_DRIVER_SESSION_H
 
 #include "problem/eliminate.h"
 #include "solvers/driver/infeasibility.h"

@@ -1,6 +1,6 @@
 /* solvers/driver/solver.h - what one algorithm provides, and what the driver provides to it. */
-#ifndef TALUS_SOLVERS_SOLVER_H
-#define TALUS_SOLVERS_SOLVER_H
+#ifndef TALUS_SOLVERS_DRIVER_SOLVER_H
+#define TALUS_SOLVERS_DRIVER_SOLVER_H
 
 #include "backend/backend.h"
 #include "base/param.h"

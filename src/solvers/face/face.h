@@ -2,8 +2,8 @@
  *
  * Vectors in a metric, the norm of the operator with its test, and conjugate gradients on the face of
  * an iterate with the step that leaves it. x is gamma / s in place of gamma. */
-#ifndef TALUS_SOLVERS_FACE_H
-#define TALUS_SOLVERS_FACE_H
+#ifndef TALUS_SOLVERS_FACE_FACE_H
+#define TALUS_SOLVERS_FACE_FACE_H
 
 #include "solvers/driver/solver.h"
 

@@ -24,8 +24,8 @@
  * equations contradict each other. Along a direction without curvature a step is as long as FAR times
  * the size of the data, |x| + |g| / |A| at the start; the projection ends it at the next bounds. (Were
  * it longer, rounding in x would hide the gradient, and an infeasible problem look solved.) */
-#ifndef TALUS_SOLVERS_GP_H
-#define TALUS_SOLVERS_GP_H
+#ifndef TALUS_SOLVERS_FACE_GP_H
+#define TALUS_SOLVERS_FACE_GP_H
 
 #include "solvers/driver/solver.h"
 

@@ -1,6 +1,6 @@
 /* solvers/face/minres.h - minimum residuals in a face, for gpminres and gpminres-p (solvers/face/gp.h). */
-#ifndef TALUS_SOLVERS_MINRES_H
-#define TALUS_SOLVERS_MINRES_H
+#ifndef TALUS_SOLVERS_FACE_MINRES_H
+#define TALUS_SOLVERS_FACE_MINRES_H
 
 #include "solvers/face/gp.h"
 

@@ -1,6 +1,6 @@
 /* solvers/first_order/dense.h - small dense algebra of histories, on the host. */
-#ifndef TALUS_SOLVERS_DENSE_H
-#define TALUS_SOLVERS_DENSE_H
+#ifndef TALUS_SOLVERS_FIRST_ORDER_DENSE_H
+#define TALUS_SOLVERS_FIRST_ORDER_DENSE_H
 
 /* Solves the least-squares problem min |F c - f| from its normal equations: gram = F'F, symmetric
  * positive semidefinite, n x n with rows `stride` apart, and right = F'f. Columns are first brought to

@@ -14,8 +14,8 @@
  * point before follows, with an empty memory.
  *
  * y may have two parts, each a vector of the problem's size. */
-#ifndef TALUS_SOLVERS_EXTRAPOLATE_H
-#define TALUS_SOLVERS_EXTRAPOLATE_H
+#ifndef TALUS_SOLVERS_FIRST_ORDER_EXTRAPOLATE_H
+#define TALUS_SOLVERS_FIRST_ORDER_EXTRAPOLATE_H
 
 #include "solvers/driver/best.h"
 

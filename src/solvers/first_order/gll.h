@@ -1,7 +1,7 @@
 /* solvers/first_order/gll.h - the memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986): objective values of
  * the last iterates, kept as differences to the present one, so that no two large numbers are subtracted. */
-#ifndef TALUS_SOLVERS_GLL_H
-#define TALUS_SOLVERS_GLL_H
+#ifndef TALUS_SOLVERS_FIRST_ORDER_GLL_H
+#define TALUS_SOLVERS_FIRST_ORDER_GLL_H
 
 enum { TALUS_GLL_MOST = 100 };
 

@@ -4,8 +4,8 @@
  * every vector is a combination of r and of the pairs (s_i, y_i), so inner products s'y, y'y, s'r and
  * y'r are all it needs. Nocedal and Wright, Numerical Optimization, Algorithm 7.4, with the initial
  * scaling (7.20), s'y / y'y of the newest pair. */
-#ifndef TALUS_SOLVERS_LBFGS_H
-#define TALUS_SOLVERS_LBFGS_H
+#ifndef TALUS_SOLVERS_FIRST_ORDER_LBFGS_H
+#define TALUS_SOLVERS_FIRST_ORDER_LBFGS_H
 
 #include "backend/backend.h"
 

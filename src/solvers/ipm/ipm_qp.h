@@ -4,8 +4,8 @@
  *     P lambda + kappa - w = 0,   lambda_k w_k = mu -> 0.
  * Velocities are those of lambda, v = v_f + M^-1 A'lambda, at all times, so that the first rows of
  * petra-2009's system (18) hold exactly and one equation is left to fall with the steps. */
-#ifndef TALUS_SOLVERS_IPM_QP_H
-#define TALUS_SOLVERS_IPM_QP_H
+#ifndef TALUS_SOLVERS_IPM_IPM_QP_H
+#define TALUS_SOLVERS_IPM_IPM_QP_H
 
 #include "solvers/driver/best.h"
 #include "solvers/ipm/ipm_system.h"
@@ -35,8 +35,7 @@ typedef struct TalusIpm {
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
     double *impulse, *velocity; /* of lambda; and of a step while it is refined. [rows blocks] */
-    size_t memory_room, impulse_room, velocity_room;
-    int correctors; /* Gondzio's, at most */
+    int correctors;             /* Gondzio's, at most */
 
     /* u = (N + E) gamma, without offsets */
     void (*product)(void *context, const double *gamma, double *u);

@@ -11,8 +11,8 @@
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
  * Kept apart, they are exact also where f is 1e8: sums over axes would leave the short ones to rounding.
  * Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
-#ifndef TALUS_SOLVERS_IPM_SOC_CONE_H
-#define TALUS_SOLVERS_IPM_SOC_CONE_H
+#ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
+#define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 
 #include "sets/cone.h"
 

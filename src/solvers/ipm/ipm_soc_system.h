@@ -11,8 +11,8 @@
  *               sparse where bodies have many contacts; needs bodies
  * Either is factorised with a small weight on G'G where need be, and b is then solved for by conjugate
  * gradients on the matrix without it, with products with N + E itself: mostly one or two. */
-#ifndef TALUS_SOLVERS_IPM_SOC_SYSTEM_H
-#define TALUS_SOLVERS_IPM_SOC_SYSTEM_H
+#ifndef TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
+#define TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 
 #include "linalg/block_matrix.h"
 #include "linalg/direct.h"
@@ -37,7 +37,6 @@ typedef struct TalusSocSystem {
     double *g; /* [rows^2 blocks]: G by rows */
     double *x; /* [head + n] */
     double *memory, *vector[TALUS_SOC_VECTORS];
-    size_t sign_room, g_room, x_room, memory_room;
 } TalusSocSystem;
 
 /* Pattern and analysis. May be called again, for another problem. */

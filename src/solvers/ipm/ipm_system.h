@@ -7,8 +7,8 @@
  *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with a row more per compliant contact     (Eq. 31)
  *     dual        P + T itself: OOQP's form with bounds alone, for problems given as a matrix
  * Numbers are brought to a mass of about one by a power of two before a package sees them. */
-#ifndef TALUS_SOLVERS_IPM_SYSTEM_H
-#define TALUS_SOLVERS_IPM_SYSTEM_H
+#ifndef TALUS_SOLVERS_IPM_IPM_SYSTEM_H
+#define TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 
 #include "linalg/direct.h"
 #include "problem/qp.h"
@@ -49,7 +49,6 @@ struct TalusIpmSystem {
     TalusIpmContact *contact; /* normal */
     int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
     double floor;             /* least t over the scale of P, raised where a factorisation fails */
-    size_t sign_room, t_room, x_room, base_room, contact_room, yield_room;
     int factorisations;
 };
 

@@ -12,8 +12,8 @@
  * open at once, as fast as the relaxation makes sliding ones open. The margin measures it:
  *     margin = max over v of min_k (A v)_k / (c_k |v|_M) = min over beta of |A'beta|_{M^-1} / sum c_k beta_k
  * with c_k about the norm of row k, so that it has no unit. Compliance does not count. */
-#ifndef TALUS_SOLVERS_POINTED_H
-#define TALUS_SOLVERS_POINTED_H
+#ifndef TALUS_SOLVERS_IPM_POINTED_H
+#define TALUS_SOLVERS_IPM_POINTED_H
 
 #include <talus/problem.h>
 

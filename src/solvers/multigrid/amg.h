@@ -4,8 +4,8 @@
  * problem of a correction e to the level above it, x + P e:
  *     A_H = P'AP (23),   q_H = P'(A x + q),   (lower - x)_C <= e <= (upper - x)_C (24).
  * (24) as printed has x - x for both bounds and x^H for e^H. */
-#ifndef TALUS_SOLVERS_AMG_H
-#define TALUS_SOLVERS_AMG_H
+#ifndef TALUS_SOLVERS_MULTIGRID_AMG_H
+#define TALUS_SOLVERS_MULTIGRID_AMG_H
 
 #include "linalg/sparse.h"
 

@@ -5,8 +5,8 @@
  * and velocity u agree with the law (De Saxce & Feng 1998). With A an element of P's Jacobian at z and
  * S = I + e_n mu u_t' / |u_t|, one of f's is I - A with respect to x and A S / d with respect to u. A joint's
  * P clips row by row (sets/joint.h), and A has ones on its diagonal where it does not. */
-#ifndef TALUS_SOLVERS_NATURAL_MAP_H
-#define TALUS_SOLVERS_NATURAL_MAP_H
+#ifndef TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
+#define TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
 
 #include "sets/cone.h"
 #include "sets/joint.h"

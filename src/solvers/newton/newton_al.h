@@ -6,8 +6,8 @@
  * Both are symmetric and positive definite. The first has one pattern for all steps, the second that of
  * the free rows, of which there are fewer. Numbers are brought to a fixed range by a power of two before a
  * package sees them. */
-#ifndef TALUS_SOLVERS_NEWTON_AL_H
-#define TALUS_SOLVERS_NEWTON_AL_H
+#ifndef TALUS_SOLVERS_NEWTON_NEWTON_AL_H
+#define TALUS_SOLVERS_NEWTON_NEWTON_AL_H
 
 #include "linalg/direct.h"
 #include "problem/jacobian.h"
@@ -25,7 +25,6 @@ typedef struct TalusAlSystem {
     TalusJacobian jacobian; /* bodies */
     TalusSparse matrix;     /* contacts: N + E */
     int32_t *place;         /* of each row among the free ones, or -1 */
-    size_t x_room, product_room, place_room;
 } TalusAlSystem;
 
 /* For the problem as it is; `kind` is of the factorisation. */

@@ -21,8 +21,8 @@
  *
  * Then a step along d, halved until the squared map falls enough or `step_min` is reached: the paper's means
  * against local minima, subject to tuning as it says. */
-#ifndef TALUS_SOLVERS_SSN_STEP_H
-#define TALUS_SOLVERS_SSN_STEP_H
+#ifndef TALUS_SOLVERS_NEWTON_SSN_STEP_H
+#define TALUS_SOLVERS_NEWTON_SSN_STEP_H
 
 #include "linalg/fronts.h"
 #include "linalg/ldl.h"
@@ -111,8 +111,6 @@ typedef struct TalusSsn {
     double *slope;        /* [blocks]: of bounds that move: mu; 0: constant */
     double *reach;        /* [blocks]: of constant ones */
     double *memory, *vector[TALUS_SSN_VECTORS];
-    size_t left_room, own_room, place_room, row_room, side_room, slope_room, reach_room,
-        memory_room;
 } TalusSsn;
 
 /* Matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */

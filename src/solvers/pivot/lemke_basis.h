@@ -6,8 +6,8 @@
  * kept are its other columns alone, B^-1 e_j of the p indices j whose w_j is not basic, p being the number of
  * basic z and z_0. An exchange of two variables costs 2 n p operations at most, zeros left out; the inverse
  * is made anew from the data when it has lost accuracy (lemke_pivot.c). */
-#ifndef TALUS_SOLVERS_LEMKE_BASIS_H
-#define TALUS_SOLVERS_LEMKE_BASIS_H
+#ifndef TALUS_SOLVERS_PIVOT_LEMKE_BASIS_H
+#define TALUS_SOLVERS_PIVOT_LEMKE_BASIS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,8 +38,6 @@ typedef struct TalusBasis {
     double *lu, *unit; /* [p * p], by rows: factors and inverse */
     int32_t *order, *position;
     double *part, *residual; /* [2 n], [n]: work */
-    size_t basic_room, place_room, slot_room, owner_room, inverse_room, x_room;
-    size_t lu_room, unit_room, order_room, position_room, part_room, residual_room;
 } TalusBasis;
 
 /* All w basic. The problem and d stay the caller's. */

@@ -13,8 +13,8 @@
  *             z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
  * Data are scaled by powers of two, the same in any units: velocities by the largest |q|, impulses of a block by
  * that over its diagonal, so that q and the diagonal of M are about 1. */
-#ifndef TALUS_SOLVERS_LEMKE_LCP_H
-#define TALUS_SOLVERS_LEMKE_LCP_H
+#ifndef TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
+#define TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 
 #include "solvers/pivot/lemke_basis.h"
 
@@ -38,8 +38,6 @@ typedef struct TalusContactLcp {
     /* work: a column of blocks of N + E */
     int32_t *near, *mark;
     double (*part)[9];
-    size_t start_room, row_room, value_room, q_room, block_room, corner_room;
-    size_t near_room, mark_room, part_room;
 } TalusContactLcp;
 
 /* Unknowns that the problem's LCP would have. */

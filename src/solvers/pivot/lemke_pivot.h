@@ -6,8 +6,8 @@
  * however degenerate the problem (repeated contacts). The method ends with z_0 = 0, a solution, or on a
  * ray: then no solution exists if M is positive semidefinite, and for copositive M there is z >= 0 with
  * M z >= 0, z'M z = 0, q'z < 0 (Cottle, Pang and Stone 1992, Theorem 4.4.13). */
-#ifndef TALUS_SOLVERS_LEMKE_PIVOT_H
-#define TALUS_SOLVERS_LEMKE_PIVOT_H
+#ifndef TALUS_SOLVERS_PIVOT_LEMKE_PIVOT_H
+#define TALUS_SOLVERS_PIVOT_LEMKE_PIVOT_H
 
 #include "solvers/pivot/lemke_basis.h"
 
@@ -30,7 +30,6 @@ typedef struct TalusLemke {
     double *y;    /* column of `enters`; on a ray the basic variables change by -y */
     double *rate; /* work of the ratio test */
     int32_t *tied;
-    size_t y_room, rate_room, tied_room;
 } TalusLemke;
 
 /* `cover` and the problem stay the caller's; entries of M and q should be about 1. GOING or SOLVED. */

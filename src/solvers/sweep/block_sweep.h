@@ -1,6 +1,6 @@
 /* solvers/sweep/block_sweep.h - what the solvers that sweep over contacts and solve each one's problem share. */
-#ifndef TALUS_SOLVERS_BLOCK_SWEEP_H
-#define TALUS_SOLVERS_BLOCK_SWEEP_H
+#ifndef TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
+#define TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
 
 #include "solvers/driver/solver.h"
 

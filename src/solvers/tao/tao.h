@@ -1,6 +1,6 @@
 /* solvers/tao/tao.h - PETSc's TAO behind the solvers tao-*. */
-#ifndef TALUS_SOLVERS_TAO_H
-#define TALUS_SOLVERS_TAO_H
+#ifndef TALUS_SOLVERS_TAO_TAO_H
+#define TALUS_SOLVERS_TAO_TAO_H
 
 #include "problem/qp.h"
 #include "solvers/driver/best.h"
@@ -57,7 +57,6 @@ typedef struct TalusTaoWork {
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */
     double *memory, *vector[TALUS_TAO_VECTORS];
     double *gamma, *velocity; /* of the point evaluated last: impulses, (N + E) gamma + q */
-    size_t memory_room, gamma_room, velocity_room;
     TalusBest best;
 } TalusTaoWork;
 

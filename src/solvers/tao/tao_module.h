@@ -3,8 +3,8 @@
  * PETSc brings about a hundred libraries, MPI among them, so it is not linked: it is behind a module that is
  * loaded when a tao-* solver is first used (tao_load.c). The module (apps/plugins/tao.c) has no symbol of
  * libtalus, libtalus none of PETSc, and both know this header alone. */
-#ifndef TALUS_SOLVERS_TAO_MODULE_H
-#define TALUS_SOLVERS_TAO_MODULE_H
+#ifndef TALUS_SOLVERS_TAO_TAO_MODULE_H
+#define TALUS_SOLVERS_TAO_TAO_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,11 +11,11 @@
  *     rod    one row, the normal: distances, motors, springs, and turning, by points at a distance r from
  *            the joint's: (w x r).n = w.(r x n)
  * and limits, which are contacts without friction. */
-#ifndef TALUS_WORLD_JOINT_H
-#define TALUS_WORLD_JOINT_H
+#ifndef TALUS_WORLD_JOINT_JOINT_H
+#define TALUS_WORLD_JOINT_JOINT_H
 
-#include "backend/engine.h"
 #include "base/status.h"
+#include "engine/engine.h"
 
 #include <talus/joint.h>
 
@@ -83,22 +83,18 @@ typedef struct TalusJointExchange {
     int moving, bodies;
     TalusEngineJoint *block;
     TalusEnginePush *push;
-    size_t slot_capacity, motion_capacity, record_capacity, block_capacity, push_capacity;
 } TalusJointExchange;
 
 typedef struct TalusJoints {
     TalusJoint *joint;
     int slots, living; /* with dead ones; without, but with those whose bodies have gone */
-    size_t capacity;
 
     /* of the step's problem: kept in the iteration first, then free ones */
     TalusJointBlock *block;
-    size_t block_capacity;
     int kept, free;
     bool any_compliance, any_push;
 
     TalusJointCarry *backup;
-    size_t backup_capacity;
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;

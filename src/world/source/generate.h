@@ -2,8 +2,8 @@
  *
  * Pure functions of their arguments; the same places on every IEEE platform. A generator keeps
  * whole bodies inside its region, and no two of its bodies overlap. */
-#ifndef TALUS_WORLD_GENERATE_H
-#define TALUS_WORLD_GENERATE_H
+#ifndef TALUS_WORLD_SOURCE_GENERATE_H
+#define TALUS_WORLD_SOURCE_GENERATE_H
 
 #include "base/turn.h"
 

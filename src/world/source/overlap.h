@@ -1,6 +1,6 @@
 /* world/source/overlap.h - the deepest overlap of a set of bodies (overlap.c). */
-#ifndef TALUS_WORLD_OVERLAP_H
-#define TALUS_WORLD_OVERLAP_H
+#ifndef TALUS_WORLD_SOURCE_OVERLAP_H
+#define TALUS_WORLD_SOURCE_OVERLAP_H
 
 #include "world/internal.h"
 

@@ -1,7 +1,7 @@
 /* world/source/survey.h - the bodies of a world at a glance, those that arrive later among them: bounds, sizes, masses, and
  * what is odd about them (survey.c). For the messages of scenes and for `talus info`. */
-#ifndef TALUS_WORLD_SURVEY_H
-#define TALUS_WORLD_SURVEY_H
+#ifndef TALUS_WORLD_SOURCE_SURVEY_H
+#define TALUS_WORLD_SOURCE_SURVEY_H
 
 #include "world/internal.h"
 

@@ -4,8 +4,8 @@
  * other. A kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as
  * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. Work is done by
  * the host thread that submits it, before it returns; streams have nothing but the graph that they record. */
-#ifndef TALUS_BACKEND_CUDA_EMULATE_H
-#define TALUS_BACKEND_CUDA_EMULATE_H
+#ifndef TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
+#define TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 
 #include <functional>
 #include <math.h>
@@ -80,25 +80,13 @@ template <class T> static inline void __stcs(T *p, T v)
 {
     *p = v;
 }
-static inline float rsqrtf(float x)
-{
-    return 1.0f / sqrtf(x);
-}
 static inline double rsqrt(double x)
 {
     return 1.0 / sqrt(x);
 }
-static inline int __popc(unsigned x)
-{
-    return __builtin_popcount(x);
-}
 static inline int __ffsll(long long x)
 {
     return __builtin_ffsll(x);
-}
-static inline int __clz(int x)
-{
-    return x ? __builtin_clz((unsigned)x) : 32;
 }
 
 template <class T> static inline T atomicAdd(T *p, T v)

@@ -1,7 +1,7 @@
 /* backend/cuda/device/follow.h - kernels in close order: each is brought to the processors while the one before
  * still runs (programmatic dependent launch), and waits in await_previous for what that one leaves. */
-#ifndef TALUS_BACKEND_CUDA_FOLLOW_H
-#define TALUS_BACKEND_CUDA_FOLLOW_H
+#ifndef TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
+#define TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 
 #include "backend/cuda/device/device.h"
 

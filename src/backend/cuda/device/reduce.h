@@ -2,8 +2,8 @@
  *
  * A kernel that sums has each block write its partial results, and the last block to finish, whichever
  * it is, adds all of them in the order of blocks: one launch, no atomic sum, the same bits every time. */
-#ifndef TALUS_BACKEND_CUDA_REDUCE_H
-#define TALUS_BACKEND_CUDA_REDUCE_H
+#ifndef TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
+#define TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 
 #include "backend/cuda/device/device.h"
 

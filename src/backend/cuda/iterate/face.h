@@ -15,8 +15,8 @@
  *
  * Arrays, sizes and rules are in constant memory and grids have a fixed size, so a graph of rounds serves
  * any problem. After a stop the kernels still in line return at once. */
-#ifndef TALUS_BACKEND_CUDA_FACE_H
-#define TALUS_BACKEND_CUDA_FACE_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_FACE_H
+#define TALUS_BACKEND_CUDA_ITERATE_FACE_H
 
 #include "backend/cuda/ops/contact.h"
 

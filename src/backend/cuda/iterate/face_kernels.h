@@ -1,6 +1,6 @@
 /* backend/cuda/iterate/face_kernels.h - the kernels of face.h. */
-#ifndef TALUS_BACKEND_CUDA_FACE_KERNELS_H
-#define TALUS_BACKEND_CUDA_FACE_KERNELS_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_FACE_KERNELS_H
+#define TALUS_BACKEND_CUDA_ITERATE_FACE_KERNELS_H
 
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/face.h"

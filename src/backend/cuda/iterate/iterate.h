@@ -20,8 +20,8 @@
  * projection of base + x are in double, because the correction lives in K - base. The rounding of N x is
  * then relative to x, which a refinement (base takes up x, its gradient is formed anew in double) makes
  * small again. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_H
-#define TALUS_BACKEND_CUDA_ITERATE_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 
 #include "backend/cuda/ops/machines.h"
 

@@ -1,6 +1,6 @@
 /* backend/cuda/iterate/iterate_bodies.h - the bodies' kernel of iterate.h: scalars of the next step, velocities. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_BODIES_H
-#define TALUS_BACKEND_CUDA_ITERATE_BODIES_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_BODIES_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_BODIES_H
 
 #include "backend/cuda/iterate/iterate_load.h"
 

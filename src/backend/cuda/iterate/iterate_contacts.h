@@ -1,6 +1,6 @@
 /* backend/cuda/iterate/iterate_contacts.h - the contacts' kernel of iterate.h: gradient, step, projection, sums. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_CONTACTS_H
-#define TALUS_BACKEND_CUDA_ITERATE_CONTACTS_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_CONTACTS_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_CONTACTS_H
 
 #include "backend/cuda/iterate/iterate_load.h"
 

@@ -4,8 +4,8 @@
  * MOMENTUM, the accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its
  * relaxation (TalusAccelerated); CHECK, whether the step also measures the residual of x and compares
  * gradients. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_KERNELS_H
-#define TALUS_BACKEND_CUDA_ITERATE_KERNELS_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 
 #include "backend/cuda/iterate/iterate_bodies.h"
 #include "backend/cuda/iterate/iterate_contacts.h"

@@ -1,7 +1,7 @@
 /* backend/cuda/iterate/iterate_load.h - what the kernels of iterate.h share: their arguments, and how blocks are
  * read in either precision. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_LOAD_H
-#define TALUS_BACKEND_CUDA_ITERATE_LOAD_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_LOAD_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_LOAD_H
 
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate.h"

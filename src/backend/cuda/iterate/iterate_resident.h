@@ -6,8 +6,8 @@
  * the impulses of its contacts and what never changes. Blocks, one to a processor, wait for each other
  * twice in an iteration: after the bodies and after the contacts. While bodies are summed, one warp of
  * each block adds the sums of the step before and derives the scalars of the next, all to the same result. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_RESIDENT_H
-#define TALUS_BACKEND_CUDA_ITERATE_RESIDENT_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
 #include "backend/cuda/iterate/iterate_bodies.h"
 #include "backend/cuda/iterate/iterate_contacts.h"

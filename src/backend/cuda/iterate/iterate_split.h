@@ -1,7 +1,7 @@
 /* backend/cuda/iterate/iterate_split.h - before and after the iterations of iterate.h: an operator's data and a
  * solver's vectors in the form that iterations work on. */
-#ifndef TALUS_BACKEND_CUDA_ITERATE_SPLIT_H
-#define TALUS_BACKEND_CUDA_ITERATE_SPLIT_H
+#ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
+#define TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 
 #include "backend/cuda/iterate/iterate.h"
 

@@ -5,8 +5,8 @@
  * sets are taken from the operator's models (backend/sets.h); else they are half lines or, with 3 rows,
  * circular cones, told by one number, the friction: what block_set gives is a TalusSet or a double, and
  * functions of a set take either. The operations are those of backend/cpu/blocks.c in the same order. */
-#ifndef TALUS_BACKEND_CUDA_BLOCK_H
-#define TALUS_BACKEND_CUDA_BLOCK_H
+#ifndef TALUS_BACKEND_CUDA_OPS_BLOCK_H
+#define TALUS_BACKEND_CUDA_OPS_BLOCK_H
 
 #include "backend/cuda/device/reduce.h"
 

@@ -11,8 +11,8 @@
  *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
  *     { ... block_velocity(c, motion, i, u) ... }                                            */
-#ifndef TALUS_BACKEND_CUDA_CONTACT_H
-#define TALUS_BACKEND_CUDA_CONTACT_H
+#ifndef TALUS_BACKEND_CUDA_OPS_CONTACT_H
+#define TALUS_BACKEND_CUDA_OPS_CONTACT_H
 
 #include "backend/cuda/ops/block.h"
 

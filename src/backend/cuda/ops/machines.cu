@@ -12,9 +12,8 @@ extern "C" {
 
 /* What an operator without its free joints keeps. */
 struct CuMachines {
-    TalusMachines view; /* with device pointers */
-    char *staging;      /* on the host: all arrays of a factorisation, one behind the other */
-    size_t staging_room;
+    TalusMachines view;   /* with device pointers */
+    char *staging;        /* on the host: all arrays of a factorisation, one behind the other */
     CuArray<char> arrays; /* the same here */
     CuArray<double> x, y;
     CuArray<uint32_t> before; /* touches of the bodies before each one */
@@ -194,7 +193,7 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     size_t bytes = 0;
     for (const Part &p : part)
         bytes += p.bytes;
-    TALUS_TRY(TALUS_RESERVE(m->staging, m->staging_room, bytes, 0, "machines"));
+    TALUS_TRY(TALUS_GROW(m->staging, bytes, 0, "machines"));
     TALUS_TRY(m->arrays.reserve((int64_t)bytes, "machines"));
     TALUS_TRY(m->x.reserve(view.rows, "impulses of joints"));
     TALUS_TRY(m->y.reserve(view.rows, "impulses of joints"));

@@ -3,8 +3,8 @@
  * Contacts are put in an order, class by class: first contacts of spheres by colour, then items by
  * colour, then heavy items. An item is a contact that needs arms, a full inertia or a step of its own:
  * those that are not of spheres, and heavy ones. A sweep takes the two parts of a colour together. */
-#ifndef TALUS_BACKEND_CUDA_SWEEP_H
-#define TALUS_BACKEND_CUDA_SWEEP_H
+#ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
+#define TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 
 #include "backend/cuda/ops/contact.h"
 

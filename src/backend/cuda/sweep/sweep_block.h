@@ -1,8 +1,8 @@
 /* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep whose sets are varied (operator.h), or in
  * which a block's own problem is solved (sets/one_contact.h). cpu/sweep_sparse.c and cpu/sweep_block.c have
  * the formulas. */
-#ifndef TALUS_BACKEND_CUDA_SWEEP_BLOCK_H
-#define TALUS_BACKEND_CUDA_SWEEP_BLOCK_H
+#ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
+#define TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 
 #include "backend/cuda/sweep/sweep.h"
 

@@ -1,0 +1,169 @@
+/* engine/body.h - one body: its record in a problem, and its motion once velocities are known. Written
+ * once for the host's loops (src/world) and the device's kernels, so that both give the same bits.
+ *
+ * Orientations by the Cayley map (talus/math.h):
+ *   spheres  e' = cay(h w') e
+ *   others   with L = I(e) w' after the solve, kept exactly:
+ *            e_half = cay(h/2 w') e,  w_mid = I(e_half)^-1 L,  e' = cay(h w_mid) e,
+ *            w'' = I(e')^-1 L
+ * The midpoint rule on orientation alone: angular momentum is conserved to rounding, energy to
+ * order h^2 without drift in one direction, where an explicit gyroscopic torque gains energy. */
+#ifndef TALUS_ENGINE_BODY_H
+#define TALUS_ENGINE_BODY_H
+
+#include "engine/engine.h"
+
+/* ---- the record ---- */
+
+/* Inverse inertia l^2 I^-1 of a moving body, world frame, for its length l; gyration is NULL for a
+ * sphere, for which l^2 / I with I = 2/5 m l^2 is 5 / (2 m). */
+TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double inv_mass, double l,
+                                          TalusQuat orientation)
+{
+    double k = 2.5 * inv_mass;
+    TalusSym3 sphere = {k, k, k, 0.0, 0.0, 0.0};
+    if (!gyration)
+        return sphere;
+    return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
+}
+
+/* The record of a body (operator.h), from its free velocity and its inertia as above; both inverse mass and
+ * inertia are 0 for one that is driven. */
+TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
+                                    double l, const TalusGyration *gyration, TalusSym3 inertia,
+                                    double record[8])
+{
+    TalusVec3 s = talus_scale(l, spin);
+    record[0] = free_velocity.x;
+    record[1] = free_velocity.y;
+    record[2] = free_velocity.z;
+    record[3] = inv_mass;
+    record[4] = s.x;
+    record[5] = s.y;
+    record[6] = s.z;
+    record[7] = gyration ? (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0) : inertia.xx;
+}
+
+TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
+{
+    out[0] = m.xx;
+    out[1] = m.yy;
+    out[2] = m.zz;
+    out[3] = m.xy;
+    out[4] = m.xz;
+    out[5] = m.yz;
+}
+
+/* ---- checks ---- */
+
+/* 0 if all numbers and their squares are finite: x - x is not 0 for a NaN and an infinity. */
+TALUS_INLINE double talus_state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
+{
+    double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
+    return sum - sum;
+}
+
+/* 0 if the solved velocities v lead to a finite state. */
+TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const double v[8])
+{
+    double angle = h / l * (fabs(v[4]) + fabs(v[5]) + fabs(v[6]));
+    double sum = (x.x + h * v[0]) + (x.y + h * v[1]) + (x.z + h * v[2]) +
+                 (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + angle * angle;
+    return sum - sum;
+}
+
+/* How fast a record's velocities are, all entries together. */
+TALUS_INLINE double talus_record_speed(const double v[8])
+{
+    return fabs(v[0]) + fabs(v[1]) + fabs(v[2]) + fabs(v[4]) + fabs(v[5]) + fabs(v[6]);
+}
+
+/* ---- rotation ---- */
+
+/* m a in the body's frame, seen from the world */
+TALUS_INLINE TalusVec3 talus_turned_mul(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
+{
+    return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
+}
+
+/* cay(h w) e, normalised once, at the end */
+TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 spin)
+{
+    TalusVec3 half = talus_scale(0.5 * h, spin);
+    TalusQuat step = {1.0, half.x, half.y, half.z};
+    return talus_quat_normalize(talus_quat_mul(step, orientation));
+}
+
+/* Energy of rotation per unit mass. */
+TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation,
+                                      TalusVec3 spin)
+{
+    TalusVec3 w = talus_rotate_back(orientation, spin);
+    return 0.5 * talus_dot(w, talus_sym3_mul(gyration->inertia, w));
+}
+
+/* One rotation without torque over h: world-frame angular momentum kept, energy to order h^2. */
+TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
+                                    TalusVec3 *spin)
+{
+    TalusQuat e = *orientation;
+    TalusVec3 momentum = talus_turned_mul(e, gyration->inertia, *spin); /* per unit mass */
+    TalusVec3 middle =
+        talus_turned_mul(talus_turned(e, 0.5 * h, *spin), gyration->inverse, momentum);
+    *orientation = talus_turned(e, h, middle);
+    *spin = talus_turned_mul(*orientation, gyration->inverse, momentum);
+}
+
+/* ---- one step ---- */
+
+/* What integration sums over bodies, for the energy ledger. */
+enum {
+    TALUS_BODY_WORK,
+    TALUS_BODY_POTENTIAL,
+    TALUS_BODY_SPIN,
+    TALUS_BODY_KINETIC_END,
+    TALUS_BODY_POTENTIAL_END,
+    TALUS_BODY_SUMS
+};
+
+/* Rotation of one body: new orientation and spin, energies into `sum`. */
+TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
+                                  const TalusGyration *gyration, double h, const double s[3],
+                                  double *sum)
+{
+    TalusVec3 before = talus_scale(l, b->spin), after = talus_vec3(s[0], s[1], s[2]);
+    TalusVec3 change = talus_sub(after, before), both = talus_add(after, before);
+    b->spin = talus_scale(1.0 / l, after);
+    if (!gyration) {
+        sum[TALUS_BODY_WORK] += mass * 0.2 * talus_dot(change, both);
+        sum[TALUS_BODY_KINETIC_END] += mass * 0.2 * talus_dot(after, after);
+        b->orientation = talus_turned(b->orientation, h, b->spin);
+        return;
+    }
+    TalusVec3 turned = talus_turned_mul(b->orientation, gyration->inertia, both);
+    sum[TALUS_BODY_WORK] += mass * 0.5 * talus_dot(change, turned) / (l * l);
+    double energy = talus_spin_energy(gyration, b->orientation, b->spin);
+    talus_rotate_body(gyration, h, &b->orientation, &b->spin);
+    double energy_end = talus_spin_energy(gyration, b->orientation, b->spin);
+    sum[TALUS_BODY_SPIN] += mass * (energy_end - energy);
+    sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
+}
+
+/* Moves one body of length l over h with the solved velocities v, a record; gyration is NULL for a
+ * sphere. Adds to the sums above. */
+TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
+                                  const TalusGyration *gyration, double h, TalusVec3 gravity,
+                                  const double v[8], double *sum)
+{
+    TalusVec3 old = b->velocity, now = talus_vec3(v[0], v[1], v[2]);
+    TalusVec3 x = b->position, moved = talus_madd(x, h, now);
+    sum[TALUS_BODY_WORK] += 0.5 * mass * talus_dot(talus_sub(now, old), talus_add(now, old));
+    sum[TALUS_BODY_POTENTIAL] -= mass * talus_dot(gravity, talus_sub(moved, x));
+    sum[TALUS_BODY_KINETIC_END] += 0.5 * mass * talus_dot(now, now);
+    sum[TALUS_BODY_POTENTIAL_END] -= mass * talus_dot(gravity, moved);
+    b->velocity = now;
+    b->position = moved;
+    talus_move_spin(b, mass, l, gyration, h, v + 4, sum);
+}
+
+#endif
