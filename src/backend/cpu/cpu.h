@@ -36,6 +36,12 @@ void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, 
 void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
                        double *out);
 
+/* joints.c */
+TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count);
+TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op);
+void talus_cpu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                             double *gamma);
+
 /* law.c */
 void talus_cpu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
 void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
