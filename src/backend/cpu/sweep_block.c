@@ -11,6 +11,7 @@
  * written, mostly cached; about 110 flop and, where it slides, a root and a division. */
 #include "backend/cpu/sweep.h"
 
+#include "backend/frame.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "sets/one_solve.h"
