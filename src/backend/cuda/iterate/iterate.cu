@@ -502,18 +502,10 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_of(op));
 }
 
-/* The kernels know contacts with half lines or circular cones: other problems go step by step. */
-static bool runs_here(const TalusOperator *op)
-{
-    return op->pair && op->rows <= 3 && !op->varied;
-}
-
 static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAccelerated *a,
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
-    if (!runs_here(op))
-        return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
     IterateState state = first_state(momentum, a->beta);
@@ -576,8 +568,6 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
                              double *gamma, TalusRun *run)
 {
     Iterate *w;
-    if (!runs_here(op))
-        return talus_relax_each(&talus_backend_cuda, op, omega, lambda, gamma, run);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, false));
     if (mixed)
